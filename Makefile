@@ -1,0 +1,48 @@
+# make run: everything needed, then the app on 127.0.0.1:8501. make test: everything needed, then all tests.
+# GPU=1 takes requirements-gpu.txt (vLLM) in an environment of its own.
+VENV := $(if $(GPU),.venv-gpu,.venv)
+REQUIREMENTS := $(if $(GPU),requirements-gpu.txt,requirements.txt)
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip install --disable-pip-version-check --quiet
+DONE := $(VENV)/.installed
+TORCH := 2.13.0
+# PyTorch's own index has the CPU build; a machine with an NVIDIA GPU takes the usual one.
+CPU_TORCH := "torch==$(TORCH)+cpu" --extra-index-url https://download.pytorch.org/whl/cpu --retries 1 --timeout 15
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+
+.PHONY: run test install prepare models browser benchmarks clean
+
+run: prepare
+	$(PY) -m streamlit run app.py
+
+test: install browser
+	$(PY) -m core prepare
+	$(PY) -m pytest $(ARGS)
+
+install: $(DONE)
+
+$(PY):
+	python3 -m venv $(VENV) || ($(SUDO) apt-get update && $(SUDO) apt-get install -y python3-venv && python3 -m venv --clear $(VENV))
+
+$(DONE): $(REQUIREMENTS) constraints.txt constraints-gpu.txt | $(PY)
+	@echo "Installing the packages; the first time this takes a few minutes."
+	@if command -v nvidia-smi >/dev/null; then $(PIP) torch==$(TORCH); else $(PIP) $(CPU_TORCH); fi
+	@$(PIP) -r $(REQUIREMENTS)
+	@touch $(DONE)
+
+# The graph store, the encoder and the embedded language model; quick where they are there.
+prepare: install
+	@$(PY) -m core prepare
+
+# The larger embedded model: the better chooser and judge.
+models: install
+	$(PY) -m core models --fetch qwen-1.5b
+
+browser:
+	@command -v chromium >/dev/null || ($(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq chromium)
+
+benchmarks: prepare
+	$(PY) -m tests.benchmarks
+
+clean:
+	rm -rf .venv .venv-gpu

@@ -1,0 +1,21 @@
+"""Hopscope in the browser: page set-up, navigation, the shared sidebar."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.home import ROOT
+from pages.parts.sidebar import sidebar
+
+st.set_page_config(page_title="Hopscope", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
+st.logo(str(ROOT / "assets" / "logo.svg"), size="large")
+st.html(ROOT / "assets" / "style.css")
+
+page = st.navigation([
+    st.Page("pages/compare.py", title="Compare", icon=":material/view_column:", default=True),
+    st.Page("pages/build.py", title="Build", icon=":material/construction:"),
+    st.Page("pages/graphs.py", title="Graphs", icon=":material/hub:"),
+    st.Page("pages/models.py", title="Models", icon=":material/memory:"),
+])
+sidebar()
+page.run()

@@ -1,0 +1,179 @@
+"""The one front door: open a graph, link a question, compare instances."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from core.errors import BadInput, Cancelled, UnknownEntity
+from core.instances.catalogue import Instance
+from core.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, Jobs, sentence
+from core.run import Ask, LaneRun, Prefixes, Progress
+from core.types import Question, State
+
+LONGEST_QUESTION = 2_000  # characters
+MOST_LANES = 8
+ANSWERING = "answering"
+
+
+@dataclass
+class Lane:
+    """One instance at work on the question: its status, the words that say what it does, and its run so far."""
+
+    instance: Instance
+    run: LaneRun
+    status: str = WAITING
+    text: str = "Waiting"
+    error: str | None = None
+    answer: str = ""  # as far as it has been written
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        return tuple(self.run.states)
+
+    @property
+    def state(self) -> State:
+        return self.run.state
+
+
+@dataclass
+class Comparison:
+    """Several instances on one question. Filled by its job, read by screens at any moment."""
+
+    ask: Ask
+    lanes: list[Lane] = field(default_factory=list)
+
+    @property
+    def graph(self):
+        return self.ask.graph
+
+
+class Engine:
+    """Graphs, models and jobs of one process."""
+
+    def __init__(self, models=None):
+        self._models = models
+        self.jobs = Jobs()
+        self._prefixes = Prefixes()
+        self._graphs: dict[str, object] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def models(self):
+        """The registry of models."""
+        if self._models is None:
+            from core.models.registry import shared
+
+            self._models = shared()
+        return self._models
+
+    def graph(self, name: str = "metaqa", progress=None):
+        """The graph of that name, built first where it is not yet; opened once a process."""
+        from core.datasets import open_graph
+
+        with self._lock:
+            if name not in self._graphs:
+                self._graphs[name] = open_graph(name, progress=progress)
+            return self._graphs[name]
+
+    def forget(self, name: str) -> None:
+        """Open the graph anew when it is next asked for, as after it was built again."""
+        with self._lock:
+            self._graphs.pop(name, None)
+
+    def link(self, graph, text: str, entities: Sequence[str] = ()) -> tuple[int, ...]:
+        """The seeds: the named entities, or those mentioned in the text. Raises UnknownEntity, BadInput."""
+        from core.graph.lookup import names
+
+        known = names(graph)
+        if entities:
+            return tuple(dict.fromkeys(known.find(entity) for entity in entities))
+        found = tuple(dict.fromkeys(mention.node for mention in known.mentions(check_question(text))))
+        if not found:
+            raise UnknownEntity(text, tuple(graph.node_name(node) for node, _ in known.search(text, 3)))
+        return found
+
+    def ask(self, graph, question: Question, *, seed: int = 0, reader: bool = True, model: bool = True) -> Ask:
+        """A question ready to be run: checked, its entities linked. Raises BadInput, UnknownEntity."""
+        text = check_question(question.text)
+        seeds = self.link(graph, text, question.entities)
+        plain = Question(text.replace("[", "").replace("]", "") if not question.entities else text, question.id,
+                         tuple(graph.names(seeds)), question.answers, question.hops)
+        return Ask(graph, plain, seeds, seed, reader, model)
+
+    def compare(self, ask: Ask, instances: Sequence[Instance], again: bool = False) -> Job:
+        """A job whose `comparison` fills with the lanes' results; the same question and lanes share one job."""
+        if not instances:
+            raise BadInput("Choose at least one instance.")
+        if len(instances) > MOST_LANES:
+            raise BadInput(f"At most {MOST_LANES} instances at once, please.")
+        return self.jobs.start(self.key(ask, instances), lambda: self._job(ask, instances), again)
+
+    def key(self, ask: Ask, instances: Sequence[Instance]) -> str:
+        """What a comparison is known by: the same for the same question, graph, lanes, models and seed."""
+        told = [*map(str, ask.key(self.models.signature())), ask.question.answers, ask.reader, ask.model,
+                [(i.id, repr(i.line)) for i in instances]]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+
+    def _job(self, ask: Ask, instances: Sequence[Instance]) -> Job:
+        comparison = Comparison(ask, [Lane(i, LaneRun(ask, i.line, self.models, self._prefixes)) for i in instances])
+        job = Job(self.key(ask, instances), lambda job: self._work(job, comparison))
+        job.comparison = comparison
+        return job
+
+    def _work(self, job: Job, comparison: Comparison) -> Comparison:
+        from core.models.combine import uses_chat
+
+        def slow(lane: Lane) -> bool:
+            return any(p and uses_chat(p) for o in lane.instance.line for p in (getattr(o, "model", None), getattr(o, "rank", None)))
+
+        for lane in sorted(comparison.lanes, key=slow):  # stable: lanes that ask a language model while retrieving come last
+            self._part(job, lane, LaneRun.retrieve, RUNNING)
+        for lane in comparison.lanes:
+            if lane.status not in (FAILED, CANCELLED):
+                self._part(job, lane, LaneRun.answer, ANSWERING)
+            if lane.status not in (FAILED, CANCELLED):
+                lane.status, lane.text = DONE, ""
+                job.touch()
+        job.check()
+        return comparison
+
+    def _part(self, job: Job, lane: Lane, part, status: str) -> None:
+        """Run one part of a lane; its failure is written on it and goes no further."""
+
+        def advanced(text: str, fraction: float | None = None) -> None:
+            lane.text = text
+            job.tell(f"{lane.instance.name}: {text}", fraction)
+
+        def wrote(piece: str) -> None:
+            lane.answer += piece
+            job.touch()
+
+        lane.status = status
+        try:
+            part(lane.run, Progress(advanced, lambda state: job.touch(), wrote, job.check))
+        except Cancelled:
+            lane.status, lane.text = CANCELLED, "Cancelled"
+        except Exception as error:
+            lane.status, lane.text, lane.error = FAILED, "", sentence(error)
+        job.touch()
+
+
+def check_question(text: str) -> str:
+    """The question, trimmed. Raises BadInput where it is empty or far too long."""
+    text = " ".join(text.split())
+    if not text:
+        raise BadInput("Type a question first, or draw one from the set.")
+    if len(text) > LONGEST_QUESTION:
+        raise BadInput(f"A question of {len(text):,} characters is too long; at most {LONGEST_QUESTION:,}, please.")
+    return text
+
+
+@cache
+def shared() -> Engine:
+    """The engine of this process."""
+    return Engine()

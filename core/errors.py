@@ -1,0 +1,58 @@
+"""The errors a person may see. Every message is one sentence that says what is wrong and, where possible, what to do."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class HopscopeError(Exception):
+    """Base of all errors whose message is meant for a person."""
+
+
+class BadInput(HopscopeError):
+    """Something a person gave (a question, a file, a line of it) cannot be used."""
+
+
+class BadParameter(HopscopeError):
+    """An operator, instance or model was described with an unknown, missing or unfit parameter."""
+
+
+class UnknownEntity(HopscopeError):
+    """A name that is not in the graph; `alternatives` lists the nearest names, best first."""
+
+    def __init__(self, name: str, alternatives: tuple[str, ...] = ()):
+        self.name, self.alternatives = name, alternatives
+        hint = f" Did you mean {', '.join(alternatives[:3])}?" if alternatives else ""
+        super().__init__(f"“{shorten(name)}” is not in the graph.{hint}")
+
+
+class StoreError(HopscopeError):
+    """A graph store is missing, damaged, of another version, or just being built by another process."""
+
+
+class ModelUnavailable(HopscopeError):
+    """A model that is not here; the message says how to get it."""
+
+
+class ModelFailed(HopscopeError):
+    """A model that is here, or a server that should answer, failed while it was used."""
+
+
+class Cancelled(HopscopeError):
+    """The run was cancelled by a person."""
+
+    def __init__(self, message: str = "Cancelled."):
+        super().__init__(message)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """A sentence, with a space before it, that asks for the known word nearest to `word`, or lists them all."""
+    known = list(known)
+    inside = [name for name in known if len(word) > 3 and word.casefold() in name.casefold()]
+    close = inside or difflib.get_close_matches(word, known, 1, 0.5)
+    return f" Did you mean “{close[0]}”?" if close else f" Known: {', '.join(known)}."
+
+
+def shorten(text: str, limit: int = 80) -> str:
+    """`text` on one line, cut to `limit` characters with an ellipsis."""
+    text = " ".join(str(text).split())
+    return text if len(text) <= limit else text[: limit - 1] + "…"

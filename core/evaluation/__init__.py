@@ -1,0 +1,1 @@
+"""Whether answers are right, and where they were lost."""

@@ -1,0 +1,1 @@
+"""The graph store and the algorithms on its arrays."""

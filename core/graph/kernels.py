@@ -1,0 +1,157 @@
+"""Compiled loops over the arrays of a graph. They hold no lock on the interpreter, so threads may call them at once.
+
+`way` says which edges a step may use: 1 along the triple, 2 against it, 3 both. The links of a graph are the tuple
+(out_indptr, tails, in_indptr, in_heads).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+WAYS = {"out": 1, "in": 2, "both": 3}
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _degree(node, way, out_indptr, in_indptr):
+    degree = 0
+    if way & 1:
+        degree += out_indptr[node + 1] - out_indptr[node]
+    if way & 2:
+        degree += in_indptr[node + 1] - in_indptr[node]
+    return degree
+
+
+@njit(cache=True, nogil=True)
+def push_queue(estimate, residual, queued, touched, count, damping, epsilon, force, budget, way, out_indptr, tails,
+               in_indptr, in_heads):
+    """Pushes first in, first out until every residual is under `epsilon` x degree or `budget` steps are spent.
+
+    Starts from the touched nodes over the bar, in their order; with `force`, from all touched nodes that hold a residual.
+    Changes estimate, residual, queued (all False before and after) and touched; gives (touched nodes, steps taken). Mass
+    at a node without steps is dropped: to give it back to the seeds is to scale all scores alike.
+    """
+    queue = np.empty(max(1024, 2 * count), np.int64)
+    first, size, steps = 0, 0, 0
+    for at in range(count):
+        node = touched[at]
+        if residual[node] > 0.0 and (force or residual[node] >= epsilon * _degree(node, way, out_indptr, in_indptr)):
+            queue[size] = node
+            size += 1
+            queued[node] = True
+    while size > 0 and steps < budget:
+        node = queue[first]
+        first = first + 1 if first + 1 < len(queue) else 0
+        size -= 1
+        queued[node] = False
+        mass = residual[node]
+        residual[node] = 0.0
+        estimate[node] += (1.0 - damping) * mass
+        degree = _degree(node, way, out_indptr, in_indptr)
+        steps += degree + 1
+        gain = damping * mass / max(1, degree)
+        for side in range(2):
+            if not way & (side + 1) or gain == 0.0:
+                continue
+            indptr, neighbours = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)
+            if size + indptr[node + 1] - indptr[node] > len(queue):
+                longer = np.empty(2 * (size + indptr[node + 1] - indptr[node]), np.int64)
+                for index in range(size):
+                    longer[index] = queue[(first + index) % len(queue)]
+                queue, first = longer, 0
+            for at in range(indptr[node], indptr[node + 1]):
+                near = neighbours[at]
+                before = residual[near]
+                if before == 0.0 and estimate[near] == 0.0 and near != node:
+                    touched[count] = near
+                    count += 1
+                residual[near] = before + gain
+                if not queued[near] and before + gain >= epsilon * _degree(near, way, out_indptr, in_indptr):
+                    last = first + size
+                    queue[last if last < len(queue) else last - len(queue)] = near
+                    size += 1
+                    queued[near] = True
+    for index in range(size):
+        queued[queue[(first + index) % len(queue)]] = False
+    return count, steps
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _gather(node, values, way, out_indptr, tails, in_indptr, in_heads):
+    """The sum of `values` over the nodes from which a step leads to `node`."""
+    total = 0.0
+    if way & 1:
+        for at in range(in_indptr[node], in_indptr[node + 1]):
+            total += values[in_heads[at]]
+    if way & 2:
+        for at in range(out_indptr[node], out_indptr[node + 1]):
+            total += values[tails[at]]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def power_iterate(estimate, residual, damping, tolerance, way, out_indptr, tails, in_indptr, in_heads):
+    """Adds to `estimate` what `residual` will become, by pushing all nodes at once until at most `tolerance` is left."""
+    n = len(estimate)
+    spread = np.empty(n)
+    while residual.sum() > tolerance:
+        for node in range(n):
+            estimate[node] += (1.0 - damping) * residual[node]
+            spread[node] = damping * residual[node] / max(1, _degree(node, way, out_indptr, in_indptr))
+        for node in range(n):
+            residual[node] = _gather(node, spread, way, out_indptr, tails, in_indptr, in_heads)
+    for node in range(n):
+        estimate[node] += (1.0 - damping) * residual[node]
+
+
+@njit(cache=True, nogil=True)
+def conjugate_gradient(estimate, residual, damping, tolerance, out_indptr, tails, in_indptr, in_heads):
+    """Adds to `estimate` what `residual` will become, both directions: z of (I - damping A D^-1) z = (1 - damping) residual.
+
+    Symmetric after scaling by the roots of the degrees, so conjugate gradients apply: about a third of the rounds of a
+    power iteration. Stops when the error, summed over nodes, is at most `tolerance`.
+    """
+    n = len(estimate)
+    root, rest, course, spread = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    square, left = 0.0, 0.0
+    for node in range(n):
+        root[node] = np.sqrt(max(1, _degree(node, 3, out_indptr, in_indptr)))
+        rest[node] = (1.0 - damping) * residual[node] / root[node]
+        course[node] = rest[node]
+        spread[node] = course[node] / root[node]
+        square += rest[node] * rest[node]
+        left += abs(rest[node]) * root[node]
+    while left > tolerance * (1.0 - damping) and square > 0.0:
+        along = 0.0
+        for node in range(n):
+            image = course[node] - damping * _gather(node, spread, 3, out_indptr, tails, in_indptr, in_heads) / root[node]
+            residual[node] = image
+            along += course[node] * image
+        pace, before, square, left = square / along, square, 0.0, 0.0
+        for node in range(n):
+            estimate[node] += pace * course[node] * root[node]
+            rest[node] -= pace * residual[node]
+            square += rest[node] * rest[node]
+            left += abs(rest[node]) * root[node]
+        for node in range(n):
+            course[node] = rest[node] + square / before * course[node]
+            spread[node] = course[node] / root[node]
+    return left
+
+
+@njit(cache=True, nogil=True)
+def fill_scores(scores, found, damping, way, out_indptr, tails, in_indptr, in_heads):
+    """Gives each found node without a score what flows to it from nodes before it, never nothing. Changes `scores`."""
+    for node in found:
+        if scores[node] > 0.0:
+            continue
+        total = 0.0
+        for side in range(2):  # steps to the node: triples into it along them, out of it against them
+            if not way & (side + 1):
+                continue
+            indptr, neighbours = (in_indptr, in_heads) if side == 0 else (out_indptr, tails)
+            for at in range(indptr[node], indptr[node + 1]):
+                near = neighbours[at]
+                if scores[near] > 0.0:
+                    total += damping * scores[near] / _degree(near, way, out_indptr, in_indptr)
+        scores[node] = max(total, 1e-300)

@@ -1,0 +1,139 @@
+"""Paths from one node inside a subgraph: the shortest to every other node, or all that repeat no node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+
+from core.graph.local import Local
+from core.types import Path
+
+CHECK_EVERY = 4096
+Step = tuple[int, int, bool]  # local neighbour, edge, forward
+
+
+def shortest_paths(local: Local, source: int, hops: int, every: bool = False, cap: int | None = None,
+                   check: Callable[[], None] | None = None) -> tuple[list[Path], bool]:
+    """The shortest paths of at most `hops` steps from `source` (a node of the graph) to the other nodes of the subgraph.
+
+    One a target by default, the smallest by (place of the last but one node in the search, edge), as igraph's
+    `get_shortest_paths` gives one (LEGO-GraphRAG SBR-SPR, METHODS 1.2); with `every`, all of them, each parallel edge its
+    own. Ordered by (length, end, nodes, edges), in the graph's ids. At most `cap` paths, the first in that order; the
+    second value says whether there were more. The path of no steps is left out; a source outside has no paths.
+    """
+    start = local.place(source)
+    if start < 0:
+        return [], False
+    depth, came = _search(local, start, hops, check)
+    targets = sorted((node for node in came), key=lambda node: (depth[node], node))
+    found = _all_to(local, start, targets, depth, check) if every else (_one_to(local, start, node, came) for node in targets)
+    return _capped(found, cap, check)
+
+
+def simple_paths(local: Local, source: int, hops: int, cap: int | None,
+                 check: Callable[[], None] | None = None) -> tuple[list[Path], bool]:
+    """All paths of 1 to `hops` steps from `source` that repeat no node (LEGO-GraphRAG EPR, METHODS 1.2), shortest first.
+
+    Within a length, by the place of the path that is extended, then (edge, forward first). At most `cap` paths, so that
+    a cap keeps the shortest and bounds the memory; the second value says whether there were more. In the graph's ids.
+    """
+    start = local.place(source)
+    return ([], False) if start < 0 else _capped(_breadth(local, start, hops), cap, check)
+
+
+def _capped(found: Iterator[Path], cap: int | None, check: Callable[[], None] | None) -> tuple[list[Path], bool]:
+    paths: list[Path] = []
+    for path in found:
+        if cap is not None and len(paths) >= cap:
+            return paths, True
+        paths.append(path)
+        if check and len(paths) % CHECK_EVERY == 0:
+            check()
+    return paths, False
+
+
+def _search(local: Local, start: int, hops: int,
+            check: Callable[[], None] | None) -> tuple[dict[int, int], dict[int, tuple[int, int, bool]]]:
+    """Breadth-first: the depth of each reached node, and (parent, edge, forward) of each but the start."""
+    depth, came, level = {start: 0}, {}, [start]
+    for hop in range(1, hops + 1):
+        if check:
+            check()
+        fresh = []
+        for node in level:
+            for near, edge, forward in local.lists[node]:
+                if near not in depth:
+                    depth[near], came[near] = hop, (node, edge, forward)
+                    fresh.append(near)
+        level = fresh
+    return depth, came
+
+
+def _one_to(local: Local, start: int, node: int, came: dict[int, tuple[int, int, bool]]) -> Path:
+    nodes, edges, forward = [int(local.nodes[node])], [], []
+    while node != start:
+        node, edge, along = came[node]
+        nodes.append(int(local.nodes[node]))
+        edges.append(edge)
+        forward.append(along)
+    return Path(tuple(reversed(nodes)), tuple(reversed(edges)), tuple(reversed(forward)))
+
+
+def _all_to(local: Local, start: int, targets: list[int], depth: dict[int, int],
+            check: Callable[[], None] | None) -> Iterator[Path]:
+    """All shortest paths, target by target, each by (nodes, edges); nothing is held but the path in hand."""
+    onward: dict[int, dict[int, list[Step]]] = {}  # node -> next node one deeper -> the parallel steps to it
+    before: dict[int, list[int]] = {}  # node -> the nodes one less deep that lead to it
+    for node in depth:
+        ahead: dict[int, list[Step]] = {}
+        for step in local.lists[node]:
+            if depth.get(step[0]) == depth[node] + 1:
+                ahead.setdefault(step[0], []).append(step)
+        onward[node] = dict(sorted(ahead.items()))
+        for near in ahead:
+            before.setdefault(near, []).append(node)
+    for count, target in enumerate(targets):
+        if check and count % 256 == 0:
+            check()
+        useful, stack = {target}, [target]
+        while stack:
+            for node in before.get(stack.pop(), ()):
+                if node not in useful:
+                    useful.add(node)
+                    stack.append(node)
+        yield from _between(local, start, target, onward, useful)
+
+
+def _between(local: Local, start: int, target: int, onward: dict[int, dict[int, list[Step]]],
+             useful: set[int]) -> Iterator[Path]:
+    """The paths from start to target through useful nodes, by nodes, then edges: depth first without recursion."""
+    trail, ahead = [start], [iter(onward[start])]
+    while trail:
+        node = next(ahead[-1], None)
+        if node is None:
+            trail.pop()
+            ahead.pop()
+        elif node == target:
+            places = [*trail, target]
+            nodes = tuple(int(local.nodes[place]) for place in places)
+            for steps in product(*(onward[a][b] for a, b in zip(places, places[1:]))):
+                yield Path(nodes, tuple(step[1] for step in steps), tuple(step[2] for step in steps))
+        elif node in useful:
+            trail.append(node)
+            ahead.append(iter(onward[node]))
+
+
+def _breadth(local: Local, start: int, hops: int) -> Iterator[Path]:
+    """Simple paths by length; holds the paths of one length, which were all handed out before."""
+    names = local.nodes.tolist()
+    level = [((start,), Path((names[start],)))]
+    for hop in range(hops):
+        longer = []
+        for places, path in level:
+            for near, edge, forward in local.lists[places[-1]]:
+                if near not in places:
+                    extended = path.extended(names[near], edge, forward)
+                    if hop + 1 < hops:
+                        longer.append((places + (near,), extended))
+                    yield extended
+        level = longer

@@ -1,0 +1,103 @@
+"""How a store reaches the disk: one writer at a time, everything durable, and put in place in one step."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path as FilePath
+
+import numpy as np
+
+from core.errors import StoreError
+from core.graph.store import BLOB, META
+
+SOURCE, ASIDE, WAIT = "source.json", "building", 0.05  # WAIT in seconds between two looks at the lock
+
+
+@contextmanager
+def locked(folder: FilePath, wait: bool, check: Callable[[], None] | None) -> Iterator[None]:
+    """Holds the lock file beside `folder`; the system lets go of it when a process dies."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        lock = open(folder.parent / f"{folder.name}.lock", "a+b")
+    except OSError as error:
+        raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None
+    with lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if not wait:
+                    raise StoreError(f"The graph in {folder} is being built by another process; try again when it is "
+                                     "done.") from None
+            if check:
+                check()
+            time.sleep(WAIT)
+        yield
+
+
+def write(aside: FilePath, arrays: dict[str, np.ndarray], blob: np.ndarray, known: dict | None) -> None:
+    """Writes the data files of a store into a new folder, each made durable."""
+    aside.mkdir()
+    for key, values in arrays.items():
+        with open(aside / f"{key}.npy", "wb") as stream:
+            np.save(stream, values)
+            _durable(stream)
+    with open(aside / BLOB, "wb") as stream:
+        stream.write(blob.tobytes())
+        _durable(stream)
+    if known:
+        with open(aside / SOURCE, "w", encoding="utf-8") as stream:
+            json.dump(known, stream)
+            _durable(stream)
+    _durable_folder(aside)
+
+
+def place(folder: FilePath, aside: FilePath, meta: dict) -> None:
+    """Puts the data in place under a name of its own, then swings `graph.json` over to it in one step."""
+    base, count = f"data-{meta['digest'][:16]}", 1
+    data = folder / base
+    while data.exists():
+        count += 1
+        data = folder / f"{base}-{count}"
+    aside.rename(data)
+    _durable_folder(folder)
+    fresh = folder / f"{META}.new"
+    with open(fresh, "w", encoding="utf-8") as stream:
+        json.dump({**meta, "data": data.name}, stream, ensure_ascii=False, indent=1)
+        _durable(stream)
+    os.replace(fresh, folder / META)
+    _durable_folder(folder)
+    clean(folder)
+
+
+def clean(folder: FilePath) -> None:
+    """Removes what killed builds and replaced stores left in `folder`. Call with the lock held."""
+    try:
+        current = json.loads((folder / META).read_text("utf-8")).get("data")
+    except (OSError, ValueError, AttributeError):
+        current = None
+    for entry in sorted(folder.iterdir()):
+        if entry.is_dir() and entry.name != current and (entry.name == ASIDE or entry.name.startswith("data-")):
+            shutil.rmtree(entry, ignore_errors=True)
+        elif entry.name == f"{META}.new":
+            entry.unlink(missing_ok=True)
+
+
+def _durable(stream) -> None:
+    stream.flush()
+    os.fsync(stream.fileno())
+
+
+def _durable_folder(folder: FilePath) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,163 @@
+"""Instances as data: one TOML file a paper, and the person's own, checked when loaded."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.errors import BadInput, BadParameter, nearest, shorten
+from core.home import home
+from core.operators.base import STAGES, Line, make, values
+from core.operators.text import operator_class, parse_line
+
+FOLDER = Path(__file__).parent
+FIELDS = ("title", "short", "paper", "group", "notes", "line")
+OWN = "own"
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A line of operators with a name. `group` is the paper's own grouping, "own" for what a person saved."""
+
+    id: str
+    title: str
+    line: Line
+    short: str = ""
+    paper: str = ""
+    group: str = ""
+    notes: str = ""
+
+    @property
+    def name(self) -> str:
+        """The short name for headings."""
+        return self.short or self.title
+
+
+def catalogue() -> dict[str, Instance]:
+    """Every instance by id: the published ones in the papers' order, then the person's own. Raises BadParameter."""
+    found: dict[str, Instance] = {}
+    for file in sorted(FOLDER.glob("*.toml")):
+        found |= read(file)
+    own = own_file()
+    if own.exists():
+        found |= {key: instance for key, instance in read(own).items() if key not in found}
+    return found
+
+
+def own_file() -> Path:
+    """Where a person's own instances are kept."""
+    return home() / "instances.toml"
+
+
+def read(file: Path) -> dict[str, Instance]:
+    """The instances of one TOML file. Raises BadParameter that names file, row, key and the nearest valid name."""
+    try:
+        rows = tomllib.loads(file.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadParameter(f"{file.name} is not valid TOML: {error}.") from None
+    return {key: _instance(key, row, f"{file.name}, “{key}”") for key, row in rows.items()}
+
+
+def find(spec: str, known: Mapping[str, Instance] | None = None) -> Instance:
+    """The instance with that id, or the one that a line of operators in text describes. Raises BadParameter."""
+    known = catalogue() if known is None else known
+    if spec in known:
+        return known[spec]
+    if "(" not in spec:
+        raise BadParameter(f"There is no instance “{shorten(spec)}”.{nearest(spec, known)}")
+    return named(parse_line(spec), known)
+
+
+def named(line: Line, known: Mapping[str, Instance]) -> Instance:
+    """An instance for a bare line: the catalogue's own where it is there, else named after what it is one operator apart from."""
+    text = repr(line)
+    for instance in known.values():
+        if repr(instance.line) == text:
+            return instance
+    for instance in known.values():
+        apart = [i for i, (a, b) in enumerate(zip(instance.line, line)) if repr(a) != repr(b)]
+        if len(instance.line) == len(line) > 1 and len(apart) == 1:
+            return Instance(text, f"{instance.name}, changed", line, notes=f"{instance.name} but for {line.operators[apart[0]].words()}.")
+    return Instance(text, "Own line", line)
+
+
+def save(name: str, line: Line, notes: str = "") -> Instance:
+    """Keep `line` under `name` with the person's own instances. Raises BadInput where the name is empty or taken."""
+    name = " ".join(name.split())
+    key = "own-" + (re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-") or "instance")
+    if not name:
+        raise BadInput("Give the instance a name first.")
+    if len(name) > 80:
+        raise BadInput("A name of at most 80 characters, please.")
+    if not len(line):
+        raise BadInput("There is no operator yet to save.")
+    known = catalogue()
+    if key in known:
+        raise BadInput(f"There is already an instance “{known[key].title}”; choose another name.")
+    instance = Instance(key, name, line, group=OWN, notes=notes)
+    _write({**_own_rows(), key: row(instance)})
+    return instance
+
+
+def delete(key: str) -> None:
+    """Remove one of the person's own instances. Raises BadInput where it is not one."""
+    rows = _own_rows()
+    if key not in rows:
+        raise BadInput(f"“{shorten(key)}” is not an instance of your own.")
+    del rows[key]
+    _write(rows)
+
+
+def row(instance: Instance) -> dict[str, Any]:
+    """The TOML row that reads back as `instance`."""
+    line = [{operator.stage: type(operator).__name__, **values(operator)} for operator in instance.line]
+    told = {key: getattr(instance, key) for key in FIELDS if key != "line" and getattr(instance, key)}
+    return {**told, "line": line}
+
+
+def _own_rows() -> dict[str, Any]:
+    return tomllib.loads(own_file().read_text("utf-8")) if own_file().exists() else {}
+
+
+def _write(rows: Mapping[str, Any]) -> None:
+    import tomli_w
+
+    handle, temporary = tempfile.mkstemp(dir=home(), prefix=".instances-")
+    with os.fdopen(handle, "wb") as file:
+        tomli_w.dump(dict(rows), file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, own_file())
+
+
+def _instance(key: str, row: Any, where: str) -> Instance:
+    if not isinstance(row, Mapping):
+        raise BadParameter(f"{where}: a table was expected.")
+    for field in row:
+        if field not in FIELDS:
+            raise BadParameter(f"{where}: unknown key “{field}”.{nearest(field, FIELDS)}")
+    for field in ("title", "line"):
+        if field not in row:
+            raise BadParameter(f"{where}: “{field}” is missing.")
+    operators = [_operator(step, f"{where}, operator {i}") for i, step in enumerate(row["line"], 1)]
+    try:
+        line = Line(tuple(operators))
+    except BadParameter as error:
+        raise BadParameter(f"{where}: {error}") from None
+    return Instance(key, line=line, **{field: row[field] for field in FIELDS if field in row and field != "line"})
+
+
+def _operator(step: Any, where: str):
+    stages = [stage for stage in STAGES if isinstance(step, Mapping) and stage in step]
+    if len(stages) != 1:
+        raise BadParameter(f"{where}: name one stage ({', '.join(STAGES)}) and its operator.")
+    cls = operator_class(step[stages[0]], where)
+    if cls.stage != stages[0]:
+        raise BadParameter(f"{where}: {cls.__name__} belongs to the stage “{cls.stage}”, not “{stages[0]}”.")
+    return make(cls, {key: value for key, value in step.items() if key != stages[0]}, where)

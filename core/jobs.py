@@ -1,0 +1,113 @@
+"""Work that outlives the page that asked for it: threads, progress, cancelling."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from core.errors import Cancelled, HopscopeError
+
+WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
+
+
+class Job:
+    """A piece of work in a thread. `version` grows with every change, so that a screen knows when to draw again."""
+
+    def __init__(self, key: str, work: Callable[[Job], Any]):
+        self.key, self._work = key, work
+        self.status, self.text, self.fraction = WAITING, "Waiting for its turn", None
+        self.error: str | None = None
+        self.result: Any = None
+        self.version = 0
+        self.started = time.time()
+        self._cancel, self._ended = threading.Event(), threading.Event()
+
+    def check(self) -> None:
+        """Raises Cancelled once the job was cancelled."""
+        if self._cancel.is_set():
+            raise Cancelled()
+
+    def tell(self, text: str, fraction: float | None = None) -> None:
+        """Say what is being done, and how much of it is done (0 to 1), where that is known."""
+        self.text, self.fraction = text, fraction
+        self.touch()
+
+    def touch(self) -> None:
+        """Something worth drawing has changed."""
+        self.version += 1
+
+    def cancel(self) -> None:
+        """Ask the work to stop at its next check."""
+        self._cancel.set()
+
+    @property
+    def ended(self) -> bool:
+        return self._ended.is_set()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Whether the job has ended, after waiting at most `seconds`."""
+        return self._ended.wait(seconds)
+
+    def run(self) -> None:
+        """Do the work; every end is recorded, none raised."""
+        try:
+            self.check()
+            self.status = RUNNING
+            self.touch()
+            self.result = self._work(self)
+            self.status = DONE
+        except Cancelled:
+            self.status = CANCELLED
+        except Exception as error:
+            self.status, self.error = FAILED, sentence(error)
+        finally:
+            self._ended.set()
+            self.touch()
+
+
+class Jobs:
+    """Runs jobs, two at a time, one for each key; keeps the last ones so that another browser finds them."""
+
+    def __init__(self, workers: int = 2, keep: int = 64):
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="job")
+        self._jobs: OrderedDict[str, Job] = OrderedDict()
+        self._keep, self._lock = keep, threading.Lock()
+
+    def get(self, key: str) -> Job | None:
+        """The job of that key, running or ended, if it is still known."""
+        return self._jobs.get(key)
+
+    def start(self, key: str, make: Callable[[], Job], again: bool = False) -> Job:
+        """The running job of that key, or a new one; an ended one is taken as it is unless `again`, or if it did not end well."""
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is not None and (not job.ended or (job.status == DONE and not again)):
+                return job
+            job = make()
+            self._jobs[key] = job
+            self._jobs.move_to_end(key)
+            ended = [k for k, j in self._jobs.items() if j.ended]
+            for old in ended[: max(0, len(self._jobs) - self._keep)]:
+                del self._jobs[old]
+        self._pool.submit(job.run)
+        return job
+
+    def stop(self) -> None:
+        """Cancel everything and take no more work."""
+        for job in list(self._jobs.values()):
+            job.cancel()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def sentence(error: BaseException) -> str:
+    """An error as a sentence for a person; an unforeseen one is logged with its trace and named."""
+    if isinstance(error, HopscopeError):
+        return str(error)
+    import logging
+
+    logging.getLogger(__name__).error("A job failed", exc_info=error)
+    return f"Something went wrong here that should not have: {type(error).__name__}: {error}"

@@ -1,0 +1,1 @@
+"""Encoders, scorers, choosers and chat models; one copy of each a process."""

@@ -1,0 +1,106 @@
+"""The protocols that operators speak to models through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from core.types import Usage
+
+Messages = Sequence[dict[str, str]]
+
+
+class Encoder(Protocol):
+    """Texts to unit vectors."""
+
+    def encode(self, texts: Sequence[str], check: Callable[[], None] | None = None) -> np.ndarray:
+        """float32 [n, d] with unit rows, in the order of `texts`; `check` is called between batches and may raise."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What a chooser picked of `n` candidates: positions in the candidate list, best first.
+
+    `scores` is aligned with `positions` (None where the chooser gives an order without scores). `order` is every
+    candidate best first with `order_scores`, where the chooser has an opinion on all of them (scorers do, a language
+    model does not). `notes` tell of replies that could not be used and the fall-back taken.
+    """
+
+    positions: tuple[int, ...]
+    scores: tuple[float, ...] | None = None
+    order: tuple[int, ...] | None = None
+    order_scores: tuple[float, ...] | None = None
+    usage: Usage = Usage()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a chooser is asked to do: the question, what the candidates are, and a seed for those that draw lots."""
+
+    query: str
+    unit: str = "path"  # relation, triple, node or path
+    seed: int = 0
+    check: Callable[[], None] | None = field(default=None, compare=False)
+
+
+class Chooser(Protocol):
+    """Anything that picks from a list: a scorer by its scores, a language model by its reading, a combinator of these."""
+
+    def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
+        """At most `k` of `texts` (all of them, ordered, where k <= 0)."""
+        ...
+
+
+class Scorer(Chooser, Protocol):
+    """A chooser with a number for every text."""
+
+    def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
+        """float64 [n], larger is better."""
+        ...
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A chat model's reply. `finish` is "stop" or "length"."""
+
+    text: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+    finish: str = "stop"
+    cached: bool = False
+
+
+class Chat(Protocol):
+    """A language model that answers messages."""
+
+    context: int  # tokens that prompt and reply share
+
+    def reply(self, messages: Messages, *, schema: dict[str, Any] | None = None, max_tokens: int = 256, seed: int = 0,
+              temperature: float = 0.0, on_text: Callable[[str], None] | None = None,
+              check: Callable[[], None] | None = None) -> Reply:
+        """The reply. `schema` is a JSON schema the text must satisfy; `on_text` is given each new piece as it comes;
+        `check` is called between pieces and may raise Cancelled. Raises ModelFailed, ModelUnavailable."""
+        ...
+
+    def count_tokens(self, messages: Messages) -> int:
+        """Tokens of the messages as the model would read them (exact where it can tell, else a close estimate)."""
+        ...
+
+
+class Models(Protocol):
+    """Where operators get models by name or role. `core.models.registry.Registry` is the real one."""
+
+    def chooser(self, expression: str) -> Chooser: ...
+
+    def encoder(self, name: str = "encoder") -> Encoder: ...
+
+    def chat(self, role: str = "answer") -> Chat: ...
+
+    def signature(self) -> str: ...
+
+    def title(self, name: str) -> str: ...

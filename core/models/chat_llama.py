@@ -1,0 +1,154 @@
+"""A language model inside this process: a GGUF file run by llama.cpp through xllamacpp."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import secrets
+import threading
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from core.errors import BadInput, ModelFailed, ModelUnavailable, shorten
+from core.models.base import Messages, Reply
+from core.models.replies import Replies, turn
+from core.models.threads import threads
+
+BATCH = 128  # prompt tokens between two chances to stop
+
+
+class LlamaChat:
+    """A Chat over the GGUF file at `path`. Loads when first used; one request at a time, others wait for their turn.
+
+    Greedy and without reuse of earlier prompts, so that the same prompt gives the same reply whatever was asked before.
+    The engine listens on a loopback port that needs a key (`url`, `key`): an OpenAI-compatible server for whoever has it.
+    """
+
+    def __init__(self, path: Path, name: str, context: int = 4096):
+        self.path, self.name, self.context = Path(path), name, context
+        self.key = secrets.token_urlsafe(24)
+        self._server: Any = None
+        self._loading, self._running, self._replies = threading.Lock(), threading.Lock(), Replies()
+
+    @property
+    def loaded(self) -> bool:
+        return self._server is not None
+
+    @property
+    def url(self) -> str:
+        """The base address of the OpenAI-compatible server, ending in /v1. Loads the model."""
+        return f"{self._engine().listening_address}/v1"
+
+    def load(self) -> None:
+        """Read the model now. Raises ModelUnavailable, ModelFailed."""
+        self._engine()
+
+    def close(self) -> None:
+        """Free the memory once the request that runs now has ended; the next use loads anew."""
+        with self._running, self._loading:
+            self._server = None
+
+    def reply(self, messages: Messages, *, schema: dict[str, Any] | None = None, max_tokens: int = 256, seed: int = 0,
+              temperature: float = 0.0, on_text: Callable[[str], None] | None = None,
+              check: Callable[[], None] | None = None) -> Reply:
+        """The model's reply; see `core.models.base.Chat`. Raises BadInput where the prompt does not fit the context."""
+        key = Replies.key(messages, schema, max_tokens, seed, temperature)
+        with turn(self._running, check):
+            found = self._replies.find(key, on_text)
+            if found is not None:
+                return found
+            request = {"messages": [dict(m) for m in messages], "max_tokens": max_tokens, "seed": seed, "temperature": temperature,
+                       "stream": True, "stream_options": {"include_usage": True}, "return_progress": True, "cache_prompt": False}
+            if schema is not None:
+                request["response_format"] = {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": schema}}
+            return self._replies.keep(key, self._stream(request, on_text, check))
+
+    def count_tokens(self, messages: Messages) -> int:
+        """Tokens of the messages in the model's own chat template, exactly. Loads the model."""
+        prompt = self._post("/apply-template", {"messages": [dict(m) for m in messages]})["prompt"]
+        return len(self._post("/tokenize", {"content": prompt, "add_special": True, "parse_special": True})["tokens"])
+
+    def _stream(self, request: dict[str, Any], on_text: Callable[[str], None] | None, check: Callable[[], None] | None) -> Reply:
+        """Run one request, piece by piece; a truthy value from the callback makes the engine stop it."""
+        pieces: list[str] = []
+        told: dict[str, Any] = {"finish": "stop", "usage": {}, "error": None, "raised": None}
+
+        def piece(chunk: dict[str, Any]) -> bool:
+            try:
+                if check:
+                    check()
+                told["error"] = chunk.get("error") or told["error"]
+                told["usage"] = chunk.get("usage") or told["usage"]
+                for choice in chunk.get("choices") or ():
+                    told["finish"] = choice.get("finish_reason") or told["finish"]
+                    text = (choice.get("delta") or {}).get("content")
+                    if text:
+                        pieces.append(text)
+                        if on_text:
+                            on_text(text)
+            except BaseException as error:  # the engine would swallow it: stop the request, then raise it below
+                told["raised"] = error
+                return True
+            return False
+
+        try:
+            answer = self._engine().handle_chat_completions(request, piece)
+        except RuntimeError as error:
+            raise ModelFailed(f"{self.name} failed: {shorten(str(error), 200)}") from error
+        if told["raised"] is not None:
+            raise told["raised"]
+        error = told["error"] or (answer.get("error") if isinstance(answer, dict) else None)
+        if error:
+            self._refuse(error)
+        usage = told["usage"]
+        return Reply("".join(pieces), usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0),
+                     "length" if told["finish"] == "length" else "stop")
+
+    def _refuse(self, error: dict[str, Any]) -> None:
+        """Raise what the engine said."""
+        if error.get("type") == "exceed_context_size_error":
+            raise BadInput(f"The prompt has {error.get('n_prompt_tokens')} tokens, but {self.name} reads at most {self.context}: "
+                           "show it fewer paths.")
+        raise ModelFailed(f"{self.name} failed: {shorten(str(error.get('message', error)), 200)}")
+
+    def _engine(self) -> Any:
+        """The engine, loaded when first asked for."""
+        with self._loading:
+            if self._server is None:
+                self._server = self._start()
+            return self._server
+
+    def _start(self) -> Any:
+        if importlib.util.find_spec("xllamacpp") is None:
+            raise ModelUnavailable(f"{self.name} needs the llama.cpp engine; get it with: pip install xllamacpp")
+        if not self.path.exists():
+            raise ModelUnavailable(f"{self.name} is not here ({self.path}); fetch it on the Models page, or with: make models")
+        import xllamacpp
+
+        params = xllamacpp.CommonParams()
+        params.model.path = str(self.path)
+        params.n_ctx, params.n_parallel = self.context, 1
+        params.n_batch = params.n_ubatch = BATCH
+        for cpu in (params.cpuparams, params.cpuparams_batch):
+            cpu.n_threads, cpu.poll = threads(), 0  # waiting threads that spin slow everything down on shared cores
+        params.cache_prompt, params.cache_ram_mib = False, 0
+        params.verbosity, params.warmup, params.fit_params = 0, False, False
+        params.ui, params.endpoint_slots, params.cors_origins = False, False, ""
+        params.hostnames, params.port, params.n_threads_http, params.api_keys = ["127.0.0.1"], 0, 4, [self.key]
+        try:
+            return xllamacpp.Server(params)
+        except (RuntimeError, ValueError) as error:
+            raise ModelFailed(f"{self.name} could not be loaded from {self.path}: {shorten(str(error), 200)}") from error
+
+    def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """What the engine's own port answers."""
+        request = urllib.request.Request(self._engine().listening_address + path, json.dumps(body).encode(),
+                                         {"Content-Type": "application/json", "Authorization": f"Bearer {self.key}"})
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=30) as answer:
+                return json.load(answer)
+        except OSError as error:
+            raise ModelFailed(f"{self.name} could not count tokens: {error}.") from error

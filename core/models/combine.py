@@ -1,0 +1,160 @@
+"""Choosers made of choosers, and the expressions that name them: "prefilter(encoder, choose, 32)"."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from core.errors import BadParameter, shorten
+from core.models.base import Choice, Chooser, Scorer, Task
+from core.models.declared import nearest
+
+COMBINATORS = {"prefilter": ("cheap", "dear", "n"), "supplement": ("chooser", "scorer")}
+
+
+@dataclass(frozen=True)
+class Prefilter:
+    """A cheap scorer ranks the candidates and keeps `n`; a dear chooser picks from these (the papers' EEMs-PF).
+
+    `Choice.order` is the cheap scorer's order of all candidates; the dear chooser reads the kept ones best first.
+    """
+
+    cheap: Scorer
+    dear: Chooser
+    n: int
+
+    def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
+        """At most `k` of `texts` as the dear chooser picks them."""
+        ranked = self.cheap.choose(task, texts, 0)
+        kept = ranked.positions[: self.n]
+        picked = self.dear.choose(task, [texts[i] for i in kept], k)
+        notes = ranked.notes + picked.notes
+        return Choice(tuple(kept[i] for i in picked.positions), picked.scores, ranked.order, ranked.order_scores,
+                      ranked.usage + picked.usage, notes)
+
+
+@dataclass(frozen=True)
+class Supplement:
+    """What a chooser picks, filled up to `k` with a scorer's best of the rest (the papers' EEMs-S).
+
+    The scorer is not asked where the chooser already picked `k`. `Choice.scores` is None: the two do not share a scale.
+    With k <= 0 every candidate is returned, the chooser's picks first.
+    """
+
+    chooser: Chooser
+    scorer: Scorer
+
+    def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
+        """`k` of `texts`, or all of them where there are fewer."""
+        picked = self.chooser.choose(task, texts, k)
+        want = len(texts) if k <= 0 else min(k, len(texts))
+        if len(picked.positions) >= want:
+            return picked
+        ranked = self.scorer.choose(task, texts, 0)
+        taken = set(picked.positions)
+        rest = [i for i in ranked.positions if i not in taken]
+        added = want - len(picked.positions)
+        note = f"{added} of {want} were added by the scorer, because the chooser picked {len(picked.positions)}."
+        return Choice(picked.positions + tuple(rest[:added]), None, ranked.order, ranked.order_scores,
+                      picked.usage + ranked.usage, picked.notes + ranked.notes + (note,))
+
+
+@dataclass(frozen=True)
+class Call:
+    """A parsed combinator: its name and its parts (names, numbers or further calls)."""
+
+    name: str
+    parts: tuple[str | int | Call, ...]
+
+
+@functools.lru_cache(maxsize=1024)
+def parse(expression: str) -> str | Call:
+    """A model name or a Call. Names may hold letters, digits, `-`, `_` and `.`. Raises BadParameter."""
+    shown = shorten(expression)
+    try:
+        # a model name such as qwen-0.5b is no Python name, so names are quoted before Python reads the expression
+        tree = ast.parse(_quoted(expression), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise BadParameter(f"“{shown}” cannot be read as a chooser, such as encoder or prefilter(encoder, choose, 32).") from error
+    return _read(tree, shown)
+
+
+def _quoted(expression: str) -> str:
+    """`expression` with every word that is not a whole number and not followed by a bracket put in quotes."""
+    def quote(match: re.Match[str]) -> str:
+        word, bracket = match.group(1), match.group(2)
+        return match.group(0) if bracket or word.isdecimal() else repr(word)
+
+    if set(expression) & set("\"'\\") or re.search(r"[\w.\-]\s+[\w.\-]", expression):
+        raise ValueError("quotes, or words side by side")
+    return re.sub(r"([\w.\-]+)(\s*\()?", quote, expression.strip())
+
+
+def _read(tree: ast.expr, shown: str) -> str | Call:
+    """The expression below one node of the syntax tree."""
+    if isinstance(tree, ast.Constant) and isinstance(tree.value, str):
+        return tree.value
+    if not (isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name)) or tree.keywords:
+        raise BadParameter(f"“{shown}” cannot be read as a chooser, such as encoder or prefilter(encoder, choose, 32).")
+    name = tree.func.id
+    if name not in COMBINATORS:
+        raise BadParameter(f"“{shown}”: unknown combinator “{name}”.{nearest(name, tuple(COMBINATORS))}")
+    wanted = COMBINATORS[name]
+    if len(tree.args) != len(wanted):
+        raise BadParameter(f"“{shown}”: {name} takes ({', '.join(wanted)}), but {len(tree.args)} were given.")
+    return Call(name, tuple(_part(kind, node, shown, name) for kind, node in zip(wanted, tree.args, strict=True)))
+
+
+def _part(kind: str, node: ast.expr, shown: str, name: str) -> str | int | Call:
+    """One argument of a combinator: a number for `n`, else a chooser."""
+    number = isinstance(node, ast.Constant) and isinstance(node.value, int)
+    if kind != "n":
+        return _read(node, shown)
+    if not number or node.value < 1:
+        raise BadParameter(f"“{shown}”: n of {name} must be a whole number of at least 1.")
+    return node.value
+
+
+def names(expression: str) -> tuple[str, ...]:
+    """The model and role names of an expression, in order of first appearance. Raises BadParameter."""
+    return tuple(dict.fromkeys(_walk(parse(expression))))
+
+
+def _walk(part: str | int | Call) -> Iterator[str]:
+    """The names in a parsed expression."""
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, Call):
+        for inner in part.parts:
+            yield from _walk(inner)
+
+
+def build(expression: str, chooser: Callable[[str], Chooser], scorer: Callable[[str], Scorer]) -> Chooser:
+    """The chooser that an expression names, with `chooser` and `scorer` giving models by name. Raises BadParameter."""
+    return _build(parse(expression), chooser, scorer)
+
+
+def _build(part: str | Call, chooser: Callable[[str], Chooser], scorer: Callable[[str], Scorer]) -> Chooser:
+    if isinstance(part, str):
+        return chooser(part)
+    first, second = part.parts[0], part.parts[1]
+    if part.name == "prefilter":
+        return Prefilter(_simple(first, part, scorer), _build(second, chooser, scorer), part.parts[2])
+    return Supplement(_build(first, chooser, scorer), _simple(second, part, scorer))
+
+
+def _simple(part: str | Call, outer: Call, scorer: Callable[[str], Scorer]) -> Scorer:
+    """A scorer where a combinator needs one: a plain name."""
+    if not isinstance(part, str):
+        raise BadParameter(f"{outer.name} needs a scorer's name in that place, such as encoder, not {part.name}(...).")
+    return scorer(part)
+
+
+def uses_chat(expression: str) -> bool:
+    """Whether a language model is asked where this expression chooses. Raises BadParameter, also for unknown names."""
+    from core.models.registry import shared
+
+    return any(shared().is_chat(name) for name in names(expression))

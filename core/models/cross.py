@@ -1,0 +1,113 @@
+"""Cross-encoders: a model that reads the question and a candidate together and gives one number."""
+
+from __future__ import annotations
+
+import importlib.util
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.errors import ModelFailed, ModelUnavailable, shorten
+from core.models.base import Task
+from core.models.replies import turn
+from core.models.scorers import Scoring
+
+
+def device() -> str:
+    """`cuda:0` where torch sees a graphics card, else `cpu`."""
+    import torch
+
+    return "cuda:0" if torch.cuda.is_available() else "cpu"
+
+
+class Cross(Scoring):
+    """A cross-encoder over `weights`, a local folder or a name on the model hub. Loads when first used.
+
+    Scores are the raw numbers of the last layer. Distinct candidates are read once each, longest first as the library does.
+    """
+
+    package, install = "", ""
+
+    def __init__(self, weights: str, name: str, batch: int = 64, max_tokens: int = 512):
+        self.weights, self.name, self.batch, self.max_tokens = weights, name, batch, max_tokens
+        self._model: Any = None
+        self._lock = threading.Lock()
+
+    @property
+    def loaded(self) -> bool:
+        return self._model is not None
+
+    def close(self) -> None:
+        """Let the model go; the next use loads anew."""
+        with self._lock:
+            self._model = None
+
+    def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
+        if not len(texts):
+            return np.zeros(0)
+        unique = list(dict.fromkeys(texts))
+        with turn(self._lock, task.check):
+            model = self._engine()
+            numbers: list[float] = []
+            for start in range(0, len(unique), self.batch):
+                if task.check:
+                    task.check()
+                numbers += self._numbers(model, [(task.query, text) for text in unique[start : start + self.batch]])
+        known = dict(zip(unique, numbers, strict=True))
+        return np.array([known[text] for text in texts], dtype=np.float64)
+
+    def _engine(self) -> Any:
+        """The loaded model. Raises ModelUnavailable where the library or the weights are missing."""
+        if self._model is None:
+            if importlib.util.find_spec(self.package) is None:
+                raise ModelUnavailable(f"{self.name} needs a library; get it with: pip install {self.install}")
+            try:
+                self._model = self._load()
+            except (OSError, ValueError) as error:
+                where = "this folder" if Path(self.weights).exists() else "this computer or the model hub"
+                raise ModelUnavailable(f"{self.name}: {self.weights} cannot be loaded from {where}. Put its weights in a folder and "
+                                       f"name that folder in models.toml. ({shorten(str(error), 120)})") from error
+            except RuntimeError as error:
+                raise ModelFailed(f"{self.name} could not be loaded: {shorten(str(error), 200)}") from error
+        return self._model
+
+    def _load(self) -> Any:
+        raise NotImplementedError
+
+    def _numbers(self, model: Any, pairs: list[tuple[str, str]]) -> list[float]:
+        raise NotImplementedError
+
+
+class FlagReranker(Cross):
+    """bge-reranker and its kin through FlagEmbedding: half precision on a graphics card, full precision on a processor."""
+
+    package, install = "FlagEmbedding", "FlagEmbedding"
+
+    def _load(self) -> Any:
+        from FlagEmbedding import FlagReranker as Reranker
+
+        place = device()
+        return Reranker(self.weights, use_fp16=place != "cpu", devices=place, batch_size=self.batch, max_length=self.max_tokens)
+
+    def _numbers(self, model: Any, pairs: list[tuple[str, str]]) -> list[float]:
+        return [float(n) for n in np.atleast_1d(model.compute_score(pairs))]
+
+
+class CrossEncoder(Cross):
+    """Any cross-encoder that sentence-transformers reads."""
+
+    package, install = "sentence_transformers", "sentence-transformers"
+
+    def _load(self) -> Any:
+        from sentence_transformers import CrossEncoder as Reranker
+
+        return Reranker(self.weights, max_length=self.max_tokens, device=device())
+
+    def _numbers(self, model: Any, pairs: list[tuple[str, str]]) -> list[float]:
+        import torch
+
+        numbers = model.predict(pairs, batch_size=self.batch, activation_fn=torch.nn.Identity(), show_progress_bar=False)
+        return [float(n) for n in np.asarray(numbers, dtype=np.float64).reshape(len(pairs), -1)[:, -1]]

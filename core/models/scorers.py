@@ -1,0 +1,136 @@
+"""Scorers: a number for every candidate, and the best k by it. Light ones live here, cross-encoders in `cross.py`."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from core.errors import BadParameter
+from core.models.base import Choice, Encoder, Task
+from core.types import Usage
+
+WORD = re.compile(r"[^\W_]+")
+
+
+def top_k(scores: np.ndarray, k: int) -> np.ndarray:
+    """int64 positions of the best `k` scores (all where k <= 0), best first, ties by first appearance; NaN comes last."""
+    scores = np.asarray(scores, dtype=np.float64)
+    order = np.argsort(-np.where(np.isnan(scores), -np.inf, scores), kind="stable")
+    return order if k <= 0 else order[:k]
+
+
+def words(text: str) -> list[str]:
+    """The case-folded words of `text`, split at everything that is neither letter nor digit, so also at `.`, `_` and `->`."""
+    return WORD.findall(text.casefold())
+
+
+class TokenEncoder(Protocol):
+    """An encoder that also gives the vectors of single tokens."""
+
+    def encode_tokens(self, texts: Sequence[str], check: Callable[[], None] | None = None) -> Iterator[tuple[list[int], np.ndarray]]:
+        """For each distinct text its positions in `texts` and float32 [tokens, d], unit rows."""
+        ...
+
+
+class Scoring:
+    """Turns `score` into `choose`: the k best, with every candidate's place in `Choice.order`."""
+
+    def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
+        """float64 [n], larger is better."""
+        raise NotImplementedError(f"{type(self).__name__} does not score.")
+
+    def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
+        """The `k` best texts (all where k <= 0) by score, ties by first appearance."""
+        if not len(texts):
+            return Choice((), (), (), ())
+        scores = self.score(task, texts)
+        order = top_k(scores, 0)
+        positions, values = tuple(order.tolist()), tuple(scores[order].tolist())
+        cut = len(positions) if k <= 0 else k
+        return Choice(positions[:cut], values[:cut], positions, values, Usage(texts=len(texts)))
+
+
+class EncoderScorer(Scoring):
+    """Cosine of the query's and the candidate's vectors, in [-1, 1]."""
+
+    def __init__(self, encoder: Encoder):
+        self.encoder = encoder
+
+    def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
+        if not len(texts):
+            return np.zeros(0)
+        vectors = self.encoder.encode([task.query, *texts], task.check)
+        # einsum, unlike a matrix product, adds each row in an order that does not depend on the other rows
+        return np.einsum("nd,d->n", vectors[1:].astype(np.float64), vectors[0].astype(np.float64))
+
+
+class BM25(Scoring):
+    """BM25 with its statistics taken over the candidate list itself.
+
+    score = sum over query words t of idf(t) * f (k1 + 1) / (f + k1 (1 - b + b |d| / mean |d|)), idf(t) = ln(1 + (N - n_t
+    + 0.5) / (n_t + 0.5)): f is the count of t in the candidate, n_t the number of candidates that hold t. A word the
+    query repeats counts as often as it occurs. The papers' code leaves dotted relation names whole, so that every
+    score is 0; here they are split into words.
+    """
+
+    def __init__(self, k1: float = 1.5, b: float = 0.75):
+        if k1 < 0 or not 0 <= b <= 1:
+            raise BadParameter(f"BM25 needs k1 >= 0 and 0 <= b <= 1, not k1 = {k1} and b = {b}.")
+        self.k1, self.b = k1, b
+
+    def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
+        import bm25s
+
+        bags, query = [words(text) for text in texts], words(task.query)
+        known = set().union(*bags)
+        asked = [word for word in query if word in known]
+        if not asked:
+            return np.zeros(len(texts))
+        index = bm25s.BM25(k1=self.k1, b=self.b, method="atire", idf_method="lucene")
+        index.index(bags, show_progress=False)
+        return np.asarray(index.get_scores(asked), dtype=np.float64)
+
+
+class TfIdf(Scoring):
+    """Cosine of TF-IDF vectors, in [0, 1]: count times ln((1 + N) / (1 + n_t)) + 1, over the candidate list."""
+
+    def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        if not any(words(text) for text in texts):
+            return np.zeros(len(texts))
+        vectorizer = TfidfVectorizer(analyzer=words, dtype=np.float64)
+        matrix = vectorizer.fit_transform(list(texts))
+        return np.asarray((matrix @ vectorizer.transform([task.query]).T).todense()).ravel()
+
+
+class Random(Scoring):
+    """Uniform numbers in [0, 1) drawn from the task's seed and its query: the same ones in every process."""
+
+    def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
+        digest = hashlib.blake2b(task.query.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        return np.random.default_rng([abs(task.seed), int.from_bytes(digest, "big")]).random(len(texts))
+
+
+class LateInteraction(Scoring):
+    """MaxSim: each token of the query finds its most similar token of the candidate; the mean of these cosines.
+
+    Late interaction as in ColBERT, sum over query tokens i of max over candidate tokens j of cos(q_i, d_j), here divided
+    by the number of query tokens. The token vectors are those of a sentence encoder that was not trained for it.
+    """
+
+    def __init__(self, encoder: TokenEncoder):
+        self.encoder = encoder
+
+    def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
+        scores = np.zeros(len(texts))
+        if not len(texts):
+            return scores
+        _, query = next(iter(self.encoder.encode_tokens([task.query], task.check)))
+        for positions, tokens in self.encoder.encode_tokens(texts, task.check):
+            scores[positions] = (tokens @ query.T).max(axis=0).mean(dtype=np.float64)
+        return scores

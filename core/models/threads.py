@@ -1,0 +1,25 @@
+"""How many threads a model may use."""
+
+from __future__ import annotations
+
+import os
+
+from core.errors import BadParameter
+
+
+def threads() -> int:
+    """HOPSCOPE_THREADS, else the physical cores that this process may run on; at least 1. Raises BadParameter."""
+    told = os.environ.get("HOPSCOPE_THREADS", "").strip()
+    if told:
+        if not told.isdecimal() or int(told) < 1:
+            raise BadParameter(f"HOPSCOPE_THREADS must be a whole number of at least 1, not “{told}”.")
+        return int(told)
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(allowed, _physical() or allowed))
+
+
+def _physical() -> int | None:
+    """Physical cores of this computer, or None where that cannot be told."""
+    import psutil
+
+    return psutil.cpu_count(logical=False)

@@ -1,0 +1,18 @@
+"""One module a stage; each operator is a small frozen dataclass."""
+
+from core.operators.beam import BeamSearch
+from core.operators.extract import EgoNetwork, PersonalizedPageRank, RandomWalks
+from core.operators.filter import FilterSubgraph
+from core.operators.generate import Answer
+from core.operators.paths import ShortestPaths, SimplePaths
+from core.operators.read import GraphReader
+from core.operators.refine import RandomSelect, Rank
+
+OPERATORS = {
+    cls.__name__: cls
+    for cls in (
+        PersonalizedPageRank, RandomWalks, EgoNetwork, FilterSubgraph, ShortestPaths, SimplePaths, BeamSearch, Rank,
+        RandomSelect, GraphReader, Answer,
+    )
+}
+"""Every operator by name, in the order of the stages."""

@@ -1,0 +1,233 @@
+"""Operators, their declared parameters, and lines of operators (`a >> b`)."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from core.errors import BadParameter, nearest
+from core.models.base import Choice, Models
+from core.models.combine import parse
+from core.types import Frame, Ranking, State, Step, Usage
+
+STAGES = ("extract", "filter", "retrieve", "refine", "read", "generate")
+DIRECTIONS = ("graph", "out", "in", "both")
+
+
+def param(default: Any, label: str, help: str, *, low: float | None = None, high: float | None = None,
+          choices: tuple[str, ...] = (), model: bool = False) -> Any:
+    """A dataclass field that is a parameter: with a label, a sentence of help, and its range or choices.
+
+    `model` marks a text that names a model or a combination of models.
+    """
+    return field(default=default, metadata=dict(label=label, help=help, low=low, high=high, choices=choices, model=model))
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of an operator, as forms, checks and documentation need it."""
+
+    name: str
+    type: type
+    default: Any
+    label: str
+    help: str
+    low: float | None
+    high: float | None
+    choices: tuple[str, ...]
+    model: bool
+
+
+class Recorder:
+    """Gathers what an operator wants told of its work; becomes a `Step`."""
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+        self.notes: list[str] = []
+        self.frames: list[Frame] = []
+        self.before_cut: Ranking | None = None
+
+    def choice(self, choice: Choice) -> Choice:
+        """Take the cost and the notes of a choice; hands it back."""
+        self.usage += choice.usage
+        self.notes += [note for note in choice.notes if note not in self.notes]
+        return choice
+
+
+@dataclass(frozen=True)
+class Context:
+    """What operators work with beside the state: graph, models, the seed, and how to tell of progress or stop.
+
+    `check()` raises Cancelled where the person cancelled; `progress(text, fraction)` says what is being done;
+    `on_text` receives the answer as it is written. With `answering` off, language models are not asked for answers.
+    """
+
+    graph: Any
+    models: Models
+    seed: int = 0
+    check: Callable[[], None] = lambda: None
+    progress: Callable[[str, float | None], None] = lambda text, fraction=None: None
+    on_text: Callable[[str], None] = lambda text: None
+    answering: bool = True
+
+    def rng(self, question: str, operator: Operator) -> np.random.Generator:
+        """Random numbers that depend only on the seed, the question and the operator."""
+        import hashlib
+
+        digest = hashlib.sha256(f"{self.seed}\n{question}\n{operator!r}".encode()).digest()
+        return np.random.default_rng(int.from_bytes(digest[:8], "big"))
+
+
+class Operator:
+    """A step of a retrieval line. Subclasses are frozen dataclasses whose fields are made by `param`.
+
+    `reads` and `writes` name fields of `State`; a line in which nobody wrote what is read is refused.
+    """
+
+    stage: ClassVar[str]
+    title: ClassVar[str]  # a few words for a person
+    reads: ClassVar[tuple[str, ...]] = ()
+    writes: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        for parameter in parameters(type(self)):
+            object.__setattr__(self, parameter.name, _fit(self, parameter, getattr(self, parameter.name)))
+
+    def __call__(self, state: State, ctx: Context) -> State:
+        """The state after this operator, with one more step in its trace."""
+        ctx.check()
+        recorder, start = Recorder(), time.perf_counter()
+        after = self.apply(state, ctx, recorder)
+        step = Step(type(self).__name__, self.stage, values(self), time.perf_counter() - start, recorder.usage,
+                    sizes(after, self.writes), tuple(recorder.notes), tuple(recorder.frames), recorder.before_cut)
+        return after.replace(trace=state.trace + (step,))
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        """The work itself."""
+        raise TypeError(f"{type(self).__name__} does not say what it does.")
+
+    def words(self) -> str:
+        """This operator in a few words, with the parameters that matter."""
+        return self.title
+
+    def __rshift__(self, other: Operator | Line) -> Line:
+        return Line((self,)) >> other
+
+    def __repr__(self) -> str:
+        changed = [p for p in parameters(type(self)) if getattr(self, p.name) != p.default]
+        return f"{type(self).__name__}({', '.join(f'{p.name}={getattr(self, p.name)!r}' for p in changed)})"
+
+
+@dataclass(frozen=True)
+class Line:
+    """Operators one after the other; refuses an order in which something is read that nobody wrote."""
+
+    operators: tuple[Operator, ...] = ()
+
+    def __post_init__(self) -> None:
+        for position, operator in enumerate(self.operators):
+            reason = unfit(self.operators[:position], operator)
+            if reason:
+                raise BadParameter(reason)
+
+    def __rshift__(self, other: Operator | Line) -> Line:
+        return Line(self.operators + (other.operators if isinstance(other, Line) else (other,)))
+
+    def __iter__(self):
+        return iter(self.operators)
+
+    def __len__(self) -> int:
+        return len(self.operators)
+
+    def __repr__(self) -> str:
+        return " >> ".join(map(repr, self.operators))
+
+    def words(self) -> str:
+        """The line in words: `PageRank 1,000 → shortest paths → best 32 by encoder`; the answer only where it stands alone."""
+        told = [operator for operator in self.operators if operator.stage != "generate"] or self.operators
+        return " → ".join(operator.words() for operator in told)
+
+    def replaced(self, position: int, operator: Operator) -> Line:
+        """This line with another operator at `position`."""
+        return Line(self.operators[:position] + (operator,) + self.operators[position + 1:])
+
+
+GIVEN = ("question", "seeds")
+NEED = {
+    "subgraph": "a subgraph, and nothing before it extracts one",
+    "paths": "paths, and nothing before it finds any",
+}
+
+
+def unfit(before: Iterable[Operator], operator: Operator) -> str | None:
+    """Why `operator` cannot follow `before`, in a sentence; None where it can."""
+    before = tuple(before)
+    name = type(operator).__name__
+    if any(other.stage == "generate" for other in before):
+        return f"{name} cannot come after the answer was generated."
+    written = set(GIVEN).union(*(other.writes for other in before)) if before else set(GIVEN)
+    for need in operator.reads:
+        if need not in written:
+            return f"{name} reads {NEED[need]}."
+    return None
+
+
+def parameters(cls: type[Operator]) -> tuple[Parameter, ...]:
+    """The parameters of an operator class, in order."""
+    return tuple(
+        Parameter(f.name, type(f.default), f.default, **f.metadata) for f in dataclasses.fields(cls) if f.metadata
+    )
+
+
+def values(operator: Operator) -> Mapping[str, Any]:
+    """The parameters of an operator with their values."""
+    return {p.name: getattr(operator, p.name) for p in parameters(type(operator))}
+
+
+def make(cls: type[Operator], given: Mapping[str, Any], where: str = "") -> Operator:
+    """An operator from named values. Raises BadParameter that says `where`, what is unknown and the nearest valid name."""
+    known = [p.name for p in parameters(cls)]
+    prefix = f"{where}: " if where else ""
+    for key in given:
+        if key not in known:
+            raise BadParameter(f"{prefix}{cls.__name__} has no parameter “{key}”.{nearest(key, known)}")
+    try:
+        return cls(**given)
+    except BadParameter as error:
+        raise BadParameter(f"{prefix}{error}") from None
+
+
+def sizes(state: State, writes: Iterable[str]) -> dict[str, int]:
+    """How much an operator left behind: nodes and edges of the subgraph, number of paths."""
+    found: dict[str, int] = {}
+    if "subgraph" in writes and state.subgraph is not None:
+        found |= {"nodes": len(state.subgraph.nodes), "edges": len(state.subgraph.edges)}
+    if "paths" in writes and state.paths is not None:
+        found["paths"] = len(state.paths)
+    return found
+
+
+def _fit(operator: Operator, parameter: Parameter, value: Any) -> Any:
+    """`value` as the parameter's type. Raises BadParameter where it is of another type or out of range."""
+    name = f"{parameter.name} of {type(operator).__name__}"
+    if parameter.type is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if type(value) is not parameter.type:
+        raise BadParameter(f"{name} must be a {_TYPES[parameter.type]}, not {value!r}.")
+    if parameter.choices and value not in parameter.choices:
+        raise BadParameter(f"{name} must be one of {', '.join(parameter.choices)}, not {value!r}.")
+    if parameter.model:
+        parse(value)
+    if parameter.low is not None and not value >= parameter.low:
+        raise BadParameter(f"{name} must be at least {parameter.low:g}, not {value!r}.")
+    if parameter.high is not None and not value <= parameter.high:
+        raise BadParameter(f"{name} must be at most {parameter.high:g}, not {value!r}.")
+    return value
+
+
+_TYPES = {int: "whole number", float: "number", str: "text", bool: "true or false"}

@@ -1,0 +1,108 @@
+"""Extraction by structure: from the seeds to a subgraph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
+from core.types import State, Subgraph
+
+DIRECTION_HELP = "Which way edges are followed; “graph” leaves it to the graph."
+
+
+def subgraph_on(graph, nodes: np.ndarray, scores: np.ndarray | None = None) -> Subgraph:
+    """The subgraph induced on `nodes` (any order, no repeats), with their scores."""
+    from core.graph.neighbourhood import induced
+
+    order = np.argsort(nodes, kind="stable")
+    nodes = np.asarray(nodes, np.int64)[order]
+    return Subgraph(nodes, induced(graph, nodes), None if scores is None else np.asarray(scores, float)[order])
+
+
+@dataclass(frozen=True, repr=False)
+class PersonalizedPageRank(Operator):
+    """The subgraph induced on the nodes with the largest personalised PageRank from the seeds.
+
+    p = damping * P^T p + (1 - damping) * s, with s uniform on the seeds and dangling mass returning to s.
+    LEGO-GraphRAG, technical report, Table 1 (keep is max_ent 1000). Its "restart_prob 0.8" is passed to igraph as
+    damping, so 0.8 is the probability of following an edge (the papers' code; their formula reads the other way).
+    Nodes the walk never reaches are left out, where the papers' code pads with them.
+    """
+
+    stage = "extract"
+    title = "PageRank"
+    reads, writes = ("seeds",), ("subgraph",)
+
+    keep: int = param(1000, "Nodes to keep", "How many nodes of the largest PageRank make the subgraph.", low=1, high=1_000_000)
+    damping: float = param(0.8, "Damping", "Probability of following an edge; the rest jumps back to the seeds.", low=0.01, high=0.999)
+    direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
+    method: str = param("push", "Method", "push: local and fast, ranks like the exact one; exact: power iteration.", choices=("push", "exact"))
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        from core.graph.pagerank import top_pagerank
+
+        ctx.progress("PageRank from the question's entities", None)
+        nodes, scores = top_pagerank(ctx.graph, state.seeds, self.keep, self.damping, self.direction, self.method)
+        return state.replace(subgraph=subgraph_on(ctx.graph, nodes, scores))
+
+    def words(self) -> str:
+        return f"PageRank {self.keep:,}"
+
+
+@dataclass(frozen=True, repr=False)
+class RandomWalks(Operator):
+    """The subgraph induced on all nodes that fixed-length random walks from each seed visit; scores are visit counts.
+
+    LEGO-GraphRAG v1, instance 1 (64 walks of 4 steps, no restart in its code; restart > 0 gives walks with restart).
+    """
+
+    stage = "extract"
+    title = "random walks"
+    reads, writes = ("seeds",), ("subgraph",)
+
+    walks: int = param(64, "Walks a seed", "How many walks start at each seed.", low=1, high=100_000)
+    steps: int = param(4, "Steps", "Length of a walk.", low=1, high=64)
+    restart: float = param(0.0, "Restart", "Probability of jumping back to the seed before each step.", low=0.0, high=0.99)
+    direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        from core.graph.walks import random_walks
+
+        ctx.progress("Random walks from the question's entities", None)
+        rng = ctx.rng(state.question.text, self)
+        nodes, visits = random_walks(ctx.graph, state.seeds, self.walks, self.steps, self.restart, self.direction, rng)
+        return state.replace(subgraph=subgraph_on(ctx.graph, nodes, visits))
+
+    def words(self) -> str:
+        return f"{self.walks:,} random walks of {self.steps}"
+
+
+@dataclass(frozen=True, repr=False)
+class EgoNetwork(Operator):
+    """The subgraph induced on all nodes within `hops` steps of a seed, the nearest first where `keep` caps it.
+
+    LEGO-GraphRAG's k-hop neighbourhood (KSE, Ego).
+    """
+
+    stage = "extract"
+    title = "neighbourhood"
+    reads, writes = ("seeds",), ("subgraph",)
+
+    hops: int = param(2, "Hops", "How far from the seeds nodes may lie.", low=0, high=8)
+    keep: int = param(20_000, "Nodes at most", "The nearest nodes are kept where there are more.", low=1, high=1_000_000)
+    direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        from core.graph.neighbourhood import nearest
+
+        ctx.progress(f"Nodes within {self.hops} hops", None)
+        nodes, _ = nearest(ctx.graph, state.seeds, self.hops, self.direction, self.keep + 1, ctx.check)
+        if len(nodes) > self.keep:
+            nodes = nodes[: self.keep]
+            recorder.notes.append(f"More than {self.keep:,} nodes lie within {self.hops} hops; the nearest were kept.")
+        return state.replace(subgraph=subgraph_on(ctx.graph, nodes))
+
+    def words(self) -> str:
+        return f"{self.hops}-hop neighbourhood"

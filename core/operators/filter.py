@@ -1,0 +1,72 @@
+"""Extraction by meaning: a subgraph thinned by a model that reads its relations, triples or nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.models.base import Task
+from core.models.words import short_name
+from core.operators.base import Context, Operator, Recorder, param
+from core.types import State, Subgraph
+
+
+@dataclass(frozen=True, repr=False)
+class FilterSubgraph(Operator):
+    """The part of the subgraph whose relations, triples or nodes a model picks; seeds always stay.
+
+    unit "relation": the distinct relation names are ranked, and the edges of the best `keep` stay (LEGO-GraphRAG,
+    technical report, SAE: its max_edge 64 counts relation types). "triple": each edge as `A -> r -> B` (the report's
+    code for MetaQA). "node": names; the edges between the kept nodes stay.
+    mode "edges" keeps the picked edges and their ends (the report); "induced" keeps every edge between these ends (v1).
+    """
+
+    stage = "filter"
+    title = "filter"
+    reads, writes = ("seeds", "subgraph"), ("subgraph",)
+
+    model: str = param("encoder", "Model", "What ranks or picks: a scorer, a language model, or a combination.", model=True)
+    keep: int = param(64, "Keep", "How many relations, triples or nodes stay.", low=1, high=100_000)
+    unit: str = param("relation", "Unit", "What is read and picked.", choices=("relation", "triple", "node"))
+    mode: str = param("edges", "Mode", "edges: only the picked edges; induced: every edge between their ends.", choices=("edges", "induced"))
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        graph, subgraph = ctx.graph, state.subgraph
+        candidates, texts = self._candidates(graph, subgraph)
+        ctx.progress(f"Choosing from {len(texts):,} {self.unit}s", None)
+        task = Task(state.question.text, self.unit, ctx.seed, ctx.check)
+        choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
+        picked = candidates[np.sort(np.asarray(choice.positions, np.int64))]
+        return state.replace(subgraph=self._part(graph, subgraph, picked, state.seeds))
+
+    def _candidates(self, graph, subgraph: Subgraph) -> tuple[np.ndarray, list[str]]:
+        if self.unit == "node":
+            return subgraph.nodes, graph.names(subgraph.nodes)
+        if self.unit == "triple":
+            return subgraph.edges, [graph.triple_text(int(edge)) for edge in subgraph.edges]
+        relations = np.unique(np.asarray(graph.relations[subgraph.edges], np.int64))
+        return relations, [graph.relation_names[int(relation)] for relation in relations]
+
+    def _part(self, graph, subgraph: Subgraph, picked: np.ndarray, seeds: tuple[int, ...]) -> Subgraph:
+        edges = subgraph.edges
+        heads, tails = graph.heads[edges].astype(np.int64), graph.tails[edges].astype(np.int64)
+        if self.unit == "node":
+            nodes = np.union1d(picked, np.asarray(seeds, np.int64))
+        else:
+            chosen = np.isin(graph.relations[edges] if self.unit == "relation" else edges, picked)
+            nodes = np.union1d(np.union1d(heads[chosen], tails[chosen]), np.asarray(seeds, np.int64))
+        if self.unit == "node" or self.mode == "induced":
+            chosen = np.isin(heads, nodes) & np.isin(tails, nodes)
+        return Subgraph(nodes, edges[chosen], _scores_of(subgraph, nodes))
+
+    def words(self) -> str:
+        return f"{self.keep:,} {self.unit}s by {short_name(self.model)}"
+
+
+def _scores_of(subgraph: Subgraph, nodes: np.ndarray) -> np.ndarray | None:
+    """The old scores of `nodes`, 0 for a seed that was not in the subgraph; None where there were none."""
+    if subgraph.scores is None or not len(subgraph.nodes):
+        return None
+    at = np.clip(np.searchsorted(subgraph.nodes, nodes), 0, len(subgraph.nodes) - 1)
+    return np.where(subgraph.nodes[at] == nodes, subgraph.scores[at], 0.0)

@@ -1,0 +1,90 @@
+"""Answer generation: the paths put before a language model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.errors import BadInput
+from core.operators.base import Context, Operator, Recorder, param
+from core.prompts import prompts
+from core.types import Prompt, State, Usage
+
+PROMPTS = ("reasoning-paths", "question-only")
+CHARACTERS_A_TOKEN = 3.5  # used only to foretell a prompt's size where no model is asked
+
+
+@dataclass(frozen=True, repr=False)
+class Answer(Operator):
+    """What a language model answers, shown the first `paths` paths (LEGO-GraphRAG's generation, temperature 0).
+
+    Zero-shot, or with one or a few solved examples before the question. Where the paths do not fit into the model's
+    context, the last ones are left out and the trace says how many. With no path found the model is asked all the
+    same and told so.
+    """
+
+    stage = "generate"
+    title = "answer"
+    writes = ("prompt", "answer")
+
+    prompt: str = param("reasoning-paths", "Prompt", "What the model is shown beside the question.", choices=PROMPTS)
+    paths: int = param(32, "Paths in the prompt", "At most so many paths, the best first.", low=0, high=10_000)
+    shots: int = param(0, "Solved examples", "0 is zero-shot, 1 one-shot, more few-shot.", low=0, high=3)
+    max_tokens: int = param(256, "Longest answer", "In tokens.", low=1, high=8192)
+    role: str = param("answer", "Model", "The role or name of the chat model that answers.")
+
+    @property
+    def reads(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("paths",) if self.prompt == "reasoning-paths" else ()
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        texts = [ctx.graph.text(path) for path in state.paths.items[: self.paths]] if state.paths and self.reads else []
+        if not ctx.answering:
+            return state.replace(prompt=Prompt(self._messages(state.question.text, texts), len(texts)))
+        ctx.progress("Waiting for the language model", None)
+        chat = ctx.models.chat(self.role)
+        prompt = self._fit(chat, state.question.text, texts)
+        if prompt.paths < len(texts):
+            recorder.notes.append(f"Only {prompt.paths} of {len(texts)} paths fit into the model's context of {chat.context:,} tokens.")
+        ctx.progress("Reading the paths", None)
+        reply = chat.reply(prompt.messages, max_tokens=self.max_tokens, seed=ctx.seed, on_text=ctx.on_text, check=ctx.check)
+        if reply.finish == "length":
+            recorder.notes.append(f"The answer was cut at {self.max_tokens} tokens.")
+        recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
+        prompt = Prompt(prompt.messages, prompt.paths, reply.tokens_in or prompt.tokens)
+        return state.replace(prompt=prompt, answer=reply.text.strip())
+
+    def _fit(self, chat, question: str, texts: list[str]) -> Prompt:
+        """The prompt with the most paths that fit; counting tokens needs no exact search, as only few prompts are long."""
+        room = chat.context - self.max_tokens - 8
+        shown = len(texts)
+        while True:
+            messages = self._messages(question, texts[:shown])
+            tokens = chat.count_tokens(messages)
+            if tokens <= room:
+                return Prompt(messages, shown, tokens)
+            if shown == 0:
+                raise BadInput(f"The question alone needs {tokens:,} tokens; the model has room for {room:,}.")
+            shown = min(shown - 1, int(shown * room / tokens))
+
+    def _messages(self, question: str, texts: list[str]) -> tuple[dict[str, str], ...]:
+        prompt = prompts("answer")[self.prompt]
+        messages = [{"role": "system", "content": prompt["system"]}]
+        for example in prompt["examples"][: self.shots]:
+            messages.append({"role": "user", "content": _filled(prompt["user"], example.get("paths", ""), example["question"])})
+            messages.append({"role": "assistant", "content": example["answer"]})
+        paths = "\n".join(" ".join(text.split()) for text in texts) or "(no path was found)"
+        return (*messages, {"role": "user", "content": _filled(prompt["user"], paths, question)})
+
+    def words(self) -> str:
+        return "answer" if self.reads else "answer from the question alone"
+
+
+def _filled(template: str, paths: str, question: str) -> str:
+    """The template with its two places filled; braces in names stay as they are."""
+    before, _, after = template.partition("{question}")
+    return before.replace("{paths}", paths) + question + after
+
+
+def about_tokens(messages) -> int:
+    """A rough size of messages in tokens, where no model is at hand to count."""
+    return round(sum(len(message["content"]) for message in messages) / CHARACTERS_A_TOKEN)

@@ -1,0 +1,38 @@
+"""An answer without any language model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.operators.base import Context, Operator, Recorder, param
+from core.types import Path, State
+
+
+@dataclass(frozen=True, repr=False)
+class GraphReader(Operator):
+    """The entities at the ends of the best paths, best first.
+
+    The best path's relations and directions are taken as what the question asks for: every path that runs along the
+    same relations gives its end, in the order of the paths. The question's own entities are never an answer, so the best
+    path is the first that ends elsewhere.
+    """
+
+    stage = "read"
+    title = "graph reader"
+    reads, writes = ("paths",), ("reader",)
+
+    keep: int = param(50, "Answers at most", "How many entities the reader names.", low=1, high=10_000)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        seeds = set(state.seeds)
+        elsewhere = [path for path in state.paths.items if path.end not in seeds]
+        if not elsewhere:
+            return state.replace(reader=())
+        chain = _chain(ctx.graph, elsewhere[0])
+        ends = dict.fromkeys(path.end for path in elsewhere if _chain(ctx.graph, path) == chain)
+        return state.replace(reader=tuple(ends)[: self.keep])
+
+
+def _chain(graph, path: Path) -> tuple[tuple[int, bool], ...]:
+    """The relations and directions of a path."""
+    return tuple((int(graph.relations[edge]), forward) for edge, forward in zip(path.edges, path.forward))

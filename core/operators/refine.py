@@ -1,0 +1,65 @@
+"""Path refinement: the retrieved paths ordered and cut, by a model or by lot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.models.base import Choice, Task
+from core.models.words import short_name
+from core.operators.base import Context, Operator, Recorder, param
+from core.types import Ranking, State
+
+
+def picked(paths: Ranking, choice: Choice) -> tuple[Ranking, Ranking | None]:
+    """The chosen paths, and all of them in the chooser's order where it has one."""
+    kept = Ranking("path", tuple(paths.items[i] for i in choice.positions), choice.scores)
+    if choice.order is None:
+        return kept, None
+    return kept, Ranking("path", tuple(paths.items[i] for i in choice.order), choice.order_scores)
+
+
+@dataclass(frozen=True, repr=False)
+class Rank(Operator):
+    """The best `keep` paths by a model that reads question and path texts once (LEGO-GraphRAG's one-shot retrieval).
+
+    With a language model as chooser it may be fewer, in the order it named them (the papers' code falls back to the
+    order of the list).
+    """
+
+    stage = "refine"
+    title = "rank"
+    reads, writes = ("paths",), ("paths",)
+
+    model: str = param("encoder", "Model", "What ranks or picks: a scorer, a language model, or a combination.", model=True)
+    keep: int = param(32, "Keep", "How many paths stay.", low=1, high=100_000)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        ctx.progress(f"Ranking {len(state.paths):,} paths", None)
+        texts = [ctx.graph.text(path) for path in state.paths.items]
+        task = Task(state.question.text, "path", ctx.seed, ctx.check)
+        choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
+        kept, recorder.before_cut = picked(state.paths, choice)
+        return state.replace(paths=kept)
+
+    def words(self) -> str:
+        return f"best {self.keep:,} by {short_name(self.model)}"
+
+
+@dataclass(frozen=True, repr=False)
+class RandomSelect(Operator):
+    """`keep` of the paths drawn without replacement, in the order drawn (LEGO-GraphRAG v1's random refinement)."""
+
+    stage = "refine"
+    title = "random selection"
+    reads, writes = ("paths",), ("paths",)
+
+    keep: int = param(32, "Keep", "How many paths are drawn.", low=1, high=100_000)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        order = ctx.rng(state.question.text, self).permutation(len(state.paths))
+        drawn = Ranking("path", tuple(state.paths.items[int(i)] for i in order))
+        recorder.before_cut = drawn
+        return state.replace(paths=drawn.head(self.keep))
+
+    def words(self) -> str:
+        return f"{self.keep:,} at random"

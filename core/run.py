@@ -1,0 +1,98 @@
+"""One lane: a line of operators run on a question, sharing what neighbours have already computed."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from core.operators.base import Context, Line
+from core.operators.read import GraphReader
+from core.types import Question, State
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question to one graph, as every lane gets it."""
+
+    graph: object
+    question: Question
+    seeds: tuple[int, ...]
+    seed: int = 0
+    reader: bool = True
+    model: bool = True
+
+    def key(self, models: str) -> tuple:
+        """What a computed state depends on, beside its operators."""
+        return (self.graph.digest, self.question.text, self.seeds, self.seed, models)
+
+
+class Prefixes:
+    """States by the operators that led to them; the least recently used are forgotten. Safe between threads."""
+
+    def __init__(self, size: int = 64):
+        self._size, self._states, self._lock = size, OrderedDict(), threading.Lock()
+
+    def get(self, key: tuple) -> State | None:
+        with self._lock:
+            if key in self._states:
+                self._states.move_to_end(key)
+            return self._states.get(key)
+
+    def put(self, key: tuple, state: State) -> None:
+        with self._lock:
+            self._states[key] = state
+            self._states.move_to_end(key)
+            while len(self._states) > self._size:
+                self._states.popitem(last=False)
+
+
+@dataclass
+class Progress:
+    """What a lane tells while it runs: `started(operator words)`, `advanced(text, fraction)`, `reached(state)`, `text(piece)`."""
+
+    advanced: Callable[[str, float | None], None] = lambda text, fraction=None: None
+    reached: Callable[[State], None] = lambda state: None
+    text: Callable[[str], None] = lambda piece: None
+    check: Callable[[], None] = lambda: None
+
+
+@dataclass
+class LaneRun:
+    """The states after each operator of a line so far."""
+
+    ask: Ask
+    line: Line
+    models: object
+    prefixes: Prefixes = field(default_factory=Prefixes)
+    states: list[State] = field(default_factory=list)
+
+    def retrieve(self, progress: Progress) -> None:
+        """Run everything up to the answer, then the graph reader where it is wanted and paths were sought."""
+        operators = [operator for operator in self.line if operator.stage != "generate"]
+        if self.ask.reader and any("paths" in o.writes for o in operators) and not any(o.stage == "read" for o in operators):
+            operators.append(GraphReader())
+        self._run(operators, progress)
+
+    def answer(self, progress: Progress) -> None:
+        """Run the language model's part; without a model only the prompt is written."""
+        self._run([operator for operator in self.line if operator.stage == "generate"], progress)
+
+    @property
+    def state(self) -> State:
+        """The newest state, or the question alone."""
+        return self.states[-1] if self.states else State(self.ask.question, self.ask.seeds)
+
+    def _run(self, operators: list, progress: Progress) -> None:
+        context = Context(self.ask.graph, self.models, self.ask.seed, progress.check, progress.advanced, progress.text,
+                          self.ask.model)
+        for operator in operators:
+            done = tuple(map(lambda step: (step.operator, tuple(step.parameters.items())), self.state.trace))
+            key = (*self.ask.key(self.models.signature()), done, repr(operator), operator.stage == "generate" and self.ask.model)
+            state = self.prefixes.get(key)
+            if state is None:
+                state = operator(self.state, context)
+                self.prefixes.put(key, state)
+            self.states.append(state)
+            progress.reached(state)

@@ -1,0 +1,174 @@
+"""The carriers that operators hand on: frozen, cheap to copy, arrays inside. Imports nothing of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+Direction = Literal["out", "in", "both"]
+Kind = Literal["node", "relation", "triple", "path", "chunk", "community"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question as a data set or a person gives it; `entities` and `answers` are names, not ids.
+
+    `hops` is the number of steps to the answer where the set tells it, else None.
+    """
+
+    text: str
+    id: str = ""
+    entities: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
+    hops: int | None = None
+
+
+@dataclass(frozen=True, order=True)
+class Path:
+    """A walk in the graph: `nodes` (n + 1 ids), `edges` (n ids), and for each step whether it runs along its triple."""
+
+    nodes: tuple[int, ...]
+    edges: tuple[int, ...] = ()
+    forward: tuple[bool, ...] = ()
+
+    @property
+    def start(self) -> int:
+        return self.nodes[0]
+
+    @property
+    def end(self) -> int:
+        return self.nodes[-1]
+
+    def __len__(self) -> int:
+        """The number of steps (hops)."""
+        return len(self.edges)
+
+    def extended(self, node: int, edge: int, forward: bool) -> Path:
+        """This path with one more step."""
+        return Path(self.nodes + (node,), self.edges + (edge,), self.forward + (forward,))
+
+
+@dataclass(frozen=True, eq=False)
+class Subgraph:
+    """A part of a graph: sorted unique node ids, sorted unique edge ids, and a score for each node (or none)."""
+
+    nodes: np.ndarray  # int64 [m], ascending
+    edges: np.ndarray  # int64 [k], ascending
+    scores: np.ndarray | None = None  # float64 [m], aligned with nodes
+
+    def __contains__(self, node: int) -> bool:
+        return _holds(self.nodes, node)
+
+    def has_edge(self, edge: int) -> bool:
+        """Whether the edge is in this part."""
+        return _holds(self.edges, edge)
+
+
+def _holds(ascending: np.ndarray, value: int) -> bool:
+    at = int(np.searchsorted(ascending, value))
+    return at < len(ascending) and int(ascending[at]) == value
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Items of one kind, best first. `scores` is aligned with `items`, or None where the order carries no score."""
+
+    kind: Kind
+    items: tuple[Any, ...]
+    scores: tuple[float, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def score(self, position: int) -> float | None:
+        return None if self.scores is None else self.scores[position]
+
+    @cached_property
+    def positions(self) -> Mapping[Any, int]:
+        """The position of each item."""
+        return {item: i for i, item in enumerate(self.items)}
+
+    def head(self, k: int) -> Ranking:
+        """The first `k` items."""
+        return Ranking(self.kind, self.items[:k], None if self.scores is None else self.scores[:k])
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What model calls cost: calls, tokens read and tokens written. Encoder and scorer texts count as `texts`."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    texts: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.calls + other.calls,
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            self.texts + other.texts,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """One moment of an operator's story: a title and what was kept at that moment, with scores.
+
+    `considered` is how many candidates there were, of which `ranking` holds the kept ones; `before_cut` is all of them
+    in the model's order, where it ordered them all.
+    """
+
+    title: str
+    ranking: Ranking
+    considered: int
+    before_cut: Ranking | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """What one operator did: its cost, sizes, notes for a person, story, and the full order it cut from.
+
+    `before_cut` holds every candidate in its final order where the operator ranked and kept only the head, so that a
+    dropped path can be told apart from one that was never reached.
+    """
+
+    operator: str
+    stage: str
+    parameters: Mapping[str, Any]
+    seconds: float
+    usage: Usage = Usage()
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    frames: tuple[Frame, ...] = ()
+    before_cut: Ranking | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Prompt:
+    """What the language model was told: the messages, and how many of the paths found a place in them."""
+
+    messages: tuple[Mapping[str, str], ...]
+    paths: int
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """What is known of a question at one point of a line of operators. Operators `replace`, never change."""
+
+    question: Question
+    seeds: tuple[int, ...] = ()
+    subgraph: Subgraph | None = None
+    paths: Ranking | None = None
+    reader: tuple[int, ...] | None = None  # node ids that the graph reader answers
+    prompt: Prompt | None = None
+    answer: str | None = None
+    trace: tuple[Step, ...] = ()
+
+    def replace(self, **changes: Any) -> State:
+        return replace(self, **changes)

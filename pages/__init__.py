@@ -1,0 +1,1 @@
+"""The screens: choose, run, look. The only code that imports streamlit."""

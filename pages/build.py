@@ -1,0 +1,173 @@
+"""Build: compose an instance from operators, try it on a question, keep it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.errors import BadParameter, HopscopeError
+from core.instances.catalogue import OWN, Instance, delete, find, named, save
+from core.operators import OPERATORS
+from core.operators.base import STAGES, Line
+from pages.parts.draft import Draft, heading
+from pages.parts.forms import operator_form, sentence_of
+from pages.parts.session import instances, said
+from pages.parts.text import plain
+from pages.parts.trying import try_it
+
+EMPTY = ""
+STAGE_WORDS = {
+    "extract": "Take a part of the graph", "filter": "Thin that part", "retrieve": "Find paths", "refine": "Choose among the paths",
+    "read": "Answer from the graph", "generate": "Answer with a language model",
+}
+
+
+def page() -> None:
+    """Draw the screen."""
+    known = instances()
+    draft = restore(known)
+    st.header("Build")
+    st.write("An instance is a line of operators, run from top to bottom. Start from one you know, change it, try it, keep it.")
+    start(known, draft)
+    for position in range(len(draft.cards)):
+        card(draft, position)
+    adding(draft)
+    line = whole(draft)
+    trying, keeping = st.container(), st.container()
+    with keeping:  # drawn below, but done first: a run may end the screen early
+        st.subheader("Keep it")
+        keep(line, known)
+    with trying:
+        st.subheader("Try it on a question")
+        if line is not None:
+            st.caption(plain(f"{named(line, known).name}: {line.words()}"))
+        try_it(line, known)
+
+
+def restore(known: dict[str, Instance]) -> Draft:
+    """The draft of this session; an address that names a line or an instance is loaded into it, once."""
+    draft = st.session_state.setdefault("draft", Draft())
+    told = st.query_params.get("line") or st.query_params.get("from")
+    if told and told != st.session_state.get("draft_told"):
+        st.session_state.draft_told = told
+        instance = said(lambda: find(told, known))
+        if instance is not None:
+            draft.load(instance.line)
+    return draft
+
+
+def start(known: dict[str, Instance], draft: Draft) -> None:
+    """The choice of what to start from."""
+    names = {EMPTY: "an empty line"} | {key: f"{one.name} · {one.line.words()}" for key, one in known.items()}
+
+    def load() -> None:
+        chosen = st.session_state.build_start
+        if chosen is not None:
+            draft.load(known[chosen].line if chosen else Line())
+            st.session_state.build_start = None
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox("Start from", list(names), index=None, key="build_start", format_func=names.__getitem__, on_change=load,
+                     placeholder="Choose an instance, or an empty line", help="Replaces the line below; “Undo” brings it back.")
+        st.button("Undo", icon=":material/undo:", on_click=draft.undo, disabled=not draft.before, key="undo",
+                  help="Go back one added, moved or removed operator, or the line before the last start.")
+    if not draft.cards:
+        st.info("The line is empty. Choose an instance above, or add a first operator below.", icon=":material/construction:")
+
+
+def card(draft: Draft, position: int) -> None:
+    """One operator: what it is, its form, and the buttons that move or remove it."""
+    this = draft.cards[position]
+    operator, last = this.operator, len(draft.cards) - 1
+    with st.container(border=True, key=f"{this.key}-box"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f"**{position + 1}. {plain(heading(operator))}**", width="content")
+            st.caption(STAGE_WORDS[operator.stage], width="stretch")
+            for icon, by, words, off in (("arrow_upward", -1, "Move up", position == 0), ("arrow_downward", 1, "Move down", position == last)):
+                st.button("", key=f"{this.key}-{by}", icon=f":material/{icon}:", type="tertiary", help=words, disabled=off,
+                          on_click=draft.move, args=(position, by))
+            st.button("", key=f"{this.key}-remove", icon=":material/close:", type="tertiary", help="Remove", on_click=draft.remove, args=(position,))
+        st.caption(plain(sentence_of(operator)))
+        changed = operator_form(operator, this.key)
+        this.broken = changed is None
+        this.operator = changed or operator
+        reason = draft.reasons()[position]
+        if reason:
+            st.warning(plain(reason), icon=":material/warning:")
+
+
+def adding(draft: Draft) -> None:
+    """The operators that can be added, by stage; the others greyed, with the reason."""
+    with st.container(border=True, key="adding"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown("**Add an operator**")
+            position = _place(draft)
+        for stage in STAGES:
+            kinds = [cls for cls in OPERATORS.values() if cls.stage == stage]
+            reasons = {cls: draft.cannot_add(position, cls()) for cls in kinds}
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.caption(STAGE_WORDS[stage], width=200)
+                for cls in kinds:
+                    st.button(plain(heading(cls)), key=f"add-{cls.__name__}", disabled=reasons[cls] is not None, on_click=draft.insert,
+                              args=(position, cls()), help=plain(reasons[cls] or sentence_of(cls())))
+                if all(reasons.values()):
+                    st.caption(plain(_together([reasons[cls] for cls in kinds])), width="stretch")
+
+
+def _place(draft: Draft) -> int:
+    """Where the operator goes; the usual place unless chosen otherwise."""
+    if not draft.cards:
+        return 0
+    places = {len(draft.cards): "at the end"} | {i: f"before {i + 1}. {heading(c.operator)}" for i, c in enumerate(draft.cards)}
+    shape = "-".join(card.key for card in draft.cards)
+    return st.selectbox("Where", list(places), index=list(places).index(draft.usual_place()), format_func=places.__getitem__,
+                        key=f"place-{shape}", label_visibility="collapsed", width=240)
+
+
+def _together(reasons: list[str]) -> str:
+    """One sentence for the operators of a stage that are refused for the same reason."""
+    tails = {reason.split("” ", 1)[-1] for reason in reasons}
+    return f"Not here: it {tails.pop()}" if len(tails) == 1 else reasons[0]
+
+
+def whole(draft: Draft) -> Line | None:
+    """The line if it can be run, put into the address; else None, with the reason."""
+    try:
+        line = draft.line()
+    except BadParameter as error:
+        if draft.cards:
+            st.error(f"This line cannot be run yet. {plain(str(error))}")
+        return None
+    st.session_state.draft_told = st.query_params["line"] = repr(line)
+    st.query_params.pop("from", None)
+    return line
+
+
+def keep(line: Line | None, known: dict[str, Instance]) -> None:
+    """Save the line under a name; delete what was saved."""
+    with st.form("keep", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.text_input("Name", key="keep_name", placeholder="A name of your own", max_chars=80)
+        pressed = st.form_submit_button("Save", icon=":material/save:", disabled=line is None)
+    if pressed and line is not None:
+        saved = said(lambda: save(name, line))
+        if saved is not None:
+            st.toast(f"Saved “{plain(saved.title)}”.", icon=":material/check:")
+            known[saved.id] = saved
+    if line is None:
+        st.caption("A line can be saved once it can be run.")
+    own = [instance for instance in known.values() if instance.group == OWN]
+    if not own:
+        st.caption("Nothing saved yet. What you save appears here, under “Start from”, and as a lane on Compare.")
+    for instance in own:
+        with st.container(horizontal=True, vertical_alignment="center", key=f"own-{instance.id}"):
+            st.text(f"{instance.title}  ·  {instance.line.words()}", width="stretch")
+            st.button("Delete", key=f"delete-{instance.id}", type="tertiary", icon=":material/delete:", on_click=_delete, args=(instance.id,))
+
+
+def _delete(key: str) -> None:
+    try:
+        delete(key)
+    except HopscopeError as error:
+        st.toast(plain(str(error)))
+
+
+page()

@@ -1,0 +1,181 @@
+"""Compare: one question, several instances side by side."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+
+import streamlit as st
+
+from core.errors import HopscopeError
+from core.jobs import Job
+from core.results import comparison_dict
+from core.types import Question
+from pages.parts.asking import EXAMPLE, chips, link_entities, question_bar, suggest
+from pages.parts.board import board
+from pages.parts.lanes import chosen
+from pages.parts.payload import Board
+from pages.parts.permalink import Link, read_link, write_link
+from pages.parts.report import report_html
+from pages.parts.session import engine, graph, graph_name, instances
+
+FIRST = (EXAMPLE, "what genres do the films written by Woody Allen fall under", "which person directed the movie Inception")
+
+
+def restore() -> None:
+    """Take the question and the lanes from the address, once a session; a whole question is asked at once."""
+    state = st.session_state
+    if "lanes" in state:
+        for key, empty in (("question", ""), ("entities", []), ("answers", [])):
+            state[key] = state.get(key, state.get("asked", {}).get(key, empty))
+        return
+    link = read_link()
+    state.question, state.entities, state.answers = link.question, list(link.entities), list(link.answers)
+    state.lanes, state.seed, state.model, state.reader = list(link.lanes), link.seed, link.model, link.reader
+    state.submitted = bool(link.question.strip())
+
+
+def page() -> None:
+    """Draw the screen."""
+    restore()
+    opened, known = graph(), instances()
+    now = question_bar()
+    if now:
+        try:
+            link_entities(opened)
+        except HopscopeError as error:
+            st.session_state.trouble = error
+        else:
+            st.session_state.trouble = None
+    chips()
+    lanes = chosen(known)
+    settings()
+    if now and st.session_state.trouble is None:
+        st.session_state.trouble = ask(opened, lanes)
+    if st.session_state.get("trouble") is not None:
+        suggest(st.session_state.trouble)
+    job = engine().jobs.get(st.session_state.get("job", ""))
+    if job is not None:
+        results(job)
+    elif st.session_state.get("trouble") is None:
+        welcome()
+
+
+def settings() -> None:
+    """The switches of a run."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        st.toggle("Language model", key="model", help="Let a language model answer from the paths, after the graph reader.", on_change=resubmit)
+        st.toggle("Graph reader", key="reader", help="Name the entities at the ends of the best paths, without a language model.", on_change=resubmit)
+        job = engine().jobs.get(st.session_state.get("job", ""))
+        if job is not None and not job.ended:
+            st.button("Cancel", icon=":material/stop_circle:", on_click=job.cancel)
+        if job is not None and job.ended:
+            share(job)
+
+
+def resubmit() -> None:
+    """Ask again with the changed switches, if there is a question."""
+    st.session_state.submitted = bool(st.session_state.question.strip())
+
+
+def ask(opened, lanes) -> HopscopeError | None:
+    """Start the comparison, and put it in the address; what stands in the way, if anything."""
+    state = st.session_state
+    question = Question(state.question, entities=tuple(state.entities), answers=tuple(state.answers), hops=state.get("hops"))
+    try:
+        asked = engine().ask(opened, question, seed=state.seed, reader=state.reader, model=state.model)
+        job = engine().compare(asked, lanes)
+    except HopscopeError as error:
+        return error
+    state.job = job.key
+    state.asked = {key: state[key] for key in ("question", "entities", "answers")}
+    write_link(link())
+    return None
+
+
+def link() -> Link:
+    """The address of what is on the screen."""
+    state = st.session_state
+    return Link(state.question, tuple(state.entities), tuple(state.answers), tuple(state.lanes), graph_name(), state.seed, state.model, state.reader)
+
+
+def results(job: Job) -> None:
+    """The board, drawn again while the job runs."""
+    running = not job.ended
+
+    @st.fragment(run_every=0.4 if running else None)
+    def draw() -> None:
+        if job.error:
+            st.error(job.error)
+        clicked = board(drawing(job).payload(), key="board")
+        if clicked is not None and clicked.node is not None:
+            st.session_state.clicked = int(clicked.node)
+        if running and job.ended:
+            st.rerun()
+
+    draw()
+    if "clicked" in st.session_state:
+        node_bar(job.comparison.graph, st.session_state.clicked)
+
+
+def drawing(job: Job) -> Board:
+    """What draws this job, kept for the session."""
+    state = st.session_state
+    if state.get("drawing", (None,))[0] != job.key:
+        state.drawing = (job.key, Board(job.comparison))
+        state.pop("clicked", None)
+    return state.drawing[1]
+
+
+def node_bar(opened, node: int) -> None:
+    """The clicked entity, and where to go with it."""
+    name = opened.node_name(node)
+    with st.container(horizontal=True, vertical_alignment="center", border=True):
+        st.text(f"{name} · {opened.degree(node):,} edges")
+        st.page_link("pages/graphs.py", label="Walk its neighbourhood", icon=":material/hub:", query_params={"entity": name, "graph": graph_name()})
+        st.button("Start from here", on_click=start_from, args=(name,))
+
+
+def start_from(name: str) -> None:
+    """Ask the same question from another entity."""
+    st.session_state.entities = [name]
+    st.session_state.submitted = True
+
+
+def share(job: Job) -> None:
+    """The permalink and the downloads."""
+    comparison = job.comparison
+    with st.popover("Share", icon=":material/share:"):
+        st.caption("This address restores the question and the lanes:")
+        st.code(link().address(st.context.url or ""), language=None, wrap_lines=True)
+        told = drawing(job)
+        st.download_button("Report (HTML)", lambda: report(comparison, told), "hopscope.html", "text/html", on_click="ignore")
+        st.download_button("Data (JSON)", lambda: json.dumps(comparison_dict(comparison), ensure_ascii=False, indent=1), "hopscope.json", "application/json", on_click="ignore")
+
+
+def report(comparison, told: Board) -> str:
+    """The comparison as one self-contained HTML file."""
+    asked = comparison.ask
+    meta = {"graph": asked.graph.name, "seed": asked.seed, "date": date.today().isoformat(),
+            "starts from": ", ".join(asked.question.entities), "known answers": ", ".join(asked.question.answers)}
+    return report_html(told.payload(), asked.question.text, meta)
+
+
+def welcome() -> None:
+    """What to do on an empty screen."""
+    st.subheader("See how a graph retriever hops")
+    st.write("Ask one question of the graph. Each lane answers it with another retrieval instance, and shows what it kept of "
+             "the graph, which paths it found, what it told the language model, what that cost, and where the right answer was lost.")
+    for text in FIRST:
+        st.button(text, key=f"first-{text}", type="tertiary", icon=":material/arrow_forward:", on_click=begin, args=(text,))
+
+
+def begin(text: str) -> None:
+    """Ask one of the first questions."""
+    from pages.parts.asking import typed
+
+    st.session_state.question = text
+    typed()
+
+
+page()

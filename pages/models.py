@@ -1,0 +1,70 @@
+"""Models: what is here and where it runs, who does what, trying one, adding one."""
+
+from __future__ import annotations
+
+import psutil
+import streamlit as st
+
+from core.models.declared import ROLES
+from pages.parts.addmodel import add_model
+from pages.parts.modelcards import cards
+from pages.parts.session import engine, said
+from pages.parts.tryingmodel import try_model
+
+ROLE_WORDS = {
+    "answer": ("Answers", "Writes the answer from the prompt."),
+    "choose": ("Chooses", "Picks from a list where an operator names “choose”."),
+    "judge": ("Judges", "Compares an answer with the known ones."),
+    "encoder": ("Encoder", "Turns texts into vectors where an operator names “encoder”."),
+    "reranker": ("Re-ranker", "Scores pairs of texts where an operator names “reranker”."),
+}
+
+
+def page() -> None:
+    """Draw the screen."""
+    st.header("Models")
+    _memory()
+    here, trying, adding = st.tabs([":material/memory: Models", ":material/chat: Try one", ":material/add: Add one"])
+    with here:
+        _roles()
+        cards()
+    with trying:
+        try_model()
+    with adding:
+        add_model()
+
+
+def _memory() -> None:
+    """What the process holds, beside what the computer has."""
+    process, computer = psutil.Process().memory_info().rss, psutil.virtual_memory()
+    loaded = [info for info in engine().models.declared() if info.loaded]
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Models loaded", f"{len(loaded)}", width="content")
+        st.metric("Memory of Hopscope", f"{process / 1e9:.1f} GB", width="content")
+        st.metric("Free on this computer", f"{computer.available / 1e9:.1f} of {computer.total / 1e9:.1f} GB", width="content")
+
+
+def _roles() -> None:
+    """Which model does what; a choice is kept for the next start."""
+    registry = engine().models
+    declared = registry.declared()
+    with st.container(border=True):
+        st.markdown("**Who does what**")
+        with st.container(horizontal=True, gap="medium"):
+            for role, kind in ROLES.items():
+                fit = {i.name: i for i in declared if i.kind == kind or (kind == "scorer" and i.kind != "chat")}
+                label, told = ROLE_WORDS[role]
+                key, now = f"role-{role}", registry.roles[role]
+                st.session_state[key] = now
+
+                def chosen(role: str = role, key: str = key) -> None:
+                    said(lambda: registry.set_role(role, st.session_state[key], save=True))
+
+                st.selectbox(label, list(fit), key=key, help=told, on_change=chosen, width=290,
+                             format_func=lambda name, fit=fit: fit[name].title.split(",")[0] + ("" if fit[name].present else " · not here"))
+        absent = [ROLE_WORDS[role][0] for role, name in registry.roles.items() if not registry.info(name).present]
+        if absent:
+            st.caption(f"{' and '.join(absent)}: that model is not here yet. Get it below, or choose another.")
+
+
+page()

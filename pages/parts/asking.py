@@ -1,0 +1,117 @@
+"""The question bar: type a question, draw one from a set or search the sets, and see where it starts from."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import streamlit as st
+
+from core.datasets import datasets
+from core.errors import HopscopeError
+from core.types import Question
+from pages.parts.session import engine, graph_name
+
+SUGGESTED = 8
+EXAMPLE = "who acted in the movies directed by the director of Some Mother's Son"
+
+
+@lru_cache(maxsize=8)
+def _by_text(name: str) -> dict[str, Question]:
+    """Every question of a graph's sets by its text."""
+    dataset = datasets().get(name)
+    return {} if dataset is None else {q.text: q for set_name in dataset.sets for q in dataset.questions(set_name)}
+
+
+def known_question(text: str) -> Question | None:
+    """The question of the graph's sets with exactly that text."""
+    return _by_text(graph_name()).get(" ".join(text.split()))
+
+
+def take(question: Question) -> None:
+    """Put a question of a set into the bar, with its entities and known answers."""
+    state = st.session_state
+    state.question, state.entities, state.answers = question.text, list(question.entities), list(question.answers)
+    state.hops, state.submitted = question.hops, True
+
+
+def typed() -> None:
+    """The text was changed by hand: a set's question brings its answers along, any other starts afresh."""
+    state = st.session_state
+    question = known_question(state.question)
+    if question is not None:
+        take(question)
+    else:
+        state.entities, state.answers, state.hops = [], [], None
+        state.submitted = bool(state.question.strip())
+
+
+def question_bar() -> bool:
+    """Draw the bar; whether the person asks now."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input("Question", key="question", on_change=typed, placeholder=f"Ask about a film or a person: {EXAMPLE}",
+                      label_visibility="collapsed", width="stretch")
+        clicked = st.button("Ask", type="primary", key="ask")
+        with st.popover("From the set", icon=":material/library_books:"):
+            _sets()
+    return clicked or st.session_state.pop("submitted", False)
+
+
+def _sets() -> None:
+    dataset = datasets().get(graph_name())
+    if dataset is None or not dataset.sets:
+        st.caption("This graph has no questions of its own; type one.")
+        return
+    chosen = st.selectbox("Set", list(dataset.sets), format_func=lambda name: dataset.sets[name].title)
+    st.button("Draw a question", icon=":material/casino:", on_click=_draw, args=(dataset, chosen))
+    words = st.text_input("Search the set", placeholder="director, drama, a name …").casefold().split()
+    found = [q for q in dataset.questions(chosen) if all(word in q.text.casefold() for word in words)] if words else []
+    if words:
+        st.caption(f"{len(found):,} questions" if found else "No question holds all these words.")
+    for i, question in enumerate(found[:SUGGESTED]):
+        st.button(question.text, key=f"found-{i}", type="tertiary", on_click=take, args=(question,))
+
+
+def _draw(dataset, chosen: str) -> None:
+    state = st.session_state
+    state.drawn = state.get("drawn", 0) + 1
+    take(dataset.draw(chosen, state.drawn))
+
+
+def chips() -> None:
+    """The entities the search starts from, and the known answers; both can be changed."""
+    state = st.session_state
+    left, right = st.columns(2)
+    with left:
+        st.multiselect("Starts from", _options(state.entities), key="entities", accept_new_options=True,
+                       placeholder="found in the question; type a name to start elsewhere")
+    with right:
+        hops = f" · {state.hops}-hop question of the set" if state.get("hops") else ""
+        st.multiselect(f"Known answers{hops}", _options(state.answers), key="answers", accept_new_options=True,
+                       placeholder="none given; type them to see where they are lost")
+
+
+def _options(names: list[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def suggest(error: HopscopeError) -> None:
+    """An error about the question as a sentence; for an unknown entity, the nearest names as buttons."""
+    st.error(str(error))
+    alternatives = getattr(error, "alternatives", ())
+    if alternatives:
+        with st.container(horizontal=True):
+            for name in alternatives[:SUGGESTED]:
+                st.button(name, key=f"suggest-{name}", on_click=_start_from, args=(name, getattr(error, "name", "")))
+
+
+def _start_from(name: str, instead_of: str) -> None:
+    state = st.session_state
+    state.entities = [name, *(e for e in state.entities if e not in (instead_of, name))]
+    state.submitted = True
+
+
+def link_entities(graph) -> None:
+    """Fill in the entities found in the question, where none are given."""
+    state = st.session_state
+    if not state.entities and state.question.strip():
+        state.entities = graph.names(engine().link(graph, state.question))

@@ -1,0 +1,195 @@
+"""A comparison as the board draws it: lanes, one shared layout, paths and their fates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from core.engine import Comparison, Lane
+from core.evaluation.fate import fate
+from core.evaluation.lost import lost_paths
+from core.evaluation.survival import funnel, right
+from core.graph.lookup import names
+from core.operators import OPERATORS
+from core.operators.base import parameters
+from core.results import prompt_dict
+from core.types import Path, Step
+from pages.parts.layout import positions
+
+SHOWN_PATHS = 12  # a lane
+SHOWN_LOST = 6  # a lane
+DRAWN_NODES = 48  # of a comparison, where paths, seeds and answers do not need more
+MOST_NODES = 150
+
+
+class Board:
+    """Makes the payload of one comparison; keeps the layout while the retrieved lanes stay the same."""
+
+    def __init__(self, comparison: Comparison):
+        self._comparison = comparison
+        self._ready: tuple[int, ...] | None = None
+        self._shared: dict[str, Any] = {}
+
+    def payload(self) -> dict[str, Any]:
+        """The board's data as of now."""
+        comparison = self._comparison
+        ready = tuple(len(lane.states) for lane in comparison.lanes)
+        if ready != self._ready:
+            self._shared, self._ready = self._draw(), ready
+        shared = self._shared
+        lanes = [self._lane(i, lane, shared) for i, lane in enumerate(comparison.lanes)]
+        return {"lanes": lanes, "layout": shared["layout"], "paths": shared["paths"], "fates": shared["fates"]}
+
+    def _draw(self) -> dict[str, Any]:
+        """Everything that depends on what was retrieved: the paths to show, the nodes to draw, their places, the fates."""
+        comparison, graph = self._comparison, self._comparison.graph
+        keys: dict[Path, str] = {}
+
+        def key(path: Path) -> str:
+            return keys.setdefault(path, f"p{len(keys)}")
+
+        lost = lost_paths(graph, [lane.states for lane in comparison.lanes], comparison.ask.question.answers)
+        best, missed, stories = [], [], []
+        for lane, gone in zip(comparison.lanes, lost):
+            ranking = lane.state.paths
+            head = ranking.head(SHOWN_PATHS) if ranking is not None else None
+            best.append([] if head is None else [
+                {"key": key(path), "rank": i + 1, "score": head.score(i)} for i, path in enumerate(head.items)])
+            missed.append([{"key": key(path), "answer": answer} for answer, path in gone[:SHOWN_LOST]])
+            stories.append([_story(step, key) for step in lane.state.trace if step.frames])
+        told = {entry["key"] for part in (*best, *missed) for entry in part}
+        nodes = self._nodes([path for path, k in keys.items() if k in told], list(keys))
+        layout = self._layout(nodes, keys)
+        return {
+            "best": best, "missed": missed, "stories": stories, "layout": layout,
+            "drawn": [node["id"] for node in layout["nodes"]],
+            "paths": {k: self._path(path) for path, k in keys.items()},
+            "fates": {k: self._fates(path) for path, k in keys.items() if k in told},
+        }
+
+    def _nodes(self, shown: list[Path], every: list[Path]) -> list[int]:
+        """The nodes to draw: seeds, answers, those on shown paths, on paths of the story, then the best-scored neighbours."""
+        comparison, graph = self._comparison, self._comparison.graph
+        chosen = dict.fromkeys(comparison.ask.seeds)
+        chosen |= dict.fromkeys(node for path in shown for node in path.nodes)
+        extracted = [lane.state.subgraph for lane in comparison.lanes if lane.state.subgraph is not None]
+        for answer in comparison.ask.question.answers:
+            chosen |= dict.fromkeys(n for n in names(graph).exact(answer) if any(n in subgraph for subgraph in extracted))
+        for node in (node for path in every for node in path.nodes):
+            if len(chosen) >= MOST_NODES:
+                break
+            chosen.setdefault(node)
+        for subgraph in extracted:
+            for node in _neighbours(graph, subgraph, chosen):
+                if len(chosen) >= DRAWN_NODES:
+                    break
+                chosen.setdefault(node)
+        return list(chosen)[: max(MOST_NODES, len({node for path in shown for node in path.nodes}))]
+
+    def _layout(self, nodes: list[int], keys: Iterable[Path]) -> dict[str, Any]:
+        from core.graph.neighbourhood import induced
+
+        comparison, graph = self._comparison, self._comparison.graph
+        if not nodes:
+            return {"nodes": [], "edges": []}
+        drawn = set(nodes)
+        edges = [int(e) for e in induced(graph, np.sort(np.asarray(nodes, np.int64)))]
+        ends = {e: (int(graph.heads[e]), int(graph.tails[e])) for e in edges}
+        used = {edge for path in keys for edge in path.edges if drawn.issuperset(path.nodes)}
+        within = [lane.state.subgraph for lane in comparison.lanes if lane.state.subgraph is not None]
+        edges = [e for e in edges if e in used or any(subgraph.has_edge(e) for subgraph in within)]
+        places = positions(nodes, [ends[e] for e in edges])
+        answers = {node for answer in comparison.ask.question.answers for node in names(graph).exact(answer)}
+        seeds = set(comparison.ask.seeds)
+        role = lambda node: "question" if node in seeds else "answer" if node in answers else "plain"  # noqa: E731
+        return {
+            "nodes": [{"id": n, "name": graph.node_name(n), "x": places[n][0], "y": places[n][1], "role": role(n)} for n in nodes],
+            "edges": [{"id": e, "source": ends[e][0], "target": ends[e][1], "relation": graph.relation_name(e)} for e in edges],
+        }
+
+    def _path(self, path: Path) -> dict[str, Any]:
+        graph = self._comparison.graph
+        steps = [graph.node_name(path.start)]
+        for node, edge in zip(path.nodes[1:], path.edges):
+            steps += [graph.relation_name(edge), graph.node_name(node)]
+        return {"nodes": list(path.nodes), "edges": list(path.edges), "forward": list(path.forward), "steps": steps}
+
+    def _fates(self, path: Path) -> dict[str, dict[str, str]]:
+        found = {}
+        for i, lane in enumerate(self._comparison.lanes):
+            if lane.states:
+                end = fate(self._comparison.graph, lane.states, path)
+                found[f"lane-{i}"] = {"fate": end.kind, "text": end.text}
+        return found
+
+    def _lane(self, i: int, lane: Lane, shared: dict[str, Any]) -> dict[str, Any]:
+        graph, state, subgraph = self._comparison.graph, lane.state, lane.state.subgraph
+        answers = self._comparison.ask.question.answers
+        stages = funnel(graph, state, answers)
+        prompt = prompt_dict(state)
+        drawn = [node for node in shared["drawn"] if subgraph is not None and node in subgraph]
+        return {
+            "id": f"lane-{i}", "title": lane.instance.name, "subtitle": lane.instance.line.words(),
+            "status": lane.status, "status_text": lane.text, "error": lane.error,
+            "reader": None if state.reader is None else graph.names(state.reader),
+            "answer": lane.answer or state.answer, "model": self._answerer(lane),
+            "verdict": _verdict(right(graph, state, answers, reader=False), answers),
+            "reader_verdict": _verdict(right(graph, state, answers, reader=True), answers),
+            "funnel": [{"stage": s.name, "alive": len(s.alive), "of": s.of, "lost": list(s.lost)} for s in stages] or None,
+            "drawn": None if subgraph is None else {"nodes": len(drawn), "of": len(subgraph.nodes)},
+            "nodes": drawn,
+            "edges": [e["id"] for e in shared["layout"]["edges"] if subgraph is not None and subgraph.has_edge(e["id"])],
+            "paths": shared["best"][i], "lost": shared["missed"][i], "stories": shared["stories"][i],
+            "cost": cost(state.trace),
+            "operators": [_operator(step) for step in state.trace],
+            "prompt": prompt["messages"], "prompt_tokens": prompt["prompt_tokens"],
+        }
+
+    def _answerer(self, lane: Lane) -> str | None:
+        role = next((o.role for o in lane.instance.line if o.stage == "generate"), None)
+        return lane.run.models.title(role) if role and self._comparison.ask.model else None
+
+
+def cost(trace: Iterable[Step]) -> str:
+    """What a run cost, in a few words: `0.9 s · 948 texts scored · 612 + 14 tokens`."""
+    trace = list(trace)
+    parts = [f"{sum(step.seconds for step in trace):.2f} s"] if trace else []
+    texts = sum(step.usage.texts for step in trace)
+    tokens_in, tokens_out = sum(s.usage.tokens_in for s in trace), sum(s.usage.tokens_out for s in trace)
+    parts += [f"{texts:,} texts scored"] if texts else []
+    parts += [f"{tokens_in:,} + {tokens_out:,} tokens"] if tokens_in + tokens_out else []
+    return " · ".join(parts)
+
+
+def _story(step: Step, key) -> dict[str, Any]:
+    frames = [{"title": f.title, "considered": f.considered, "paths": [key(p) for p in f.ranking.items]} for f in step.frames]
+    return {"title": OPERATORS[step.operator].title.capitalize(), "frames": frames}
+
+
+def _operator(step: Step) -> dict[str, Any]:
+    cls = OPERATORS[step.operator]
+    changed = [f"{p.label.lower()} {step.parameters[p.name]}" for p in parameters(cls)]
+    usage = step.usage
+    return {
+        "label": step.operator, "detail": " · ".join(changed), "seconds": step.seconds, "calls": usage.calls,
+        "tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out, "texts": usage.texts, "sizes": dict(step.sizes),
+        "notes": list(step.notes),
+    }
+
+
+def _verdict(count: int | None, answers: tuple[str, ...]) -> dict[str, int] | None:
+    return None if count is None else {"right": count, "of": len(set(answers))}
+
+
+def _neighbours(graph, subgraph, chosen: dict[int, None]) -> list[int]:
+    """Nodes of the subgraph that an edge joins to a chosen one, the best-scored first."""
+    heads, tails = graph.heads[subgraph.edges].astype(np.int64), graph.tails[subgraph.edges].astype(np.int64)
+    here = np.fromiter(chosen, np.int64, len(chosen))
+    beside = np.union1d(tails[np.isin(heads, here)], heads[np.isin(tails, here)])
+    beside = np.setdiff1d(beside, here)
+    if subgraph.scores is None or not len(beside):
+        return [int(node) for node in beside]
+    scores = subgraph.scores[np.searchsorted(subgraph.nodes, beside)]
+    return [int(beside[i]) for i in np.lexsort((beside, -scores))]

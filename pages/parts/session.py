@@ -1,0 +1,64 @@
+"""What every screen starts from: the engine, the chosen graph, the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from core.engine import Engine, shared
+from core.errors import HopscopeError
+from core.instances.catalogue import Instance, catalogue
+from core.jobs import Job
+
+
+def engine() -> Engine:
+    """The engine, one a process."""
+    return shared()
+
+
+def instances() -> dict[str, Instance]:
+    """The catalogue; where it cannot be read, the reason is shown and the screen ends."""
+    try:
+        return catalogue()
+    except HopscopeError as error:
+        st.error(str(error))
+        st.stop()
+
+
+def graph_name() -> str:
+    """The name of the chosen graph."""
+    return st.session_state.get("graph") or st.query_params.get("graph") or "metaqa"
+
+
+def graph() -> Any:
+    """The chosen graph. While it is being opened or built, that is shown with its progress; a failure ends the screen."""
+    name = graph_name()
+    job = engine().jobs.start(f"open-{name}", lambda: Job(f"open-{name}", lambda job: engine().graph(name, job.tell)))
+    if not job.wait(0.2):
+        follow(job, "Opening the graph")
+    if job.error:
+        st.error(job.error)
+        st.stop()
+    return job.result
+
+
+def follow(job: Job, title: str) -> None:
+    """Show a job's progress until it ends, in place; with a button that cancels it."""
+    with st.status(title, expanded=True) as status:
+        bar = st.progress(0.0)
+        st.button("Cancel", key=f"cancel-{job.key}", on_click=job.cancel)
+        while not job.wait(0.2):
+            bar.progress(min(1.0, job.fraction or 0.0), text=job.text)
+        bar.empty()
+        status.update(label=job.error or title, state="error" if job.error else "complete", expanded=False)
+
+
+def said(action: Callable[[], Any]) -> Any | None:
+    """What `action` returns; an error meant for a person is shown as a sentence and None comes back."""
+    try:
+        return action()
+    except HopscopeError as error:
+        st.error(str(error))
+        return None

@@ -1,0 +1,39 @@
+"""The sidebar that all screens share: the graph, and which models are here."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.datasets import datasets
+from pages.parts.session import engine, graph_name
+from pages.parts.text import plain
+
+
+def sidebar() -> None:
+    """Draw the choice of graph and the state of the models."""
+    with st.sidebar:
+        _graph()
+        _models()
+        st.caption("Hopscope lets you see how a graph retriever hops.")
+
+
+def _graph() -> None:
+    known = datasets()
+    names = list(known)
+    current = graph_name() if graph_name() in known else names[0]
+    st.selectbox("Graph", names, index=names.index(current), key="graph", format_func=lambda name: known[name].title)
+    job = engine().jobs.get(f"open-{st.session_state.graph}")
+    opened = job.result if job is not None else None
+    if opened is not None:
+        st.caption(f"{opened.n_nodes:,} entities · {opened.n_edges:,} triples · {opened.n_relations} relations")
+
+
+def _models() -> None:
+    registry = engine().models
+    st.markdown("**Models**")
+    lines = []
+    for info in registry.declared():
+        if info.roles or info.present:
+            mark = ":green[●]" if info.present else ":gray[○]"
+            lines.append(f"{mark} {plain(info.title)}{'' if info.present else ' · not here'}")
+    st.caption("  \n".join(lines))

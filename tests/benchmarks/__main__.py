@@ -1,0 +1,31 @@
+"""Run all benchmarks, or those named: `python -m tests.benchmarks [pagerank encoding retrieval screen start] [--json]`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+
+ALL = ("start", "pagerank", "encoding", "retrieval", "screen")
+
+
+def main() -> None:
+    """Print one table: what was measured, its median, the limit to hold it against, and the spread."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of {', '.join(ALL)} (default: all)")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    rows = []
+    for name in options.names or ALL:
+        if name not in ALL:
+            parser.error(f"there is no benchmark “{name}”; there are {', '.join(ALL)}")
+        rows += importlib.import_module(f"tests.benchmarks.{name}").run()
+    if options.json:
+        print(json.dumps(rows, indent=2))
+        return
+    width = max(len(row["name"]) for row in rows)
+    for row in rows:
+        print(f"{row['name']:{width}}  {row['value']:>10.4g} {row['unit']:8} {row.get('note', '')}")
+
+
+main()

@@ -1,0 +1,37 @@
+"""Retrieval without a language model on the movie graph: seconds a question by instance, warm."""
+
+from __future__ import annotations
+
+import statistics
+import time
+
+from core.engine import shared
+from core.instances.catalogue import catalogue
+from core.run import LaneRun, Prefixes, Progress
+
+INSTANCES = {"lego-1": 0.15, "lego-2": 1.5, "lego-10": 0.15, "lego-12": 1.5, "lego-14": 1.5}
+SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
+EACH = 12  # questions of each hop count
+
+
+def run() -> list[dict]:
+    """A row an instance: the median over the questions; every question starts without cached vectors or states."""
+    from core.datasets import datasets
+
+    engine, dataset, known = shared(), datasets()["metaqa"], catalogue()
+    graph, encoder = engine.graph("metaqa"), shared().models.encoder()
+    questions = [dataset.draw(name, seed) for name in SETS for seed in range(EACH)]
+    rows = []
+    for key, limit in INSTANCES.items():
+        seconds = []
+        for question in questions:
+            ask = engine.ask(graph, question, model=False)
+            encoder.forget()
+            lane = LaneRun(ask, known[key].line, engine.models, Prefixes())
+            start = time.perf_counter()
+            lane.retrieve(Progress())
+            seconds.append(time.perf_counter() - start)
+        middle = statistics.median(seconds)
+        rows.append({"name": f"retrieval {known[key].name}", "value": middle, "unit": "s",
+                     "note": f"median of {len(seconds)} questions, {min(seconds):.2f} to {max(seconds):.2f}; limit {limit} s"})
+    return rows

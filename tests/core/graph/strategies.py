@@ -1,0 +1,23 @@
+"""Random small graphs for the invariants."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from unittest.mock import patch
+
+from hypothesis import strategies as st
+
+from core.graph.build import build
+
+TRIPLE = st.tuples(st.integers(0, 7), st.integers(0, 2), st.integers(0, 7))
+
+
+def make(triples, direction="both"):
+    """A graph of (head, relation, tail) numbers, named n0, n1 … and r0, r1 …; node n<i> need not have id i."""
+    with tempfile.TemporaryDirectory() as folder, patch("os.fsync"):  # nobody pulls the plug here
+        return build([(f"n{h}", f"r{r}", f"n{t}") for h, r, t in triples], Path(folder) / "g", "g", direction)
+
+
+graphs = st.lists(TRIPLE, min_size=1, max_size=24).map(make)
+directions = st.sampled_from(["out", "in", "both"])

@@ -1,0 +1,73 @@
+"""Real models, loaded once for all tests here, and a person's folder of their own for each test that writes to one."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from core.home import models_folder
+from core.models.base import Reply
+
+MODELS = models_folder()
+
+
+@pytest.fixture
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty person's folder; the fetched models stay where they are."""
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    monkeypatch.setenv("HOPSCOPE_MODELS", str(MODELS))
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def encoder():
+    from core.models.registry import Registry
+
+    return Registry().encoder("minilm")
+
+
+@pytest.fixture(scope="session")
+def qwen():
+    """The embedded 0.5B model, on a small context so that it loads fast."""
+    path = MODELS / "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not in the models folder; make models fetches it")
+    from core.models.chat_llama import LlamaChat
+
+    return LlamaChat(path, "qwen-0.5b", context=1024)
+
+
+@pytest.fixture(scope="session")
+def path_texts() -> list[str]:
+    """120 distinct texts in the shape of verbalised paths, of many lengths."""
+    draw = random.Random(7)
+    names = ["Some Mother's Son", "Terry George", "Hotel Rwanda", "Don Cheadle", "Åke Lindman", "東京物語", "Alien", "Ridley Scott"]
+    relations = ["directed_by", "directed_by_reverse", "starred_actors", "people.person.nationality"]
+    texts = []
+    for number in range(120):
+        text = f"{draw.choice(names)} {number}"
+        for _ in range(draw.randint(0, 4)):
+            text += f" -> {draw.choice(relations)} -> {draw.choice(names)}"
+        texts.append(text)
+    return texts
+
+
+class Recorded:
+    """A Chat that gives recorded replies in turn and keeps what it was asked."""
+
+    def __init__(self, *replies: str, context: int = 4096):
+        self.replies, self.context, self.asked = list(replies), context, []
+
+    def reply(self, messages, *, schema=None, max_tokens=256, seed=0, temperature=0.0, on_text=None, check=None) -> Reply:
+        self.asked.append((messages, schema, max_tokens))
+        return Reply(self.replies.pop(0), tokens_in=10, tokens_out=5)
+
+    def count_tokens(self, messages) -> int:
+        return sum(len(m["content"].split()) for m in messages)
+
+
+@pytest.fixture
+def recorded():
+    return Recorded

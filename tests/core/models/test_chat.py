@@ -1,0 +1,235 @@
+"""Chat models: the real embedded one, its own port as a real OpenAI-compatible server, and servers that die."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import socket
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from core.errors import BadInput, Cancelled, ModelFailed, ModelUnavailable
+from core.models.chat_llama import LlamaChat
+from core.models.chat_openai import OpenAIChat
+from core.models.chat_vllm import VLLMChat, unavailable
+from core.models.replies import Replies, estimate_tokens
+
+ASK = [{"role": "user", "content": "Which country is Paris in? One word."}]
+SCHEMA = {"type": "object", "properties": {"country": {"type": "string", "maxLength": 12}}, "required": ["country"],
+          "additionalProperties": False}
+
+
+def test_the_embedded_model_streams_counts_and_remembers(qwen):
+    pieces: list[str] = []
+    first = qwen.reply(ASK, max_tokens=8, on_text=pieces.append)
+    assert "France" in first.text and "".join(pieces) == first.text and not first.cached
+    assert first.tokens_in == qwen.count_tokens(ASK) and 0 < first.tokens_out <= 8
+    again: list[str] = []
+    second = qwen.reply(ASK, max_tokens=8, on_text=again.append)
+    assert second.cached and second.text == first.text and again == [first.text]
+
+
+def test_the_embedded_model_says_when_it_was_cut_off(qwen):
+    assert qwen.reply([{"role": "user", "content": "Count from 1 to 50."}], max_tokens=4).finish == "length"
+
+
+def test_the_embedded_model_keeps_to_a_schema(qwen):
+    reply = json.loads(qwen.reply(ASK, schema=SCHEMA, max_tokens=24).text)
+    assert list(reply) == ["country"] and isinstance(reply["country"], str)
+
+
+def test_cancelling_truly_stops_the_request(qwen):
+    pieces: list[str] = []
+
+    def check():
+        if len(pieces) >= 2:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        qwen.reply([{"role": "user", "content": "Tell a long story."}], max_tokens=400, on_text=pieces.append, check=check)
+    assert len(pieces) == 2
+    started = time.monotonic()
+    qwen.reply([{"role": "user", "content": "Say a."}], max_tokens=1)
+    assert time.monotonic() - started < 15  # 400 tokens would still be running
+
+
+def test_a_request_that_waits_for_its_turn_can_be_cancelled(qwen):
+    def cancel():
+        raise Cancelled
+
+    with qwen._running, pytest.raises(Cancelled):
+        qwen.reply([{"role": "user", "content": "never asked"}], check=cancel)
+
+
+def test_what_a_listener_raises_comes_out(qwen):
+    def fail(text):
+        raise KeyError(text)
+
+    with pytest.raises(KeyError):
+        qwen.reply([{"role": "user", "content": "Say b."}], max_tokens=2, on_text=fail)
+
+
+def test_the_reply_does_not_depend_on_what_was_asked_before(qwen):
+    ask = [{"role": "user", "content": "Name three fruits."}]
+    first = qwen.reply(ask, max_tokens=12).text
+    qwen.reply([{"role": "user", "content": "Name three animals."}], max_tokens=4)
+    qwen._replies = Replies()
+    assert qwen.reply(ask, max_tokens=12).text == first
+
+
+def test_a_prompt_longer_than_the_context_is_refused(qwen):
+    with pytest.raises(BadInput, match="reads at most 1024"):
+        qwen.reply([{"role": "user", "content": "x " * 1500}])
+
+
+def test_a_missing_file_says_how_to_get_it(tmp_path):
+    with pytest.raises(ModelUnavailable, match="make models"):
+        LlamaChat(tmp_path / "none.gguf", "none").reply(ASK)
+
+
+def test_a_damaged_file_is_a_failure(tmp_path):
+    (tmp_path / "bad.gguf").write_bytes(b"not a model")
+    with pytest.raises(ModelFailed, match="could not be loaded"):
+        LlamaChat(tmp_path / "bad.gguf", "bad").reply(ASK)
+
+
+def test_a_real_server_answers_like_the_embedded_model(qwen):
+    server = OpenAIChat(qwen.url, "any", "loopback", key=qwen.key)
+    pieces: list[str] = []
+    reply = server.reply(ASK, max_tokens=8, on_text=pieces.append)
+    assert reply.text == qwen.reply(ASK, max_tokens=8).text == "".join(pieces)
+    assert reply.tokens_in == qwen.count_tokens(ASK) and reply.tokens_out > 0
+    assert list(json.loads(server.reply(ASK, schema=SCHEMA, max_tokens=24).text)) == ["country"]
+    assert server.reply(ASK, max_tokens=8).cached
+
+
+def test_a_wrong_key_is_a_failure_in_words(qwen):
+    with pytest.raises(ModelFailed, match="refused the key"):
+        OpenAIChat(qwen.url, "any", "loopback", key="wrong").reply(ASK)
+
+
+def test_a_dead_server_fails_at_once_and_is_named():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    started = time.monotonic()
+    with pytest.raises(ModelFailed, match=f"{url} cannot be reached"):
+        OpenAIChat(url, "m", "dead").reply(ASK)
+    assert time.monotonic() - started < 10
+
+
+def test_a_key_that_is_not_set_is_asked_for(monkeypatch):
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    with pytest.raises(ModelUnavailable, match="NO_SUCH_KEY"):
+        OpenAIChat("http://127.0.0.1:9/v1", "m", "keyed", "NO_SUCH_KEY").reply(ASK)
+
+
+PIECE = 'data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Hel"},' \
+        '"finish_reason":null}]}\n\n'
+LAST = PIECE.replace('"Hel"', '"lo"').replace("null", '"stop"') + "data: [DONE]\n\n"
+
+
+@contextmanager
+def serving(answer):
+    """A small server whose every POST is answered by `answer(handler, body)`; its address and the bodies it got."""
+    bodies: list[dict] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            answer(self, bodies[-1])
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1", bodies
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def stream(handler, text: str, length: int | None = None) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Type", "text/event-stream")
+    if length is not None:
+        handler.send_header("Content-Length", str(length))
+    handler.end_headers()
+    handler.wfile.write(text.encode())
+
+
+@pytest.mark.parametrize("length", [None, 5000])
+def test_a_server_that_dies_in_mid_stream(length):
+    with serving(lambda handler, body: stream(handler, PIECE, length)) as (url, bodies):
+        with pytest.raises(ModelFailed, match="What came so far: “Hel”"):
+            OpenAIChat(url, "m", "dying").reply(ASK)
+        assert len(bodies) == 1
+
+
+def test_a_server_that_refuses_schemas_is_asked_without_one():
+    def answer(handler, body):
+        if "response_format" in body:
+            handler.send_error(400)
+        else:
+            stream(handler, PIECE + LAST)
+
+    with serving(answer) as (url, bodies):
+        chat = OpenAIChat(url, "m", "plain")
+        reply = chat.reply(ASK, schema=SCHEMA)
+        assert reply.text == "Hello" and reply.tokens_in == estimate_tokens(ASK) and len(bodies) == 2
+        chat.reply(ASK, schema=SCHEMA, seed=1)
+        assert len(bodies) == 3 and not chat.schemas
+
+
+def test_a_failing_server_is_not_asked_again():
+    with serving(lambda handler, body: handler.send_error(500)) as (url, bodies):
+        with pytest.raises(ModelFailed, match="failed"):
+            OpenAIChat(url, "m", "broken").reply(ASK, schema=SCHEMA)
+        assert len(bodies) == 1
+
+
+def test_a_slow_server_is_given_up():
+    with serving(lambda handler, body: time.sleep(1.5)) as (url, _), pytest.raises(ModelFailed, match="did not answer within 0.3"):
+        OpenAIChat(url, "m", "slow", timeout=0.3).reply(ASK)
+
+
+def test_cancelling_a_server_stops_reading():
+    def check():
+        if pieces:
+            raise Cancelled
+
+    pieces: list[str] = []
+    with serving(lambda handler, body: stream(handler, PIECE * 3 + LAST)) as (url, _), pytest.raises(Cancelled):
+        OpenAIChat(url, "m", "long").reply(ASK, on_text=pieces.append, check=check)
+    assert pieces == ["Hel"]
+
+
+def test_replies_are_bounded():
+    replies = Replies(remember=2)
+    for number in range(4):
+        replies.keep(str(number), number)
+    assert len(replies) == 2
+
+
+def test_vllm_without_vllm_says_how_to_get_it():
+    if unavailable() is None:
+        pytest.skip("vLLM is installed here; make test-vllm runs it")
+    with pytest.raises(ModelUnavailable, match="pip install -r requirements-gpu.txt"):
+        VLLMChat("Qwen/Qwen2.5-7B-Instruct", "qwen-7b-vllm").reply(ASK)
+
+
+def test_vllm_answers():
+    import os
+
+    weights = os.environ.get("HOPSCOPE_VLLM_TEST")
+    if unavailable() or not weights:
+        pytest.skip(unavailable() or "HOPSCOPE_VLLM_TEST names no weights")
+    chat = VLLMChat(weights, "test", context=1024)
+    assert chat.reply(ASK, max_tokens=8).text and list(json.loads(chat.reply(ASK, schema=SCHEMA).text)) == ["country"]

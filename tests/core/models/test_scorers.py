@@ -1,0 +1,148 @@
+"""Scorers by hand-worked numbers and against peers."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import BadParameter, Cancelled
+from core.home import ROOT
+from core.models.base import Task
+from core.models.scorers import BM25, EncoderScorer, LateInteraction, Random, TfIdf, top_k, words
+
+DOCS = ["red fox", "red red dog runs", "cat"]
+
+
+def test_top_k_breaks_ties_by_first_appearance():
+    assert top_k(np.array([1.0, 3.0, 3.0, 2.0, 3.0]), 4).tolist() == [1, 2, 4, 3]
+    assert top_k(np.array([1.0, 3.0]), 0).tolist() == [1, 0]
+    assert top_k(np.array([1.0, 3.0]), 9).tolist() == [1, 0]
+    assert top_k(np.array([np.nan, -1.0, 2.0]), 0).tolist() == [2, 1, 0]
+    assert top_k(np.array([]), 3).tolist() == []
+
+
+@given(st.lists(st.integers(-3, 3), max_size=30), st.integers(-1, 35))
+def test_top_k_is_sorted_and_stable(scores, k):
+    order = top_k(np.array(scores, float), k).tolist()
+    assert order == sorted(range(len(scores)), key=lambda i: (-scores[i], i))[: k if k > 0 else None]
+
+
+def test_words_split_dotted_names_arrows_and_underscores():
+    assert words("People.person.NATIONALITY -> directed_by->Ünal") == ["people", "person", "nationality", "directed", "by", "ünal"]
+    assert words(" -> ._ ") == []
+
+
+def test_bm25_by_hand():
+    # N = 3, lengths 2, 4, 1, mean 7/3; red is in 2 documents: idf = ln(1 + 1.5/2.5) = 0.470004
+    # red fox:    1 * 2.5 / (1 + 1.5 (0.25 + 0.75 * 6/7))  = 2.5 / 2.339286 = 1.068702, times idf 0.502294
+    # red red ..: 2 * 2.5 / (2 + 1.5 (0.25 + 0.75 * 12/7)) = 5 / 4.303571   = 1.161826, times idf 0.546063
+    scores = BM25().score(Task("Red"), DOCS)
+    assert scores == pytest.approx([0.502294, 0.546063, 0.0], abs=2e-6)
+    # fox: idf = ln(1 + 2.5/1.5) = 0.980829, times 1.068702 = 1.048214
+    assert BM25().score(Task("red fox"), DOCS)[0] == pytest.approx(0.502294 + 1.048214, abs=2e-6)
+    assert BM25().score(Task("red red"), DOCS)[0] == pytest.approx(2 * 0.502294, abs=2e-6)
+
+
+def test_bm25_reads_dotted_relation_names_unlike_the_papers_code():
+    texts = ["film.actor.film", "people.person.nationality", "people.person.gender"]
+    assert BM25().choose(Task("what is the nationality of this person"), texts, 0).positions == (1, 2, 0)
+
+
+def test_bm25_order_equals_rank_bm25_where_idf_is_positive():
+    okapi = pytest.importorskip("rank_bm25").BM25Plus
+    texts = ["a b c", "a a d", "e f g h", "b e e", "c", "d f"]
+    peer = okapi([t.split() for t in texts], k1=1.5, b=0.75, delta=0).get_scores(["e", "b"])
+    assert BM25().choose(Task("e b"), texts, 2).positions == tuple(top_k(peer, 2).tolist())
+
+
+def test_bm25_without_any_known_word_gives_zeros():
+    assert BM25().score(Task("zzz"), DOCS).tolist() == [0, 0, 0]
+    assert BM25().score(Task("red"), ["", "->"]).tolist() == [0, 0]
+    with pytest.raises(BadParameter):
+        BM25(b=2)
+
+
+def test_tfidf_by_hand():
+    # idf: red ln(4/3) + 1 = 1.287682, fox ln(4/2) + 1 = 1.693147; |red fox| = 2.127175; the query "red" is the unit vector of red
+    scores = TfIdf().score(Task("red"), DOCS)
+    assert scores[0] == pytest.approx(1.287682 / math.hypot(1.287682, 1.693147), abs=1e-6)
+    assert scores[1] == pytest.approx(2 * 1.287682 / math.sqrt((2 * 1.287682) ** 2 + 2 * 1.693147**2), abs=1e-6)
+    assert scores[2] == 0
+    assert TfIdf().score(Task("red"), ["", "->"]).tolist() == [0, 0]
+
+
+def test_random_depends_on_seed_and_query_only():
+    texts = [str(i) for i in range(50)]
+    first = Random().choose(Task("q", seed=1), texts, 5)
+    assert first.positions == Random().choose(Task("q", seed=1), texts[::-1], 5).positions
+    assert first.positions != Random().choose(Task("q", seed=2), texts, 5).positions
+    assert first.positions != Random().choose(Task("r", seed=1), texts, 5).positions
+    assert sorted(first.order) == list(range(50)) and all(0 <= s < 1 for s in first.order_scores)
+
+
+def test_choice_holds_every_candidate_in_order():
+    choice = BM25().choose(Task("red"), DOCS, 1)
+    assert choice.positions == (1,) and choice.order == (1, 0, 2) and choice.scores == choice.order_scores[:1]
+    assert choice.usage.texts == 3
+
+
+@pytest.mark.parametrize("scorer", [BM25(), TfIdf(), Random()])
+def test_no_texts_give_an_empty_choice(scorer):
+    assert scorer.choose(Task("q"), [], 3).positions == ()
+
+
+def test_encoder_scorer_is_cosine(encoder):
+    texts = ["Alien -> in_language -> English", "Alien -> directed_by -> Ridley Scott", "Alien -> directed_by -> Ridley Scott"]
+    choice = EncoderScorer(encoder).choose(Task("who directed Alien?"), texts, 2)
+    assert choice.positions == (1, 2)
+    a, b = encoder.encode(["who directed Alien?", texts[1]]).astype(np.float64)
+    assert choice.scores[0] == pytest.approx(a @ b, abs=1e-12)
+    assert EncoderScorer(encoder).choose(Task("q"), [], 2).positions == ()
+
+
+def test_late_interaction_is_the_mean_of_the_best_cosines(encoder):
+    texts = ["Alien -> directed_by -> Ridley Scott", "", "Paris", "Alien -> directed_by -> Ridley Scott"]
+    scores = LateInteraction(encoder).score(Task("who directed Alien?"), texts)
+    vectors = {p: v.astype(np.float64) for ps, v in encoder.encode_tokens(["who directed Alien?", *texts[:3]]) for p in ps}
+    for number in range(3):
+        by_hand = np.mean([max(q @ d for d in vectors[number + 1]) for q in vectors[0]])
+        assert scores[number] == pytest.approx(by_hand, abs=1e-6)
+    assert scores[0] == scores[3] and scores.argmax() == 0
+
+
+def test_a_cancelled_task_stops_the_encoder(encoder):
+    def cancel():
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        EncoderScorer(encoder).score(Task("never seen before 1", check=cancel), ["never seen before 2"])
+    assert EncoderScorer(encoder).score(Task("never seen before 1"), ["never seen before 2"]).shape == (1,)
+
+
+SCRIPT = """
+import hashlib
+from core.models.base import Task
+from core.models.registry import Registry
+texts = ["Alien -> directed_by -> Ridley Scott", "Alien -> in_language -> English", "b c d", "b c d", ""] * 3
+models, task = Registry(), Task("who directed Alien?", seed=3)
+for name in ("encoder", "reranker", "bm25", "tfidf", "random", "prefilter(bm25, encoder, 4)"):
+    choice = models.chooser(name).choose(task, texts, 3)
+    print(name, choice.positions, choice.order, [float(s).hex() for s in choice.scores])
+"""
+
+
+def test_two_processes_give_the_same_bytes():
+    def run(seed: str) -> str:
+        import os
+
+        done = subprocess.run([sys.executable, "-c", SCRIPT], cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed},
+                              capture_output=True, text=True, check=True)
+        return done.stdout
+
+    assert run("1") == run("2") != ""

@@ -1,0 +1,99 @@
+"""Extraction on the five films nodes, worked out by hand."""
+
+import numpy as np
+import pytest
+
+from core.errors import BadParameter
+from core.operators import EgoNetwork, FilterSubgraph, PersonalizedPageRank, RandomWalks
+
+
+def names(kit, state):
+    return set(kit.graph.names(state.subgraph.nodes))
+
+
+def relations(kit, state):
+    return sorted(kit.graph.relation_name(int(edge)) for edge in state.subgraph.edges)
+
+
+def test_pagerank_keeps_the_nearest_and_the_edges_between_them(kit):
+    # From One, both ways, damping 0.5: One keeps half the mass, Ann and Drama get a quarter of it each before any return;
+    # Drama sends all it has back to One, Ann one third to One and two thirds to Two. So One > Ann, Drama > Two > 1999.
+    after = PersonalizedPageRank(keep=3, damping=0.5)(kit.state("One"), kit.context())
+    assert names(kit, after) == {"One", "Ann", "Drama"}
+    assert relations(kit, after) == ["directed_by", "has_genre"]
+    assert after.trace[-1].sizes == {"nodes": 3, "edges": 2}
+
+
+def test_pagerank_outward_stops_at_attributes(kit):
+    after = PersonalizedPageRank(direction="out")(kit.state("Ann"), kit.context())
+    assert names(kit, after) == {"Ann"} and not len(after.subgraph.edges)
+
+
+def test_push_and_power_iteration_keep_the_same_nodes(kit):
+    kept = [names(kit, PersonalizedPageRank(keep=4, method=m)(kit.state("One"), kit.context())) for m in ("push", "exact")]
+    assert kept[0] == kept[1] == {"One", "Ann", "Drama", "Two"}
+
+
+def test_damping_is_the_probability_of_following(kit):
+    # From Drama outward nothing can be followed; both ways with damping d, Drama keeps 1 - d and more, so a small d
+    # leaves nearly all of the mass at the seed.
+    after = PersonalizedPageRank(damping=0.01, method="exact")(kit.state("Two"), kit.context())
+    at = list(after.subgraph.nodes).index(kit.node("Two"))
+    assert after.subgraph.scores[at] == pytest.approx(0.99, abs=1e-3)
+
+
+@pytest.mark.parametrize("hops, expected", [(0, {"One"}), (1, {"One", "Ann", "Drama"}), (2, {"One", "Ann", "Drama", "Two"})])
+def test_neighbourhood_by_hops(kit, hops, expected):
+    assert names(kit, EgoNetwork(hops=hops)(kit.state("One"), kit.context())) == expected
+
+
+def test_neighbourhood_keeps_the_nearest_and_says_so(kit):
+    after = EgoNetwork(hops=3, keep=3)(kit.state("One"), kit.context())
+    assert names(kit, after) == {"One", "Ann", "Drama"}
+    assert "nearest were kept" in after.trace[-1].notes[0]
+
+
+def test_random_walks_outward_of_one_step_visit_only_out_neighbours(kit):
+    after = RandomWalks(walks=200, steps=1, direction="out")(kit.state("One"), kit.context())
+    assert names(kit, after) == {"One", "Ann", "Drama"}
+
+
+def test_random_walks_depend_on_the_seed_alone(kit):
+    walk = RandomWalks(walks=3, steps=3)
+    first, again = (walk(kit.state("One"), kit.context(seed=5)).subgraph for _ in range(2))
+    assert np.array_equal(first.nodes, again.nodes) and np.array_equal(first.scores, again.scores)
+
+
+def test_filter_by_relation_keeps_only_its_edges_and_the_seeds(kit):
+    whole = EgoNetwork(hops=4)(kit.state("Drama"), kit.context())
+    model = kit.Table({"written_by": 2.0, "release_year": 1.0})
+    after = FilterSubgraph(keep=2)(whole, kit.context(encoder=model))
+    assert model.seen == [["directed_by", "written_by", "has_genre", "release_year"]]  # each relation once
+    assert relations(kit, after) == ["release_year", "written_by"]
+    assert names(kit, after) == {"Two", "Ann", "1999", "Drama"}  # the seed stays, alone
+
+
+def test_filter_induced_keeps_every_edge_between_the_ends(kit):
+    whole = EgoNetwork(hops=4)(kit.state("Two"), kit.context())
+    after = FilterSubgraph(keep=1, mode="induced")(whole, kit.context(encoder=kit.Table({"written_by": 1.0})))
+    assert relations(kit, after) == ["directed_by", "written_by"]
+
+
+def test_filter_by_triple_and_by_node(kit):
+    whole = EgoNetwork(hops=4)(kit.state("One"), kit.context())
+    triple = FilterSubgraph(unit="triple", keep=1)(whole, kit.context(encoder=kit.Table({"Two -> release_year -> 1999": 1.0})))
+    assert relations(kit, triple) == ["release_year"] and names(kit, triple) == {"One", "Two", "1999"}
+    node = FilterSubgraph(unit="node", keep=1)(whole, kit.context(encoder=kit.Table({"Ann": 1.0})))
+    assert relations(kit, node) == ["directed_by"] and names(kit, node) == {"One", "Ann"}
+
+
+def test_a_language_model_that_picks_nothing_leaves_the_seeds(kit):
+    whole = EgoNetwork(hops=4)(kit.state("One"), kit.context())
+    after = FilterSubgraph(model="choose")(whole, kit.context(choose=kit.Picker()))
+    assert names(kit, after) == {"One"} and not len(after.subgraph.edges)
+
+
+@pytest.mark.parametrize("given, told", [({"keep": 0}, "at least 1"), ({"damping": 1.5}, "at most"), ({"damping": 0}, "at least"), ({"direction": "up"}, "one of"), ({"keep": "many"}, "whole number"), ({"keep": True}, "whole number")])
+def test_unfit_parameters_are_refused(given, told):
+    with pytest.raises(BadParameter, match=told):
+        PersonalizedPageRank(**given)

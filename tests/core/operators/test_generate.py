@@ -1,0 +1,77 @@
+"""The prompt, the answer, and the answer without a language model."""
+
+import pytest
+
+from core.errors import BadInput
+from core.operators import Answer, EgoNetwork, GraphReader, ShortestPaths, SimplePaths
+from core.operators.base import Context
+from core.types import Path, Question, Ranking, State
+
+
+@pytest.fixture
+def paths(kit):
+    whole = EgoNetwork(hops=4)(kit.state("One"), kit.context())
+    return ShortestPaths()(whole, kit.context())
+
+
+def user(state):
+    return state.prompt.messages[-1]["content"]
+
+
+def test_the_prompt_holds_the_paths_in_order_and_the_question(kit, paths):
+    after = Answer(paths=2)(paths, kit.context())
+    lines = user(after).splitlines()
+    assert lines[1:3] == kit.texts(paths)[:2] and "Question: a question" in lines
+    assert after.answer == "Drama" and after.prompt.paths == 2 and after.trace[-1].usage.calls == 1
+
+
+def test_examples_are_shown_before_the_question(kit, paths):
+    roles = [[m["role"] for m in Answer(shots=s)(paths, kit.context()).prompt.messages] for s in (0, 1, 3)]
+    assert roles[0] == ["system", "user"]
+    assert roles[1] == ["system", "user", "assistant", "user"] and len(roles[2]) == 8
+
+
+def test_paths_that_do_not_fit_are_left_out_from_the_end(kit, paths):
+    room = kit.Parrot("").count_tokens(Answer()._messages("a question", kit.texts(paths)[:3]))
+    after = Answer(max_tokens=10)(paths, kit.context(chat=kit.Parrot("x", context=room + 18)))
+    assert after.prompt.paths == 3 and kit.texts(paths)[2] in user(after) and kit.texts(paths)[3] not in user(after)
+    assert "Only 3 of 4 paths fit" in after.trace[-1].notes[0]
+
+
+def test_a_question_that_alone_is_too_long_says_so(kit, paths):
+    with pytest.raises(BadInput, match="has room for"):
+        Answer(max_tokens=10)(paths, kit.context(chat=kit.Parrot("x", context=20)))
+
+
+def test_without_a_model_the_prompt_is_written_and_nobody_is_asked(kit, paths):
+    chat = kit.Parrot("never")
+    after = Answer()(paths, Context(kit.graph, kit.Written(chat), answering=False))
+    assert after.answer is None and after.prompt.paths == 4 and not chat.asked
+
+
+def test_braces_in_names_and_questions_stay_as_they_are(kit, paths):
+    asked = paths.replace(question=Question("what is {paths} of {question}?"))
+    assert "Question: what is {paths} of {question}?" in user(Answer()(asked, kit.context()))
+
+
+def test_no_path_is_told_to_the_model(kit):
+    empty = State(Question("q"), (0,), paths=Ranking("path", ()))
+    assert "(no path was found)" in user(Answer()(empty, kit.context()))
+
+
+def test_the_reader_names_the_ends_of_paths_like_the_best(kit):
+    # Best path: One -directed_by-> Ann. Of the same relations there is no other; with a genre path best, Drama.
+    whole = EgoNetwork(hops=4)(kit.state("Ann"), kit.context())
+    found = SimplePaths(hops=1)(whole, kit.context())  # Ann <-directed_by- One, Ann <-directed_by- Two, Ann <-written_by- Two
+    after = GraphReader()(found, kit.context())
+    assert kit.graph.names(after.reader) == ["One", "Two"]
+
+
+def test_the_reader_never_answers_with_the_question_itself(kit):
+    one, drama = kit.node("One"), kit.node("Drama")
+    edge = next(int(e) for e in range(kit.graph.n_edges) if kit.graph.relation_name(e) == "has_genre")
+    back = Path((one, drama, one), (edge, edge), (True, False))
+    there = Path((one, drama), (edge,), (True,))
+    state = State(Question("q"), (one,), paths=Ranking("path", (back, there)))
+    assert kit.graph.names(GraphReader()(state, kit.context()).reader) == ["Drama"]
+    assert GraphReader()(state.replace(paths=Ranking("path", (back,))), kit.context()).reader == ()

@@ -1,0 +1,112 @@
+"""Comparisons as jobs: order, sharing, failing lanes, cancelling, and bad questions."""
+
+import threading
+
+import pytest
+
+from core.engine import Engine
+from core.errors import BadInput, ModelFailed, UnknownEntity
+from core.instances.catalogue import Instance
+from core.operators.text import parse_line
+from core.results import comparison_dict
+from core.types import Question
+
+LINE = "EgoNetwork() >> ShortestPaths() >> Rank(keep={keep}) >> Answer()"
+
+
+def instance(key, text):
+    return Instance(key, key, parse_line(text))
+
+
+@pytest.fixture
+def engine(kit):
+    made = Engine(kit.Written(encoder=kit.Table({"One -> has_genre -> Drama": 1.0})))
+    yield made
+    made.jobs.stop()
+
+
+def done(job):
+    assert job.wait(20), "the job did not end"
+    return job
+
+
+def test_lanes_share_what_they_have_in_common(engine, kit):
+    ask = engine.ask(kit.graph, Question("genre of One", entities=("One",), answers=("Drama",)))
+    job = done(engine.compare(ask, [instance("a", LINE.format(keep=2)), instance("b", LINE.format(keep=1))]))
+    first, second = job.comparison.lanes
+    assert first.states[1] is second.states[1]  # the same subgraph and the same paths, computed once
+    told = comparison_dict(job.comparison)
+    assert [len(lane["paths"]) for lane in told["lanes"]] == [2, 1]
+    assert told["lanes"][0]["funnel"] == {stage: ["Drama"] for stage in ("graph", "subgraph", "paths", "prompt", "answer")}
+    assert told["lanes"][0]["reader_answers"] == ["Drama"]
+    assert [step["name"] for step in told["lanes"][0]["operators"]] == ["EgoNetwork", "ShortestPaths", "Rank", "GraphReader", "Answer"]
+
+
+def test_a_failing_lane_leaves_the_others_alone(engine, kit):
+    class Broken:
+        def choose(self, task, texts, k):
+            raise ModelFailed("The model server went away.")
+
+    engine.models.choosers["bm25"] = Broken()
+    ask = engine.ask(kit.graph, Question("genre of One", entities=("One",)))
+    job = done(engine.compare(ask, [instance("bad", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')"), instance("good", LINE.format(keep=1))]))
+    bad, good = comparison_dict(job.comparison)["lanes"]
+    assert bad["error"] == "The model server went away." and bad["status"] == "failed" and len(bad["operators"]) == 2
+    assert good["error"] is None and good["answer"] == "Drama"
+
+
+def test_the_same_question_and_lanes_are_one_job(engine, kit):
+    ask = engine.ask(kit.graph, Question("genre of One", entities=("One",)))
+    lanes = [instance("a", LINE.format(keep=2))]
+    assert done(engine.compare(ask, lanes)) is engine.compare(ask, lanes)
+
+
+def test_cancelling_stops_the_lanes_that_are_left(engine, kit):
+    reached, go = threading.Event(), threading.Event()
+
+    class Slow:
+        def choose(self, task, texts, k):
+            reached.set()
+            go.wait(10)
+            task.check()
+            raise AssertionError("the check did not stop it")
+
+    engine.models.choosers["bm25"] = Slow()
+    ask = engine.ask(kit.graph, Question("genre of One", entities=("One",)))
+    job = engine.compare(ask, [instance("slow", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')"), instance("next", LINE.format(keep=1))])
+    assert reached.wait(10)
+    job.cancel()
+    go.set()
+    assert done(job).status == "cancelled"
+    assert [lane.status for lane in job.comparison.lanes] == ["cancelled", "cancelled"]
+
+
+def test_without_a_model_nobody_is_asked(engine, kit):
+    ask = engine.ask(kit.graph, Question("genre of One", entities=("One",), answers=("Drama",)), model=False)
+    lane = comparison_dict(done(engine.compare(ask, [instance("a", LINE.format(keep=1))])).comparison)["lanes"][0]
+    assert lane["answer"] is None and "One -> has_genre -> Drama" in lane["prompt"]
+    assert lane["funnel"]["prompt"] == ["Drama"] and lane["operators"][-1]["calls"] == 0
+
+
+@pytest.mark.parametrize("text, told", [("", "Type a question"), (" \n ", "Type a question"), ("x" * 20_000, "too long")])
+def test_questions_that_cannot_be_asked(engine, kit, text, told):
+    with pytest.raises(BadInput, match=told):
+        engine.ask(kit.graph, Question(text, entities=("One",)))
+
+
+def test_an_unknown_entity_comes_with_suggestions(engine, kit):
+    with pytest.raises(UnknownEntity) as error:
+        engine.ask(kit.graph, Question("genre", entities=("Drma",)))
+    assert error.value.alternatives[0] == "Drama"
+
+
+def test_entities_are_found_in_the_question(engine, kit):
+    assert engine.ask(kit.graph, Question("who directed Two")).question.entities == ("Two",)
+
+
+def test_no_lane_and_too_many(engine, kit):
+    ask = engine.ask(kit.graph, Question("who directed Two"))
+    with pytest.raises(BadInput):
+        engine.compare(ask, [])
+    with pytest.raises(BadInput):
+        engine.compare(ask, [instance("a", LINE.format(keep=1))] * 9)

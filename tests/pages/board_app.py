@@ -1,0 +1,29 @@
+"""A Streamlit script that mounts the board; run by test_board.py in a real server."""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
+
+import streamlit as st  # noqa: E402
+
+import board_payload  # noqa: E402
+from pages.parts.board import board  # noqa: E402
+
+st.set_page_config(layout="wide")
+st.sidebar.write("Hopscope")
+
+
+@st.fragment(run_every=0.4)
+def lanes() -> None:
+    turn = st.session_state["turn"] = st.session_state.get("turn", 0) + 1
+    data = board_payload.payload(3)
+    data["lanes"][0]["answer"] = f"streamed {turn}"
+    clicked = board(data, key="board").node
+    if clicked is not None:
+        st.session_state["clicked"] = clicked
+    st.write(f"clicked: {st.session_state.get('clicked')}")
+
+
+lanes()

@@ -1,0 +1,256 @@
+"""The board in a real browser: as a report from disk, and mounted by Streamlit."""
+
+from __future__ import annotations
+
+import copy
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(ROOT), str(HERE)]
+
+import board_payload  # noqa: E402
+from pages.parts.report import report_html, script_json  # noqa: E402
+
+CHROMIUM = os.environ.get("HOPSCOPE_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+         "--disable-sync", "--disable-quic"]
+QUESTION = f"who acted with {board_payload.HOSTILE}?"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if not Path(CHROMIUM).exists():
+        pytest.skip(f"no chromium at {CHROMIUM}: install it or set HOPSCOPE_CHROMIUM")
+    with api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield started
+        started.close()
+
+
+class Watch:
+    """What a page said and asked for."""
+
+    def __init__(self, page, allowed: str):
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        page.on("console", lambda message: self.said.append(message.text) if message.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: self.said.append(str(error)))
+        page.on("dialog", lambda dialog: (self.said.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        page.on("request", lambda request: None if request.url.startswith((allowed, "data:", "blob:")) else self.asked.append(request.url))
+
+
+@pytest.fixture
+def report(browser, tmp_path):
+    """Opens a payload as a report; after the test, no console error and no request may have been seen."""
+    watches = []
+
+    def open_report(payload, width=1280, **context):
+        file = tmp_path / f"report{len(watches)}.html"
+        file.write_text(report_html(payload, QUESTION, {"graph": "WikiMovies", "seed": 7, "date": "2026-11-21", "set": None}), encoding="utf-8")
+        page = browser.new_context(viewport={"width": width, "height": 900}, **context).new_page()
+        watches.append(Watch(page, file.as_uri()))
+        page.goto(file.as_uri())
+        page.wait_for_selector(".lane")
+        return page
+
+    yield open_report
+    for watch in watches:
+        assert watch.said == [] and watch.asked == []
+
+
+def texts(page, selector: str) -> list[str]:
+    return page.locator(selector).all_inner_texts()
+
+
+def lit_edges(page, lane: int) -> list[str]:
+    return page.evaluate(
+        "lane => document.getElementById('board').hopscopeBoard.lanes.get(`lane-${lane}`).graph.cy.edges('.lit').map(e => e.id()).sort()", lane)
+
+
+def test_script_json_cannot_end_the_script():
+    text = script_json({"name": "</script><!-- & \u2028\u2029"})
+    assert not set("<>&\u2028\u2029") & set(text)
+
+
+def test_hostile_names_are_text(report):
+    page = report(board_payload.payload(3))
+    assert page.locator("h1").inner_text() == QUESTION
+    assert any(board_payload.HOSTILE in row for row in texts(page, ".row"))
+    assert any(board_payload.QUOTES in row for row in texts(page, ".row"))
+    page.locator("summary", has_text="Prompt").first.click()
+    assert board_payload.HOSTILE in page.locator("pre").nth(1).inner_text()
+    assert page.locator(".hb script, .hb style").count() == 0
+    assert "set" not in page.locator(".report-head dl").inner_text()
+
+
+def test_hovered_path_tells_its_fate_in_every_lane_without_moving_anything(report):
+    page = report(board_payload.payload(4))
+    before = page.locator(".hb").bounding_box()
+    page.locator(".lane").first.locator("[data-path='cheadle']").hover()
+    page.locator(".graph.telling").nth(3).wait_for()
+    assert texts(page, ".fate") == ["found: rank 1", "never reached: beam left at hop 2", "found: rank 1", "dropped by Rank: 41st of 948"]
+    assert [lit_edges(page, lane) for lane in range(3)] == [["e1", "e2", "e3"]] * 3
+    assert page.locator(".hb").bounding_box() == before
+    page.mouse.move(5, 5)
+    page.locator(".graph.telling").first.wait_for(state="detached")
+
+
+def test_keyboard_focus_highlights_click_pins_and_escape_lets_go(report):
+    page = report(board_payload.payload(3))
+    row = page.locator(".lane").first.locator("[data-path='george']")
+    page.locator(".lane").first.locator("[data-path='cheadle']").focus()
+    page.keyboard.press("Tab")
+    assert row.evaluate("row => row === document.activeElement")
+    assert texts(page, ".fate")[0] == "found: rank 2"
+    page.keyboard.press("Enter")
+    assert row.get_attribute("aria-pressed") == "true"
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    assert page.locator(".graph.telling").count() == 0 and row.get_attribute("aria-pressed") == "false"
+
+
+def test_replay_slider_lights_the_paths_of_its_frame(report):
+    page = report(board_payload.payload(3))
+    assert lit_edges(page, 1) == []
+    slider = page.get_by_label("Frame", exact=True)
+    slider.fill("1")
+    assert lit_edges(page, 1) == ["e1", "e12", "e8"] and lit_edges(page, 0) == []
+    assert page.locator(".frame-count").inner_text() == "2 paths kept of 212"
+    assert page.locator(".frame-list .row").count() == 2
+    slider.press("ArrowRight")
+    assert lit_edges(page, 1) == ["e1", "e13", "e4", "e8"]
+    assert "1 more path not drawn" in page.locator(".frame-list").inner_text()
+    page.keyboard.press("Escape")
+    assert lit_edges(page, 1) == []
+
+
+def test_a_new_payload_changes_the_board_in_place(report):
+    data = board_payload.payload(3)
+    page = report(data)
+    page.locator("summary", has_text="Operators").first.click()
+    page.get_by_label("Frame", exact=True).fill("2")
+    page.get_by_label("Zoom in in every lane").first.click()
+    page.locator("[data-path='cheadle']").first.click()
+    page.evaluate("window.kept = [...document.querySelectorAll('.lane, details, canvas, .row')]")
+    later = copy.deepcopy(data)
+    later["lanes"][0].update(status="answering", answer="a streamed answer", cost="2.0 s")
+    later["lanes"][0]["operators"].append({**later["lanes"][0]["operators"][0], "label": "Extra"})
+    page.evaluate("payload => hopscopeReport(payload)", later)
+    assert page.locator(".model-text").first.inner_text() == "a streamed answer"
+    assert page.locator("details").first.get_attribute("open") is not None
+    assert "Extra" in page.locator("details").first.inner_text()
+    assert page.get_by_label("Frame", exact=True).input_value() == "2"
+    assert page.locator("[data-path='cheadle']").first.get_attribute("aria-pressed") == "true"
+    assert page.evaluate("window.kept.every(node => node.isConnected)")
+    assert page.evaluate("document.getElementById('board').hopscopeBoard.view.k") == pytest.approx(1.4)
+
+
+def test_shared_nodes_have_one_place_and_zoom_is_shared(report):
+    page = report(board_payload.payload(3))
+    script = "[...document.getElementById('board').hopscopeBoard.lanes.values()].map(l => JSON.stringify([l.graph.cy.getElementById('n3').renderedPosition(), l.graph.cy.pan()]))"
+    before = page.evaluate(script)
+    assert len(set(before)) == 1
+    page.get_by_label("Zoom in in every lane").last.click()
+    page.wait_for_timeout(100)
+    after = page.evaluate(script)
+    assert len(set(after)) == 1 and after != before
+    page.get_by_label("Show the whole graph in every lane").first.click()
+    page.wait_for_timeout(100)
+    assert page.evaluate(script) == before
+
+
+def test_states_say_what_they_are(report):
+    page = report(board_payload.mixed())
+    assert texts(page, "[role=status] span:last-child") == ["Qwen2.5-Coder 0.5B is answering", "Ranking 948 paths", "Waiting for a free core", "Failed"]
+    assert page.locator(".caret:visible").count() == 1
+    assert "is not installed" in page.locator(".error:visible").inner_text()
+    assert page.locator(".replay").is_hidden()
+
+
+def test_lanes_without_paths_answers_or_graph_say_so(report):
+    data = board_payload.payload(4)
+    data["lanes"][0].update(paths=[], lost=[])
+    data["lanes"][1]["funnel"] = None
+    page = report(data)
+    assert "No path was found." in page.locator(".lane").nth(0).inner_text()
+    assert "No graph: the language model answers alone." in page.locator(".lane").nth(3).inner_text()
+    for entry in data["lanes"]:
+        entry["funnel"] = None
+    for node in data["layout"]["nodes"]:
+        node["role"] = "plain"
+    page = report(data)
+    assert texts(page, ".funnel") == ["Known answers not given"] * 4
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 3, 4])
+@pytest.mark.parametrize("width", [420, 800, 1280])
+def test_nothing_is_wider_than_the_page(report, lanes, width):
+    page = report(board_payload.payload(lanes), width=width)
+    for summary in page.locator("summary").all():
+        summary.click()
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    cut = page.evaluate("""[...document.querySelectorAll('.hb p, .hb b, .hb .steps, .hb .drawn, .hb h3, .hb td, .hb .fact, .hb .tag')]
+        .filter(node => node.offsetParent && node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).display !== 'inline').map(node => node.className + node.textContent)""")
+    assert cut == []
+
+
+def test_dark_and_light_follow_the_reader(report):
+    for scheme in ("light", "dark"):
+        page = report(board_payload.payload(1), color_scheme=scheme)
+        assert page.locator(".hb").get_attribute("data-theme") == scheme
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """The board in Streamlit; its script lies beside a static folder, as app.py does."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    folder = tmp_path_factory.mktemp("app")
+    shutil.copytree(ROOT / "static", folder / "static")
+    script = (HERE / "board_app.py").read_text(encoding="utf-8").replace("Path(__file__)", f"Path({str(HERE / 'board_app.py')!r})")
+    (folder / "app.py").write_text(script, encoding="utf-8")
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.address", "127.0.0.1", "--server.headless", "true",
+               "--server.enableStaticServing", "true", "--browser.gatherUsageStats", "false"]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(120):
+            try:
+                urllib.request.urlopen(f"{url}/_stcore/health", timeout=1).close()
+                break
+            except OSError:
+                time.sleep(0.25)
+        yield url
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def test_streamlit_keeps_the_board_while_it_streams_and_hears_a_click(browser, server):
+    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+    watch = Watch(page, server)
+    page.goto(server)
+    page.wait_for_selector(".lane canvas", timeout=30_000)
+    page.locator("summary", has_text="Operators").first.click()
+    first = page.locator(".model-text").first.inner_text()
+    page.locator("[data-path='cheadle']").first.click()
+    page.wait_for_function("first => document.querySelector('.stBidiComponent [data-testid]').shadowRoot.querySelector('.model-text').innerText !== first", arg=first)
+    assert page.locator("details").first.get_attribute("open") is not None
+    assert page.locator("[data-path='cheadle']").first.get_attribute("aria-pressed") == "true"
+    box = page.locator(".stage-box").first.bounding_box()
+    page.mouse.click(box["x"] + 30 + 0.33 * (box["width"] - 60), box["y"] + 22 + 0.38 * (box["height"] - 46))
+    page.get_by_text("clicked: 2").wait_for(timeout=10_000)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    assert [said for said in watch.said if "404" not in said] == [] and watch.asked == []

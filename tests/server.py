@@ -1,0 +1,68 @@
+"""A real server of the app and a real browser, for browser tests and timings."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager
+
+from core.home import ROOT
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+         "--disable-sync", "--disable-quic"]
+
+
+@contextmanager
+def server(**environment: str):
+    """(address, process) of the app on a free loopback port, with more environment variables."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
+        cwd=ROOT, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        address = f"http://127.0.0.1:{port}"
+        _wait(address, process)
+        yield address, process
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
+def _wait(address: str, process: subprocess.Popen) -> None:
+    for _ in range(300):
+        if process.poll() is not None:
+            raise RuntimeError("The app's server ended before it answered.")
+        try:
+            urllib.request.urlopen(f"{address}/_stcore/health", timeout=1).close()
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError("The app's server did not answer within 30 seconds.")
+
+
+@contextmanager
+def open_page(address: str, width: int = 1280, scheme: str = "light"):
+    """A page of a headless Chromium at that address. Raises RuntimeError where Chromium is absent."""
+    from playwright.sync_api import sync_playwright
+
+    if not CHROMIUM:
+        raise RuntimeError("Chromium is not installed (apt-get install chromium).")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        try:
+            page = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme).new_page()
+            page.goto(address, wait_until="domcontentloaded")
+            yield page
+        finally:
+            browser.close()
