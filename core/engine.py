@@ -94,7 +94,8 @@ class Engine:
             return tuple(dict.fromkeys(known.find(entity) for entity in entities))
         found = tuple(dict.fromkeys(mention.node for mention in known.mentions(check_question(text))))
         if not found:
-            raise UnknownEntity(text, tuple(graph.node_name(node) for node, _ in known.search(text, 3)))
+            near = tuple(graph.node_name(node) for node, _ in known.search(text, 3))
+            raise UnknownEntity(text, near, "No entity of the graph was found in the question; name one to start from.")
         return found
 
     def ask(self, graph, question: Question, *, seed: int = 0, reader: bool = True, model: bool = True) -> Ask:
@@ -133,14 +134,21 @@ class Engine:
 
         for lane in sorted(comparison.lanes, key=slow):  # stable: lanes that ask a language model while retrieving come last
             self._part(job, lane, LaneRun.retrieve, RUNNING)
+            if not comparison.ask.model:
+                self._finish(job, lane)
         for lane in comparison.lanes:
-            if lane.status not in (FAILED, CANCELLED):
-                self._part(job, lane, LaneRun.answer, ANSWERING)
-            if lane.status not in (FAILED, CANCELLED):
-                lane.status, lane.text = DONE, ""
-                job.touch()
+            if lane.status == RUNNING:
+                self._finish(job, lane)
         job.check()
         return comparison
+
+    def _finish(self, job: Job, lane: Lane) -> None:
+        """The lane's answer, and its end."""
+        if lane.status == RUNNING:
+            self._part(job, lane, LaneRun.answer, ANSWERING)
+        if lane.status == ANSWERING:
+            lane.status, lane.text = DONE, ""
+            job.touch()
 
     def _part(self, job: Job, lane: Lane, part, status: str) -> None:
         """Run one part of a lane; its failure is written on it and goes no further."""
@@ -156,6 +164,7 @@ class Engine:
         lane.status = status
         try:
             part(lane.run, Progress(advanced, lambda state: job.touch(), wrote, job.check))
+            lane.text = "Retrieved; the answer comes next"
         except Cancelled:
             lane.status, lane.text = CANCELLED, "Cancelled"
         except Exception as error:

@@ -19,10 +19,10 @@ class BadParameter(HopscopeError):
 class UnknownEntity(HopscopeError):
     """A name that is not in the graph; `alternatives` lists the nearest names, best first."""
 
-    def __init__(self, name: str, alternatives: tuple[str, ...] = ()):
+    def __init__(self, name: str, alternatives: tuple[str, ...] = (), told: str = ""):
         self.name, self.alternatives = name, alternatives
         hint = f" Did you mean {', '.join(alternatives[:3])}?" if alternatives else ""
-        super().__init__(f"“{shorten(name)}” is not in the graph.{hint}")
+        super().__init__(f"{told or f'“{shorten(name)}” is not in the graph.'}{hint}")
 
 
 class StoreError(HopscopeError):

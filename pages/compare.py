@@ -11,7 +11,7 @@ from core.errors import HopscopeError
 from core.jobs import Job
 from core.results import comparison_dict
 from core.types import Question
-from pages.parts.asking import EXAMPLE, chips, link_entities, question_bar, suggest
+from pages.parts.asking import EXAMPLE, chips, known_question, link_entities, question_bar, suggest, typed
 from pages.parts.board import board
 from pages.parts.lanes import chosen
 from pages.parts.payload import Board
@@ -31,6 +31,9 @@ def restore() -> None:
         return
     link = read_link()
     state.question, state.entities, state.answers = link.question, list(link.entities), list(link.answers)
+    asked = known_question(link.question)
+    if asked is not None and not link.answers:
+        state.answers = list(asked.answers)
     state.lanes, state.seed, state.model, state.reader = list(link.lanes), link.seed, link.model, link.reader
     state.submitted = bool(link.question.strip())
 
@@ -172,8 +175,6 @@ def welcome() -> None:
 
 def begin(text: str) -> None:
     """Ask one of the first questions."""
-    from pages.parts.asking import typed
-
     st.session_state.question = text
     typed()
 

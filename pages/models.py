@@ -41,7 +41,7 @@ def _memory() -> None:
     with st.container(horizontal=True, gap="large"):
         st.metric("Models loaded", f"{len(loaded)}", width="content")
         st.metric("Memory of Hopscope", f"{process / 1e9:.1f} GB", width="content")
-        st.metric("Free on this computer", f"{computer.available / 1e9:.1f} of {computer.total / 1e9:.1f} GB", width="content")
+        st.metric("Free memory", f"{computer.available / 1e9:.1f} GB", width="content")
 
 
 def _roles() -> None:
@@ -60,8 +60,8 @@ def _roles() -> None:
                 def chosen(role: str = role, key: str = key) -> None:
                     said(lambda: registry.set_role(role, st.session_state[key], save=True))
 
-                st.selectbox(label, list(fit), key=key, help=told, on_change=chosen, width=290,
-                             format_func=lambda name, fit=fit: fit[name].title.split(",")[0] + ("" if fit[name].present else " · not here"))
+                st.selectbox(label, list(fit), key=key, help=told, on_change=chosen, width=225,
+                             format_func=lambda name, fit=fit: fit[name].title.split(",")[0].split(" (")[0] + ("" if fit[name].present else " · not here"))
         absent = [ROLE_WORDS[role][0] for role, name in registry.roles.items() if not registry.info(name).present]
         if absent:
             st.caption(f"{' and '.join(absent)}: that model is not here yet. Get it below, or choose another.")

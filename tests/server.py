@@ -51,9 +51,32 @@ def _wait(address: str, process: subprocess.Popen) -> None:
     raise RuntimeError("The app's server did not answer within 30 seconds.")
 
 
+_open: list = []  # the browser in use, so that a second page opens in it: Playwright runs once a thread
+
+
 @contextmanager
 def open_page(address: str, width: int = 1280, scheme: str = "light"):
-    """A page of a headless Chromium at that address. Raises RuntimeError where Chromium is absent."""
+    """A page of a headless Chromium at that address, each with cookies of its own. Raises RuntimeError where it is absent."""
+    if not _open:
+        with _browser() as browser:
+            _open.append(browser)
+            try:
+                with open_page(address, width, scheme) as page:
+                    yield page
+            finally:
+                _open.clear()
+        return
+    context = _open[0].new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    try:
+        page = context.new_page()
+        page.goto(address, wait_until="domcontentloaded")
+        yield page
+    finally:
+        context.close()
+
+
+@contextmanager
+def _browser():
     from playwright.sync_api import sync_playwright
 
     if not CHROMIUM:
@@ -61,8 +84,6 @@ def open_page(address: str, width: int = 1280, scheme: str = "light"):
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         try:
-            page = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme).new_page()
-            page.goto(address, wait_until="domcontentloaded")
-            yield page
+            yield browser
         finally:
             browser.close()

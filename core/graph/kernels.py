@@ -105,38 +105,45 @@ def power_iterate(estimate, residual, damping, tolerance, way, out_indptr, tails
 
 
 @njit(cache=True, nogil=True)
-def conjugate_gradient(estimate, residual, damping, tolerance, out_indptr, tails, in_indptr, in_heads):
-    """Adds to `estimate` what `residual` will become, both directions: z of (I - damping A D^-1) z = (1 - damping) residual.
+def conjugate_gradient(estimate, residual, damping, tolerance, out_indptr, tails, in_indptr):
+    """Adds to `estimate` what `residual` will become, both directions: x of (I - damping A D^-1) x = (1 - damping) residual.
 
-    Symmetric after scaling by the roots of the degrees, so conjugate gradients apply: about a third of the rounds of a
-    power iteration. Stops when the error, summed over nodes, is at most `tolerance`.
+    With w = D^-1 x that is (D - damping A) w = (1 - damping) residual, symmetric and positive, so conjugate gradients with
+    the degrees as preconditioner apply: about a third of the rounds of a power iteration. Each round walks the out-edges
+    once, for both ends. Stops when the error summed over all nodes is at most `tolerance`. Uses up `residual`.
     """
     n = len(estimate)
-    root, rest, course, spread = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    degree, course, image = np.empty(n), np.empty(n), np.empty(n)
     square, left = 0.0, 0.0
     for node in range(n):
-        root[node] = np.sqrt(max(1, _degree(node, 3, out_indptr, in_indptr)))
-        rest[node] = (1.0 - damping) * residual[node] / root[node]
-        course[node] = rest[node]
-        spread[node] = course[node] / root[node]
-        square += rest[node] * rest[node]
-        left += abs(rest[node]) * root[node]
+        degree[node] = max(1, _degree(node, 3, out_indptr, in_indptr))
+        residual[node] *= 1.0 - damping
+        course[node] = residual[node] / degree[node]
+        square += residual[node] * course[node]
+        left += residual[node]
     while left > tolerance * (1.0 - damping) and square > 0.0:
+        for node in range(n):
+            image[node] = degree[node] * course[node]
+        for node in range(n):
+            here, around = damping * course[node], 0.0
+            for at in range(out_indptr[node], out_indptr[node + 1]):
+                near = np.uint32(tails[at])
+                around += course[near]
+                image[near] -= here
+            image[node] -= damping * around
         along = 0.0
         for node in range(n):
-            image = course[node] - damping * _gather(node, spread, 3, out_indptr, tails, in_indptr, in_heads) / root[node]
-            residual[node] = image
-            along += course[node] * image
+            along += course[node] * image[node]
         pace, before, square, left = square / along, square, 0.0, 0.0
         for node in range(n):
-            estimate[node] += pace * course[node] * root[node]
-            rest[node] -= pace * residual[node]
-            square += rest[node] * rest[node]
-            left += abs(rest[node]) * root[node]
+            estimate[node] += pace * course[node] * degree[node]
+            rest = residual[node] - pace * image[node]
+            residual[node] = rest
+            square += rest * rest / degree[node]
+            left += abs(rest)
+        pace = square / before
         for node in range(n):
-            course[node] = rest[node] + square / before * course[node]
-            spread[node] = course[node] / root[node]
-    return left
+            course[node] = residual[node] / degree[node] + pace * course[node]
 
 
 @njit(cache=True, nogil=True)

@@ -106,7 +106,7 @@ class _Push:
         from core.graph import kernels
 
         if self.links[0] == 3:
-            kernels.conjugate_gradient(self.estimate, self.residual, self.damping, tolerance, *self.links[1:])
+            kernels.conjugate_gradient(self.estimate, self.residual, self.damping, tolerance, *self.links[1:4])
         else:
             kernels.power_iterate(self.estimate, self.residual, self.damping, tolerance, *self.links)
         self.residual[:] = 0.0
@@ -117,7 +117,7 @@ class _Push:
         """The best nodes and their scores; where too few hold a score, the nearest others follow with what reaches them."""
         nodes = self.touched[: self.count]
         total = self.estimate[nodes].sum() + self.residual[nodes].sum()
-        if self.count < keep:
+        if self.count < keep and self.damping > 0.0:
             from core.graph import kernels
 
             near = nearest(self.graph, self.seeds, self.graph.n_nodes, self.direction, keep)[0]

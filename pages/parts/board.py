@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import streamlit as st
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets" / "board"
+ENTRY = "board.js"
+IMPORT = re.compile(r'^import \{[^}]*\} from "\./([\w-]+\.js)";\n', re.MULTILINE)
 
 
 def source(name: str) -> str:
@@ -16,9 +19,25 @@ def source(name: str) -> str:
     return (ASSETS / name).read_text(encoding="utf-8")
 
 
+def script() -> str:
+    """The modules of assets/board as one: each after those it imports, with the exports of the entry alone."""
+    texts: dict[str, str] = {}
+
+    def add(name: str) -> None:
+        text = source(name)
+        for needed in IMPORT.findall(text):
+            if needed not in texts:
+                add(needed)
+        text = IMPORT.sub("", text)
+        texts[name] = text if name == ENTRY else re.sub(r"^export ", "", text, flags=re.MULTILINE)
+
+    add(ENTRY)
+    return "\n".join(texts.values())
+
+
 @cache
 def _component():
-    return st.components.v2.component("hopscope_board", js=source("board.js"), css=source("board.css"))
+    return st.components.v2.component("hopscope_board", js=script(), css=source("board.css"))
 
 
 def board(payload: dict[str, Any], key: str) -> Any:

@@ -88,7 +88,10 @@ class Draft:
         return None
 
     def usual_place(self) -> int:
-        """Where an operator is added unless told otherwise: at the end, or before the answer that ends the line."""
+        """Where an operator is added unless told otherwise: before the first that cannot stand, before an answer, at the end."""
+        broken = next((i for i, reason in enumerate(self.reasons()) if reason), None)
+        if broken is not None:
+            return broken
         ends = len(self.cards) and self.cards[-1].operator.stage == "generate"
         return len(self.cards) - 1 if ends else len(self.cards)
 

@@ -40,7 +40,7 @@ class Board:
             self._shared, self._ready = self._draw(), ready
         shared = self._shared
         lanes = [self._lane(i, lane, shared) for i, lane in enumerate(comparison.lanes)]
-        return {"lanes": lanes, "layout": shared["layout"], "paths": shared["paths"], "fates": shared["fates"]}
+        return {"question": comparison.ask.question.text, "lanes": lanes, "layout": shared["layout"], "paths": shared["paths"], "fates": shared["fates"]}
 
     def _draw(self) -> dict[str, Any]:
         """Everything that depends on what was retrieved: the paths to show, the nodes to draw, their places, the fates."""

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Mapping
 
-from .board import source
+from .board import script, source
 
 CYTOSCAPE = Path(__file__).resolve().parents[2] / "static" / "cytoscape.min.js"
 
@@ -81,9 +81,9 @@ def report_html(payload: Mapping[str, Any], title: str, meta: Mapping[str, Any])
         css=source("board.css"),
         payload=script_json(payload),
         cytoscape=_inline(CYTOSCAPE.read_text(encoding="utf-8")),
-        board=_inline(source("board.js")),
+        board=_inline(script()),
     )
 
 
-def _inline(script: str) -> str:
-    return re.sub(r"</(script)", r"<\\/\1", script, flags=re.IGNORECASE)
+def _inline(text: str) -> str:
+    return re.sub(r"</(script)", r"<\\/\1", text, flags=re.IGNORECASE)

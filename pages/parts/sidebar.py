@@ -33,7 +33,7 @@ def _models() -> None:
     st.markdown("**Models**")
     lines = []
     for info in registry.declared():
-        if info.roles or info.present:
+        if info.roles or not info.present:
             mark = ":green[●]" if info.present else ":gray[○]"
-            lines.append(f"{mark} {plain(info.title)}{'' if info.present else ' · not here'}")
+            lines.append(f"{mark} {plain(registry.title(info.name))}{'' if info.present else ' · not here'}")
     st.caption("  \n".join(lines))

@@ -107,26 +107,26 @@ def _start(file, name: str, way: str) -> None:
 
 def _watch(job: Job) -> None:
     """The job's progress, and what to do when it has ended."""
-    running = not job.ended
+    if not job.ended:
+        _progress(job)
+    elif job.status == DONE:
+        st.success(f"The graph {plain(job.result)} is ready.", icon=":material/check_circle:")
+        st.button("Open it", key="upload_open", on_click=_open, args=(job.result,))
+    elif job.error:
+        st.error(plain(job.error))
+        st.caption("Nothing was kept of it. Correct the file and choose it again.")
+    else:
+        st.info("Cancelled; nothing was kept of it.", icon=":material/stop_circle:")
 
-    @st.fragment(run_every=0.4 if running else None)
-    def draw() -> None:
-        if running and job.ended:
-            st.rerun()
-        if not job.ended:
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text))
-                st.button("Cancel", key="upload_cancel", icon=":material/stop_circle:", on_click=job.cancel)
-        elif job.status == DONE:
-            st.success(f"The graph {plain(job.result)} is ready.", icon=":material/check_circle:")
-            st.button("Open it", key="upload_open", on_click=_open, args=(job.result,))
-        elif job.error:
-            st.error(plain(job.error))
-            st.caption("Nothing was kept of it. Correct the file and choose it again.")
-        else:
-            st.info("Cancelled; nothing was kept of it.", icon=":material/stop_circle:")
 
-    draw()
+@st.fragment(run_every=0.4)
+def _progress(job: Job) -> None:
+    """The job as far as it is, drawn again until it ends."""
+    if job.ended:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text))
+        st.button("Cancel", key="upload_cancel", icon=":material/stop_circle:", on_click=job.cancel)
 
 
 def _open(name: str) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 from core.graph.lookup import names
 from pages.parts.shape import counts
 from pages.parts.text import plain
-from pages.parts.walkview import HEIGHT, neighbourhood, picture
+from pages.parts.walkview import neighbourhood, picture, show
 
 PAGE = 50  # steps on one page of the table
 ROOM = 60  # entities on a picture
@@ -124,10 +124,11 @@ def _filter(graph: Any, kinds: np.ndarray) -> int:
 
 def _picture(graph: Any, node: int, near: np.ndarray, of: int) -> None:
     part = neighbourhood(graph, node, near.tolist(), ROOM)
+    drawn = {*part.near, *part.far}
     with st.container(border=True, key="picture"):
-        st.iframe(picture(graph, part, st.context.theme.type == "dark"), height=HEIGHT)
+        show(picture(graph, part, st.context.theme.type == "dark"), lambda clicked: go(graph, clicked) if clicked in drawn else None)
     further = f", and {len(part.far):,} entities one step further" if part.far else ""
-    st.caption(f"Drawn: {len(part.near):,} of {of:,} neighbours{further}. Point at a dot or an arrow to read it; drag and scroll to move.")
+    st.caption(f"Drawn: {len(part.near):,} of {of:,} neighbours{further}. Click a dot to walk there; point at a dot or an arrow to read it.")
 
 
 def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.ndarray) -> None:

@@ -4,22 +4,65 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
+
+import streamlit as st
 
 from pages.parts.layout import positions
 
 WIDTH, HEIGHT = 1000, 480  # of the plane the nodes are laid on
+FILLED = 36  # where there are few neighbours, theirs are added up to so many entities
 LABELLED = 14  # so many edges or fewer carry their relation's name
 LONGEST = 26  # characters of a name on the picture
 LIGHT = {"text": "#1f2933", "paper": "#f6f7f9", "edge": "#b9c3cd", "here": "#d9822b", "near": "#2f6f9f", "far": "#b4bec8", "faint": "#66727e"}
 DARK = {"text": "#e6ebf0", "paper": "#12181f", "edge": "#56626e", "here": "#eb9a48", "near": "#69b0e4", "far": "#6d7985", "faint": "#a3afba"}
 _CDN = re.compile(r"<link[^>]*https?://[^>]*>|<script[^>]*\bsrc=[^>]*https?://[^>]*>\s*</script>", re.S)
-# spreads the nodes over the shape that the drawing really has, and shows them all
-_FIT = f"""function fit(){{const k=({WIDTH}/{HEIGHT})*innerHeight/Math.max(1,innerWidth);
-nodes.forEach(n=>network.moveNode(n.id,n.x,n.y*k));network.fit()}}fit();addEventListener('resize',fit)"""
+# spreads the nodes over the shape that the drawing really has, shows them all, and tells the page which one was clicked
+_SCRIPT = f"""function fit(){{if(innerWidth<50)return;const w=Math.max(innerWidth,600),h=w*innerHeight/innerWidth;
+nodes.forEach(n=>network.moveNode(n.id,n.x*w/{WIDTH},n.y*h/{HEIGHT}));network.setSize('100%',innerHeight+'px');network.redraw();network.fit()}}
+fit();requestAnimationFrame(fit);addEventListener('resize',()=>setTimeout(fit,60));
+network.on('click',e=>{{if(e.nodes.length)parent.postMessage({{walk:e.nodes[0]}},'*')}});
+network.on('hoverNode',()=>document.body.style.cursor='pointer');network.on('blurNode',()=>document.body.style.cursor='')"""
+# the page around the picture: a frame that may run its script and nothing else, and the way back of a click
+_FRAME = """export default function({data, parentElement, setTriggerValue}) {
+  let frame = parentElement.querySelector("iframe");
+  if (!frame) {
+    frame = document.createElement("iframe");
+    frame.setAttribute("sandbox", "allow-scripts");
+    frame.title = "The neighbourhood as a picture";
+    frame.style = "width:100%;border:0;display:block";
+    parentElement.append(frame);
+  }
+  frame.style.height = data.height + "px";
+  if (frame.picture !== data.html) { frame.picture = data.html; frame.srcdoc = data.html; }
+  const hear = (event) => {
+    const node = event.source === frame.contentWindow ? event.data?.walk : undefined;
+    if (Number.isInteger(node)) setTriggerValue("walk", node);
+  };
+  addEventListener("message", hear);
+  return () => removeEventListener("message", hear);
+}"""
 _HREF = re.compile("href", re.I)
+
+
+@cache
+def _component():
+    return st.components.v2.component("hopscope_walk", js=_FRAME)
+
+
+def show(html: str, walked: Callable[[int], None]) -> None:
+    """The picture in a sandboxed frame; `walked` is called with the id of an entity that was clicked."""
+    key = "walk_picture"
+
+    def clicked() -> None:
+        node = st.session_state[key].walk
+        if node is not None:
+            walked(int(node))
+
+    _component()(key=key, data={"html": html, "height": HEIGHT}, on_walk_change=clicked)
 
 
 @dataclass(frozen=True)
@@ -33,16 +76,16 @@ class Neighbourhood:
 
 
 def neighbourhood(graph: Any, here: int, near: Sequence[int], room: int) -> Neighbourhood:
-    """The entity with the given neighbours; where these are few, filled up with theirs to `room` entities."""
+    """The entity with the given neighbours; where these are few, theirs too; at most `room` entities."""
     import numpy as np
 
     from core.graph.neighbourhood import induced
 
     near = list(dict.fromkeys(n for n in near if n != here))[: room - 1]
     taken, far = {here, *near}, []
-    if len(near) < room // 3:
+    if len(near) < FILLED // 2:
         for node in near:
-            share = max(1, (room - 1 - len(near)) // max(1, len(near)))
+            share = max(1, (min(room, FILLED) - 1 - len(near)) // max(1, len(near)))
             steps = graph.steps(node)[0][: share + len(taken)]
             fresh = [int(n) for n in dict.fromkeys(steps.tolist()) if n not in taken][:share]
             taken.update(fresh)
@@ -56,7 +99,7 @@ def picture(graph: Any, part: Neighbourhood, dark: bool) -> str:
     from pyvis.network import Network
 
     colours = DARK if dark else LIGHT
-    net = Network(height=f"{HEIGHT}px", width="100%", directed=True, bgcolor=colours["paper"], font_color=colours["text"],
+    net = Network(height=f"{HEIGHT}px", width="100%", directed=True, bgcolor=colours["paper"],
                   cdn_resources="in_line")
     pairs = _pairs(graph, part)
     places = positions([part.here, *part.near, *part.far], list(pairs))
@@ -116,4 +159,4 @@ def _alone(html: str, colours: dict[str, str]) -> str:
     style = (f"<style>html,body{{margin:0;background:{colours['paper']};overflow:hidden}} center{{display:none}} .card{{border:0!important}}"
              f"#mynetwork{{border:0!important;float:none!important;height:100vh!important}}"
              f"div.vis-tooltip{{font:13px sans-serif;color:{colours['text']};background:{colours['paper']};border-color:{colours['edge']};max-width:60vw;white-space:normal}}</style>")
-    return _CDN.sub("", html).replace("</head>", style + "</head>", 1) + f"<script>{_FIT}</script>"
+    return _CDN.sub("", html).replace("</head>", style + "</head>", 1) + f"<script>{_SCRIPT}</script>"

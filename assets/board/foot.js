@@ -1,0 +1,63 @@
+// The foot of a lane: its operators and its prompt, folded away.
+
+import { button, el, setText } from "./dom.js";
+import { count, list, plural, seconds } from "./words.js";
+
+export function disclosure(title) {
+  const fact = el("span", "fact");
+  const body = el("div", "disclosed");
+  const element = el("details", "", el("summary", "", el("span", "", title), fact), body);
+  return {
+    element,
+    fill(text, content) {
+      setText(fact, text);
+      body.replaceChildren(content);
+    },
+  };
+}
+
+export function operatorTable(operators) {
+  const head = el("tr", "", ...["Operator", "s", "calls", "tokens"].map((name) => el("th", "", name)));
+  head.children[1].title = "seconds";
+  head.children[2].title = "model calls";
+  head.children[3].title = "tokens in + out";
+  for (const cell of head.children) cell.scope = "col";
+  const table = el("table", "operators", el("thead", "", head), el("tbody", "", ...operators.flatMap(operatorRows)));
+  const box = el("div", "scroll", table);
+  return box;
+}
+
+function operatorRows(operator) {
+  const tokens = operator.tokens_in || operator.tokens_out ? `${count(operator.tokens_in ?? 0)} + ${count(operator.tokens_out ?? 0)}` : "";
+  const name = el("td", "", el("b", "", operator.label ?? ""));
+  const main = el("tr", "", name, el("td", "", seconds(operator.seconds)), el("td", "", operator.calls ? count(operator.calls) : ""), el("td", "", tokens));
+  const facts = Object.entries(operator.sizes ?? {}).map(([what, size]) => `${count(size)} ${what}`);
+  if (operator.texts) facts.push(`${plural(operator.texts, "text")} encoded`);
+  const lines = [operator.detail, facts.join(" · "), ...list(operator.notes)].filter(Boolean);
+  const more = el("td", "", ...lines.map((line, index) => el("div", index && index >= lines.length - list(operator.notes).length ? "note" : "", line)));
+  more.colSpan = 4;
+  return [main, el("tr", "more-row", more)];
+}
+
+export function promptView(messages) {
+  const copy = button("copy", "Copy", "", async () => {
+    setText(copy, (await copyText(messages.map((message) => `[${message.role}]\n${message.content}`).join("\n\n"))) ? "Copied" : "Select and copy by hand");
+    setTimeout(() => setText(copy, "Copy"), 1600);
+  });
+  copy.setAttribute("aria-label", "Copy the prompt");
+  const parts = messages.flatMap((message) => [el("h5", "", message.role ?? ""), el("pre", "", message.content ?? "")]);
+  const box = el("div", "messages", ...parts);
+  box.tabIndex = 0;
+  box.setAttribute("role", "region");
+  box.setAttribute("aria-label", "Prompt messages");
+  return el("div", "prompt", copy, box);
+}
+
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

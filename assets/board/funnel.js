@@ -1,0 +1,27 @@
+// The known answers that survive each stage of a lane.
+
+import { el } from "./dom.js";
+import { list } from "./words.js";
+
+const STAGES = ["graph", "subgraph", "paths", "prompt", "answer"];
+
+// One bar per stage; without numbers as long as they are not known.
+export function funnelStages(funnel) {
+  return (funnel || STAGES.map((stage) => ({ stage, alive: null, of: null, lost: [] }))).map(funnelStage);
+}
+
+function funnelStage({ stage, alive, of, lost }) {
+  const known = alive !== null && alive !== undefined && of;
+  const tone = !known ? "none" : alive >= of ? "good" : alive > 0 ? "warn" : "bad";
+  const fill = el("i");
+  fill.style.height = known ? `${Math.max(5, (100 * alive) / of)}%` : "0";
+  const bar = el("span", `bar bar-${tone}`, fill, list(lost).length ? el("span", "lost-mark", `−${lost.length}`) : null);
+  const node = el("div", "stage", bar, el("b", "", known ? `${alive}/${of}` : "–"), el("span", "stage-name", stage));
+  const gone = list(lost).length ? `. Lost here: ${lost.join(", ")}` : "";
+  const words = known ? `${stage}: ${alive} of ${of}${gone}` : `${stage}: not known yet`;
+  node.setAttribute("role", "img");
+  node.setAttribute("aria-label", words);
+  node.title = words;
+  if (list(lost).length) node.tabIndex = 0;
+  return node;
+}

@@ -1,0 +1,182 @@
+// One lane's graph.
+
+import { button, changed, el, setHidden, setText } from "./dom.js";
+import { basePlaces, between } from "./geometry.js";
+import { idOf, setClasses, setData } from "./items.js";
+import { layLabels, roomySteps } from "./labels.js";
+import { laneMarks } from "./marks.js";
+import { Pointer } from "./pointer.js";
+import { stylesheet } from "./style.js";
+import { count, list, plural } from "./words.js";
+
+const PAD = { left: 30, right: 30, top: 22, bottom: 24 };
+
+export class Graph {
+  constructor(board, lane) {
+    this.board = board;
+    this.lane = lane;
+    this.memo = {};
+    this.focus = { key: null, fate: null, frame: null };
+    this.canvas = el("div", "canvas");
+    this.message = el("p", "graph-message quiet");
+    this.tip = el("div", "tip");
+    this.tip.hidden = true;
+    this.stage = el("div", "stage-box", this.canvas, this.message, this.tip);
+    this.stage.setAttribute("role", "img");
+    this.drawn = el("span", "drawn");
+    this.fate = el("span", "fate");
+    this.tools = el("span", "tools",
+      button("tool", "−", "Zoom out in every lane (Ctrl + wheel)", () => board.zoom(1 / 1.4)),
+      button("tool", "+", "Zoom in in every lane (Ctrl + wheel)", () => board.zoom(1.4)),
+      button("tool fit", "Fit", "Show the whole graph in every lane", () => board.setView({ k: 1, fit: true })));
+    this.element = el("section", "graph", this.stage, el("div", "strip", el("span", "strip-text", this.drawn, this.fate), this.tools));
+    this.pointer = new Pointer(this);
+    this.observer = new ResizeObserver(() => this.resize());
+    this.observer.observe(this.canvas);
+  }
+
+  update() {
+    const { layout } = this.board.payload;
+    const { cytoscape, problem } = this.board.options;
+    const words = this.words(list(layout?.nodes), problem);
+    setHidden(this.message, !words);
+    setText(this.message, words);
+    this.canvas.classList.toggle("empty", Boolean(words));
+    setHidden(this.tools, Boolean(words));
+    this.stage.tabIndex = words ? -1 : 0;
+    this.updateText(Boolean(words));
+    if (words || !cytoscape) return;
+    this.nodes = new Map(list(layout.nodes).map((node) => [node.id, node]));
+    this.edges = new Map(list(layout.edges).filter((edge) => this.nodes.has(edge.source) && this.nodes.has(edge.target)).map((edge) => [edge.id, edge]));
+    if (!this.cy) this.create(cytoscape);
+    if (changed(this.memo, "layout", layout)) this.syncElements();
+    this.paint();
+  }
+
+  words(nodes, problem) {
+    const { lane } = this;
+    if (problem && !this.board.options.cytoscape) return problem;
+    const has = list(lane.data.nodes).length || list(lane.data.paths).length;
+    if (has && nodes.length) return "";
+    if (!lane.retrieved) return "No subgraph yet";
+    if (lane.data.status === "cancelled") return "Stopped before there was a subgraph.";
+    return lane.graphless ? "No graph: the language model answers alone." : "The subgraph is empty.";
+  }
+
+  updateText(empty) {
+    const { drawn, paths, title, nodes } = this.lane.data;
+    const all = drawn && drawn.nodes < drawn.of ? "; all path nodes kept" : "";
+    setText(this.drawn, drawn && !empty ? `drawn ${count(drawn.nodes)} of ${plural(drawn.of, "node")}${all}` : "");
+    this.stage.setAttribute("aria-label", empty
+      ? this.message.textContent
+      : `Graph of ${title}: ${plural(list(nodes).length, "node")}, ${plural(list(paths).length, "path")}. Plus and minus zoom, arrows move, 0 fits.`);
+  }
+
+  create(cytoscape) {
+    this.cy = cytoscape({
+      container: this.canvas, style: stylesheet(this.board.theme.colours, this.board.theme.font), layout: { name: "preset" },
+      userZoomingEnabled: false, userPanningEnabled: false, boxSelectionEnabled: false, autoungrabify: true, autounselectify: true,
+      minZoom: 1, maxZoom: 1,
+    });
+  }
+
+  restyle() {
+    this.cy?.style().fromJson(stylesheet(this.board.theme.colours, this.board.theme.font)).update();
+  }
+
+  syncElements() {
+    const { cy } = this;
+    const wanted = new Set([...[...this.nodes.keys()].map((id) => `n${id}`), ...[...this.edges.keys()].map((id) => `e${id}`)]);
+    cy.batch(() => {
+      cy.elements().filter((item) => !wanted.has(item.id())).remove();
+      cy.add([...this.nodes.keys()].filter((id) => cy.getElementById(`n${id}`).empty()).map((id) => ({ data: { id: `n${id}`, label: "", mx: 0, my: 0 } })));
+      cy.add([...this.edges.values()].filter((edge) => cy.getElementById(`e${edge.id}`).empty()).map((edge) => ({
+        data: { id: `e${edge.id}`, source: `n${edge.source}`, target: `n${edge.target}`, step: "" },
+      })));
+    });
+    this.glide(basePlaces([...this.nodes.values()]));
+  }
+
+  // Nodes that were already drawn walk to their new places.
+  glide(goal) {
+    cancelAnimationFrame(this.glideFrame);
+    const from = this.base;
+    const still = !from || globalThis.matchMedia("(prefers-reduced-motion: reduce)").matches || ![...goal.keys()].some((id) => from.has(id));
+    const begin = performance.now();
+    const step = (now) => {
+      const part = still ? 1 : Math.min(1, Math.max(0, (now - begin) / 320));
+      const ease = 1 - (1 - part) ** 3;
+      this.base = new Map([...goal].map(([id, at]) => [id, between(from?.get(id) ?? at, at, ease)]));
+      this.place(true);
+      if (part < 1) this.glideFrame = requestAnimationFrame(step);
+    };
+    step(begin);
+  }
+
+  resize() {
+    if (!this.cy) return;
+    this.cy.resize();
+    this.place(true);
+  }
+
+  // Zoom moves the nodes apart and leaves sizes and labels as they are; pan shifts the picture.
+  place(force = false) {
+    const { cy, board, canvas } = this;
+    const width = canvas.clientWidth;
+    const height = canvas.clientHeight;
+    if (!cy || !this.base || !width || !height) return;
+    const { k, x, y } = board.view;
+    if (changed(this.memo, "scale", [k, width, height]) || force) {
+      this.places = new Map([...this.base].map(([id, at]) => [id, {
+        x: Math.round((PAD.left + at.x * (width - PAD.left - PAD.right)) * k), y: Math.round((PAD.top + at.y * (height - PAD.top - PAD.bottom)) * k),
+      }]));
+      cy.batch(() => cy.nodes().positions((node) => this.places.get(idOf(node)) ?? { x: 0, y: 0 }));
+      this.placeLabels();
+    }
+    cy.pan({ x: Math.round(x * width), y: Math.round(y * height) });
+  }
+
+  show(key, fate, frame) {
+    if (!changed(this.memo, "focus", [key, fate, frame])) return;
+    this.focus = { key, fate, frame };
+    if (this.cy && !this.canvas.classList.contains("empty")) this.paint();
+  }
+
+  say(text, fate) {
+    setText(this.fate, text);
+    this.fate.dataset.fate = fate;
+    this.element.classList.toggle("telling", text !== null);
+  }
+
+  paint() {
+    const marks = laneMarks(this);
+    const said = [[...marks.nodes], [...marks.edges], [...marks.steps]];
+    if (!changed(this.memo, "marks", said)) return;
+    this.marks = marks;
+    this.cy.batch(() => {
+      this.cy.nodes().forEach((node) => setClasses(node, marks.nodes.get(idOf(node)) ?? ""));
+      this.cy.edges().forEach((edge) => setClasses(edge, marks.edges.get(idOf(edge)) ?? ""));
+    });
+    this.placeLabels();
+  }
+
+  placeLabels() {
+    if (!this.cy || !this.marks || !this.places) return;
+    const { k, x, y } = this.board.view;
+    const still = k === 1 && !x && !y;
+    const bounds = still ? { x1: 3, y1: 2, x2: this.canvas.clientWidth - 3, y2: this.canvas.clientHeight - 2 } : null;
+    const steps = roomySteps(this);
+    const labels = layLabels(this, bounds, steps);
+    this.cy.batch(() => {
+      this.cy.nodes().forEach((node) => setData(node, labels.get(idOf(node)) ?? { label: "", mx: 0, my: 0 }));
+      this.cy.edges().forEach((edge) => setData(edge, { step: steps.get(idOf(edge)) ?? "" }));
+    });
+  }
+
+  destroy() {
+    cancelAnimationFrame(this.glideFrame);
+    this.observer.disconnect();
+    this.cy?.destroy();
+    this.cy = null;
+  }
+}

@@ -1,0 +1,60 @@
+// Lists of paths: one row each, with the path's fate.
+
+import { button, changed, el, reconcile, setHidden, setText } from "./dom.js";
+import { list, plural } from "./words.js";
+
+function pathSteps(path) {
+  const parts = [];
+  list(path?.steps).forEach((step, index) => {
+    if (index) parts.push(" ");
+    if (index % 2 === 0) return parts.push(el("b", "", step));
+    const backward = list(path.forward)[(index - 1) / 2] === false;
+    parts.push(el("span", "relation", backward ? `${step} ←` : step));
+  });
+  return parts;
+}
+
+export function makeRow() {
+  const row = button("row");
+  row.append(el("span", "score"), el("span", "steps"), el("span", "row-fate"));
+  row.memo = {};
+  return el("li", "", row);
+}
+
+export function patchRow(item, { key, lead, path, fate, name }) {
+  const row = item.firstChild;
+  if (!changed(row.memo, "row", [key, lead, path, fate, name])) return;
+  const [leadPart, steps, fatePart] = row.children;
+  if (key && path) row.dataset.path = key;
+  else delete row.dataset.path;
+  row.setAttribute("aria-pressed", "false");
+  setText(leadPart, lead);
+  steps.replaceChildren(...(path ? pathSteps(path) : [el("b", "", name ?? key ?? "")]));
+  setText(fatePart, fate?.text);
+  row.dataset.fate = fate?.fate ?? "";
+}
+
+// A list of rows that shows the first few until asked for all.
+export function rowList(tag, few, noun) {
+  const rows = el(tag, "rows");
+  let open = false;
+  let size = 0;
+  const more = button("more", "", "", () => {
+    open = !open;
+    fold();
+  });
+  const fold = () => {
+    [...rows.children].forEach((item, index) => setHidden(item, !open && index >= few));
+    setHidden(more, size <= few);
+    setText(more, open ? "Show fewer" : `Show all ${plural(size, noun)}`);
+    more.setAttribute("aria-expanded", String(open));
+  };
+  const element = el("div", "row-list", rows, more);
+  const show = (items) => {
+    size = items.length;
+    setHidden(element, !size);
+    reconcile(rows, items, (item, index) => item.key ?? `none-${index}`, makeRow, patchRow);
+    fold();
+  };
+  return { element, show };
+}

@@ -1,0 +1,96 @@
+"""The Compare screen through Streamlit's own test driver: asking, suggestions, lanes, and bad input."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.engine import shared
+from core.home import ROOT
+
+PAGE = str(ROOT / "pages" / "compare.py")
+QUESTION = "which person directed the movie Inception"
+FAST = "EgoNetwork(hops=1) >> ShortestPaths() >> Rank(model='bm25', keep=5) >> Answer()"
+
+
+def opened(**query) -> AppTest:
+    at = AppTest.from_file(PAGE, default_timeout=120)
+    for key, value in query.items():
+        at.query_params[key] = value
+    return at.run()
+
+
+def job(at: AppTest):
+    found = shared().jobs.get(at.session_state["job"])
+    assert found.wait(60)
+    return found
+
+
+def test_an_empty_screen_offers_a_first_question(movies):
+    at = opened(llm="0")
+    assert not at.exception
+    assert any("Some Mother's Son" in button.label for button in at.button)
+
+
+def test_a_link_asks_at_once_and_brings_the_known_answers(movies):
+    at = opened(q="who acted in the movies directed by the director of Some Mother's Son", lane=[FAST, "lego-1"], llm="0")
+    assert not at.exception
+    comparison = job(at).comparison
+    assert comparison.ask.question.entities == ("Some Mother's Son",)
+    assert set(comparison.ask.question.answers) == {"Don Cheadle", "Joaquin Phoenix", "Bill Paxton"}
+    assert [lane.instance.id for lane in comparison.lanes] == [FAST, "lego-1"]
+    assert all(lane.status == "done" for lane in comparison.lanes)
+
+
+def test_typing_and_asking(movies):
+    at = opened(llm="0", lane=[FAST])
+    at.text_input(key="question").set_value(QUESTION)
+    at.button(key="ask").click().run()
+    assert not at.exception and job(at).comparison.ask.question.text == QUESTION
+    assert at.query_params["q"] == [QUESTION] or at.query_params["q"] == QUESTION
+
+
+def test_an_empty_question_says_what_to_do(movies):
+    at = opened(llm="0")
+    at.button(key="ask").click().run()
+    assert "Type a question first" in at.error[0].value
+
+
+def test_a_far_too_long_question_is_refused_in_a_sentence(movies):
+    at = opened(llm="0", lane=[FAST])
+    at.text_input(key="question").set_value("x" * 20_000)
+    at.button(key="ask").click().run()
+    assert "too long" in at.error[0].value and not at.exception
+
+
+def test_an_unknown_entity_offers_the_nearest_and_taking_one_asks(movies):
+    at = opened(llm="0", lane=[FAST])
+    at.text_input(key="question").set_value("who directed it").run()
+    assert "No entity of the graph was found" in at.error[0].value
+    at.session_state["entities"] = ["Incepton"]
+    at.button(key="ask").click().run()
+    assert "Did you mean Inception" in at.error[0].value
+    at.button(key="suggest-Inception").click().run()
+    assert job(at).comparison.ask.question.entities == ("Inception",)
+
+
+@pytest.mark.parametrize("spec", ["lego-99", "Rank()", "__import__('os')", "<script>alert(1)</script>"])
+def test_a_lane_that_cannot_be_read_says_why_and_leaves_the_others(movies, spec):
+    at = opened(q=QUESTION, lane=[spec, FAST], llm="0")
+    assert not at.exception and at.error
+    assert [lane.instance.id for lane in job(at).comparison.lanes] == [FAST]
+
+
+def test_drawing_from_the_set_brings_entities_and_answers(movies):
+    at = opened(llm="0", lane=[FAST])
+    next(button for button in at.button if button.label == "Draw a question").click().run()
+    assert at.session_state["entities"] and at.session_state["answers"]
+    assert job(at).comparison.ask.question.answers
+
+
+def test_one_operator_apart(movies):
+    at = opened(q=QUESTION, lane=["lego-12"], llm="0")
+    job(at)
+    at.session_state["lanes"] = ["lego-12", "PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25') >> Answer()"]
+    at.button(key="ask").click().run()
+    assert [lane.instance.name for lane in job(at).comparison.lanes] == ["No. 12", "No. 12, changed"]

@@ -1,0 +1,123 @@
+"""Compare in a real Chromium on a real server: ask, watch three lanes end, hover, replay, share, restore."""
+
+from __future__ import annotations
+
+import json
+import re
+from urllib.parse import quote_plus
+
+import pytest
+
+from tests.server import CHROMIUM, open_page, server
+
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (apt-get install chromium)")
+QUESTION = "who acted in the movies directed by the director of Some Mother's Son"
+HOSTILE = '<img src=x onerror="window.hacked=1"> "quoted" 🎬'
+
+
+@pytest.fixture(scope="module")
+def address(movies):
+    with server() as (url, _):
+        yield url
+
+
+def done(page, lanes: int, question: str = QUESTION) -> None:
+    page.locator(f"[data-question={json.dumps(question)}] .lane[data-status=done]").nth(lanes - 1).wait_for(timeout=180_000)
+
+
+def ask(page, text: str) -> None:
+    page.get_by_role("textbox", name="Question").fill(text)
+    page.get_by_role("button", name="Ask", exact=True).click()
+
+
+@pytest.fixture(scope="module")
+def asked(address):
+    """A page on which the question was typed and asked in the three default lanes, without the language model."""
+    with open_page(address + "/?llm=0") as page:
+        page.problems = []
+        page.on("console", lambda m: page.problems.append(m.text) if m.type == "error" and "404" not in m.text else None)
+        page.get_by_role("button", name="Ask", exact=True).wait_for(timeout=90_000)
+        ask(page, QUESTION)
+        done(page, 3)
+        yield page
+
+
+def test_three_lanes_end_with_answers_and_funnels(asked):
+    assert asked.locator(".lane h3").all_text_contents() == ["No. 1", "No. 12", "No. 14"]
+    assert asked.get_by_text("Graph reader", exact=True).count() >= 3
+    assert asked.locator(".lane").first.get_by_text("3/3").count() >= 2  # all answers in the graph and in the subgraph
+    assert not asked.problems
+
+
+def test_hovering_a_path_tells_its_fate_in_every_lane(asked):
+    asked.locator(".lane").nth(1).locator("[data-path]").first.hover()
+    fates = [lane.locator("[data-fate]").filter(has_text=re.compile("rank|dropped|never")).count() for lane in asked.locator(".lane").all()]
+    assert all(fates), fates
+
+
+def test_the_replay_shows_the_beams_hops(asked):
+    slider = asked.get_by_role("slider").first
+    slider.focus()
+    before = asked.locator("text=/hop \\d/").all_text_contents()
+    asked.keyboard.press("ArrowRight")
+    asked.wait_for_timeout(300)
+    assert before != asked.locator("text=/hop \\d/").all_text_contents()
+
+
+def test_the_exact_prompt_is_there(asked):
+    asked.locator(".lane").nth(1).get_by_text(re.compile("^Prompt")).click()
+    assert asked.locator(".lane").nth(1).get_by_text(f"Question: {QUESTION}").first.is_visible()
+
+
+def test_the_permalink_restores_question_and_lanes_in_another_browser(asked, address):
+    with open_page(asked.url, scheme="dark") as other:
+        done(other, 3)
+        assert other.get_by_role("textbox", name="Question").input_value() == QUESTION
+        assert other.locator(".lane h3").all_text_contents() == ["No. 1", "No. 12", "No. 14"]
+
+
+def test_downloads(asked, tmp_path):
+    asked.get_by_role("button", name="Share").click()
+    with asked.expect_download(timeout=60_000) as got:
+        asked.get_by_role("button", name="Data (JSON)").click()
+    told = json.loads(got.value.path().read_text("utf-8"))
+    assert [lane["instance"] for lane in told["lanes"]] == ["lego-1", "lego-12", "lego-14"] and told["question"] == QUESTION
+    with asked.expect_download(timeout=60_000) as got:
+        asked.get_by_role("button", name="Report (HTML)").click()
+    report = got.value.path().read_text("utf-8")
+    assert "Some Mother" in report and "<script src" not in report
+    asked.keyboard.press("Escape")
+
+
+def test_it_does_not_scroll_sideways_when_narrow(address):
+    with open_page(f"{address}/?q={QUESTION.replace(' ', '+')}&lane=lego-1&lane=lego-12&lane=lego-14&llm=0", width=800) as page:
+        done(page, 3)
+        assert not page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth + 2")
+
+
+def test_hostile_text_is_shown_and_never_run(address):
+    with open_page(address + "/?llm=0&lane=lego-1") as page:
+        page.get_by_role("button", name="Ask", exact=True).wait_for(timeout=90_000)
+        ask(page, f"who directed Inception {HOSTILE}")
+        page.locator(".lane[data-status=done]").first.wait_for(timeout=60_000)
+        assert page.evaluate("window.hacked") is None
+
+
+def test_two_people_at_once(address):
+    with open_page(address + "/?llm=0&lane=lego-1&q=which+person+directed+the+movie+Inception") as one, \
+            open_page(address + "/?llm=0&lane=lego-1&q=what+films+did+Mike+Nichols+direct") as two:
+        done(one, 1, "which person directed the movie Inception")
+        done(two, 1, "what films did Mike Nichols direct")
+
+
+def test_the_language_model_answers_after_the_reader(address):
+    from core.models.registry import shared
+
+    info = shared().info("answer")
+    if not info.present:
+        pytest.skip(info.how_to_get)
+    short = "EgoNetwork(hops=1) >> ShortestPaths() >> Rank(model='bm25', keep=5) >> Answer()"
+    with open_page(f"{address}/?q=which+person+directed+the+movie+Inception&lane={quote_plus(short)}") as page:
+        done(page, 1, "which person directed the movie Inception")
+        said = page.locator(".lane .answer").first.inner_text()
+        assert "Graph reader" in said and re.search(r"Qwen2\.5\S* *\n+\S", said), said

@@ -1,0 +1,178 @@
+"""The Graphs screen through Streamlit's own test driver, and its picture as text."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import time
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.errors import BadInput
+from core.graph.build import build
+from core.home import ROOT
+from pages.parts.upload import check_name, clean
+from pages.parts.walkview import neighbourhood, picture
+
+PAGE = str(ROOT / "pages" / "graphs.py")
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> href='javascript:alert(3)' **bold** $x$"
+HUB = 10_000
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A home with one graph: a hub of 10,000 neighbours, and a hostile name."""
+    folder = tmp_path_factory.mktemp("graphs-home")
+    triples = [("Hub", "knows", f"Person {i:05}") for i in range(HUB)] + [("Person 00000", HOSTILE, HOSTILE), (HOSTILE, "likes", "Hub")]
+    build(triples, folder / "graphs" / "walked", "walked", "both")
+    return folder
+
+
+@pytest.fixture()
+def own(monkeypatch, home):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(home))
+    return home
+
+
+def opened(graph: str = "walked", **query: str) -> AppTest:
+    at = AppTest.from_file(PAGE, default_timeout=60)
+    at.session_state["graph"] = graph
+    for key, value in query.items():
+        at.query_params[key] = value
+    return at.run()
+
+
+def button(at: AppTest, label: str):
+    return next(b for b in at.button if b.label == label)
+
+
+def test_counts_and_somewhere_to_start(own):
+    at = opened()
+    assert not at.exception and not at.error
+    assert [metric.value for metric in at.metric] == [f"{HUB + 2:,}", f"{HUB + 2:,}", "3"]
+    button(at, "Hub").click().run()
+    assert at.query_params["entity"] == "Hub"
+    assert any("Drawn: 59 of 10,001 neighbours" in caption.value for caption in at.caption)
+
+
+def test_a_hub_pages_quickly(own):
+    at = opened(entity="Hub")
+    assert any("Steps 1 to 50 of 10,001" in caption.value for caption in at.caption)
+    start = time.perf_counter()
+    button(at, "Later").click().run()
+    assert time.perf_counter() - start < 3
+    assert any("Steps 51 to 100 of 10,001" in caption.value for caption in at.caption)
+    steps = at.dataframe[0].value
+    assert steps["Neighbour"].iloc[0] == "Person 00050"
+
+
+def test_the_filter_keeps_one_relation(own):
+    at = opened(entity="Hub")
+    choice = next(s for s in at.selectbox if s.key == "walk_filter")
+    assert [label.split(" · ")[1] for label in choice.options] == ["10,001 steps", "10,000", "1"]
+    choice.select_index(2).run()
+    assert list(at.dataframe[0].value["Way"]) == ["←"]
+
+
+def test_searching_walking_and_coming_back(own):
+    at = opened(entity="Hub")
+    at.text_input(key="walk_search").set_value("person 0012").run()
+    button(at, "Person 00120").click().run()
+    assert at.query_params["entity"] == "Person 00120"
+    button(at, "Hub").click().run()  # the way so far
+    assert at.query_params["entity"] == "Hub"
+    at.text_input(key="walk_search").set_value("zzzzqqqq ####").run()
+    assert not at.exception
+
+
+def test_an_entity_that_is_not_there(own):
+    at = opened(entity="Nobody*")
+    assert "not in this graph" in at.warning[0].value
+    assert any(b.label == "Hub" for b in at.button)
+
+
+def test_hostile_names_stay_text(own):
+    at = opened(entity=HOSTILE)
+    assert not at.exception
+    assert at.query_params["entity"] == HOSTILE
+    assert any("\\<" in markdown.value for markdown in at.markdown)
+
+
+def test_the_picture_holds_names_as_text_only(home):
+    from core.graph.lookup import names
+    from core.graph.store import Graph
+
+    graph = Graph.open(home / "graphs" / "walked")
+    here = names(graph).find(HOSTILE)
+    part = neighbourhood(graph, here, graph.steps(here)[0].tolist(), 60)
+    html = picture(graph, part, dark=False)
+    assert "alert(1)</script>" not in html and "<img" not in html
+    data = re.search(r"new vis\.DataSet\((\[.*?\])\);", html).group(1)
+    assert "<" not in data and "href" not in data.lower()
+    nodes = json.loads(data)
+    assert len(nodes) <= 60 and any(node["label"].startswith("</script>") for node in nodes)
+    assert all({"x", "y"} <= set(node) for node in nodes)
+    assert not re.search(r"<(script|link)[^>]*https?://", html)
+    assert '"physics": {"enabled": false}' in html and '"smooth": false' in html
+
+
+def test_a_large_neighbourhood_is_drawn_in_part(home):
+    from core.graph.store import Graph
+
+    graph = Graph.open(home / "graphs" / "walked")
+    part = neighbourhood(graph, 0, graph.steps(0)[0][:300].tolist(), 60)
+    assert len(part.near) == 59 and not part.far
+    again = picture(graph, part, dark=True)
+    assert again == picture(graph, part, dark=True)
+
+
+def upload(at: AppTest, name: str, content: bytes) -> AppTest:
+    at.file_uploader(key="upload").upload(name, content).run()
+    return at
+
+
+def test_a_file_with_a_wrong_column_names_the_line(own):
+    at = upload(opened(), "bad.tsv", b"a\tr\tb\na\tr\n")
+    assert not at.exception
+    assert "line 2" in at.error[0].value and "2 columns" in at.error[0].value
+
+
+def test_a_file_becomes_a_graph(own):
+    at = upload(opened(), "My films (1).csv.gz", gzip.compress(b"a,r,b\nb,r,c\n"))
+    assert not at.exception and not at.error
+    assert list(at.dataframe[0].value["Head"]) == ["a", "b"]
+    name = next(t for t in at.text_input if t.label == "Name")
+    assert name.value == "my-films-1"
+    button(at, "Build the graph").click().run()
+    for _ in range(100):
+        at.run()
+        if at.success:
+            break
+        time.sleep(0.1)
+    assert "my\\-films\\-1" in at.success[0].value
+    button(at, "Open it").click().run()
+    assert at.session_state["graph"] == "my-films-1"
+    assert [metric.value for metric in at.metric] == ["3", "2", "1"]
+    with pytest.raises(BadInput, match="already a graph"):
+        check_name("My films 1")
+
+
+def test_a_bad_line_far_down_is_found_while_building(own):
+    at = upload(opened(), "late.tsv", b"a\tr\tb\n" * 6000 + b"a\tr\n")
+    assert not at.error
+    button(at, "Build the graph").click().run()
+    for _ in range(100):
+        at.run()
+        if at.error:
+            break
+        time.sleep(0.1)
+    assert "line 6001" in at.error[0].value
+    assert not (own / "graphs" / "late" / "graph.json").exists()
+
+
+def test_names_of_graphs():
+    assert clean("../../Étude  No. 5") == "tude-no-5"
+    with pytest.raises(BadInput, match="letters, digits or dashes"):
+        check_name("../..")

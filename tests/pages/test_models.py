@@ -1,0 +1,147 @@
+"""The Models screen through Streamlit's own test driver."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.engine import shared
+from core.errors import BadInput
+from core.home import ROOT, models_folder
+from core.models.declared import own_file
+from pages.parts.addmodel import checked
+
+PAGE = str(ROOT / "pages" / "models.py")
+
+
+@pytest.fixture()
+def own(monkeypatch, tmp_path):
+    """A person's own empty folder, and a registry that goes back to what it was."""
+    monkeypatch.setenv("HOPSCOPE_MODELS", str(models_folder()))
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    shared().models.reload()
+    yield tmp_path
+    monkeypatch.undo()
+    shared().models.reload()
+
+
+def opened() -> AppTest:
+    return AppTest.from_file(PAGE, default_timeout=60).run()
+
+
+def button(at: AppTest, label: str):
+    return next(b for b in at.button if b.label == label)
+
+
+def until(at: AppTest, done) -> None:
+    for _ in range(300):
+        at.run()
+        if done():
+            return
+        time.sleep(0.1)
+    raise AssertionError("nothing came")
+
+
+def test_every_model_has_a_card_and_absent_ones_say_how_to_get_them(own, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_MODELS", str(own / "none"))
+    at = opened()
+    assert not at.exception and not at.error
+    told = [text.value for text in at.text]
+    for info in shared().models.declared():
+        assert info.present or info.how_to_get in told
+    assert button(at, "Fetch")
+    assert any("that model is not here yet" in caption.value for caption in at.caption)
+
+
+def test_a_role_is_given_and_kept(own):
+    at = opened()
+    at.selectbox(key="role-reranker").set_value("bm25").run()
+    assert shared().models.roles["reranker"] == "bm25"
+    assert 'reranker = "bm25"' in own_file().read_text("utf-8")
+    assert at.selectbox(key="role-reranker").value == "bm25"
+
+
+def test_a_scorer_ranks_lines(own):
+    at = opened()
+    at.selectbox(key="try_model_name").set_value("bm25").run()
+    at.text_area(key="try_lines").set_value("nothing of it\nwho *directed* the film\n\nthe film")
+    button(at, "Rank").click().run()
+    until(at, lambda: at.dataframe)
+    assert list(at.dataframe[0].value["Line"])[0] == "who *directed* the film"
+    assert len(at.dataframe[0].value) == 3
+    at.text_area(key="try_lines").set_value(" ")
+    button(at, "Rank").click().run()
+    until(at, lambda: at.error)
+    assert "at least one line" in at.error[0].value
+
+
+def test_a_language_model_replies(own, monkeypatch):
+    from core.models.base import Reply
+
+    class Parrot:
+        def reply(self, messages, *, max_tokens, on_text, check):
+            on_text("Hello ")
+            time.sleep(0.2)
+            on_text("<b>you</b>")
+            return Reply("Hello <b>you</b>", 7, 5)
+
+    registry = shared().models
+    monkeypatch.setattr(registry, "chat", lambda name: Parrot())
+    monkeypatch.setattr(type(registry), "info", _present(type(registry).info))
+    at = opened()
+    at.selectbox(key="try_model_name").set_value("qwen-0.5b").run()
+    button(at, "Send").click().run()
+    until(at, lambda: any("tokens read" in caption.value for caption in at.caption))
+    assert "Hello <b>you</b>" in [text.value for text in at.text]
+    assert any("tokens a second" in caption.value for caption in at.caption)
+
+
+def _present(info):
+    from dataclasses import replace
+
+    return lambda self, name: replace(info(self, name), present=True)
+
+
+def fill(at: AppTest, **fields: str) -> None:
+    for key, value in fields.items():
+        at.text_input(key=f"server_{key}").set_value(value)
+
+
+def test_a_dead_server_is_a_sentence(own):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    at = opened()
+    fill(at, name="mine", url=f"http://127.0.0.1:{port}/v1", model="some-model")
+    button(at, "Test the connection").click().run()
+    assert not at.exception
+    assert "cannot be reached" in at.error[0].value
+
+
+def test_a_server_is_added_and_removed(own):
+    at = opened()
+    fill(at, name="mine", url="http://127.0.0.1:9/v1", model="some-model")
+    button(at, "Add").click().run()
+    assert at.success and not at.error
+    assert "mine" in {info.name for info in shared().models.declared()}
+    at.run()
+    button(at, "Remove").click().run()
+    assert "mine" not in {info.name for info in shared().models.declared()}
+
+
+@pytest.mark.parametrize(("fields", "words"), [
+    (("", "http://x/v1", "m", ""), "name"),
+    (("bm25", "http://x/v1", "m", ""), "comes with Hopscope"),
+    (("mine", "localhost:8000", "m", ""), "http://"),
+    (("mine", "http://x/v1", " ", ""), "as the server calls it"),
+    (("mine", "http://x/v1", "m", "sk-123"), "does not belong here"),
+    (("mine", "http://x/v1", "m", "HOPSCOPE_NO_SUCH_KEY"), "is not set"),
+])
+def test_fields_that_cannot_be_used_say_which(own, fields, words):
+    assert "HOPSCOPE_NO_SUCH_KEY" not in os.environ
+    with pytest.raises(BadInput, match=words):
+        checked(*fields)
