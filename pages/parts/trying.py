@@ -29,7 +29,8 @@ def try_it(line: Line | None, known: Mapping[str, Instance]) -> None:
     _question()
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         run = st.button("Run", type="primary", icon=":material/play_arrow:", key="try_run", disabled=line is None)
-        st.toggle("Ask the language model", key="try_model", help="Off, only the prompt is written and the graph reader answers, which is quicker.")
+        st.toggle("Ask the language model", key="try_model", persist_state="session",
+                  help="Off, only the prompt is written and the graph reader answers, which is quicker.")
         if line is not None:
             instance = named(line, known)
             _compare(instance.id)
@@ -60,16 +61,15 @@ def _question() -> None:
     state = st.session_state
     dataset = datasets().get(graph_name())
     sets = list(dataset.sets) if dataset is not None else []
-    if state.get("try_graph") != graph_name():
+    if state.get("try_graph") != graph_name() or "try_question" not in state:
         state.try_graph, state.try_question = graph_name(), dataset.draw(sets[0], 0).text if sets else ""
 
     def draw() -> None:
         state.try_draws = state.get("try_draws", 0) + 1
         state.try_question = dataset.draw(sets[state.try_draws % len(sets)], state.try_draws).text
 
-    state.try_question = state.try_question  # keep it while other screens are shown
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input("Question", key="try_question", placeholder="Ask about an entity of the graph", label_visibility="collapsed")
+        st.text_input("Question", key="try_question", placeholder="Ask about an entity of the graph", label_visibility="collapsed", persist_state="session")
         if sets:
             st.button("Draw another", icon=":material/casino:", on_click=draw, key="try_draw")
 

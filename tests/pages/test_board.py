@@ -106,7 +106,8 @@ def test_the_modules_also_run_apart(browser):
     watch = Watch(page, "http://board.test/")
     files = {f"/{file.name}": (file.read_text(encoding="utf-8"), "text/javascript") for file in ASSETS.glob("*.js")}
     files["/cytoscape.js"] = ((ROOT / "static" / "cytoscape.min.js").read_text(encoding="utf-8"), "text/javascript")
-    files["/"] = ('<link rel="icon" href="data:,"><div id="board"></div><script src="/cytoscape.js"></script>', "text/html")
+    files["/"] = ('<link rel="icon" href="data:,"><link rel="stylesheet" href="/board.css"><div id="board"></div><script src="/cytoscape.js"></script>', "text/html")
+    files["/board.css"] = (source("board.css"), "text/css")
 
     def serve(route):
         body, kind = files[urlsplit(route.request.url).path]

@@ -110,7 +110,8 @@ def test_a_killed_process_leaves_neither_a_file_nor_a_lock(source, tmp_path):
             fetch("fake", source, target, check=impatient)
         process.kill()
     assert not target.exists()
-    assert fetch("fake", source, target).read_bytes() == b"".join(PARTS)
+    (target.parent / "fake.gguf.fetch-left").mkdir()
+    assert fetch("fake", source, target).read_bytes() == b"".join(PARTS) and left(target.parent) == ["fake.gguf"]
 
 
 def test_a_missing_part_is_named(source, tmp_path):

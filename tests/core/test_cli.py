@@ -1,0 +1,97 @@
+"""The command line: the JSON it prints, its exit codes, and the same bytes in another process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from core.cli import FAILED, OK, WRONG, main
+
+QUESTION = "which person directed the movie Inception"
+FAST = "EgoNetwork(hops=2, keep=300) >> ShortestPaths() >> Rank(keep=20) >> Answer()"
+LANE = {"instance", "answer", "reader_answers", "paths", "subgraph", "funnel", "prompt", "operators", "error"}
+
+
+def told(capsys, *arguments: str) -> tuple[int, str, str]:
+    code = main(arguments)
+    out = capsys.readouterr()
+    return code, out.out, out.err
+
+
+def test_ask_prints_one_object(movies, capsys):
+    code, out, _ = told(capsys, "ask", QUESTION, "--instance", FAST, "--instance", "lego-1", "--answer", "Christopher Nolan", "--no-llm", "--json")
+    result = json.loads(out)
+    assert code == OK and {"question", "entities", "lanes"} <= set(result)
+    assert result["question"] == QUESTION and result["entities"] == ["Inception"]
+    for lane in result["lanes"]:
+        assert LANE <= set(lane) and lane["error"] is None and lane["answer"] is None
+        assert all({"text", "score", "nodes", "relations"} <= set(path) for path in lane["paths"])
+        assert all({"name", "parameters", "seconds", "calls", "tokens_in", "tokens_out"} <= set(o) for o in lane["operators"])
+        assert lane["funnel"]["graph"] == lane["funnel"]["subgraph"] == ["Christopher Nolan"]
+        assert lane["paths"][0]["nodes"][0] == "Inception" and set(lane["subgraph"]) == {"nodes", "edges"}
+    assert result["lanes"][1]["instance"] == "lego-1" and result["lanes"][1]["paths"][0]["score"] is None
+    assert result["lanes"][0]["reader_answers"] and "Inception" not in result["lanes"][0]["reader_answers"]
+
+
+def test_entities_can_be_named(movies, capsys):
+    code, out, _ = told(capsys, "ask", "which films", "--entity", "Christopher Nolan", "--entity", "Inception", "--instance", "lego-1", "--no-llm", "--json")
+    assert code == OK and json.loads(out)["entities"] == ["Christopher Nolan", "Inception"]
+
+
+@pytest.mark.parametrize("arguments, code, sentence", [
+    (["ask", ""], WRONG, "Type a question first"),
+    (["ask", "x" * 20_000], WRONG, "too long"),
+    (["ask", "who", "--entity", "Incepton"], WRONG, "Did you mean Inception"),
+    (["ask", QUESTION, "--instance", "lego-99"], WRONG, "Did you mean “lego-9”"),
+    (["ask", QUESTION, "--instance", "PersonalizedPageRank(dampnig=1)"], WRONG, "Did you mean “damping”"),
+    (["ask", QUESTION, "--graph", "nowhere"], WRONG, "nowhere"),
+    (["build", "absent.tsv", "--out", "absent"], WRONG, "absent.tsv"),
+    (["ask", QUESTION, "--instance", "EgoNetwork() >> ShortestPaths() >> Rank(model='nothing')", "--no-llm"], FAILED, ""),
+])
+def test_bad_input_ends_in_a_sentence_and_a_code(movies, capsys, arguments, code, sentence):
+    ended, _, err = told(capsys, *arguments)
+    assert ended == code and sentence in err and "Traceback" not in err
+
+
+def test_instances_lists_the_catalogue(capsys):
+    code, out, _ = told(capsys, "instances", "--json")
+    assert code == OK and {row["id"] for row in json.loads(out)} >= {f"lego-{n}" for n in range(1, 16)} | {"language-model-only"}
+
+
+def test_build_and_ask_a_graph_of_ones_own(tmp_path, capsys):
+    file = tmp_path / "mine.tsv"
+    file.write_text('Ann "A" <b>\tknows\tBo 🎬\nBo 🎬\tknows\tCy\n', "utf-8")
+    assert told(capsys, "build", str(file), "--out", str(tmp_path / "mine"))[0] == OK
+    code, out, _ = told(capsys, "ask", "who knows", "--entity", "Bo 🎬", "--graph", str(tmp_path / "mine"), "--instance", "lego-1", "--no-llm", "--json")
+    texts = {path["text"] for path in json.loads(out)["lanes"][0]["paths"]}
+    assert code == OK and texts == {'Bo 🎬 -> knows -> Cy', 'Bo 🎬 -> knows_reverse -> Ann "A" <b>'}
+
+
+def test_a_wrong_column_names_the_line_and_leaves_no_graph(tmp_path, capsys):
+    file = tmp_path / "bad.tsv"
+    file.write_text("a\tr\tb\na\tr\n", "utf-8")
+    code, _, err = told(capsys, "build", str(file), "--out", str(tmp_path / "bad"))
+    assert code == WRONG and "line 2" in err
+    assert main(["ask", "a", "--graph", str(tmp_path / "bad"), "--no-llm"]) == WRONG
+
+
+def test_same_seed_same_bytes_in_another_process(movies):
+    """Everything but the seconds is the same, whatever Python's hashes are seeded with."""
+    lines = ["lego-1", "RandomWalks() >> SimplePaths() >> RandomSelect(keep=16) >> Rank(keep=8) >> Answer()",
+             "PersonalizedPageRank(keep=100) >> FilterSubgraph(unit='triple', keep=60) >> BeamSearch(width=4, hops=2) >> Answer()"]
+    arguments = [part for line in lines for part in ("--instance", line)]
+    command = [sys.executable, "-m", "core", "ask", QUESTION, *arguments, "--no-llm", "--seed", "7", "--json"]
+    found = []
+    for hashing in ("0", "1234"):
+        done = subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": hashing}, capture_output=True, check=True)
+        result = json.loads(done.stdout)
+        for lane in result["lanes"]:
+            assert lane["paths"]
+            for step in lane["operators"]:
+                step.pop("seconds")
+        found.append(json.dumps(result))
+    assert found[0] == found[1]
