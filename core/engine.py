@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from core.errors import BadInput, Cancelled, UnknownEntity
+from core.errors import BadInput, BadParameter, Cancelled, UnknownEntity
 from core.instances.catalogue import Instance
 from core.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, Jobs, sentence
+from core.models.combine import uses_chat
+from core.operators.base import parameters, values
 from core.run import Ask, LaneRun, Prefixes, Progress
 from core.types import Question, State
 
@@ -127,12 +129,7 @@ class Engine:
         return job
 
     def _work(self, job: Job, comparison: Comparison) -> Comparison:
-        from core.models.combine import uses_chat
-
-        def slow(lane: Lane) -> bool:
-            return any(p and uses_chat(p) for o in lane.instance.line for p in (getattr(o, "model", None), getattr(o, "rank", None)))
-
-        for lane in sorted(comparison.lanes, key=slow):  # stable: lanes that ask a language model while retrieving come last
+        for lane in sorted(comparison.lanes, key=lambda lane: self._asks_chat(lane.instance)):  # stable: lanes that ask a language model while retrieving come last
             self._part(job, lane, LaneRun.retrieve, RUNNING)
             if not comparison.ask.model:
                 self._finish(job, lane)
@@ -141,6 +138,15 @@ class Engine:
                 self._finish(job, lane)
         job.check()
         return comparison
+
+    def _asks_chat(self, instance: Instance) -> bool:
+        """Whether a language model is asked while retrieving. An expression that cannot be read counts as none: its lane will say so."""
+        try:
+            return any(
+                uses_chat(value) for operator in instance.line for p, value in zip(parameters(type(operator)), values(operator).values())
+                if p.model and value not in p.also)
+        except BadParameter:
+            return False
 
     def _finish(self, job: Job, lane: Lane) -> None:
         """The lane's answer, and its end."""

@@ -17,6 +17,7 @@ AGREE = 0.985  # of the best nodes must be the same after two pushes in a row
 SHARE = 2  # beyond this part of the graph's steps, solving the equation is cheaper than pushing
 STEPS = 1000  # that a push needs for each node to keep, at least
 CLOSE = 1e-5  # the error summed over all nodes, where the best are solved for
+WALKED = 2_000_000  # up to so many edges a graph may be arranged for relaxation, which is quicker still
 
 
 def pagerank_exact(graph: Graph, seeds: Iterable[int], damping: float = 0.8, direction: str = "graph",
@@ -40,8 +41,9 @@ def top_pagerank(graph: Graph, seeds: Iterable[int], keep: int, damping: float =
 
     As many as `keep`, or as the seeds reach where those are fewer. `push` is a first-in first-out forward push (Andersen,
     Chung, Lang 2006), its nodes ranked by estimate + (1 - damping) x residual, its bar lowered until the best nodes stay
-    the same; where that would cost more than solving the equation for the whole graph, it solves it, to `CLOSE`. Raises
-    as `pagerank_exact`.
+    the same; where that would cost more than solving the equation for the whole graph, it solves it: in both directions
+    by relaxation (core/graph/relaxation.py) of a graph of at most `WALKED` edges, otherwise to `CLOSE`. Raises as
+    `pagerank_exact`.
     """
     if method not in ("push", "exact"):
         raise BadParameter(f"PageRank's method is push or exact, not “{method}”.")
@@ -49,6 +51,8 @@ def top_pagerank(graph: Graph, seeds: Iterable[int], keep: int, damping: float =
     if method == "exact":
         push.solve(0.5e-10)
     elif not push.settle(keep):
+        if push.links[0] == 3 and graph.n_edges <= WALKED:
+            return push.relax(keep)
         push.solve(CLOSE)
     return push.best(keep)
 
@@ -66,11 +70,16 @@ class _Push:
         self.graph, self.damping, self.direction = graph, damping, direction
         self.links = links(graph, direction)
         self.seeds, counts = np.unique(seed_array(graph, seeds), return_counts=True)
-        n = graph.n_nodes
+        self.shares = counts / counts.sum()
+        self.estimate = None
+
+    def _start(self) -> None:
+        """Makes the arrays, all the mass at the seeds."""
+        n = self.graph.n_nodes
         self.estimate, self.residual, self.queued = np.zeros(n), np.zeros(n), np.zeros(n, bool)
         self.touched, self.count = np.empty(n, np.int64), len(self.seeds)
         self.touched[: self.count] = self.seeds
-        self.residual[self.seeds] = counts / counts.sum()
+        self.residual[self.seeds] = self.shares
 
     def push(self, bar: float, budget: int, force: bool = False) -> int:
         """Pushes down to `bar`; gives the steps taken, more than `budget` where it ran out."""
@@ -85,6 +94,7 @@ class _Push:
         left = self.graph.n_edges * (2 if self.links[0] == 3 else 1) // SHARE
         if left < STEPS * keep:
             return False
+        self._start()
         left -= self.push(1.0, left, force=True)  # the seeds are pushed whatever their degree
         bar, before, spent = FIRST, None, 0
         while spent * TIGHTER <= left:  # the next push takes about so much more than the last
@@ -105,6 +115,8 @@ class _Push:
         """Lets the whole residual flow, until the error summed over all nodes is at most `tolerance`."""
         from core.graph import kernels
 
+        if self.estimate is None:
+            self._start()
         if self.links[0] == 3:
             kernels.conjugate_gradient(self.estimate, self.residual, self.damping, tolerance, *self.links[1:4])
         else:
@@ -112,6 +124,18 @@ class _Push:
         self.residual[:] = 0.0
         self.touched = np.flatnonzero(self.estimate > 0.0)
         self.count = len(self.touched)
+
+    def relax(self, keep: int) -> tuple[np.ndarray, np.ndarray]:
+        """As `best`, by relaxation of the whole graph."""
+        from core.graph.relaxation import relaxed
+
+        nodes, scores = relaxed(self.graph, self.seeds, self.shares, self.damping, keep)
+        if len(nodes) >= keep:
+            return top_k(nodes, steady(scores), keep)
+        self._start()
+        self.estimate[nodes], self.residual[self.seeds] = scores, 0.0
+        self.touched, self.count = nodes, len(nodes)
+        return self.best(keep)
 
     def best(self, keep: int) -> tuple[np.ndarray, np.ndarray]:
         """The best nodes and their scores; where too few hold a score, the nearest others follow with what reaches them."""

@@ -75,16 +75,23 @@ def find(spec: str, known: Mapping[str, Instance] | None = None) -> Instance:
 
 
 def named(line: Line, known: Mapping[str, Instance]) -> Instance:
-    """An instance for a bare line: the catalogue's own where it is there, else named after what it is one operator apart from."""
+    """An instance for a bare line: the catalogue's own where it is there, else named after what it is one
+    operator apart from, the same operator with other parameters before another one."""
     text = repr(line)
     for instance in known.values():
         if repr(instance.line) == text:
             return instance
-    for instance in known.values():
-        apart = [i for i, (a, b) in enumerate(zip(instance.line, line)) if repr(a) != repr(b)]
-        if len(instance.line) == len(line) > 1 and len(apart) == 1:
-            return Instance(text, f"{instance.name}, changed", line, notes=f"{instance.name} but for {line.operators[apart[0]].words()}.")
-    return Instance(text, "Own line", line)
+    apart = [(instance, at) for instance in known.values() if (at := _one_apart(instance.line, line)) is not None]
+    if not apart:
+        return Instance(text, "Own line", line)
+    base, at = min(apart, key=lambda pair: type(pair[0].line.operators[pair[1]]) is not type(line.operators[pair[1]]))
+    return Instance(text, f"{base.name}, changed", line, notes=f"{base.name} but for {line.operators[at].words()}.")
+
+
+def _one_apart(line: Line, other: Line) -> int | None:
+    """The one position at which two lines of several operators differ; None where they differ in none or more."""
+    places = [i for i, (a, b) in enumerate(zip(line, other)) if repr(a) != repr(b)]
+    return places[0] if len(line) == len(other) > 1 and len(places) == 1 else None
 
 
 def save(name: str, line: Line, notes: str = "") -> Instance:

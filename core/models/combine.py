@@ -8,9 +8,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from core.errors import BadParameter, shorten
+from core.errors import BadParameter, nearest, shorten
 from core.models.base import Choice, Chooser, Scorer, Task
-from core.models.declared import nearest
 
 COMBINATORS = {"prefilter": ("cheap", "dear", "n"), "supplement": ("chooser", "scorer")}
 

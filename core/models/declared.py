@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import os
 import re
 import tomllib
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.errors import BadParameter
+from core.errors import BadParameter, nearest
 from core.home import ROOT, home
 
 SHIPPED = ROOT / "models.toml"
@@ -125,12 +124,6 @@ class Row:
 
 
 COMMON = ("kind", "backend", "title", "licence", "upstream", "memory")
-
-
-def nearest(name: str, valid: list[str] | tuple[str, ...]) -> str:
-    """A hint like ` Nearest: "encoder".`, or the whole list where nothing is near."""
-    near = difflib.get_close_matches(str(name), list(valid), n=1, cutoff=0.5)
-    return f' Nearest: "{near[0]}".' if near else f" Valid: {', '.join(sorted(valid))}."
 
 
 def own_file() -> Path:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.errors import BadParameter, ModelUnavailable
+from core.errors import BadParameter, ModelUnavailable, nearest
 from core.models import combine, declared, make
-from core.models.declared import ROLES, Row, nearest
+from core.models.declared import ROLES, Row
 
 if TYPE_CHECKING:
     from core.models.base import Chat, Chooser, Encoder, Scorer

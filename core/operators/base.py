@@ -20,12 +20,13 @@ DIRECTIONS = ("graph", "out", "in", "both")
 
 
 def param(default: Any, label: str, help: str, *, low: float | None = None, high: float | None = None,
-          choices: tuple[str, ...] = (), model: bool = False) -> Any:
+          choices: tuple[str, ...] = (), model: bool = False, also: tuple[str, ...] = (), chat: bool = False) -> Any:
     """A dataclass field that is a parameter: with a label, a sentence of help, and its range or choices.
 
-    `model` marks a text that names a model or a combination of models.
+    `model` marks a text that names a model or a combination of models, or is one of the words in `also`; `chat` marks the
+    name or role of a language model.
     """
-    return field(default=default, metadata=dict(label=label, help=help, low=low, high=high, choices=choices, model=model))
+    return field(default=default, metadata=dict(label=label, help=help, low=low, high=high, choices=choices, model=model, also=also, chat=chat))
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class Parameter:
     high: float | None
     choices: tuple[str, ...]
     model: bool
+    also: tuple[str, ...]
+    chat: bool
 
 
 class Recorder:

@@ -45,7 +45,7 @@ class BeamSearch(Operator):
     percentile: float = param(90.0, "Percentile", "For percentile pruning: the share of candidates left behind.", low=0.0, high=100.0)
     limit: int = param(64, "Most kept", "For mean and percentile pruning: never more than this a hop.", low=1, high=10_000)
     revisit: bool = param(True, "May revisit", "Whether a path may return to a node it has visited.")
-    rank: str = param("encoder", "Final ranking", "The model that ranks all kept paths at the end; “steps” takes the mean of the scores on the way.", model=True)
+    rank: str = param("encoder", "Final ranking", "The model that ranks all kept paths at the end; “steps” takes the mean of the scores on the way.", model=True, also=(STEPS,))
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def __post_init__(self) -> None:

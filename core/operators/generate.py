@@ -30,7 +30,7 @@ class Answer(Operator):
     paths: int = param(32, "Paths in the prompt", "At most so many paths, the best first.", low=0, high=10_000)
     shots: int = param(0, "Solved examples", "0 is zero-shot, 1 one-shot, more few-shot.", low=0, high=3)
     max_tokens: int = param(256, "Longest answer", "In tokens.", low=1, high=8192)
-    role: str = param("answer", "Model", "The role or name of the chat model that answers.")
+    role: str = param("answer", "Model", "The role or name of the chat model that answers.", chat=True)
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -12,7 +12,6 @@ from core.errors import BadParameter, HopscopeError
 from core.models.combine import uses_chat
 from core.models.declared import ROLES
 from core.operators.base import Operator, Parameter, make, parameters, values
-from core.operators.beam import STEPS
 from pages.parts.session import engine
 from pages.parts.text import plain
 
@@ -60,7 +59,7 @@ def check_expression(expression: str, parameter: Parameter) -> None:
     """Raises BadParameter unless the text names models that are known, or combines such."""
     if not expression.strip():
         raise BadParameter(f"{parameter.label}: type an expression such as prefilter(encoder, choose, 32).")
-    if not (expression == STEPS and _takes_steps(parameter)):
+    if expression not in parameter.also:
         uses_chat(expression)
 
 
@@ -73,7 +72,7 @@ def _field(parameter: Parameter, value: Any, key: str) -> Any:
     key = f"{key}-{parameter.name}"
     if parameter.model:
         return _model(parameter, value, key)
-    if parameter.name == "role":
+    if parameter.chat:
         return _chat(parameter, value, key)
     if key not in st.session_state:
         st.session_state[key] = value
@@ -107,8 +106,7 @@ def _choice(parameter: Parameter, label: str, told: dict[str, Any]) -> str:
 def _model(parameter: Parameter, value: str, key: str) -> str:
     """A scorer or chooser from the registry, or an expression that combines some."""
     options = dict(_choosers())
-    if _takes_steps(parameter):
-        options[STEPS] = "scores on the way"
+    options |= {word: word for word in parameter.also}
     options[OTHER] = "another expression…"
     if key not in st.session_state or st.session_state[key] not in options:
         st.session_state[key] = value if value in options else OTHER
@@ -124,10 +122,6 @@ def _model(parameter: Parameter, value: str, key: str) -> str:
 
 _EXPRESSION_HELP = ("prefilter(cheap, dear, n): the cheap model keeps n candidates, the dear one chooses among them. "
                     "supplement(chooser, scorer): what the chooser left open is filled by the scorer.")
-
-
-def _takes_steps(parameter: Parameter) -> bool:
-    return parameter.model and f"“{STEPS}”" in parameter.help
 
 
 def _choosers() -> dict[str, str]:

@@ -10,7 +10,7 @@ import numpy as np
 from core.engine import Comparison, Lane
 from core.evaluation.fate import fate
 from core.evaluation.lost import lost_paths
-from core.evaluation.survival import funnel, right
+from core.evaluation.survival import STAGES, funnel, right
 from core.graph.lookup import names
 from core.operators import OPERATORS
 from core.operators.base import parameters
@@ -127,7 +127,8 @@ class Board:
     def _lane(self, i: int, lane: Lane, shared: dict[str, Any]) -> dict[str, Any]:
         graph, state, subgraph = self._comparison.graph, lane.state, lane.state.subgraph
         answers = self._comparison.ask.question.answers
-        stages = funnel(graph, state, answers)
+        stages = {s.name: {"stage": s.name, "alive": len(s.alive), "of": s.of, "lost": list(s.lost)} for s in funnel(graph, state, answers)}
+        empty = {"alive": None, "of": None, "lost": []}  # not reached yet, or not a stage of this line
         prompt = prompt_dict(state)
         drawn = [node for node in shared["drawn"] if subgraph is not None and node in subgraph]
         return {
@@ -137,7 +138,7 @@ class Board:
             "answer": lane.answer or state.answer, "model": self._answerer(lane),
             "verdict": _verdict(right(graph, state, answers, reader=False), answers),
             "reader_verdict": _verdict(right(graph, state, answers, reader=True), answers),
-            "funnel": [{"stage": s.name, "alive": len(s.alive), "of": s.of, "lost": list(s.lost)} for s in stages] or None,
+            "funnel": [stages.get(name, {"stage": name, **empty}) for name in STAGES] if stages else None,
             "drawn": None if subgraph is None else {"nodes": len(drawn), "of": len(subgraph.nodes)},
             "nodes": drawn,
             "edges": [e["id"] for e in shared["layout"]["edges"] if subgraph is not None and subgraph.has_edge(e["id"])],

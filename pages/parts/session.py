@@ -46,13 +46,13 @@ def graph() -> Any:
 
 def follow(job: Job, title: str) -> None:
     """Show a job's progress until it ends, in place; with a button that cancels it."""
-    with st.status(title, expanded=True) as status:
+    place = st.empty()
+    with place.container(), st.status(title, expanded=True):
         bar = st.progress(0.0)
         st.button("Cancel", key=f"cancel-{job.key}", on_click=job.cancel)
         while not job.wait(0.2):
             bar.progress(min(1.0, job.fraction or 0.0), text=job.text)
-        bar.empty()
-        status.update(label=job.error or title, state="error" if job.error else "complete", expanded=False)
+    place.empty()
 
 
 def said(action: Callable[[], Any]) -> Any | None:

@@ -49,11 +49,11 @@ def test_entities_can_be_named(movies, capsys):
     (["ask", QUESTION, "--instance", "lego-99"], WRONG, "Did you mean “lego-9”"),
     (["ask", QUESTION, "--instance", "PersonalizedPageRank(dampnig=1)"], WRONG, "Did you mean “damping”"),
     (["ask", QUESTION, "--graph", "nowhere"], WRONG, "nowhere"),
-    (["build", "absent.tsv", "--out", "absent"], WRONG, "absent.tsv"),
+    (["build", "absent.tsv", "--out", "{tmp}/absent"], WRONG, "absent.tsv"),
     (["ask", QUESTION, "--instance", "EgoNetwork() >> ShortestPaths() >> Rank(model='nothing')", "--no-llm"], FAILED, ""),
 ])
-def test_bad_input_ends_in_a_sentence_and_a_code(movies, capsys, arguments, code, sentence):
-    ended, _, err = told(capsys, *arguments)
+def test_bad_input_ends_in_a_sentence_and_a_code(movies, tmp_path, capsys, arguments, code, sentence):
+    ended, _, err = told(capsys, *(argument.replace("{tmp}", str(tmp_path)) for argument in arguments))
     assert ended == code and sentence in err and "Traceback" not in err
 
 

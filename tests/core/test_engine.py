@@ -55,6 +55,17 @@ def test_a_failing_lane_leaves_the_others_alone(engine, kit):
     assert good["error"] is None and good["answer"] == "Drama"
 
 
+def test_a_lane_with_an_unknown_model_fails_alone(kit):
+    from core.models.registry import Registry
+
+    engine = Engine(Registry())
+    ask = engine.ask(kit.graph, Question("genre of One", entities=("One",)), model=False)
+    job = done(engine.compare(ask, [instance("bad", "EgoNetwork() >> ShortestPaths() >> Rank(model='nothing')"), instance("good", "EgoNetwork() >> BeamSearch(model='bm25', rank='steps')")]))
+    bad, good = comparison_dict(job.comparison)["lanes"]
+    assert "nothing" in bad["error"] and good["error"] is None and good["paths"]
+    engine.jobs.stop()
+
+
 def test_the_same_question_and_lanes_are_one_job(engine, kit):
     ask = engine.ask(kit.graph, Question("genre of One", entities=("One",)))
     lanes = [instance("a", LINE.format(keep=2))]

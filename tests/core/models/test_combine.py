@@ -50,8 +50,8 @@ def test_names_and_uses_chat():
 
 
 @pytest.mark.parametrize("expression, sentence", [
-    ("encodr", 'Nearest: "encoder"'),
-    ("prefiler(encoder, choose, 3)", 'Nearest: "prefilter"'),
+    ("encodr", 'Did you mean “encoder”'),
+    ("prefiler(encoder, choose, 3)", 'Did you mean “prefilter”'),
     ("prefilter(encoder, choose)", "takes"),
     ("prefilter(encoder, choose, 0)", "at least 1"),
     ("prefilter(encoder, choose, many)", "at least 1"),

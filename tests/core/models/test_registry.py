@@ -25,16 +25,16 @@ def test_the_shipped_file_declares_every_role(own_home):
 
 
 @pytest.mark.parametrize("text, sentence", [
-    ('[model.x]\nkind = "chat"\nbackend = "openai"\nurl = "u"\nmodl = "m"', r'\[model.x\] has unknown key "modl". Nearest: "model"'),
+    ('[model.x]\nkind = "chat"\nbackend = "openai"\nurl = "u"\nmodl = "m"', r'\[model.x\] has unknown key "modl". Did you mean “model”'),
     ('[model.x]\nkind = "chat"\nbackend = "openai"\nurl = "u"', r'lacks the key "model"'),
-    ('[model.x]\nkind = "chat"\nbackend = "opnai"', r'unknown backend "opnai". Nearest: "openai"'),
+    ('[model.x]\nkind = "chat"\nbackend = "opnai"', r'unknown backend "opnai". Did you mean “openai”'),
     ('[model.x]\nkind = "encoder"\nbackend = "openai"\nurl = "u"\nmodel = "m"', "cannot be"),
     ('[model.x]\nkind = "scorer"\nbackend = "bm25"\nk1 = "high"', '"k1" must be a number'),
     ('[model.answer]\nkind = "scorer"\nbackend = "bm25"', "name of a role"),
     ('[model."a b"]\nkind = "scorer"\nbackend = "bm25"', "a name is made of"),
-    ('[roles]\nanswr = "qwen-0.5b"', 'unknown key "answr". Nearest: "answer"'),
+    ('[roles]\nanswr = "qwen-0.5b"', 'unknown key "answr". Did you mean “answer”'),
     ('[roles]\nanswer = "minilm"', "not a declared model fit for it"),
-    ("[modle.x]", 'unknown table "modle". Nearest: "model"'),
+    ("[modle.x]", 'unknown table "modle". Did you mean “model”'),
     ("[model", "not valid TOML"),
 ])
 def test_unknown_keys_name_file_row_key_and_nearest(own_home, text, sentence):
