@@ -5,12 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from core.home import ROOT
+from core.jobs import Job
+from pages.parts.session import engine
 from pages.parts.sidebar import sidebar
 
 st.set_page_config(page_title="Hopscope", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
 st.logo(str(ROOT / "assets" / "logo.svg"), size="large")
 st.html(ROOT / "assets" / "style.css")
 
+engine().jobs.start("warm", lambda: Job("warm", lambda job: engine().warm()))
 page = st.navigation([
     st.Page("pages/compare.py", title="Compare", icon=":material/view_column:", default=True),
     st.Page("pages/build.py", title="Build", icon=":material/construction:"),

@@ -87,6 +87,14 @@ class Engine:
         with self._lock:
             self._graphs.pop(name, None)
 
+    def warm(self) -> None:
+        """Load what every retrieval needs, so that the first question does not wait for it: compiled loops and the encoder."""
+        from core.graph.pagerank import top_pagerank
+
+        top_pagerank(self.graph(), (0,), 1000)
+        if self.models.info("encoder").present:
+            self.models.encoder().encode(["warm"])
+
     def link(self, graph, text: str, entities: Sequence[str] = ()) -> tuple[int, ...]:
         """The seeds: the named entities, or those mentioned in the text. Raises UnknownEntity, BadInput."""
         from core.graph.lookup import names

@@ -22,9 +22,11 @@ def fate(graph, states: Sequence[State], path: Path) -> Fate:
     if not states or all(state.paths is None for state in states):
         lost = _left_out(graph, states, path)
         return Fate("never", lost or "this instance finds no paths")
-    position = _position(states[-1].paths, path)
+    position, prompt = _position(states[-1].paths, path), states[-1].prompt
     if position is not None:
-        return Fate("found", f"rank {position + 1}")
+        if prompt is not None and prompt.paths <= position:
+            return Fate("dropped", f"rank {position + 1:,}, but the prompt holds the first {prompt.paths:,}")
+        return Fate("found", f"rank {position + 1:,}")
     return _dropped(states, path) or Fate("never", _never(graph, states, path))
 
 

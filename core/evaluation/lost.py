@@ -11,7 +11,7 @@ HOPS = 4
 
 
 def lost_paths(graph, runs: Sequence[Sequence[State]], answers: Sequence[str]) -> list[list[tuple[str, Path]]]:
-    """For each run (its states, oldest first), the known answers on none of its paths, each with a path that leads to it.
+    """For each run (its states, oldest first), the known answers it lost on the way to the prompt, each with a path to it.
 
     The path is the best any run kept, else one that an operator saw and dropped, else a shortest one of at most four
     hops in the largest extracted subgraph. An answer without any such path is left out.
@@ -28,11 +28,15 @@ def lost_paths(graph, runs: Sequence[Sequence[State]], answers: Sequence[str]) -
 
 
 def _ends(states: Sequence[State], nodes: set[int]) -> bool:
-    """Whether a node lies on a path that the run kept; true for a run that seeks no paths, which cannot lose any."""
+    """Whether a node lies on a path that reached the prompt, or was kept where no prompt is written yet.
+
+    True for a run that seeks no paths, which cannot lose any.
+    """
     last = states[-1] if states else None
     if last is None or last.paths is None:
         return True
-    return any(not nodes.isdisjoint(path.nodes) for path in last.paths.items)
+    shown = last.paths.items if last.prompt is None else last.paths.items[: last.prompt.paths]
+    return any(not nodes.isdisjoint(path.nodes) for path in shown)
 
 
 def _first(ranking: Ranking | None, nodes: set[int]) -> Path | None:

@@ -13,13 +13,13 @@ from core.types import Subgraph
 
 def seed_array(graph: Graph, seeds: Iterable[int]) -> np.ndarray:
     """The seeds as int64, repeats kept. Raises BadInput where there are none or one is not a node of the graph."""
-    nodes = np.fromiter((int(seed) for seed in seeds), np.int64)
-    if not len(nodes):
+    nodes = [int(seed) for seed in seeds]
+    if not nodes:
         raise BadInput("There is no start node; name at least one entity of the graph.")
-    if nodes.min() < 0 or nodes.max() >= graph.n_nodes:
-        wrong = int(nodes[(nodes < 0) | (nodes >= graph.n_nodes)][0])
-        raise BadInput(f"There is no node {wrong}; the graph “{graph.name}” has nodes 0 to {graph.n_nodes - 1}.")
-    return nodes
+    for node in nodes:
+        if not 0 <= node < graph.n_nodes:
+            raise BadInput(f"There is no node {node}; the graph “{graph.name}” has nodes 0 to {graph.n_nodes - 1}.")
+    return np.array(nodes, np.int64)
 
 
 def links(graph: Graph, direction: str) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -51,7 +52,7 @@ def top_pagerank(graph: Graph, seeds: Iterable[int], keep: int, damping: float =
     if method == "exact":
         push.solve(0.5e-10)
     elif not push.settle(keep):
-        if push.links[0] == 3 and graph.n_edges <= WALKED:
+        if push.both and graph.n_edges <= WALKED:
             return push.relax(keep)
         push.solve(CLOSE)
     return push.best(keep)
@@ -68,10 +69,16 @@ class _Push:
         if not 0.0 <= damping < 1.0:
             raise BadParameter(f"damping is the probability of following an edge, from 0 to below 1, not {damping}.")
         self.graph, self.damping, self.direction = graph, damping, direction
-        self.links = links(graph, direction)
-        self.seeds, counts = np.unique(seed_array(graph, seeds), return_counts=True)
-        self.shares = counts / counts.sum()
+        self.both = graph.resolve(direction) == "both"
+        self.seeds, self.shares = seed_array(graph, seeds), np.ones(1)
+        if len(self.seeds) > 1:
+            self.seeds, counts = np.unique(self.seeds, return_counts=True)
+            self.shares = counts / counts.sum()
         self.estimate = None
+
+    @cached_property
+    def links(self) -> tuple:
+        return links(self.graph, self.direction)
 
     def _start(self) -> None:
         """Makes the arrays, all the mass at the seeds."""
@@ -91,7 +98,7 @@ class _Push:
 
     def settle(self, keep: int) -> bool:
         """Whether pushing alone found the best `keep` nodes: they stay the same, or nothing is left to push."""
-        left = self.graph.n_edges * (2 if self.links[0] == 3 else 1) // SHARE
+        left = self.graph.n_edges * (2 if self.both else 1) // SHARE
         if left < STEPS * keep:
             return False
         self._start()
@@ -117,7 +124,7 @@ class _Push:
 
         if self.estimate is None:
             self._start()
-        if self.links[0] == 3:
+        if self.both:
             kernels.conjugate_gradient(self.estimate, self.residual, self.damping, tolerance, *self.links[1:4])
         else:
             kernels.power_iterate(self.estimate, self.residual, self.damping, tolerance, *self.links)

@@ -39,7 +39,7 @@ def _lane(i: int, known: Mapping[str, Instance]) -> Instance | None:
     names = {key: f"{one.name} · {one.line.words()}" for key, one in known.items()}
     if instance is not None:
         names.setdefault(spec, f"{instance.name} · {instance.line.words()}")
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+    with st.container(horizontal=True, wrap=False, vertical_alignment="bottom", gap="small"):
         st.selectbox(f"Lane {i + 1}", options, index=options.index(spec), key=f"lane-{i}-{spec}", width="stretch",
                      format_func=lambda key: names.get(key, key), label_visibility="collapsed", on_change=_choose, args=(i, f"lane-{i}-{spec}"))
         with st.popover("", icon=":material/tune:", help="Change one operator, add or remove a lane"):

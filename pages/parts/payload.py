@@ -103,7 +103,7 @@ class Board:
         places = positions(nodes, [ends[e] for e in edges])
         answers = {node for answer in comparison.ask.question.answers for node in names(graph).exact(answer)}
         seeds = set(comparison.ask.seeds)
-        role = lambda node: "question" if node in seeds else "answer" if node in answers else "plain"  # noqa: E731
+        role = lambda node: "question" if node in seeds else "answer" if node in answers else "plain"
         return {
             "nodes": [{"id": n, "name": graph.node_name(n), "x": places[n][0], "y": places[n][1], "role": role(n)} for n in nodes],
             "edges": [{"id": e, "source": ends[e][0], "target": ends[e][1], "relation": graph.relation_name(e)} for e in edges],

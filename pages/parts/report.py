@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any
 
 from .board import script, source
 

@@ -9,7 +9,6 @@ import streamlit as st
 
 from core.datasets import datasets
 from core.engine import Lane
-from core.errors import HopscopeError
 from core.instances.catalogue import Instance, named
 from core.jobs import Job
 from core.operators import OPERATORS

@@ -21,6 +21,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT), str(HERE)]
 
 import board_payload  # noqa: E402
+
 from pages.parts.board import ASSETS, script, source  # noqa: E402
 from pages.parts.report import report_html, script_json  # noqa: E402
 

@@ -59,7 +59,9 @@ def path(kit, states, text):
 
 
 def test_fate_of_found_and_dropped_paths(kit, one_shot):
-    assert fate(kit.graph, one_shot, path(kit, one_shot, DRAMA)).text == "rank 2"
+    assert fate(kit.graph, one_shot, path(kit, one_shot, ANN)).text == "rank 1"
+    unseen = fate(kit.graph, one_shot, path(kit, one_shot, DRAMA))
+    assert (unseen.kind, unseen.text) == ("dropped", "rank 2, but the prompt holds the first 1")
     dropped = fate(kit.graph, one_shot, path(kit, one_shot, TWO))
     assert (dropped.kind, dropped.text) == ("dropped", "dropped by Rank: 3rd of 3")
 
@@ -90,7 +92,7 @@ def test_lost_answers_come_with_a_path(kit, one_shot):
     narrow = run(kit, EgoNetwork(hops=2), BeamSearch(width=1, hops=1), encoder=kit.Table({ANN: 1.0}))
     lost = lost_paths(kit.graph, [one_shot, narrow], ["Two", "Ann", "1999"])
     told = [[(answer, kit.graph.text(p)) for answer, p in lane] for lane in lost]
-    assert told == [[("Two", TWO)], [("Two", TWO)]]  # Ann was found by both, 1999 lies in no subgraph
+    assert told == [[("Two", TWO)], [("Two", TWO)]]  # Ann was shown by both, 1999 lies in no subgraph
 
 
 @pytest.mark.parametrize("number, text", [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (21, "21st"), (112, "112th"), (1041, "1,041st")])

@@ -1,0 +1,181 @@
+"""Compiled loops of the relaxation of PageRank: its arrangement of a graph, its half-sweeps, its choice of the best.
+
+They hold no lock on the interpreter. The links of a graph are (out_indptr, tails, in_indptr, in_heads); the rows of an
+arrangement are (indptr, near), both ways merged, by place.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+PUSHED, PART = 4, 16  # at most so many half-sweeps push, while what they walk is under 1/PART of all links
+SHIFT = 46  # drops all but 6 bits of a score's fraction: 64 bins for each power of two
+LOWEST, BINS = (1023 - 64) << (52 - SHIFT), 66 << (52 - SHIFT)  # the first bin takes all from 2^-64 down
+
+
+@njit(cache=True, nogil=True)
+def two_colours(order, out_indptr, tails, in_indptr, in_heads):
+    """The colour, 0 or 1, of every node: breadth-first from each of `order`, the rarer one among a node's neighbours."""
+    colour = np.full(len(order), -1, np.int8)
+    queue, queued, size, at = np.empty(len(order), np.int32), np.zeros(len(order), np.bool_), 0, 0
+    for root in order:
+        if not queued[root]:
+            queue[size], queued[root] = root, True
+            size += 1
+        while at < size:
+            node, zeros = queue[at], 0
+            at += 1
+            for side in range(2):
+                indptr, neighbours = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)
+                for link in range(indptr[node], indptr[node + 1]):
+                    near = neighbours[link]
+                    if colour[near] >= 0:
+                        zeros += 1 - 2 * colour[near]
+                    elif not queued[near]:
+                        queue[size], queued[near] = near, True
+                        size += 1
+            colour[node] = 1 if zeros > 0 else 0
+    return colour
+
+
+@njit(cache=True, nogil=True)
+def merge(nodes, place, out_indptr, tails, in_indptr, in_heads):
+    """(indptr, near): the links both ways among `nodes`, by their places, each row ascending; a place of -1 is left out."""
+    indptr = np.zeros(len(nodes) + 1, np.uint32)
+    fill, near = indptr, np.empty(0, np.uint32)
+    for writes in (False, True):
+        if writes:
+            for row in range(len(nodes)):
+                indptr[row + 1] += indptr[row]
+            fill, near = indptr[:-1].copy(), np.empty(indptr[-1], np.uint32)
+        for row in range(len(nodes)):
+            node = nodes[row]
+            for side in range(2):
+                starts, neighbours = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)
+                for link in range(starts[node], starts[node + 1]):
+                    other = place[neighbours[link]]
+                    if other >= 0 and writes:
+                        near[fill[other]] = row
+                        fill[other] += 1
+                    elif other >= 0:
+                        indptr[other + 1] += 1
+    return indptr, near
+
+
+@njit(cache=True, nogil=True)
+def _push(values, mass, active, count, seen, colour, start, end, seeds, bonus, over, step, inverse, indptr, near):
+    """A half-sweep of the places from `start` to `end` next to active ones of the other colour. Gives how many are active."""
+    size = count[colour]
+    for index in range(count[1 - colour]):
+        place = active[1 - colour, index]
+        for link in range(indptr[place], indptr[place + 1]):
+            other = near[link]
+            if start <= other < end:
+                mass[other] += values[place]
+                if not seen[other]:
+                    seen[other] = True
+                    active[colour, size] = other
+                    size += 1
+    for index in range(size):
+        place = active[colour, index]
+        values[place] = over * values[place] + inverse[place] * step * mass[place]
+        mass[place] = 0.0
+    for index in range(len(seeds)):
+        if start <= seeds[index] < end:
+            values[seeds[index]] += inverse[seeds[index]] * bonus[index]
+    return size
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _pull(values, start, end, extra, over, step, inverse, indptr, near):
+    """Relaxes each place from `start` to `end` in turn; gives by how much they changed, weighted by their links."""
+    change, link = 0.0, np.int64(indptr[start])
+    for place in range(start, end):
+        total, other, stop = 0.0, 0.0, np.int64(indptr[place + 1])
+        size = np.float64(stop - link)
+        while link + 1 < stop:  # two sums at once: an addition need not wait for the last
+            total += values[near[link]]
+            other += values[near[link + 1]]
+            link += 2
+        if link < stop:
+            total += values[near[link]]
+        total += other
+        link = stop
+        before = values[place]
+        after = over * before + inverse[place] * (step * total + extra)
+        change += abs(after - before) * size
+        values[place] = after
+    return change
+
+
+@njit(cache=True, nogil=True)
+def relax(values, mass, active, seen, split, seeds, bonus, omega, step, inverse, indptr, near, least, tolerance):
+    """Half-sweeps over the places before `split` and those from it, in turn: at least `least`, until two change little.
+
+    values[v] becomes (1 - omega) values[v] + inverse[v] x (step x the sum of its neighbours' values + the bonus of a seed).
+    The first are pushed along the links of what holds a value. Overwrites values, active, seen; mass is zero before and
+    after.
+    """
+    values[:], seen[:], count = 0.0, False, np.zeros(2, np.int64)
+    for index in range(len(seeds)):
+        place, colour = seeds[index], int(seeds[index] >= split)
+        values[place], seen[place] = inverse[place] * bonus[index] / omega, True
+        active[colour, count[colour]] = place
+        count[colour] += 1
+    over, half, change, before, pushes = 1.0 - omega, 0, np.inf, np.inf, True
+    while half < least or change + before > tolerance:
+        colour = (half + int(seeds[0] < split)) & 1
+        start, end = (0, split) if colour == 0 else (split, len(values))
+        half += 1
+        walk = 0
+        for index in range(count[1 - colour] if pushes else 0):
+            walk += indptr[active[1 - colour, index] + 1] - indptr[active[1 - colour, index]]
+        pushes = pushes and half <= PUSHED and walk * PART < len(near)
+        if pushes:
+            count[colour] = _push(values, mass, active, count, seen, colour, start, end, seeds, bonus, over, step, inverse, indptr, near)
+            continue
+        before, change, at = change, 0.0, start
+        for index in range(len(seeds)):
+            if start <= seeds[index] < end:
+                change += _pull(values, at, seeds[index], 0.0, over, step, inverse, indptr, near)
+                change += _pull(values, seeds[index], seeds[index] + 1, bonus[index], over, step, inverse, indptr, near)
+                at = seeds[index] + 1
+        change += _pull(values, at, end, 0.0, over, step, inverse, indptr, near)
+    return half
+
+
+@njit(cache=True, nogil=True)
+def candidates(values, scores, degree, damping, keep, nodes, hosts, leaf_indptr, leaves):
+    """(ids, scores) of the best `keep` of all nodes with a score, and of the few others in the bin of the last.
+
+    A place's score is its value x degree, a leaf's damping x the value of its host. Bins count scores as rounded by
+    `order.steady`, so that those equal to the last are all among them. Overwrites scores.
+    """
+    half, counts = 1 << 15, np.zeros(BINS, np.int64)
+    bits, shares = scores.view(np.int64), values[hosts] * damping
+    share_bits = shares.view(np.int64)
+    for place in range(len(scores)):
+        scores[place] = values[place] * degree[place]
+        if scores[place] > 0.0:
+            counts[min(max(((bits[place] + half) >> SHIFT) - LOWEST, 0), BINS - 1)] += 1
+    for index in range(len(hosts)):
+        if shares[index] > 0.0:
+            at = min(max(((share_bits[index] + half) >> SHIFT) - LOWEST, 0), BINS - 1)
+            counts[at] += leaf_indptr[index + 1] - leaf_indptr[index]
+    last, found = BINS - 1, counts[BINS - 1]
+    while last > 0 and found < keep:
+        last -= 1
+        found += counts[last]
+    bar = ((last + LOWEST) << SHIFT) - half if last > 0 else 1
+    ids, best, size = np.empty(found, np.int64), np.empty(found), 0
+    for place in range(len(scores)):
+        if bits[place] >= bar:  # bits order as the scores do, negative ones below
+            ids[size], best[size] = nodes[place], scores[place]
+            size += 1
+    for index in range(len(hosts)):
+        if share_bits[index] >= bar:
+            for at in range(leaf_indptr[index], leaf_indptr[index + 1]):
+                ids[size], best[size] = leaves[at], shares[index]
+                size += 1
+    return ids, best
