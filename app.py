@@ -14,11 +14,13 @@ st.logo(str(ROOT / "assets" / "logo.svg"), size="large")
 st.html(ROOT / "assets" / "style.css")
 
 engine().jobs.start("warm", lambda: Job("warm", lambda job: engine().warm()))
-page = st.navigation([
-    st.Page("pages/compare.py", title="Compare", icon=":material/view_column:", default=True),
-    st.Page("pages/build.py", title="Build", icon=":material/construction:"),
-    st.Page("pages/graphs.py", title="Graphs", icon=":material/hub:"),
-    st.Page("pages/models.py", title="Models", icon=":material/memory:"),
-])
+page = st.navigation(
+    [
+        st.Page("pages/compare.py", title="Compare", icon=":material/view_column:", default=True),
+        st.Page("pages/build.py", title="Build", icon=":material/construction:"),
+        st.Page("pages/graphs.py", title="Graphs", icon=":material/hub:"),
+        st.Page("pages/models.py", title="Models", icon=":material/memory:"),
+    ]
+)
 sidebar()
 page.run()

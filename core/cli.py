@@ -38,10 +38,24 @@ def parser() -> argparse.ArgumentParser:
 
     ask = commands.add_parser("ask", help="ask one question and compare instances")
     ask.add_argument("question")
-    ask.add_argument("--instance", action="append", default=[], metavar="ID", help="an instance, or a line of operators; repeat for more (default: lego-12)")
-    ask.add_argument("--entity", action="append", default=[], metavar="NAME", help="an entity to start from; repeat for more (default: found in the question)")
+    ask.add_argument(
+        "--instance",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="an instance, or a line of operators; repeat for more (default: lego-12)",
+    )
+    ask.add_argument(
+        "--entity",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="an entity to start from; repeat for more (default: found in the question)",
+    )
     ask.add_argument("--answer", action="append", default=[], metavar="NAME", help="a known answer, for the funnel; repeat for more")
-    ask.add_argument("--graph", default="metaqa", metavar="NAME", help="a graph's name, or a folder that holds a built one (default: metaqa)")
+    ask.add_argument(
+        "--graph", default="metaqa", metavar="NAME", help="a graph's name, or a folder that holds a built one (default: metaqa)"
+    )
     ask.add_argument("--seed", type=int, default=0)
     ask.add_argument("--no-llm", action="store_true", help="do not ask a language model for the answer")
     ask.add_argument("--json", action="store_true", help="print one JSON object")
@@ -153,7 +167,9 @@ def _models(options) -> int:
         with bar("Fetching") as advanced:
             registry.fetch(options.fetch, advanced)
     for info in registry.declared():
-        print(f"{'●' if info.present else '○'} {info.name:20} {info.kind:9} {info.title}" + ("" if info.present else f"  ({info.how_to_get})"))
+        print(
+            f"{'●' if info.present else '○'} {info.name:20} {info.kind:9} {info.title}" + ("" if info.present else f"  ({info.how_to_get})")
+        )
     return OK
 
 

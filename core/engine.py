@@ -112,8 +112,13 @@ class Engine:
         """A question ready to be run: checked, its entities linked. Raises BadInput, UnknownEntity."""
         text = check_question(question.text)
         seeds = self.link(graph, text, question.entities)
-        plain = Question(text.replace("[", "").replace("]", "") if not question.entities else text, question.id,
-                         tuple(graph.names(seeds)), question.answers, question.hops)
+        plain = Question(
+            text.replace("[", "").replace("]", "") if not question.entities else text,
+            question.id,
+            tuple(graph.names(seeds)),
+            question.answers,
+            question.hops,
+        )
         return Ask(graph, plain, seeds, seed, reader, model)
 
     def compare(self, ask: Ask, instances: Sequence[Instance], again: bool = False) -> Job:
@@ -126,8 +131,13 @@ class Engine:
 
     def key(self, ask: Ask, instances: Sequence[Instance]) -> str:
         """What a comparison is known by: the same for the same question, graph, lanes, models and seed."""
-        told = [*map(str, ask.key(self.models.signature())), ask.question.answers, ask.reader, ask.model,
-                [(i.id, repr(i.line)) for i in instances]]
+        told = [
+            *map(str, ask.key(self.models.signature())),
+            ask.question.answers,
+            ask.reader,
+            ask.model,
+            [(i.id, repr(i.line)) for i in instances],
+        ]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
     def _job(self, ask: Ask, instances: Sequence[Instance]) -> Job:
@@ -137,7 +147,9 @@ class Engine:
         return job
 
     def _work(self, job: Job, comparison: Comparison) -> Comparison:
-        for lane in sorted(comparison.lanes, key=lambda lane: self._asks_chat(lane.instance)):  # stable: lanes that ask a language model while retrieving come last
+        for lane in sorted(
+            comparison.lanes, key=lambda lane: self._asks_chat(lane.instance)
+        ):  # stable: lanes that ask a language model while retrieving come last
             self._part(job, lane, LaneRun.retrieve, RUNNING)
             if not comparison.ask.model:
                 self._finish(job, lane)
@@ -151,8 +163,11 @@ class Engine:
         """Whether a language model is asked while retrieving. An expression that cannot be read counts as none: its lane will say so."""
         try:
             return any(
-                uses_chat(value) for operator in instance.line for p, value in zip(parameters(type(operator)), values(operator).values())
-                if p.model and value not in p.also)
+                uses_chat(value)
+                for operator in instance.line
+                for p, value in zip(parameters(type(operator)), values(operator).values())
+                if p.model and value not in p.also
+            )
         except BadParameter:
             return False
 

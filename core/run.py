@@ -85,8 +85,7 @@ class LaneRun:
         return self.states[-1] if self.states else State(self.ask.question, self.ask.seeds)
 
     def _run(self, operators: list, progress: Progress) -> None:
-        context = Context(self.ask.graph, self.models, self.ask.seed, progress.check, progress.advanced, progress.text,
-                          self.ask.model)
+        context = Context(self.ask.graph, self.models, self.ask.seed, progress.check, progress.advanced, progress.text, self.ask.model)
         for operator in operators:
             done = tuple(map(lambda step: (step.operator, tuple(step.parameters.items())), self.state.trace))
             key = (*self.ask.key(self.models.signature()), done, repr(operator), operator.stage == "generate" and self.ask.model)

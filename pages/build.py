@@ -16,8 +16,12 @@ from pages.parts.trying import try_it
 
 EMPTY = ""
 STAGE_WORDS = {
-    "extract": "Take a part of the graph", "filter": "Thin that part", "retrieve": "Find paths", "refine": "Choose among the paths",
-    "read": "Answer from the graph", "generate": "Answer with a language model",
+    "extract": "Take a part of the graph",
+    "filter": "Thin that part",
+    "retrieve": "Find paths",
+    "refine": "Choose among the paths",
+    "read": "Answer from the graph",
+    "generate": "Answer with a language model",
 }
 
 
@@ -66,10 +70,24 @@ def start(known: dict[str, Instance], draft: Draft) -> None:
             st.session_state.build_start = None
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.selectbox("Start from", list(names), index=None, key="build_start", format_func=names.__getitem__, on_change=load,
-                     placeholder="Choose an instance, or an empty line", help="Replaces the line below; “Undo” brings it back.")
-        st.button("Undo", icon=":material/undo:", on_click=draft.undo, disabled=not draft.before, key="undo",
-                  help="Go back one added, moved or removed operator, or the line before the last start.")
+        st.selectbox(
+            "Start from",
+            list(names),
+            index=None,
+            key="build_start",
+            format_func=names.__getitem__,
+            on_change=load,
+            placeholder="Choose an instance, or an empty line",
+            help="Replaces the line below; “Undo” brings it back.",
+        )
+        st.button(
+            "Undo",
+            icon=":material/undo:",
+            on_click=draft.undo,
+            disabled=not draft.before,
+            key="undo",
+            help="Go back one added, moved or removed operator, or the line before the last start.",
+        )
     if not draft.cards:
         st.info("The line is empty. Choose an instance above, or add a first operator below.", icon=":material/construction:")
 
@@ -82,10 +100,29 @@ def card(draft: Draft, position: int) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"**{position + 1}. {plain(heading(operator))}**", width="content")
             st.caption(STAGE_WORDS[operator.stage], width="stretch")
-            for icon, by, words, off in (("arrow_upward", -1, "Move up", position == 0), ("arrow_downward", 1, "Move down", position == last)):
-                st.button("", key=f"{this.key}-{by}", icon=f":material/{icon}:", type="tertiary", help=words, disabled=off,
-                          on_click=draft.move, args=(position, by))
-            st.button("", key=f"{this.key}-remove", icon=":material/close:", type="tertiary", help="Remove", on_click=draft.remove, args=(position,))
+            for icon, by, words, off in (
+                ("arrow_upward", -1, "Move up", position == 0),
+                ("arrow_downward", 1, "Move down", position == last),
+            ):
+                st.button(
+                    "",
+                    key=f"{this.key}-{by}",
+                    icon=f":material/{icon}:",
+                    type="tertiary",
+                    help=words,
+                    disabled=off,
+                    on_click=draft.move,
+                    args=(position, by),
+                )
+            st.button(
+                "",
+                key=f"{this.key}-remove",
+                icon=":material/close:",
+                type="tertiary",
+                help="Remove",
+                on_click=draft.remove,
+                args=(position,),
+            )
         st.caption(plain(sentence_of(operator)))
         changed = operator_form(operator, this.key)
         this.broken = changed is None
@@ -107,8 +144,14 @@ def adding(draft: Draft) -> None:
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.caption(STAGE_WORDS[stage], width=200)
                 for cls in kinds:
-                    st.button(plain(heading(cls)), key=f"add-{cls.__name__}", disabled=reasons[cls] is not None, on_click=draft.insert,
-                              args=(position, cls()), help=plain(reasons[cls] or sentence_of(cls())))
+                    st.button(
+                        plain(heading(cls)),
+                        key=f"add-{cls.__name__}",
+                        disabled=reasons[cls] is not None,
+                        on_click=draft.insert,
+                        args=(position, cls()),
+                        help=plain(reasons[cls] or sentence_of(cls())),
+                    )
                 if all(reasons.values()):
                     st.caption(plain(_together([reasons[cls] for cls in kinds])), width="stretch")
 
@@ -119,8 +162,15 @@ def _place(draft: Draft) -> int:
         return 0
     places = {len(draft.cards): "at the end"} | {i: f"before {i + 1}. {heading(c.operator)}" for i, c in enumerate(draft.cards)}
     shape = "-".join(card.key for card in draft.cards)
-    return st.selectbox("Where", list(places), index=list(places).index(draft.usual_place()), format_func=places.__getitem__,
-                        key=f"place-{shape}", label_visibility="collapsed", width=240)
+    return st.selectbox(
+        "Where",
+        list(places),
+        index=list(places).index(draft.usual_place()),
+        format_func=places.__getitem__,
+        key=f"place-{shape}",
+        label_visibility="collapsed",
+        width=240,
+    )
 
 
 def _together(reasons: list[str]) -> str:
@@ -160,7 +210,9 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
     for instance in own:
         with st.container(horizontal=True, vertical_alignment="center", key=f"own-{instance.id}"):
             st.text(f"{instance.title}  ·  {instance.line.words()}", width="stretch")
-            st.button("Delete", key=f"delete-{instance.id}", type="tertiary", icon=":material/delete:", on_click=_delete, args=(instance.id,))
+            st.button(
+                "Delete", key=f"delete-{instance.id}", type="tertiary", icon=":material/delete:", on_click=_delete, args=(instance.id,)
+            )
 
 
 def _delete(key: str) -> None:

@@ -19,7 +19,7 @@ from pages.parts.permalink import Link, read_link, write_link
 from pages.parts.report import report_html
 from pages.parts.session import engine, graph, graph_name, instances
 
-FIRST = (EXAMPLE, "what genres do the films written by Woody Allen fall under", "which person directed the movie Inception")
+FIRST = (EXAMPLE, "who acted in the movies directed by the director of Some Mother's Son", "which person directed the movie Inception")
 
 
 def restore() -> None:
@@ -67,8 +67,15 @@ def page() -> None:
 def settings() -> None:
     """The switches of a run."""
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        st.toggle("Language model", key="model", help="Let a language model answer from the paths, after the graph reader.", on_change=resubmit)
-        st.toggle("Graph reader", key="reader", help="Name the entities at the ends of the best paths, without a language model.", on_change=resubmit)
+        st.toggle(
+            "Language model", key="model", help="Let a language model answer from the paths, after the graph reader.", on_change=resubmit
+        )
+        st.toggle(
+            "Graph reader",
+            key="reader",
+            help="Name the entities at the ends of the best paths, without a language model.",
+            on_change=resubmit,
+        )
         job = engine().jobs.get(st.session_state.get("job", ""))
         if job is not None and not job.ended:
             st.button("Cancel", icon=":material/stop_circle:", on_click=job.cancel)
@@ -99,7 +106,9 @@ def ask(opened, lanes) -> HopscopeError | None:
 def link() -> Link:
     """The address of what is on the screen."""
     state = st.session_state
-    return Link(state.question, tuple(state.entities), tuple(state.answers), tuple(state.lanes), graph_name(), state.seed, state.model, state.reader)
+    return Link(
+        state.question, tuple(state.entities), tuple(state.answers), tuple(state.lanes), graph_name(), state.seed, state.model, state.reader
+    )
 
 
 def results(job: Job) -> None:
@@ -135,7 +144,9 @@ def node_bar(opened, node: int) -> None:
     name = opened.node_name(node)
     with st.container(horizontal=True, vertical_alignment="center", border=True):
         st.text(f"{name} · {opened.degree(node):,} edges")
-        st.page_link("pages/graphs.py", label="Walk its neighbourhood", icon=":material/hub:", query_params={"entity": name, "graph": graph_name()})
+        st.page_link(
+            "pages/graphs.py", label="Walk its neighbourhood", icon=":material/hub:", query_params={"entity": name, "graph": graph_name()}
+        )
         st.button("Start from here", on_click=start_from, args=(name,))
 
 
@@ -153,22 +164,35 @@ def share(job: Job) -> None:
         st.code(link().address(st.context.url or ""), language=None, wrap_lines=True)
         told = drawing(job)
         st.download_button("Report (HTML)", lambda: report(comparison, told), "hopscope.html", "text/html", on_click="ignore")
-        st.download_button("Data (JSON)", lambda: json.dumps(comparison_dict(comparison), ensure_ascii=False, indent=1), "hopscope.json", "application/json", on_click="ignore")
+        st.download_button(
+            "Data (JSON)",
+            lambda: json.dumps(comparison_dict(comparison), ensure_ascii=False, indent=1),
+            "hopscope.json",
+            "application/json",
+            on_click="ignore",
+        )
 
 
 def report(comparison, told: Board) -> str:
     """The comparison as one self-contained HTML file."""
     asked = comparison.ask
-    meta = {"graph": asked.graph.name, "seed": asked.seed, "date": date.today().isoformat(),
-            "starts from": ", ".join(asked.question.entities), "known answers": ", ".join(asked.question.answers)}
+    meta = {
+        "graph": asked.graph.name,
+        "seed": asked.seed,
+        "date": date.today().isoformat(),
+        "starts from": ", ".join(asked.question.entities),
+        "known answers": ", ".join(asked.question.answers),
+    }
     return report_html(told.payload(), asked.question.text, meta)
 
 
 def welcome() -> None:
     """What to do on an empty screen."""
     st.subheader("See how a graph retriever hops")
-    st.write("Ask one question of the graph. Each lane answers it with another retrieval instance, and shows what it kept of "
-             "the graph, which paths it found, what it told the language model, what that cost, and where the right answer was lost.")
+    st.write(
+        "Ask one question of the graph. Each lane answers it with another retrieval instance, and shows what it kept of "
+        "the graph, which paths it found, what it told the language model, what that cost, and where the right answer was lost."
+    )
     for text in FIRST:
         st.button(text, key=f"first-{text}", type="tertiary", icon=":material/arrow_forward:", on_click=begin, args=(text,))
 

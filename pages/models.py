@@ -60,8 +60,17 @@ def _roles() -> None:
                 def chosen(role: str = role, key: str = key) -> None:
                     said(lambda: registry.set_role(role, st.session_state[key], save=True))
 
-                st.selectbox(label, list(fit), key=key, help=told, on_change=chosen, width=225,
-                             format_func=lambda name, fit=fit: fit[name].title.split(",")[0].split(" (")[0] + ("" if fit[name].present else " · not here"))
+                st.selectbox(
+                    label,
+                    list(fit),
+                    key=key,
+                    help=told,
+                    on_change=chosen,
+                    width=225,
+                    format_func=lambda name, fit=fit: (
+                        fit[name].title.split(",")[0].split(" (")[0] + ("" if fit[name].present else " · not here")
+                    ),
+                )
         absent = [ROLE_WORDS[role][0] for role, name in registry.roles.items() if not registry.info(name).present]
         if absent:
             st.caption(f"{' and '.join(absent)}: that model is not here yet. Get it below, or choose another.")

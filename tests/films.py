@@ -1,7 +1,7 @@
 """A graph of five nodes, and models whose every answer is written down in the test.
 
-    One --directed_by--> Ann      Two --directed_by--> Ann     Two --written_by--> Ann
-    One --has_genre--> Drama      Two --release_year--> 1999
+One --directed_by--> Ann      Two --directed_by--> Ann     Two --written_by--> Ann
+One --has_genre--> Drama      Two --release_year--> 1999
 """
 
 from __future__ import annotations
@@ -39,8 +39,13 @@ class Table:
         scores = self.score(task, texts)
         order = np.argsort(-scores, kind="stable")
         best = order if k <= 0 else order[:k]
-        return Choice(tuple(map(int, best)), tuple(map(float, scores[best])), tuple(map(int, order)),
-                      tuple(map(float, scores[order])), Usage(texts=len(texts)))
+        return Choice(
+            tuple(map(int, best)),
+            tuple(map(float, scores[best])),
+            tuple(map(int, order)),
+            tuple(map(float, scores[order])),
+            Usage(texts=len(texts)),
+        )
 
 
 class Picker:
@@ -112,5 +117,6 @@ def kit(films):
     def texts(after):
         return [films.text(path) for path in after.paths.items]
 
-    return SimpleNamespace(graph=films, node=node, state=state, context=context, texts=texts, Table=Table, Picker=Picker,
-                           Parrot=Parrot, Written=Written)
+    return SimpleNamespace(
+        graph=films, node=node, state=state, context=context, texts=texts, Table=Table, Picker=Picker, Parrot=Parrot, Written=Written
+    )

@@ -10,13 +10,14 @@ export function laneMarks(graph) {
   const shown = focus.key ? [board.path(focus.key)] : focus.frame ? focus.frame.map((key) => board.path(key)).filter(Boolean) : null;
   const best = members(shown && !focus.key ? shown : top.slice(0, 1));
   const all = members(top);
+  const alive = data.alive ? new Set(data.alive) : all.nodes; // known answers on any kept path, shown in the list or not
   const lit = shown ? members(shown) : null;
   const tone = focus.key ? `tone-${focus.fate ?? "unknown"}` : "";
   const marks = { nodes: new Map(), edges: new Map(), steps: stepNumbers(shown ?? top) };
   const light = (kind, id) => (!lit ? "" : lit[kind].has(id) ? `lit ${tone}` : "dim");
   for (const node of graph.nodes.values()) {
     const path = all.nodes.has(node.id);
-    const lost = node.role === "answer" && !path && lane.retrieved ? "lost" : "";
+    const lost = node.role === "answer" && !alive.has(node.id) && lane.retrieved ? "lost" : "";
     const ghost = !path && !inside.nodes.has(node.id) ? "ghost" : "";
     marks.nodes.set(node.id, `${node.role ?? "plain"} ${path ? "path" : ""} ${best.nodes.has(node.id) ? "best" : ""} ${lost} ${ghost} ${light("nodes", node.id)}`);
   }

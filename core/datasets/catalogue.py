@@ -47,8 +47,7 @@ class Dataset:
     sets: Mapping[str, QuestionSet] = field(default_factory=dict)
     source: str = ""
 
-    def open(self, progress: Callable[[str, float], None] | None = None,
-             check: Callable[[], None] | None = None) -> Graph:
+    def open(self, progress: Callable[[str, float], None] | None = None, check: Callable[[], None] | None = None) -> Graph:
         """The graph, built first where its store is absent, damaged or of another state of the file; waits for another
         process that builds it. Raises StoreError or BadInput where that fails."""
         if self.triples is None:
@@ -134,10 +133,17 @@ def _shipped(path: FilePath) -> Dataset:
     """The data set that a `dataset.toml` describes. Raises BadInput naming the file and the key that is wrong."""
     try:
         told = tomllib.loads(path.read_text("utf-8"))
-        sets = {name: _set_of(name, row, path.parent)
-                for name, row in told.get("questions", {}).items()}
-        return Dataset(told["name"], told["title"], told["licence"], told["direction"], path.parent / told["triples"],
-                       graphs_folder() / told["name"], sets, told.get("source", ""))
+        sets = {name: _set_of(name, row, path.parent) for name, row in told.get("questions", {}).items()}
+        return Dataset(
+            told["name"],
+            told["title"],
+            told["licence"],
+            told["direction"],
+            path.parent / told["triples"],
+            graphs_folder() / told["name"],
+            sets,
+            told.get("source", ""),
+        )
     except KeyError as error:
         raise BadInput(f"{path.parent.name}/{path.name} lacks {error}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError, AttributeError) as error:

@@ -27,11 +27,18 @@ def read_questions(path: str | FilePath, name: str, hops: int | None = None) -> 
             continue
         text, tab, answers = line.partition("\t")
         if not tab or not text.strip():
-            raise BadInput(f"{path.name}, line {number}: expected a question, a tab and its answers separated by “|”, "
-                           f"found “{shorten(line)}”.")
-        questions.append(Question(
-            text=BRACKETS.sub(r"\1", text).strip(), id=f"{name}-{number}", entities=tuple(BRACKETS.findall(text)),
-            answers=tuple(dict.fromkeys(answer for answer in answers.split("|") if answer)), hops=hops))
+            raise BadInput(
+                f"{path.name}, line {number}: expected a question, a tab and its answers separated by “|”, found “{shorten(line)}”."
+            )
+        questions.append(
+            Question(
+                text=BRACKETS.sub(r"\1", text).strip(),
+                id=f"{name}-{number}",
+                entities=tuple(BRACKETS.findall(text)),
+                answers=tuple(dict.fromkeys(answer for answer in answers.split("|") if answer)),
+                hops=hops,
+            )
+        )
     if not questions:
         raise BadInput(f"{path.name} holds no questions.")
     return tuple(questions)

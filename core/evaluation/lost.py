@@ -22,9 +22,7 @@ def lost_paths(graph, runs: Sequence[Sequence[State]], answers: Sequence[str]) -
         path = _kept(runs, nodes) or _seen(runs, nodes) or _shortest(graph, runs, nodes)
         if path is not None:
             known[answer] = path
-    return [
-        [(answer, path) for answer, path in known.items() if not _ends(states, goals[answer])] for states in runs
-    ]
+    return [[(answer, path) for answer, path in known.items() if not _ends(states, goals[answer])] for states in runs]
 
 
 def _ends(states: Sequence[State], nodes: set[int]) -> bool:

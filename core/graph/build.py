@@ -24,8 +24,15 @@ Source = Iterable[tuple[str, str, str]] | str | FilePath
 CHECK_EVERY = 1 << 14  # triples between two looks whether to go on
 
 
-def build(triples: Source, folder: str | FilePath, name: str, direction: Direction = "both",
-          progress: Progress | None = None, check: Check | None = None, wait: bool = False) -> Graph:
+def build(
+    triples: Source,
+    folder: str | FilePath,
+    name: str,
+    direction: Direction = "both",
+    progress: Progress | None = None,
+    check: Check | None = None,
+    wait: bool = False,
+) -> Graph:
     """The graph of some triples (an iterable, or a file for `read_triples`), stored in `folder` and opened.
 
     Node and relation ids go by first appearance; a triple that appears twice is kept once; triples between the same
@@ -38,8 +45,15 @@ def build(triples: Source, folder: str | FilePath, name: str, direction: Directi
         return _build(triples, folder, name, direction, progress, check)
 
 
-def open_or_build(source: str | FilePath, folder: str | FilePath, name: str, direction: Direction = "both",
-                  progress: Progress | None = None, check: Check | None = None, wait: bool = True) -> Graph:
+def open_or_build(
+    source: str | FilePath,
+    folder: str | FilePath,
+    name: str,
+    direction: Direction = "both",
+    progress: Progress | None = None,
+    check: Check | None = None,
+    wait: bool = True,
+) -> Graph:
     """The stored graph of a file of triples, built first where it is absent, damaged, or of another state of the file."""
     source, folder = FilePath(source), FilePath(folder).absolute()
     graph = _current(source, folder, name, direction)
@@ -85,8 +99,7 @@ def _file_digest(path: FilePath) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _build(triples: Source, folder: FilePath, name: str, direction: Direction, progress: Progress | None,
-           check: Check | None) -> Graph:
+def _build(triples: Source, folder: FilePath, name: str, direction: Direction, progress: Progress | None, check: Check | None) -> Graph:
     if direction not in ("out", "in", "both"):
         raise BadInput(f"A graph's direction is out, in or both, not “{direction}”.")
     report, stop = progress or (lambda text, share: None), check or (lambda: None)
@@ -144,8 +157,9 @@ def _read(triples: Iterable[tuple[str, str, str]], stop: Check) -> tuple[dict, d
     return names, relations, tuple(np.frombuffer(column, np.int64) for column in (heads, kinds, tails))
 
 
-def _arrays(names: dict[str, int], columns: tuple[np.ndarray, ...], n_relations: int,
-            stop: Check) -> tuple[dict[str, np.ndarray], np.ndarray]:
+def _arrays(
+    names: dict[str, int], columns: tuple[np.ndarray, ...], n_relations: int, stop: Check
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """The arrays of the store and the blob of names. Raises BadInput for a name that cannot be written as UTF-8."""
     heads, relations, tails = columns
     order = np.lexsort((tails, relations, heads))

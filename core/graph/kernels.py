@@ -23,8 +23,7 @@ def _degree(node, way, out_indptr, in_indptr):
 
 
 @njit(cache=True, nogil=True)
-def push_queue(estimate, residual, queued, touched, count, damping, epsilon, force, budget, way, out_indptr, tails,
-               in_indptr, in_heads):
+def push_queue(estimate, residual, queued, touched, count, damping, epsilon, force, budget, way, out_indptr, tails, in_indptr, in_heads):
     """Pushes first in, first out until every residual is under `epsilon` x degree or `budget` steps are spent.
 
     Starts from the touched nodes over the bar, in their order; with `force`, from all touched nodes that hold a residual.

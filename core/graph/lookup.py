@@ -64,7 +64,7 @@ class Names:
 
     def _bytes(self, node: int) -> bytes:
         offsets = self.graph.name_offsets
-        return bytes(self.graph.names_utf8[int(offsets[node]): int(offsets[node + 1])])
+        return bytes(self.graph.names_utf8[int(offsets[node]) : int(offsets[node + 1])])
 
     def _first_at_least(self, wanted: bytes) -> int:
         """The first place in the order of names whose name is not below `wanted`."""

@@ -12,17 +12,19 @@ import numpy as np
 
 BRACKETS = re.compile(r"\[([^\[\]]+)\]")
 # Words of questions; a node of such a name is meant only where nothing else is named.
-COMMON = frozenset((
-    "a about act acted acting actor actors actress actresses also an and appear appeared appears applicable are as "
-    "associated at be best by came can co co-starred come costarred could date dates describe described did direct "
-    "directed director directors directs do does english ever fall falls famous features film films find for from "
-    "genre genres give good had has have he her him his how i in into is it its kind kinds language languages list "
-    "listed made main make makes me movie movies name named of on one or other out people person play played plays "
-    "please popular primary rated rating ratings release released same say screenplay screenwriter screenwriters "
-    "script scripts share she show some sort spoken star starred starring stars tag tell that the their them there "
-    "these they this those title to together topic topics type types under use used using vote votes was were what "
-    "whats when where which who whose why with word words write writer writers written wrote year years you"
-).split())
+COMMON = frozenset(
+    (
+        "a about act acted acting actor actors actress actresses also an and appear appeared appears applicable are as "
+        "associated at be best by came can co co-starred come costarred could date dates describe described did direct "
+        "directed director directors directs do does english ever fall falls famous features film films find for from "
+        "genre genres give good had has have he her him his how i in into is it its kind kinds language languages list "
+        "listed made main make makes me movie movies name named of on one or other out people person play played plays "
+        "please popular primary rated rating ratings release released same say screenplay screenwriter screenwriters "
+        "script scripts share she show some sort spoken star starred starring stars tag tell that the their them there "
+        "these they this those title to together topic topics type types under use used using vote votes was were what "
+        "whats when where which who whose why with word words write writer writers written wrote year years you"
+    ).split()
+)
 FUZZY_BAR, FUZZY_WORDS, FUZZY_LETTERS = 85.0, 5, 4
 
 
@@ -79,8 +81,11 @@ class Vocabulary:
         nothing else is left; of names that overlap, the longest stays. Where no name is found, the nearest in spelling
         (marked `fuzzy`) stands in.
         """
-        marked = [Mention(match.start(1), match.end(1), match[1], node) for match in BRACKETS.finditer(question)
-                  if (node := self._choose(match[1])) is not None]
+        marked = [
+            Mention(match.start(1), match.end(1), match[1], node)
+            for match in BRACKETS.finditer(question)
+            if (node := self._choose(match[1])) is not None
+        ]
         if marked:
             return marked
         found = self._at_words(question)
@@ -94,8 +99,7 @@ class Vocabulary:
 
     def _is_clear(self, mention: Mention) -> bool:
         name = self.names[mention.node]
-        return (mention.text == name and name.casefold() not in COMMON
-                and any(letter.isupper() or letter.isdigit() for letter in name))
+        return mention.text == name and name.casefold() not in COMMON and any(letter.isupper() or letter.isdigit() for letter in name)
 
     def _choose(self, text: str) -> int | None:
         """The node a piece of text names: in its very case, else the one with most edges; None where there is none."""
@@ -141,7 +145,7 @@ class Vocabulary:
         best: tuple[float, int, Mention] | None = None
         for size in range(min(FUZZY_WORDS, len(words)), 0, -1):
             for first in range(len(words) - size + 1):
-                run = words[first: first + size]
+                run = words[first : first + size]
                 if all(word[0].casefold() in COMMON for word in (run[0], run[-1])) or len(run[0][0]) + len(run) < 3:
                     continue
                 start, end = run[0].start(), run[-1].end()

@@ -33,8 +33,14 @@ def links(graph: Graph, direction: str) -> tuple[int, np.ndarray, np.ndarray, np
     return WAYS[direction], *(np.asarray(values) for values in arrays)
 
 
-def nearest(graph: Graph, seeds: Iterable[int], hops: int, direction: str = "graph", keep: int | None = None,
-            check: Callable[[], None] | None = None) -> tuple[np.ndarray, np.ndarray]:
+def nearest(
+    graph: Graph,
+    seeds: Iterable[int],
+    hops: int,
+    direction: str = "graph",
+    keep: int | None = None,
+    check: Callable[[], None] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
     """(nodes, hops from the seeds), int64, ordered by (hops, id): breadth-first from the seeds, themselves included.
 
     At most `keep` nodes, the nearest; seeds that do not fit are cut too.
@@ -57,8 +63,14 @@ def nearest(graph: Graph, seeds: Iterable[int], hops: int, direction: str = "gra
     return found[:end].copy(), distance[:end].copy()
 
 
-def ego(graph: Graph, seeds: Iterable[int], hops: int, direction: str = "graph", keep: int | None = None,
-        check: Callable[[], None] | None = None) -> np.ndarray:
+def ego(
+    graph: Graph,
+    seeds: Iterable[int],
+    hops: int,
+    direction: str = "graph",
+    keep: int | None = None,
+    check: Callable[[], None] | None = None,
+) -> np.ndarray:
     """The nodes at most `hops` steps from the seeds, int64, ascending; with `keep`, the nearest ones, ties by id."""
     return np.sort(nearest(graph, seeds, hops, direction, keep, check)[0])
 

@@ -21,8 +21,9 @@ CLOSE = 1e-5  # the error summed over all nodes, where the best are solved for
 WALKED = 2_000_000  # up to so many edges a graph may be arranged for relaxation, which is quicker still
 
 
-def pagerank_exact(graph: Graph, seeds: Iterable[int], damping: float = 0.8, direction: str = "graph",
-                   tolerance: float = 1e-10) -> np.ndarray:
+def pagerank_exact(
+    graph: Graph, seeds: Iterable[int], damping: float = 0.8, direction: str = "graph", tolerance: float = 1e-10
+) -> np.ndarray:
     """The personalised PageRank of every node, float64 [n], which sums to 1.
 
     p = damping x P^T p + (1 - damping) x s, with s the seeds, repeated ones counting again; what reaches a node without
@@ -36,8 +37,9 @@ def pagerank_exact(graph: Graph, seeds: Iterable[int], damping: float = 0.8, dir
     return scores / scores.sum()
 
 
-def top_pagerank(graph: Graph, seeds: Iterable[int], keep: int, damping: float = 0.8, direction: str = "graph",
-                 method: Literal["push", "exact"] = "push") -> tuple[np.ndarray, np.ndarray]:
+def top_pagerank(
+    graph: Graph, seeds: Iterable[int], keep: int, damping: float = 0.8, direction: str = "graph", method: Literal["push", "exact"] = "push"
+) -> tuple[np.ndarray, np.ndarray]:
     """The `keep` nodes of highest personalised PageRank: (ids int64, scores float64), best first by (-score, id).
 
     As many as `keep`, or as the seeds reach where those are fewer. `push` is a first-in first-out forward push (Andersen,
@@ -92,8 +94,9 @@ class _Push:
         """Pushes down to `bar`; gives the steps taken, more than `budget` where it ran out."""
         from core.graph import kernels
 
-        self.count, steps = kernels.push_queue(self.estimate, self.residual, self.queued, self.touched, self.count,
-                                               self.damping, bar, force, budget, *self.links)
+        self.count, steps = kernels.push_queue(
+            self.estimate, self.residual, self.queued, self.touched, self.count, self.damping, bar, force, budget, *self.links
+        )
         return steps
 
     def settle(self, keep: int) -> bool:

@@ -12,8 +12,9 @@ CHECK_EVERY = 4096
 Step = tuple[int, int, bool]  # local neighbour, edge, forward
 
 
-def shortest_paths(local: Local, source: int, hops: int, every: bool = False, cap: int | None = None,
-                   check: Callable[[], None] | None = None) -> tuple[list[Path], bool]:
+def shortest_paths(
+    local: Local, source: int, hops: int, every: bool = False, cap: int | None = None, check: Callable[[], None] | None = None
+) -> tuple[list[Path], bool]:
     """The shortest paths of at most `hops` steps from `source` (a node of the graph) to the other nodes of the subgraph.
 
     One a target by default, the smallest by (place of the last but one node in the search, edge), as igraph's
@@ -30,8 +31,7 @@ def shortest_paths(local: Local, source: int, hops: int, every: bool = False, ca
     return _capped(found, cap, check)
 
 
-def simple_paths(local: Local, source: int, hops: int, cap: int | None,
-                 check: Callable[[], None] | None = None) -> tuple[list[Path], bool]:
+def simple_paths(local: Local, source: int, hops: int, cap: int | None, check: Callable[[], None] | None = None) -> tuple[list[Path], bool]:
     """All paths of 1 to `hops` steps from `source` that repeat no node (LEGO-GraphRAG EPR, METHODS 1.2), shortest first.
 
     Within a length, by the place of the path that is extended, then (edge, forward first). At most `cap` paths, so that
@@ -52,8 +52,9 @@ def _capped(found: Iterator[Path], cap: int | None, check: Callable[[], None] | 
     return paths, False
 
 
-def _search(local: Local, start: int, hops: int,
-            check: Callable[[], None] | None) -> tuple[dict[int, int], dict[int, tuple[int, int, bool]]]:
+def _search(
+    local: Local, start: int, hops: int, check: Callable[[], None] | None
+) -> tuple[dict[int, int], dict[int, tuple[int, int, bool]]]:
     """Breadth-first: the depth of each reached node, and (parent, edge, forward) of each but the start."""
     depth, came, level = {start: 0}, {}, [start]
     for hop in range(1, hops + 1):
@@ -79,8 +80,7 @@ def _one_to(local: Local, start: int, node: int, came: dict[int, tuple[int, int,
     return Path(tuple(reversed(nodes)), tuple(reversed(edges)), tuple(reversed(forward)))
 
 
-def _all_to(local: Local, start: int, targets: list[int], depth: dict[int, int],
-            check: Callable[[], None] | None) -> Iterator[Path]:
+def _all_to(local: Local, start: int, targets: list[int], depth: dict[int, int], check: Callable[[], None] | None) -> Iterator[Path]:
     """All shortest paths, target by target, each by (nodes, edges); nothing is held but the path in hand."""
     onward: dict[int, dict[int, list[Step]]] = {}  # node -> next node one deeper -> the parallel steps to it
     before: dict[int, list[int]] = {}  # node -> the nodes one less deep that lead to it
@@ -104,8 +104,7 @@ def _all_to(local: Local, start: int, targets: list[int], depth: dict[int, int],
         yield from _between(local, start, target, onward, useful)
 
 
-def _between(local: Local, start: int, target: int, onward: dict[int, dict[int, list[Step]]],
-             useful: set[int]) -> Iterator[Path]:
+def _between(local: Local, start: int, target: int, onward: dict[int, dict[int, list[Step]]], useful: set[int]) -> Iterator[Path]:
     """The paths from start to target through useful nodes, by nodes, then edges: depth first without recursion."""
     trail, ahead = [start], [iter(onward[start])]
     while trail:

@@ -17,8 +17,12 @@ Row = tuple[int, list[str]]  # line number and columns
 SEPARATORS = {"tab": "\t", "bar": "|", "comma": ","}
 SUFFIXES = {".tsv": "tab", ".tab": "tab", ".csv": "comma"}
 WORDS = {"tab": "a tab", "bar": "“|”", "comma": "a comma"}
-HEADERS = {("head", "relation", "tail"), ("subject", "predicate", "object"), ("subject", "relation", "object"),
-           ("source", "relation", "target")}
+HEADERS = {
+    ("head", "relation", "tail"),
+    ("subject", "predicate", "object"),
+    ("subject", "relation", "object"),
+    ("source", "relation", "target"),
+}
 SNIFFED, REPORT_EVERY = 20, 1 << 14
 
 
@@ -48,8 +52,10 @@ def read_triples(path: str | FilePath, progress: Callable[[float], None] | None 
 
 def _triple(path: FilePath, number: int, columns: list[str], form: str) -> Triple:
     if len(columns) != 3:
-        raise BadInput(f"{path.name}, line {number}: found {len(columns)} column{'s' * (len(columns) != 1)}, expected 3 "
-                       f"(head, relation, tail) separated by {WORDS[form]}: “{shorten(SEPARATORS[form].join(columns))}”.")
+        raise BadInput(
+            f"{path.name}, line {number}: found {len(columns)} column{'s' * (len(columns) != 1)}, expected 3 "
+            f"(head, relation, tail) separated by {WORDS[form]}: “{shorten(SEPARATORS[form].join(columns))}”."
+        )
     for column, what in zip(columns, ("head", "relation", "tail")):
         if not column.strip():
             raise BadInput(f"{path.name}, line {number}: the {what} is empty; expected head, relation and tail.")
@@ -70,8 +76,9 @@ def _lines(path: FilePath, progress: Callable[[float], None] | None) -> Iterator
                 if text.strip():
                     yield number, text
     except UnicodeDecodeError as error:
-        raise BadInput(f"{path.name}, line {number}: byte {error.start + 1} is not UTF-8 text; expected a text file "
-                       "of triples saved as UTF-8.") from None
+        raise BadInput(
+            f"{path.name}, line {number}: byte {error.start + 1} is not UTF-8 text; expected a text file of triples saved as UTF-8."
+        ) from None
     except FileNotFoundError:
         raise BadInput(f"There is no file {path}.") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -91,8 +98,9 @@ def _format(path: FilePath, first: list[tuple[int, str]]) -> str:
     best = max(fits, key=lambda form: fits[form])  # the first of equals: tab, then bar, then comma
     if not fits[best]:
         number, text = first[0]
-        raise BadInput(f"{path.name}, line {number}: expected head, relation and tail separated by tabs, “|” or commas, "
-                       f"found “{shorten(text)}”.")
+        raise BadInput(
+            f"{path.name}, line {number}: expected head, relation and tail separated by tabs, “|” or commas, found “{shorten(text)}”."
+        )
     return best
 
 
@@ -128,6 +136,8 @@ def _comma_rows(path: FilePath, lines: Iterator[tuple[int, str]], form: str) -> 
         except StopIteration:
             return
         except csv.Error as error:
-            raise BadInput(f"{path.name}, line {at}: not comma-separated text ({error}); expected head, relation, "
-                           "tail, with names that hold commas in double quotes.") from None
+            raise BadInput(
+                f"{path.name}, line {at}: not comma-separated text ({error}); expected head, relation, "
+                "tail, with names that hold commas in double quotes."
+            ) from None
         yield at, row

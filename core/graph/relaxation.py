@@ -103,8 +103,21 @@ def relaxed(graph: Graph, seeds: np.ndarray, shares: np.ndarray, damping: float,
     starts = sorted(bonus)
     tolerance = CONVERGED if graph.n_nodes <= SMALL else SETTLED * min(max(keep, 1), MOST)
     values, mass, scores, active, seen = work = made.borrow()
-    relax(values, mass, active, seen, made.split, np.array(starts), np.array([bonus[place] for place in starts]), omega,
-          omega * damping, made.inverse(damping), *made.rows, half_sweeps(damping), tolerance)
+    relax(
+        values,
+        mass,
+        active,
+        seen,
+        made.split,
+        np.array(starts),
+        np.array([bonus[place] for place in starts]),
+        omega,
+        omega * damping,
+        made.inverse(damping),
+        *made.rows,
+        half_sweeps(damping),
+        tolerance,
+    )
     ids, best = candidates(values, scores, made.degree, damping, keep, made.nodes, *made.leaves)
     for seed, source in own.items():
         others = ids != seed
@@ -138,5 +151,13 @@ def _arrange(graph: Graph) -> Layout:
     place[leaves] = place[host]
     by_host = np.argsort(place[leaves], kind="stable")
     hosts, counts = np.unique(place[leaves], return_counts=True)
-    return Layout(nodes, place, leaf, degree == 0, int(np.sum(colour[nodes] == 0)), np.maximum(degree[nodes], 1.0),
-                  rows, (hosts, np.concatenate([[0], np.cumsum(counts)]), leaves[by_host]))
+    return Layout(
+        nodes,
+        place,
+        leaf,
+        degree == 0,
+        int(np.sum(colour[nodes] == 0)),
+        np.maximum(degree[nodes], 1.0),
+        rows,
+        (hosts, np.concatenate([[0], np.cumsum(counts)]), leaves[by_host]),
+    )

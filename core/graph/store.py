@@ -15,8 +15,7 @@ from core.types import Direction, Path
 VERSION = 1
 META = "graph.json"  # says what the store is and which folder beside it holds the arrays
 BLOB = "names.bin"
-ARRAYS = ("out_indptr", "heads", "tails", "relations", "in_indptr", "in_edges", "in_heads",
-          "name_offsets", "name_order")
+ARRAYS = ("out_indptr", "heads", "tails", "relations", "in_indptr", "in_edges", "in_heads", "name_offsets", "name_order")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +64,9 @@ class Graph:
             arrays = {key: np.load(data / f"{key}.npy", mmap_mode="r") for key in ARRAYS}
             blob = data / BLOB
             names = np.memmap(blob, np.uint8, "r") if blob.stat().st_size else np.empty(0, np.uint8)
-            graph = cls(meta["name"], meta["digest"], meta["direction"], tuple(meta["relations"]), names_utf8=names,
-                        folder=folder, **arrays)
+            graph = cls(
+                meta["name"], meta["digest"], meta["direction"], tuple(meta["relations"]), names_utf8=names, folder=folder, **arrays
+            )
             graph._check_sizes()
         except (OSError, ValueError, EOFError, KeyError, TypeError, IndexError) as error:
             raise StoreError(f"The graph in {folder} is damaged ({error}); build it again.") from None
@@ -75,8 +75,7 @@ class Graph:
     def _check_sizes(self) -> None:
         """Raises ValueError where the arrays do not fit each other; looks at their ends only, so costs nothing."""
         n, m = self.n_nodes, self.n_edges
-        sizes = {"heads": m, "relations": m, "in_edges": m, "in_heads": m, "in_indptr": n + 1,
-                 "name_offsets": n + 1, "name_order": n}
+        sizes = {"heads": m, "relations": m, "in_edges": m, "in_heads": m, "in_indptr": n + 1, "name_offsets": n + 1, "name_order": n}
         for key, size in sizes.items():
             if len(getattr(self, key)) != size:
                 raise ValueError(f"{key} holds {len(getattr(self, key))} values, not {size}")
@@ -139,7 +138,7 @@ class Graph:
         direction = self.resolve(direction)
         start, end = int(self.out_indptr[node]), int(self.out_indptr[node + 1])
         out = np.arange(start, end, dtype=np.int64) if direction != "in" else np.empty(0, np.int64)
-        here = slice(*self.in_indptr[node: node + 2]) if direction != "out" else slice(0)
+        here = slice(*self.in_indptr[node : node + 2]) if direction != "out" else slice(0)
         into, sources = np.asarray(self.in_edges[here], np.int64), self.in_heads[here]
         neighbours = np.concatenate([self.tails[out], sources]).astype(np.int64)
         forward = np.concatenate([np.ones(len(out), bool), np.zeros(len(into), bool)])

@@ -31,7 +31,7 @@ def next_level(found, start, end, seen, way, out_indptr, tails, in_indptr, in_he
                     fresh[size] = near
                     size += 1
     size_kept = min(size, len(found) - end)
-    found[end: end + size_kept] = np.sort(fresh[:size])[:size_kept]
+    found[end : end + size_kept] = np.sort(fresh[:size])[:size_kept]
     return end + size_kept
 
 

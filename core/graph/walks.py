@@ -12,8 +12,9 @@ from core.graph.order import top_k
 from core.graph.store import Graph
 
 
-def random_walks(graph: Graph, seeds: Iterable[int], walks: int, steps: int, restart: float, direction: str,
-                 rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def random_walks(
+    graph: Graph, seeds: Iterable[int], walks: int, steps: int, restart: float, direction: str, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     """The nodes that walks from the seeds visit: (ids int64, visits int64), ordered by (-visits, id).
 
     From each seed, `walks` walks of `steps` steps; a step takes any edge at the node with equal chance, so that parallel

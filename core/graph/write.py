@@ -34,8 +34,7 @@ def locked(folder: FilePath, wait: bool, check: Callable[[], None] | None) -> It
                 break
             except BlockingIOError:
                 if not wait:
-                    raise StoreError(f"The graph in {folder} is being built by another process; try again when it is "
-                                     "done.") from None
+                    raise StoreError(f"The graph in {folder} is being built by another process; try again when it is done.") from None
             if check:
                 check()
             time.sleep(WAIT)

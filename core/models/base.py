@@ -80,9 +80,17 @@ class Chat(Protocol):
 
     context: int  # tokens that prompt and reply share
 
-    def reply(self, messages: Messages, *, schema: dict[str, Any] | None = None, max_tokens: int = 256, seed: int = 0,
-              temperature: float = 0.0, on_text: Callable[[str], None] | None = None,
-              check: Callable[[], None] | None = None) -> Reply:
+    def reply(
+        self,
+        messages: Messages,
+        *,
+        schema: dict[str, Any] | None = None,
+        max_tokens: int = 256,
+        seed: int = 0,
+        temperature: float = 0.0,
+        on_text: Callable[[str], None] | None = None,
+        check: Callable[[], None] | None = None,
+    ) -> Reply:
         """The reply. `schema` is a JSON schema the text must satisfy; `on_text` is given each new piece as it comes;
         `check` is called between pieces and may raise Cancelled. Raises ModelFailed, ModelUnavailable."""
         ...

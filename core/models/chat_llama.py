@@ -50,17 +50,33 @@ class LlamaChat:
         with self._running, self._loading:
             self._server = None
 
-    def reply(self, messages: Messages, *, schema: dict[str, Any] | None = None, max_tokens: int = 256, seed: int = 0,
-              temperature: float = 0.0, on_text: Callable[[str], None] | None = None,
-              check: Callable[[], None] | None = None) -> Reply:
+    def reply(
+        self,
+        messages: Messages,
+        *,
+        schema: dict[str, Any] | None = None,
+        max_tokens: int = 256,
+        seed: int = 0,
+        temperature: float = 0.0,
+        on_text: Callable[[str], None] | None = None,
+        check: Callable[[], None] | None = None,
+    ) -> Reply:
         """The model's reply; see `core.models.base.Chat`. Raises BadInput where the prompt does not fit the context."""
         key = Replies.key(messages, schema, max_tokens, seed, temperature)
         with turn(self._running, check):
             found = self._replies.find(key, on_text)
             if found is not None:
                 return found
-            request = {"messages": [dict(m) for m in messages], "max_tokens": max_tokens, "seed": seed, "temperature": temperature,
-                       "stream": True, "stream_options": {"include_usage": True}, "return_progress": True, "cache_prompt": False}
+            request = {
+                "messages": [dict(m) for m in messages],
+                "max_tokens": max_tokens,
+                "seed": seed,
+                "temperature": temperature,
+                "stream": True,
+                "stream_options": {"include_usage": True},
+                "return_progress": True,
+                "cache_prompt": False,
+            }
             if schema is not None:
                 request["response_format"] = {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": schema}}
             return self._replies.keep(key, self._stream(request, on_text, check))
@@ -103,14 +119,19 @@ class LlamaChat:
         if error:
             self._refuse(error)
         usage = told["usage"]
-        return Reply("".join(pieces), usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0),
-                     "length" if told["finish"] == "length" else "stop")
+        return Reply(
+            "".join(pieces),
+            usage.get("prompt_tokens", 0),
+            usage.get("completion_tokens", 0),
+            "length" if told["finish"] == "length" else "stop",
+        )
 
     def _refuse(self, error: dict[str, Any]) -> None:
         """Raise what the engine said."""
         if error.get("type") == "exceed_context_size_error":
-            raise BadInput(f"The prompt has {error.get('n_prompt_tokens')} tokens, but {self.name} reads at most {self.context}: "
-                           "show it fewer paths.")
+            raise BadInput(
+                f"The prompt has {error.get('n_prompt_tokens')} tokens, but {self.name} reads at most {self.context}: show it fewer paths."
+            )
         raise ModelFailed(f"{self.name} failed: {shorten(str(error.get('message', error)), 200)}")
 
     def _engine(self) -> Any:
@@ -144,8 +165,11 @@ class LlamaChat:
 
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """What the engine's own port answers."""
-        request = urllib.request.Request(self._engine().listening_address + path, json.dumps(body).encode(),
-                                         {"Content-Type": "application/json", "Authorization": f"Bearer {self.key}"})
+        request = urllib.request.Request(
+            self._engine().listening_address + path,
+            json.dumps(body).encode(),
+            {"Content-Type": "application/json", "Authorization": f"Bearer {self.key}"},
+        )
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
             with opener.open(request, timeout=30) as answer:

@@ -22,15 +22,24 @@ class OpenAIChat:
     `schemas`, so that later requests leave it out).
     """
 
-    def __init__(self, url: str, model: str, name: str, key_variable: str = "", context: int = 8192, timeout: float = 120.0,
-                 key: str | None = None):
+    def __init__(
+        self, url: str, model: str, name: str, key_variable: str = "", context: int = 8192, timeout: float = 120.0, key: str | None = None
+    ):
         self.url, self.model, self.name, self.context = url.rstrip("/"), model, name, context
         self.key_variable, self.timeout, self.schemas, self._key = key_variable, timeout, True, key
         self._lock, self._replies, self._client = threading.Lock(), Replies(), None
 
-    def reply(self, messages: Messages, *, schema: dict[str, Any] | None = None, max_tokens: int = 256, seed: int = 0,
-              temperature: float = 0.0, on_text: Callable[[str], None] | None = None,
-              check: Callable[[], None] | None = None) -> Reply:
+    def reply(
+        self,
+        messages: Messages,
+        *,
+        schema: dict[str, Any] | None = None,
+        max_tokens: int = 256,
+        seed: int = 0,
+        temperature: float = 0.0,
+        on_text: Callable[[str], None] | None = None,
+        check: Callable[[], None] | None = None,
+    ) -> Reply:
         """The server's reply; see `core.models.base.Chat`. Raises ModelFailed naming the address."""
         import openai
 
@@ -38,8 +47,15 @@ class OpenAIChat:
         found = self._replies.find(key, on_text)
         if found is not None:
             return found
-        request = {"model": self.model, "messages": [dict(m) for m in messages], "max_tokens": max_tokens, "seed": seed,
-                   "temperature": temperature, "stream": True, "stream_options": {"include_usage": True}}
+        request = {
+            "model": self.model,
+            "messages": [dict(m) for m in messages],
+            "max_tokens": max_tokens,
+            "seed": seed,
+            "temperature": temperature,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
         if check:
             check()
         with_schema = dict(request)
@@ -66,8 +82,9 @@ class OpenAIChat:
         """An estimate: a server does not tell."""
         return estimate_tokens(messages)
 
-    def _stream(self, request: dict[str, Any], pieces: list[str], on_text: Callable[[str], None] | None,
-                check: Callable[[], None] | None) -> Reply:
+    def _stream(
+        self, request: dict[str, Any], pieces: list[str], on_text: Callable[[str], None] | None, check: Callable[[], None] | None
+    ) -> Reply:
         """One streamed request; leaving early closes the connection, which stops the server's work."""
         finish, usage = None, None
         with self._open().chat.completions.create(**request) as stream:

@@ -46,9 +46,17 @@ class VLLMChat:
         with self._running, self._loading:
             self._model = None
 
-    def reply(self, messages: Messages, *, schema: dict[str, Any] | None = None, max_tokens: int = 256, seed: int = 0,
-              temperature: float = 0.0, on_text: Callable[[str], None] | None = None,
-              check: Callable[[], None] | None = None) -> Reply:
+    def reply(
+        self,
+        messages: Messages,
+        *,
+        schema: dict[str, Any] | None = None,
+        max_tokens: int = 256,
+        seed: int = 0,
+        temperature: float = 0.0,
+        on_text: Callable[[str], None] | None = None,
+        check: Callable[[], None] | None = None,
+    ) -> Reply:
         """The model's reply; see `core.models.base.Chat`."""
         key = Replies.key(messages, schema, max_tokens, seed, temperature)
         with turn(self._running, check):
@@ -68,8 +76,9 @@ class VLLMChat:
         """Tokens in the model's chat template once it is loaded, before that an estimate."""
         if self._model is None:
             return estimate_tokens(messages)
-        return len(self._model.get_tokenizer().apply_chat_template([dict(m) for m in messages], add_generation_prompt=True,
-                                                                    return_dict=False))
+        return len(
+            self._model.get_tokenizer().apply_chat_template([dict(m) for m in messages], add_generation_prompt=True, return_dict=False)
+        )
 
     def _generate(self, messages: Messages, schema: dict[str, Any] | None, max_tokens: int, seed: int, temperature: float) -> Any:
         model = self._engine()
@@ -93,8 +102,14 @@ class VLLMChat:
                 from vllm import LLM
 
                 try:
-                    self._model = LLM(self.weights, max_model_len=self.context, gpu_memory_utilization=self.gpu_share,
-                                      tensor_parallel_size=self.cards, enable_prefix_caching=False, seed=0)
+                    self._model = LLM(
+                        self.weights,
+                        max_model_len=self.context,
+                        gpu_memory_utilization=self.gpu_share,
+                        tensor_parallel_size=self.cards,
+                        enable_prefix_caching=False,
+                        seed=0,
+                    )
                 except (OSError, RuntimeError, ValueError) as error:
                     raise ModelFailed(f"{self.name} could not be loaded from {self.weights}: {shorten(str(error), 200)}") from error
             return self._model

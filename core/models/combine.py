@@ -31,8 +31,9 @@ class Prefilter:
         kept = ranked.positions[: self.n]
         picked = self.dear.choose(task, [texts[i] for i in kept], k)
         notes = ranked.notes + picked.notes
-        return Choice(tuple(kept[i] for i in picked.positions), picked.scores, ranked.order, ranked.order_scores,
-                      ranked.usage + picked.usage, notes)
+        return Choice(
+            tuple(kept[i] for i in picked.positions), picked.scores, ranked.order, ranked.order_scores, ranked.usage + picked.usage, notes
+        )
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,14 @@ class Supplement:
         rest = [i for i in ranked.positions if i not in taken]
         added = want - len(picked.positions)
         note = f"{added} of {want} were added by the scorer, because the chooser picked {len(picked.positions)}."
-        return Choice(picked.positions + tuple(rest[:added]), None, ranked.order, ranked.order_scores,
-                      picked.usage + ranked.usage, picked.notes + ranked.notes + (note,))
+        return Choice(
+            picked.positions + tuple(rest[:added]),
+            None,
+            ranked.order,
+            ranked.order_scores,
+            picked.usage + ranked.usage,
+            picked.notes + ranked.notes + (note,),
+        )
 
 
 @dataclass(frozen=True)
@@ -83,6 +90,7 @@ def parse(expression: str) -> str | Call:
 
 def _quoted(expression: str) -> str:
     """`expression` with every word that is not a whole number and not followed by a bracket put in quotes."""
+
     def quote(match: re.Match[str]) -> str:
         word, bracket = match.group(1), match.group(2)
         return match.group(0) if bracket or word.isdecimal() else repr(word)

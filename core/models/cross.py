@@ -68,8 +68,10 @@ class Cross(Scoring):
                 self._model = self._load()
             except (OSError, ValueError) as error:
                 where = "this folder" if Path(self.weights).exists() else "this computer or the model hub"
-                raise ModelUnavailable(f"{self.name}: {self.weights} cannot be loaded from {where}. Put its weights in a folder and "
-                                       f"name that folder in models.toml. ({shorten(str(error), 120)})") from error
+                raise ModelUnavailable(
+                    f"{self.name}: {self.weights} cannot be loaded from {where}. Put its weights in a folder and "
+                    f"name that folder in models.toml. ({shorten(str(error), 120)})"
+                ) from error
             except RuntimeError as error:
                 raise ModelFailed(f"{self.name} could not be loaded: {shorten(str(error), 200)}") from error
         return self._model

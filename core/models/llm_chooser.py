@@ -30,8 +30,10 @@ def prompt(task: Task, texts: Sequence[str], k: int) -> Messages:
     plural = PLURAL.get(task.unit, "items")
     lines = "\n".join(f"{number}. {' '.join(text.split())}" for number, text in enumerate(texts, 1))
     system = SYSTEM.format(plural=plural, help=HELP.get(task.unit, ""), k=k)
-    return ({"role": "system", "content": system},
-            {"role": "user", "content": USER.format(query=" ".join(task.query.split()), plural=plural, list=lines, k=k)})
+    return (
+        {"role": "system", "content": system},
+        {"role": "user", "content": USER.format(query=" ".join(task.query.split()), plural=plural, list=lines, k=k)},
+    )
 
 
 def reply_schema(n: int, k: int) -> dict[str, Any]:
@@ -95,8 +97,9 @@ class LLMChooser:
         shown, notes = self._fitting(task, texts, most)
         most = min(most, shown)
         listed = texts[:shown]
-        reply = self.chat.reply(prompt(task, listed, most), schema=reply_schema(shown, most), max_tokens=16 + 6 * most,
-                                seed=task.seed, check=task.check)
+        reply = self.chat.reply(
+            prompt(task, listed, most), schema=reply_schema(shown, most), max_tokens=16 + 6 * most, seed=task.seed, check=task.check
+        )
         usage = Usage(calls=1, tokens_in=reply.tokens_in, tokens_out=reply.tokens_out)
         numbers, told = parse(reply.text, listed)
         notes += told

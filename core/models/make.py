@@ -37,8 +37,9 @@ def missing(row: Row, rows: Mapping[str, Row]) -> str:
             return f"{row.name} needs the llama.cpp engine; get it with: pip install xllamacpp"
         if not weights_file(row).exists():
             if settings.hub or settings.packages:
-                return (f"{row.name} is not on this computer yet; fetch it on the Models page, or with: "
-                        f"python -m core.models.fetch {row.name}")
+                return (
+                    f"{row.name} is not on this computer yet; fetch it on the Models page, or with: python -m core.models.fetch {row.name}"
+                )
             return f"{row.name}: the file {weights_file(row)} does not exist."
     if backend == "openai" and settings.key_variable and not os.environ.get(settings.key_variable):
         return f"{row.name} needs a key: set the environment variable {settings.key_variable}."
@@ -54,8 +55,10 @@ def missing(row: Row, rows: Mapping[str, Row]) -> str:
 
 def _missing_cross(row: Row) -> str:
     """The same for a cross-encoder: its library, then its folder or the hub's cache on this computer."""
-    package, install = {"flag-reranker": ("FlagEmbedding", "FlagEmbedding"),
-                        "cross-encoder": ("sentence_transformers", "sentence-transformers")}[row.backend]
+    package, install = {
+        "flag-reranker": ("FlagEmbedding", "FlagEmbedding"),
+        "cross-encoder": ("sentence_transformers", "sentence-transformers"),
+    }[row.backend]
     if importlib.util.find_spec(package) is None:
         return f"{row.name} needs a library; get it with: pip install {install}"
     if Path(row.settings.weights).expanduser().is_dir():
@@ -63,8 +66,10 @@ def _missing_cross(row: Row) -> str:
     cache = Path(os.environ.get("HF_HUB_CACHE") or Path(os.environ.get("HF_HOME") or Path.home() / ".cache/huggingface") / "hub")
     if any((cache / f"models--{row.settings.weights.replace('/', '--')}").glob("snapshots/*/config.json")):
         return ""
-    return (f"{row.name}: the weights {row.settings.weights} are not on this computer; get them with: "
-            f"hf download {row.settings.weights}, or put them in a folder and name it in models.toml.")
+    return (
+        f"{row.name}: the weights {row.settings.weights} are not on this computer; get them with: "
+        f"hf download {row.settings.weights}, or put them in a folder and name it in models.toml."
+    )
 
 
 def device(row: Row, made: Any) -> str:
@@ -126,8 +131,14 @@ def _vllm(row: Row, encoder: Callable[[str], Encoder]) -> Any:
 
 
 MAKERS: dict[str, Callable[[Row, Any], Any]] = {
-    "minilm": _minilm, "late-interaction": _late, "bm25": _sparse, "tfidf": _sparse, "random": _sparse,
-    "flag-reranker": _cross, "cross-encoder": _cross, "llama": _llama, "openai": _openai, "vllm": _vllm,
+    "minilm": _minilm,
+    "late-interaction": _late,
+    "bm25": _sparse,
+    "tfidf": _sparse,
+    "random": _sparse,
+    "flag-reranker": _cross,
+    "cross-encoder": _cross,
+    "llama": _llama,
+    "openai": _openai,
+    "vllm": _vllm,
 }
-
-

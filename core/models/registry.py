@@ -131,11 +131,21 @@ class Registry:
         why = make.missing(row, self._rows)
         made = self._made.get(row.name)
         return ModelInfo(
-            name=row.name, kind=row.kind, title=row.title or row.name, backend=row.backend,
+            name=row.name,
+            kind=row.kind,
+            title=row.title or row.name,
+            backend=row.backend,
             roles=tuple(role for role in ROLES if self._roles.get(role) == row.name),
-            present=not why, loaded=bool(getattr(made, "loaded", made is not None)), how_to_get=why,
-            licence=row.licence, upstream=row.upstream, memory_bytes=row.memory, device=make.device(row, made), own=row.own,
-            fetchable=row.backend == "llama" and bool(row.settings.hub or row.settings.packages))
+            present=not why,
+            loaded=bool(getattr(made, "loaded", made is not None)),
+            how_to_get=why,
+            licence=row.licence,
+            upstream=row.upstream,
+            memory_bytes=row.memory,
+            device=make.device(row, made),
+            own=row.own,
+            fetchable=row.backend == "llama" and bool(row.settings.hub or row.settings.packages),
+        )
 
     def set_role(self, role: str, name: str, save: bool = True) -> None:
         """Give `role` to the model `name`; with `save` also in the person's models.toml. Raises BadParameter."""

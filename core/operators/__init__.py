@@ -11,8 +11,17 @@ from core.operators.refine import RandomSelect, Rank
 OPERATORS = {
     cls.__name__: cls
     for cls in (
-        PersonalizedPageRank, RandomWalks, EgoNetwork, FilterSubgraph, ShortestPaths, SimplePaths, BeamSearch, Rank,
-        RandomSelect, GraphReader, Answer,
+        PersonalizedPageRank,
+        RandomWalks,
+        EgoNetwork,
+        FilterSubgraph,
+        ShortestPaths,
+        SimplePaths,
+        BeamSearch,
+        Rank,
+        RandomSelect,
+        GraphReader,
+        Answer,
     )
 }
 """Every operator by name, in the order of the stages."""

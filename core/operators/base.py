@@ -19,14 +19,26 @@ STAGES = ("extract", "filter", "retrieve", "refine", "read", "generate")
 DIRECTIONS = ("graph", "out", "in", "both")
 
 
-def param(default: Any, label: str, help: str, *, low: float | None = None, high: float | None = None,
-          choices: tuple[str, ...] = (), model: bool = False, also: tuple[str, ...] = (), chat: bool = False) -> Any:
+def param(
+    default: Any,
+    label: str,
+    help: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    choices: tuple[str, ...] = (),
+    model: bool = False,
+    also: tuple[str, ...] = (),
+    chat: bool = False,
+) -> Any:
     """A dataclass field that is a parameter: with a label, a sentence of help, and its range or choices.
 
     `model` marks a text that names a model or a combination of models, or is one of the words in `also`; `chat` marks the
     name or role of a language model.
     """
-    return field(default=default, metadata=dict(label=label, help=help, low=low, high=high, choices=choices, model=model, also=also, chat=chat))
+    return field(
+        default=default, metadata=dict(label=label, help=help, low=low, high=high, choices=choices, model=model, also=also, chat=chat)
+    )
 
 
 @dataclass(frozen=True)
@@ -106,8 +118,17 @@ class Operator:
         ctx.check()
         recorder, start = Recorder(), time.perf_counter()
         after = self.apply(state, ctx, recorder)
-        step = Step(type(self).__name__, self.stage, values(self), time.perf_counter() - start, recorder.usage,
-                    sizes(after, self.writes), tuple(recorder.notes), tuple(recorder.frames), recorder.before_cut)
+        step = Step(
+            type(self).__name__,
+            self.stage,
+            values(self),
+            time.perf_counter() - start,
+            recorder.usage,
+            sizes(after, self.writes),
+            tuple(recorder.notes),
+            tuple(recorder.frames),
+            recorder.before_cut,
+        )
         return after.replace(trace=state.trace + (step,))
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
@@ -157,7 +178,7 @@ class Line:
 
     def replaced(self, position: int, operator: Operator) -> Line:
         """This line with another operator at `position`."""
-        return Line(self.operators[:position] + (operator,) + self.operators[position + 1:])
+        return Line(self.operators[:position] + (operator,) + self.operators[position + 1 :])
 
 
 GIVEN = ("question", "seeds")
@@ -182,9 +203,7 @@ def unfit(before: Iterable[Operator], operator: Operator) -> str | None:
 
 def parameters(cls: type[Operator]) -> tuple[Parameter, ...]:
     """The parameters of an operator class, in order."""
-    return tuple(
-        Parameter(f.name, type(f.default), f.default, **f.metadata) for f in dataclasses.fields(cls) if f.metadata
-    )
+    return tuple(Parameter(f.name, type(f.default), f.default, **f.metadata) for f in dataclasses.fields(cls) if f.metadata)
 
 
 def values(operator: Operator) -> Mapping[str, Any]:

@@ -41,11 +41,22 @@ class BeamSearch(Operator):
     hops: int = param(4, "Hops", "Longest path.", low=1, high=8)
     fanout: int = param(0, "Fan-out", "Steps tried from one node, in edge order; 0 tries all.", low=0, high=1_000_000)
     unit: str = param("path", "Scored text", "The whole path, or only its newest triple.", choices=("path", "triple"))
-    prune: str = param("top", "Pruning", "top: the best of a fixed number; mean, percentile: by the scores themselves.", choices=("top", "mean", "percentile"))
+    prune: str = param(
+        "top",
+        "Pruning",
+        "top: the best of a fixed number; mean, percentile: by the scores themselves.",
+        choices=("top", "mean", "percentile"),
+    )
     percentile: float = param(90.0, "Percentile", "For percentile pruning: the share of candidates left behind.", low=0.0, high=100.0)
     limit: int = param(64, "Most kept", "For mean and percentile pruning: never more than this a hop.", low=1, high=10_000)
     revisit: bool = param(True, "May revisit", "Whether a path may return to a node it has visited.")
-    rank: str = param("encoder", "Final ranking", "The model that ranks all kept paths at the end; “steps” takes the mean of the scores on the way.", model=True, also=(STEPS,))
+    rank: str = param(
+        "encoder",
+        "Final ranking",
+        "The model that ranks all kept paths at the end; “steps” takes the mean of the scores on the way.",
+        model=True,
+        also=(STEPS,),
+    )
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def __post_init__(self) -> None:

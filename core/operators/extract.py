@@ -38,7 +38,9 @@ class PersonalizedPageRank(Operator):
     keep: int = param(1000, "Nodes to keep", "How many nodes of the largest PageRank make the subgraph.", low=1, high=1_000_000)
     damping: float = param(0.8, "Damping", "Probability of following an edge; the rest jumps back to the seeds.", low=0.01, high=0.999)
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
-    method: str = param("push", "Method", "push: local and fast, ranks like the exact one; exact: solved for the whole graph.", choices=("push", "exact"))
+    method: str = param(
+        "push", "Method", "push: local and fast, ranks like the exact one; exact: solved for the whole graph.", choices=("push", "exact")
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         from core.graph.pagerank import top_pagerank

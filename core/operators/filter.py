@@ -29,7 +29,9 @@ class FilterSubgraph(Operator):
     model: str = param("encoder", "Model", "What ranks or picks: a scorer, a language model, or a combination.", model=True)
     keep: int = param(64, "Keep", "How many relations, triples or nodes stay.", low=1, high=100_000)
     unit: str = param("relation", "Unit", "What is read and picked.", choices=("relation", "triple", "node"))
-    mode: str = param("edges", "Mode", "edges: only the picked edges; induced: every edge between their ends.", choices=("edges", "induced"))
+    mode: str = param(
+        "edges", "Mode", "edges: only the picked edges; induced: every edge between their ends.", choices=("edges", "induced")
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         graph, subgraph = ctx.graph, state.subgraph

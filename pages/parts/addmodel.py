@@ -22,11 +22,30 @@ def add_model() -> None:
     st.write("Any server that speaks the OpenAI protocol: vLLM, llama.cpp, Ollama, or a hosted service.")
     with st.form("server", border=True):
         with st.container(horizontal=True, gap="medium"):
-            name = st.text_input("Name", key="server_name", placeholder="my-server", width=220, help="How lines and roles call it: letters, digits, dashes and dots.")
-            url = st.text_input("Address", key="server_url", placeholder="http://localhost:8000/v1", width=340, help="The base address, usually ending in /v1.")
-            model = st.text_input("Model", key="server_model", placeholder="Qwen/Qwen2.5-7B-Instruct", width=280, help="The model's name on that server.")
-            variable = st.text_input("Environment variable of the key", key="server_key", placeholder="none needed", width=250,
-                                     help="The variable's name, not the key: keys stay out of files.")
+            name = st.text_input(
+                "Name",
+                key="server_name",
+                placeholder="my-server",
+                width=220,
+                help="How lines and roles call it: letters, digits, dashes and dots.",
+            )
+            url = st.text_input(
+                "Address",
+                key="server_url",
+                placeholder="http://localhost:8000/v1",
+                width=340,
+                help="The base address, usually ending in /v1.",
+            )
+            model = st.text_input(
+                "Model", key="server_model", placeholder="Qwen/Qwen2.5-7B-Instruct", width=280, help="The model's name on that server."
+            )
+            variable = st.text_input(
+                "Environment variable of the key",
+                key="server_key",
+                placeholder="none needed",
+                width=250,
+                help="The variable's name, not the key: keys stay out of files.",
+            )
         with st.container(horizontal=True):
             tested = st.form_submit_button("Test the connection", icon=":material/network_check:")
             added = st.form_submit_button("Add", type="primary", icon=":material/add:")
@@ -75,9 +94,13 @@ def _add(name: str, url: str, model: str, variable: str) -> None:
 def _gpu() -> None:
     st.write("On a computer with an NVIDIA card, install Hopscope with its graphics packages, then start it:")
     st.code("pip install -r requirements-gpu.txt\nstreamlit run app.py", language="bash")
-    st.write("Choose the model that runs on the card for a role under “Models”. To declare another, add a row to your own file and start Hopscope again:")
-    st.code('[model."my-model"]\nkind = "chat"\nbackend = "vllm"\ntitle = "My model"\nweights = "Qwen/Qwen2.5-7B-Instruct"  # a folder, or a name on the model hub\ncontext = 8192',
-            language="toml")
+    st.write(
+        "Choose the model that runs on the card for a role under “Models”. To declare another, add a row to your own file and start Hopscope again:"
+    )
+    st.code(
+        '[model."my-model"]\nkind = "chat"\nbackend = "vllm"\ntitle = "My model"\nweights = "Qwen/Qwen2.5-7B-Instruct"  # a folder, or a name on the model hub\ncontext = 8192',
+        language="toml",
+    )
     st.caption(f"Your own file is {plain(str(own_file()))}")
     st.write("Or serve it from another computer, and add that as a server above:")
     st.code("vllm serve Qwen/Qwen2.5-7B-Instruct --port 8000", language="bash")

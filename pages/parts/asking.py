@@ -12,7 +12,7 @@ from core.types import Question
 from pages.parts.session import engine, graph_name
 
 SUGGESTED = 8
-EXAMPLE = "who acted in the movies directed by the director of Some Mother's Son"
+EXAMPLE = "what genres are the films acted by Robert Armstrong in"
 
 
 @lru_cache(maxsize=8)
@@ -48,8 +48,14 @@ def typed() -> None:
 def question_bar() -> bool:
     """Draw the bar; whether the person asks now."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input("Question", key="question", on_change=typed, placeholder=f"Ask about a film or a person: {EXAMPLE}",
-                      label_visibility="collapsed", width="stretch")
+        st.text_input(
+            "Question",
+            key="question",
+            on_change=typed,
+            placeholder=f"Ask about a film or a person: {EXAMPLE}",
+            label_visibility="collapsed",
+            width="stretch",
+        )
         clicked = st.button("Ask", type="primary", key="ask")
         with st.popover("From the set", icon=":material/library_books:"):
             _sets()
@@ -82,12 +88,22 @@ def chips() -> None:
     state = st.session_state
     left, right = st.columns(2)
     with left:
-        st.multiselect("Starts from", _options(state.entities), key="entities", accept_new_options=True,
-                       placeholder="found in the question; type a name to start elsewhere")
+        st.multiselect(
+            "Starts from",
+            _options(state.entities),
+            key="entities",
+            accept_new_options=True,
+            placeholder="found in the question; type a name to start elsewhere",
+        )
     with right:
         hops = f" · {state.hops}-hop question of the set" if state.get("hops") else ""
-        st.multiselect(f"Known answers{hops}", _options(state.answers), key="answers", accept_new_options=True,
-                       placeholder="none given; type them to see where they are lost")
+        st.multiselect(
+            f"Known answers{hops}",
+            _options(state.answers),
+            key="answers",
+            accept_new_options=True,
+            placeholder="none given; type them to see where they are lost",
+        )
 
 
 def _options(names: list[str]) -> list[str]:

@@ -83,8 +83,8 @@ class Draft:
             return reason_in_words(reason, operator)
         before = (*self.operators[:position], operator)
         for n, after in enumerate(self.operators[position:]):
-            if unfit((*before, *self.operators[position:position + n]), after) and not unfit(self.operators[:position + n], after):
-                return reason_in_words(unfit((*before, *self.operators[position:position + n]), after), after)
+            if unfit((*before, *self.operators[position : position + n]), after) and not unfit(self.operators[: position + n], after):
+                return reason_in_words(unfit((*before, *self.operators[position : position + n]), after), after)
         return None
 
     def usual_place(self) -> int:

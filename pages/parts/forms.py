@@ -19,8 +19,11 @@ AT_ONCE = 4  # parameters shown at once; the rest wait behind "More settings"
 _NAMED = re.compile(r"`(\w+)`")
 OTHER = "…"  # stands for an expression that is typed
 ROLE_WORDS = {
-    "encoder": "the encoder", "reranker": "the re-ranker", "choose": "the language model that chooses",
-    "answer": "the language model that answers", "judge": "the language model that judges",
+    "encoder": "the encoder",
+    "reranker": "the re-ranker",
+    "choose": "the language model that chooses",
+    "answer": "the language model that answers",
+    "judge": "the language model that judges",
 }
 
 
@@ -88,8 +91,17 @@ def _field(parameter: Parameter, value: Any, key: str) -> Any:
         return int(st.number_input(label, min_value=_whole(parameter.low), max_value=_whole(parameter.high), step=1, width=150, **told))
     if parameter.type is float:
         wide = parameter.high is not None and parameter.high > 1
-        return float(st.number_input(label, min_value=parameter.low, max_value=parameter.high, step=1.0 if wide else 0.05,
-                                     format="%.1f" if wide else "%.3f", width=150, **told))
+        return float(
+            st.number_input(
+                label,
+                min_value=parameter.low,
+                max_value=parameter.high,
+                step=1.0 if wide else 0.05,
+                format="%.1f" if wide else "%.3f",
+                width=150,
+                **told,
+            )
+        )
     return st.text_input(label, width=220, **told)
 
 
@@ -120,8 +132,10 @@ def _model(parameter: Parameter, value: str, key: str) -> str:
         return st.text_input("Expression", key=typed, placeholder="prefilter(encoder, choose, 32)", help=_EXPRESSION_HELP)
 
 
-_EXPRESSION_HELP = ("prefilter(cheap, dear, n): the cheap model keeps n candidates, the dear one chooses among them. "
-                    "supplement(chooser, scorer): what the chooser left open is filled by the scorer.")
+_EXPRESSION_HELP = (
+    "prefilter(cheap, dear, n): the cheap model keeps n candidates, the dear one chooses among them. "
+    "supplement(chooser, scorer): what the chooser left open is filled by the scorer."
+)
 
 
 def _choosers() -> dict[str, str]:
@@ -138,7 +152,9 @@ def _chat(parameter: Parameter, value: str, key: str) -> str:
     options.setdefault(value, value)
     if key not in st.session_state:
         st.session_state[key] = value
-    return st.selectbox(plain(parameter.label), list(options), key=key, format_func=options.__getitem__, help=plain(parameter.help), width=320)
+    return st.selectbox(
+        plain(parameter.label), list(options), key=key, format_func=options.__getitem__, help=plain(parameter.help), width=320
+    )
 
 
 def _role_words(role: str) -> str:

@@ -40,8 +40,17 @@ def _lane(i: int, known: Mapping[str, Instance]) -> Instance | None:
     if instance is not None:
         names.setdefault(spec, f"{instance.name} · {instance.line.words()}")
     with st.container(horizontal=True, wrap=False, vertical_alignment="bottom", gap="small"):
-        st.selectbox(f"Lane {i + 1}", options, index=options.index(spec), key=f"lane-{i}-{spec}", width="stretch",
-                     format_func=lambda key: names.get(key, key), label_visibility="collapsed", on_change=_choose, args=(i, f"lane-{i}-{spec}"))
+        st.selectbox(
+            f"Lane {i + 1}",
+            options,
+            index=options.index(spec),
+            key=f"lane-{i}-{spec}",
+            width="stretch",
+            format_func=lambda key: names.get(key, key),
+            label_visibility="collapsed",
+            on_change=_choose,
+            args=(i, f"lane-{i}-{spec}"),
+        )
         with st.popover("", icon=":material/tune:", help="Change one operator, add or remove a lane"):
             if instance is not None:
                 _apart(i, instance)
@@ -51,25 +60,32 @@ def _lane(i: int, known: Mapping[str, Instance]) -> Instance | None:
 
 def _choose(i: int, key: str) -> None:
     state = st.session_state
-    state.lanes = [*state.lanes[:i], state[key], *state.lanes[i + 1:]]
+    state.lanes = [*state.lanes[:i], state[key], *state.lanes[i + 1 :]]
     state.submitted = True
 
 
 def _add_or_remove(i: int) -> None:
     state = st.session_state
     with st.container(horizontal=True):
-        st.button("Copy to a new lane", key=f"copy-{i}", icon=":material/add:", disabled=len(state.lanes) >= MOST_LANES, on_click=_insert, args=(i, state.lanes[i]))
+        st.button(
+            "Copy to a new lane",
+            key=f"copy-{i}",
+            icon=":material/add:",
+            disabled=len(state.lanes) >= MOST_LANES,
+            on_click=_insert,
+            args=(i, state.lanes[i]),
+        )
         st.button("Remove", key=f"remove-{i}", icon=":material/close:", disabled=len(state.lanes) <= 1, on_click=_remove, args=(i,))
 
 
 def _insert(i: int, spec: str) -> None:
     lanes = st.session_state.lanes
-    st.session_state.lanes = [*lanes[: i + 1], spec, *lanes[i + 1:]]
+    st.session_state.lanes = [*lanes[: i + 1], spec, *lanes[i + 1 :]]
 
 
 def _remove(i: int) -> None:
     lanes = st.session_state.lanes
-    st.session_state.lanes = lanes[:i] + lanes[i + 1:]
+    st.session_state.lanes = lanes[:i] + lanes[i + 1 :]
     st.session_state.submitted = True
 
 
@@ -77,10 +93,17 @@ def _apart(i: int, instance: Instance) -> None:
     """A form that changes one operator of the lane's line, in this lane or in a new one beside it."""
     st.markdown("**One operator apart**")
     operators = instance.line.operators
-    position = st.selectbox("Operator", range(len(operators)), key=f"apart-{i}-{instance.id}", format_func=lambda p: f"{p + 1}. {operators[p].words()}")
+    position = st.selectbox(
+        "Operator", range(len(operators)), key=f"apart-{i}-{instance.id}", format_func=lambda p: f"{p + 1}. {operators[p].words()}"
+    )
     swaps = _swaps(instance.line, position)
-    name = st.selectbox("Becomes", swaps, index=swaps.index(type(operators[position]).__name__), key=f"becomes-{i}-{position}-{instance.id}",
-                        format_func=lambda n: OPERATORS[n].title)
+    name = st.selectbox(
+        "Becomes",
+        swaps,
+        index=swaps.index(type(operators[position]).__name__),
+        key=f"becomes-{i}-{position}-{instance.id}",
+        format_func=lambda n: OPERATORS[n].title,
+    )
     current = operators[position] if name == type(operators[position]).__name__ else OPERATORS[name]()
     try:
         operator = operator_form(current, key=f"form-{i}-{position}-{name}-{instance.id}")
@@ -99,7 +122,7 @@ def _apart(i: int, instance: Instance) -> None:
 
 def _swaps(line: Line, position: int) -> list[str]:
     """The operators that could stand at that position of the line."""
-    before, after = line.operators[:position], line.operators[position + 1:]
+    before, after = line.operators[:position], line.operators[position + 1 :]
 
     def fits(name: str) -> bool:
         candidate = OPERATORS[name]()
@@ -111,7 +134,7 @@ def _swaps(line: Line, position: int) -> list[str]:
 
 def _replace(i: int, spec: str) -> None:
     lanes = st.session_state.lanes
-    st.session_state.lanes = [*lanes[:i], spec, *lanes[i + 1:]]
+    st.session_state.lanes = [*lanes[:i], spec, *lanes[i + 1 :]]
     st.session_state.submitted = True
 
 

@@ -52,7 +52,12 @@ def _state(info: ModelInfo) -> None:
 
 def _facts(info: ModelInfo) -> list[str]:
     """The facts of a model, those that are known."""
-    facts = [info.name, f"runs on {info.device}" if info.backend == "openai" else f"runs on {info.device.upper() if len(info.device) == 3 else info.device}"]
+    facts = [
+        info.name,
+        f"runs on {info.device}"
+        if info.backend == "openai"
+        else f"runs on {info.device.upper() if len(info.device) == 3 else info.device}",
+    ]
     facts += [f"about {info.memory_bytes / 1e9:.1f} GB of memory"] if info.memory_bytes else []
     facts += [f"licence {info.licence}"] if info.licence else []
     facts += [f"from {info.upstream}"] if info.upstream else []
@@ -65,11 +70,25 @@ def _buttons(info: ModelInfo) -> None:
     if info.fetchable and not info.present and (job is None or job.ended):
         st.button("Fetch", key=f"fetch-{info.name}", icon=":material/download:", on_click=_fetch, args=(info.name,))
     if info.loaded and info.memory_bytes:
-        st.button("Unload", key=f"unload-{info.name}", icon=":material/eject:", type="tertiary", on_click=engine().models.unload, args=(info.name,),
-                  help="Lets go of its memory; the next use loads it again.")
+        st.button(
+            "Unload",
+            key=f"unload-{info.name}",
+            icon=":material/eject:",
+            type="tertiary",
+            on_click=engine().models.unload,
+            args=(info.name,),
+            help="Lets go of its memory; the next use loads it again.",
+        )
     if info.own:
-        st.button("Remove", key=f"remove-{info.name}", icon=":material/delete:", type="tertiary", on_click=_remove, args=(info.name,),
-                  help="Takes it out of your own models.")
+        st.button(
+            "Remove",
+            key=f"remove-{info.name}",
+            icon=":material/delete:",
+            type="tertiary",
+            on_click=_remove,
+            args=(info.name,),
+            help="Takes it out of your own models.",
+        )
 
 
 def _remove(name: str) -> None:

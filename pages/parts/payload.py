@@ -15,7 +15,7 @@ from core.graph.lookup import names
 from core.operators import OPERATORS
 from core.operators.base import parameters
 from core.results import prompt_dict
-from core.types import Path, Step
+from core.types import Path, State, Step
 from pages.parts.layout import positions
 
 SHOWN_PATHS = 12  # a lane
@@ -40,7 +40,13 @@ class Board:
             self._shared, self._ready = self._draw(), ready
         shared = self._shared
         lanes = [self._lane(i, lane, shared) for i, lane in enumerate(comparison.lanes)]
-        return {"question": comparison.ask.question.text, "lanes": lanes, "layout": shared["layout"], "paths": shared["paths"], "fates": shared["fates"]}
+        return {
+            "question": comparison.ask.question.text,
+            "lanes": lanes,
+            "layout": shared["layout"],
+            "paths": shared["paths"],
+            "fates": shared["fates"],
+        }
 
     def _draw(self) -> dict[str, Any]:
         """Everything that depends on what was retrieved: the paths to show, the nodes to draw, their places, the fates."""
@@ -55,15 +61,19 @@ class Board:
         for lane, gone in zip(comparison.lanes, lost):
             ranking = lane.state.paths
             head = ranking.head(SHOWN_PATHS) if ranking is not None else None
-            best.append([] if head is None else [
-                {"key": key(path), "rank": i + 1, "score": head.score(i)} for i, path in enumerate(head.items)])
+            best.append(
+                [] if head is None else [{"key": key(path), "rank": i + 1, "score": head.score(i)} for i, path in enumerate(head.items)]
+            )
             missed.append([{"key": key(path), "answer": answer} for answer, path in gone[:SHOWN_LOST]])
             stories.append([_story(step, key) for step in lane.state.trace if step.frames])
         told = {entry["key"] for part in (*best, *missed) for entry in part}
         nodes = self._nodes([path for path, k in keys.items() if k in told], list(keys))
         layout = self._layout(nodes, keys)
         return {
-            "best": best, "missed": missed, "stories": stories, "layout": layout,
+            "best": best,
+            "missed": missed,
+            "stories": stories,
+            "layout": layout,
             "drawn": [node["id"] for node in layout["nodes"]],
             "paths": {k: self._path(path) for path, k in keys.items()},
             "fates": {k: self._fates(path) for path, k in keys.items() if k in told},
@@ -132,21 +142,36 @@ class Board:
         prompt = prompt_dict(state)
         drawn = [node for node in shared["drawn"] if subgraph is not None and node in subgraph]
         return {
-            "id": f"lane-{i}", "title": lane.instance.name, "subtitle": lane.instance.line.words(),
-            "status": lane.status, "status_text": lane.text, "error": lane.error,
+            "id": f"lane-{i}",
+            "title": lane.instance.name,
+            "subtitle": lane.instance.line.words(),
+            "status": lane.status,
+            "status_text": lane.text,
+            "error": lane.error,
             "reader": None if state.reader is None else graph.names(state.reader),
-            "answer": lane.answer or state.answer, "model": self._answerer(lane),
+            "answer": lane.answer or state.answer,
+            "model": self._answerer(lane),
             "verdict": _verdict(right(graph, state, answers, reader=False), answers),
             "reader_verdict": _verdict(right(graph, state, answers, reader=True), answers),
             "funnel": [stages.get(name, {"stage": name, **empty}) for name in STAGES] if stages else None,
             "drawn": None if subgraph is None else {"nodes": len(drawn), "of": len(subgraph.nodes)},
+            "alive": None if state.paths is None else self._alive(state),
             "nodes": drawn,
             "edges": [e["id"] for e in shared["layout"]["edges"] if subgraph is not None and subgraph.has_edge(e["id"])],
-            "paths": shared["best"][i], "lost": shared["missed"][i], "stories": shared["stories"][i],
+            "paths": shared["best"][i],
+            "lost": shared["missed"][i],
+            "stories": shared["stories"][i],
             "cost": cost(state.trace),
             "operators": [_operator(step) for step in state.trace],
-            "prompt": prompt["messages"], "prompt_tokens": prompt["prompt_tokens"],
+            "prompt": prompt["messages"],
+            "prompt_tokens": prompt["prompt_tokens"],
         }
+
+    def _alive(self, state: State) -> list[int]:
+        """The known answers on a path that reached the prompt, or was kept where no prompt is written yet."""
+        answers = {node for answer in self._comparison.ask.question.answers for node in names(self._comparison.graph).exact(answer)}
+        shown = state.paths.items if state.prompt is None else state.paths.items[: state.prompt.paths]
+        return sorted(answers.intersection(node for path in shown for node in path.nodes))
 
     def _answerer(self, lane: Lane) -> str | None:
         role = next((o.role for o in lane.instance.line if o.stage == "generate"), None)
@@ -174,8 +199,14 @@ def _operator(step: Step) -> dict[str, Any]:
     changed = [f"{p.label.lower()} {step.parameters[p.name]}" for p in parameters(cls)]
     usage = step.usage
     return {
-        "label": step.operator, "detail": " · ".join(changed), "seconds": step.seconds, "calls": usage.calls,
-        "tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out, "texts": usage.texts, "sizes": dict(step.sizes),
+        "label": step.operator,
+        "detail": " · ".join(changed),
+        "seconds": step.seconds,
+        "calls": usage.calls,
+        "tokens_in": usage.tokens_in,
+        "tokens_out": usage.tokens_out,
+        "texts": usage.texts,
+        "sizes": dict(step.sizes),
         "notes": list(step.notes),
     }
 

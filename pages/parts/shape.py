@@ -25,8 +25,12 @@ def counts(digest: str, _graph: Any) -> dict[str, Any]:
     shown = np.flatnonzero(each)
     busiest = np.lexsort((np.arange(len(degrees)), -degrees))[:8] if len(degrees) < 2_000_000 else np.argpartition(-degrees, 8)[:8]
     return {
-        "degrees": shown.tolist(), "entities": each[shown].tolist(), "isolated": int(each[0]), "largest": int(degrees.max(initial=0)),
-        "relations": np.bincount(_graph.relations, minlength=_graph.n_relations).tolist(), "busiest": busiest.tolist(),
+        "degrees": shown.tolist(),
+        "entities": each[shown].tolist(),
+        "isolated": int(each[0]),
+        "largest": int(degrees.max(initial=0)),
+        "relations": np.bincount(_graph.relations, minlength=_graph.n_relations).tolist(),
+        "busiest": busiest.tolist(),
         "loops": int(np.count_nonzero(_graph.heads == _graph.tails)) if _graph.n_edges <= LOOPS_UP_TO else None,
     }
 
@@ -67,20 +71,43 @@ def charts(graph: Any) -> None:
     degrees = [(d, n) for d, n in zip(found["degrees"], found["entities"]) if d]
     st.markdown("**Edges at an entity**")
     st.caption("Each dot: how many entities have that many edges. Both scales grow tenfold a step.")
-    dots = go.Figure(go.Scatter(x=[d for d, _ in degrees], y=[n for _, n in degrees], mode="markers", marker={"size": 6, "opacity": 0.7, "color": colour},
-                                hovertemplate="%{y:,} entities with %{x:,} edges<extra></extra>"))
-    dots.update_layout(height=320, margin={"l": 10, "r": 10, "t": 10, "b": 10}, xaxis={"type": "log", "title": "edges", "dtick": 1},
-                       yaxis={"type": "log", "title": "entities", "dtick": 1})
+    dots = go.Figure(
+        go.Scatter(
+            x=[d for d, _ in degrees],
+            y=[n for _, n in degrees],
+            mode="markers",
+            marker={"size": 6, "opacity": 0.7, "color": colour},
+            hovertemplate="%{y:,} entities with %{x:,} edges<extra></extra>",
+        )
+    )
+    dots.update_layout(
+        height=320,
+        margin={"l": 10, "r": 10, "t": 10, "b": 10},
+        xaxis={"type": "log", "title": "edges", "dtick": 1},
+        yaxis={"type": "log", "title": "entities", "dtick": 1},
+    )
     st.plotly_chart(dots, theme="streamlit", key="degrees", config={"displayModeBar": False})
     order = sorted(range(graph.n_relations), key=lambda i: (-found["relations"][i], i))[:BARS]
     st.markdown("**Triples of a relation**")
     if graph.n_relations > BARS:
         st.caption(f"The {BARS} most frequent of {graph.n_relations:,}.")
     names = [_label(graph.relation_names[i]) for i in order]
-    bars = go.Figure(go.Bar(x=[found["relations"][i] for i in order], y=list(range(len(order))), orientation="h", marker={"color": colour},
-                            hovertemplate="%{x:,} triples<extra></extra>"))
-    bars.update_layout(height=90 + 24 * len(order), margin={"l": 10, "r": 10, "t": 10, "b": 10}, xaxis={"title": "triples"}, bargap=0.35,
-                       yaxis={"autorange": "reversed", "tickmode": "array", "tickvals": list(range(len(order))), "ticktext": names, "automargin": True})
+    bars = go.Figure(
+        go.Bar(
+            x=[found["relations"][i] for i in order],
+            y=list(range(len(order))),
+            orientation="h",
+            marker={"color": colour},
+            hovertemplate="%{x:,} triples<extra></extra>",
+        )
+    )
+    bars.update_layout(
+        height=90 + 24 * len(order),
+        margin={"l": 10, "r": 10, "t": 10, "b": 10},
+        xaxis={"title": "triples"},
+        bargap=0.35,
+        yaxis={"autorange": "reversed", "tickmode": "array", "tickvals": list(range(len(order))), "ticktext": names, "automargin": True},
+    )
     st.plotly_chart(bars, theme="streamlit", key="relations", config={"displayModeBar": False})
 
 

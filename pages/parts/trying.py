@@ -28,8 +28,12 @@ def try_it(line: Line | None, known: Mapping[str, Instance]) -> None:
     _question()
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         run = st.button("Run", type="primary", icon=":material/play_arrow:", key="try_run", disabled=line is None)
-        st.toggle("Ask the language model", key="try_model", persist_state="session",
-                  help="Off, only the prompt is written and the graph reader answers, which is quicker.")
+        st.toggle(
+            "Ask the language model",
+            key="try_model",
+            persist_state="session",
+            help="Off, only the prompt is written and the graph reader answers, which is quicker.",
+        )
         if line is not None:
             instance = named(line, known)
             _compare(instance.id)
@@ -51,8 +55,13 @@ def _compare(spec: str) -> None:
     """The way to Compare, with this line and one to hold against it."""
     lanes = (spec, BESIDE) if spec != BESIDE else (spec,)
     told = Link(question=st.session_state.try_question, lanes=lanes, graph=graph_name(), model=st.session_state.try_model)
-    st.link_button("Open in Compare", told.address("./"), icon=":material/view_column:", type="tertiary",
-                   help="Opens this line beside No. 12 in a new tab; this screen stays as it is.")
+    st.link_button(
+        "Open in Compare",
+        told.address("./"),
+        icon=":material/view_column:",
+        type="tertiary",
+        help="Opens this line beside No. 12 in a new tab; this screen stays as it is.",
+    )
 
 
 def _question() -> None:
@@ -68,7 +77,13 @@ def _question() -> None:
         state.try_question = dataset.draw(sets[state.try_draws % len(sets)], state.try_draws).text
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input("Question", key="try_question", placeholder="Ask about an entity of the graph", label_visibility="collapsed", persist_state="session")
+        st.text_input(
+            "Question",
+            key="try_question",
+            placeholder="Ask about an entity of the graph",
+            label_visibility="collapsed",
+            persist_state="session",
+        )
         if sets:
             st.button("Draw another", icon=":material/casino:", on_click=draw, key="try_draw")
 
@@ -126,9 +141,11 @@ def _lane(job: Job, lane: Lane) -> None:
 def _answers(job: Job, lane: Lane) -> None:
     """The graph reader's answer and the language model's, with the known answers where the set has some."""
     state, expected = lane.state, job.comparison.ask.question.answers
-    for title, text in (("Graph reader", None if state.reader is None else ", ".join(job.comparison.graph.names(state.reader)) or "no answer"),
-                        ("Language model", lane.answer or state.answer),
-                        ("Known answers", ", ".join(expected) or None)):
+    for title, text in (
+        ("Graph reader", None if state.reader is None else ", ".join(job.comparison.graph.names(state.reader)) or "no answer"),
+        ("Language model", lane.answer or state.answer),
+        ("Known answers", ", ".join(expected) or None),
+    ):
         if text:
             with st.container(horizontal=True, vertical_alignment="top", gap="small"):
                 st.caption(title, width=130)
@@ -142,10 +159,17 @@ def _paths(opened: Any, state: Any) -> None:
         st.caption("No path was found. Try a larger part of the graph, or more hops.")
         return
     scored = any(row["Score"] is not None for row in rows)
-    st.dataframe(rows, hide_index=True, height=min(320, 38 + 35 * len(rows)), column_order=None if scored else ["Rank", "Path"],
-                 column_config={"Rank": st.column_config.NumberColumn(width=60),
-                                "Score": st.column_config.NumberColumn(format="%.3f", width=70),
-                                "Path": st.column_config.TextColumn(width=760)})
+    st.dataframe(
+        rows,
+        hide_index=True,
+        height=min(320, 38 + 35 * len(rows)),
+        column_order=None if scored else ["Rank", "Path"],
+        column_config={
+            "Rank": st.column_config.NumberColumn(width=60),
+            "Score": st.column_config.NumberColumn(format="%.3f", width=70),
+            "Path": st.column_config.TextColumn(width=760),
+        },
+    )
     if len(state.paths) > len(rows):
         st.caption(f"The first {len(rows)} of {len(state.paths):,} paths.")
 
@@ -155,10 +179,14 @@ def _row(step: Step) -> dict[str, Any]:
     usage = step.usage
     title = OPERATORS[step.operator].title
     return {
-        "Operator": title[:1].upper() + title[1:], "Seconds": f"{step.seconds:.3f}",
+        "Operator": title[:1].upper() + title[1:],
+        "Seconds": f"{step.seconds:.3f}",
         "Left behind": ", ".join(f"{count:,} {what}" for what, count in step.sizes.items()),
-        "Texts scored": _some(usage.texts), "Model calls": _some(usage.calls), "Tokens read": _some(usage.tokens_in),
-        "Tokens written": _some(usage.tokens_out), "Notes": " ".join(step.notes),
+        "Texts scored": _some(usage.texts),
+        "Model calls": _some(usage.calls),
+        "Tokens read": _some(usage.tokens_in),
+        "Tokens written": _some(usage.tokens_out),
+        "Notes": " ".join(step.notes),
     }
 
 

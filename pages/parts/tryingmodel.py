@@ -28,7 +28,14 @@ def try_model() -> None:
         st.info("No model is here yet. Fetch one under “Models”, or add a server under “Add one”.")
         return
     usual = engine().models.roles["answer"]
-    name = st.selectbox("Model", here, index=here.index(usual) if usual in here else 0, key="try_model_name", format_func=lambda n: infos[n].title, width=460)
+    name = st.selectbox(
+        "Model",
+        here,
+        index=here.index(usual) if usual in here else 0,
+        key="try_model_name",
+        format_func=lambda n: infos[n].title,
+        width=460,
+    )
     if infos[name].kind == "chat":
         _chat(infos[name])
     else:
@@ -68,7 +75,11 @@ def _told(job: Job) -> None:
             st.text(job.written)
     if job.status == DONE:
         reply, seconds = job.result
-        speed = f" · {(reply.tokens_out - 1) / seconds:.1f} tokens a second" if seconds and seconds > 0.05 and reply.tokens_out > 1 and not reply.cached else ""
+        speed = (
+            f" · {(reply.tokens_out - 1) / seconds:.1f} tokens a second"
+            if seconds and seconds > 0.05 and reply.tokens_out > 1 and not reply.cached
+            else ""
+        )
         cut = f" · cut at {MOST_TOKENS} tokens" if reply.finish == "length" else ""
         kept = " · remembered from before" if reply.cached else ""
         st.caption(f"{reply.tokens_in:,} tokens read, {reply.tokens_out:,} written{speed}{cut}{kept}")
@@ -98,8 +109,14 @@ def _ranked(job: Job, name: str, query: str, lines: str) -> list[dict[str, Any]]
 
 def _table(job: Job) -> None:
     if job.status == DONE:
-        st.dataframe(job.result, hide_index=True, column_config={
-            "Rank": st.column_config.NumberColumn(width=60), "Score": st.column_config.NumberColumn(format="%.4f", width=90)})
+        st.dataframe(
+            job.result,
+            hide_index=True,
+            column_config={
+                "Rank": st.column_config.NumberColumn(width=60),
+                "Score": st.column_config.NumberColumn(format="%.4f", width=90),
+            },
+        )
 
 
 def _start(key: str, work) -> None:

@@ -76,10 +76,22 @@ def _form(file, rows: list[tuple[str, str, str]]) -> None:
     st.caption(f"The first {len(head)} triples:")
     st.dataframe({"Head": [r[0] for r in head], "Relation": [r[1] for r in head], "Tail": [r[2] for r in head]}, hide_index=True)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.text_input("Name", value=clean(file.name.split(".")[0]), key=f"upload_name_{file.file_id}", max_chars=80, width=260,
-                             help="Letters, digits and dashes; anything else becomes a dash.")
-        way = st.selectbox("Searches run", list(WAYS), format_func=WAYS.__getitem__, key="upload_way", width=200,
-                           help="The way edges are followed where an operator leaves it to the graph.")
+        name = st.text_input(
+            "Name",
+            value=clean(file.name.split(".")[0]),
+            key=f"upload_name_{file.file_id}",
+            max_chars=80,
+            width=260,
+            help="Letters, digits and dashes; anything else becomes a dash.",
+        )
+        way = st.selectbox(
+            "Searches run",
+            list(WAYS),
+            format_func=WAYS.__getitem__,
+            key="upload_way",
+            width=200,
+            help="The way edges are followed where an operator leaves it to the graph.",
+        )
         pressed = st.button("Build the graph", type="primary", key="upload_build", icon=":material/account_tree:")
     if clean(name) and clean(name) != name:
         st.caption(f"It will be called {plain(clean(name))}.")

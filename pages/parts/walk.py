@@ -27,7 +27,7 @@ def go(graph: Any, node: int) -> None:
     """Walk to an entity; back along the trail where it was visited before."""
     been = trail(graph)
     if node in been:
-        del been[been.index(node) + 1:]
+        del been[been.index(node) + 1 :]
     else:
         been.append(node)
     st.session_state.walk_page, st.session_state.walk_filter, st.session_state.walk_search = 0, EVERY, ""
@@ -63,8 +63,15 @@ def _arrive(graph: Any) -> None:
 
 def _search(graph: Any) -> None:
     """The search field, with the nearest names while one types."""
-    typed = st.text_input("Search an entity", key="walk_search", type="search", live=True, placeholder="Type a name, or a part of one",
-                          label_visibility="collapsed", icon=":material/search:")
+    typed = st.text_input(
+        "Search an entity",
+        key="walk_search",
+        type="search",
+        live=True,
+        placeholder="Type a name, or a part of one",
+        label_visibility="collapsed",
+        icon=":material/search:",
+    )
     if not typed.strip():
         return
     found = [int(node) for node, *_ in names(graph).search(typed, 8)]
@@ -103,9 +110,9 @@ def _here(graph: Any, node: int) -> None:
     kept = np.arange(len(edges)) if chosen == EVERY else np.flatnonzero(kinds == chosen)
     pages = max(1, -(-len(kept) // PAGE))
     page = min(st.session_state.get("walk_page", 0), pages - 1)
-    rows = kept[page * PAGE:(page + 1) * PAGE]
-    around = neighbours[kept[page * PAGE:]]
-    _picture(graph, node, around[:ROOM * 4], len(np.setdiff1d(neighbours[kept], [node])))
+    rows = kept[page * PAGE : (page + 1) * PAGE]
+    around = neighbours[kept[page * PAGE :]]
+    _picture(graph, node, around[: ROOM * 4], len(np.setdiff1d(neighbours[kept], [node])))
     _table(graph, neighbours[rows], edges[rows], forward[rows])
     _pager(page, pages, len(kept))
 
@@ -118,8 +125,16 @@ def _filter(graph: Any, kinds: np.ndarray) -> int:
         words[kind] = f"{'←' if kind % 2 else '→'} {graph.relation_names[kind // 2]} · {size:,}"
     if st.session_state.get("walk_filter", EVERY) not in words:
         st.session_state.walk_filter = EVERY
-    return st.selectbox("Relation", list(words), key="walk_filter", format_func=words.__getitem__, label_visibility="collapsed",
-                        on_change=st.session_state.__setitem__, args=("walk_page", 0), width=420)
+    return st.selectbox(
+        "Relation",
+        list(words),
+        key="walk_filter",
+        format_func=words.__getitem__,
+        label_visibility="collapsed",
+        on_change=st.session_state.__setitem__,
+        args=("walk_page", 0),
+        width=420,
+    )
 
 
 def _picture(graph: Any, node: int, near: np.ndarray, of: int) -> None:
@@ -128,7 +143,9 @@ def _picture(graph: Any, node: int, near: np.ndarray, of: int) -> None:
     with st.container(border=True, key="picture"):
         show(picture(graph, part, st.context.theme.type == "dark"), lambda clicked: go(graph, clicked) if clicked in drawn else None)
     further = f", and {len(part.far):,} entities one step further" if part.far else ""
-    st.caption(f"Drawn: {len(part.near):,} of {of:,} neighbours{further}. Click a dot to walk there; point at a dot or an arrow to read it.")
+    st.caption(
+        f"Drawn: {len(part.near):,} of {of:,} neighbours{further}. Click a dot to walk there; point at a dot or an arrow to read it."
+    )
 
 
 def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.ndarray) -> None:
@@ -142,20 +159,43 @@ def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.nd
             go(graph, int(neighbours[cells[0][0]]))
 
     st.dataframe(
-        {"Way": ["→" if f else "←" for f in forward], "Relation": [graph.relation_name(int(e)) for e in edges],
-         "Neighbour": graph.names(neighbours), "Its edges": [graph.degree(int(n)) for n in neighbours]},
-        key=key, hide_index=True, on_select=clicked, selection_mode="single-cell", height=min(420, 38 + 35 * len(edges)),
-        column_config={"Way": st.column_config.TextColumn(width=60, help="→ the triple leads to the neighbour, ← it comes from there"),
-                       "Its edges": st.column_config.NumberColumn(width=90, format="localized")})
+        {
+            "Way": ["→" if f else "←" for f in forward],
+            "Relation": [graph.relation_name(int(e)) for e in edges],
+            "Neighbour": graph.names(neighbours),
+            "Its edges": [graph.degree(int(n)) for n in neighbours],
+        },
+        key=key,
+        hide_index=True,
+        on_select=clicked,
+        selection_mode="single-cell",
+        height=min(420, 38 + 35 * len(edges)),
+        column_config={
+            "Way": st.column_config.TextColumn(width=60, help="→ the triple leads to the neighbour, ← it comes from there"),
+            "Its edges": st.column_config.NumberColumn(width=90, format="localized"),
+        },
+    )
 
 
 def _pager(page: int, pages: int, steps: int) -> None:
     """Which steps are shown, and the buttons to the others."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(f"Steps {page * PAGE + 1:,} to {min(steps, (page + 1) * PAGE):,} of {steps:,}. Click one to walk there.", width="stretch")
+        st.caption(
+            f"Steps {page * PAGE + 1:,} to {min(steps, (page + 1) * PAGE):,} of {steps:,}. Click one to walk there.", width="stretch"
+        )
         if pages > 1:
-            for words, icon, to, off in (("Earlier", "chevron_left", page - 1, page == 0), ("Later", "chevron_right", page + 1, page == pages - 1)):
-                st.button(words, key=f"walk-{words}", icon=f":material/{icon}:", disabled=off, on_click=st.session_state.__setitem__, args=("walk_page", to))
+            for words, icon, to, off in (
+                ("Earlier", "chevron_left", page - 1, page == 0),
+                ("Later", "chevron_right", page + 1, page == pages - 1),
+            ):
+                st.button(
+                    words,
+                    key=f"walk-{words}",
+                    icon=f":material/{icon}:",
+                    disabled=off,
+                    on_click=st.session_state.__setitem__,
+                    args=("walk_page", to),
+                )
 
 
 def _short(graph: Any, node: int) -> str:

@@ -17,8 +17,24 @@ WIDTH, HEIGHT = 1000, 480  # of the plane the nodes are laid on
 FILLED = 36  # where there are few neighbours, theirs are added up to so many entities
 LABELLED = 14  # so many edges or fewer carry their relation's name
 LONGEST = 26  # characters of a name on the picture
-LIGHT = {"text": "#1f2933", "paper": "#f6f7f9", "edge": "#b9c3cd", "here": "#d9822b", "near": "#2f6f9f", "far": "#b4bec8", "faint": "#66727e"}
-DARK = {"text": "#e6ebf0", "paper": "#12181f", "edge": "#56626e", "here": "#eb9a48", "near": "#69b0e4", "far": "#6d7985", "faint": "#a3afba"}
+LIGHT = {
+    "text": "#1f2933",
+    "paper": "#f6f7f9",
+    "edge": "#b9c3cd",
+    "here": "#d9822b",
+    "near": "#2f6f9f",
+    "far": "#b4bec8",
+    "faint": "#66727e",
+}
+DARK = {
+    "text": "#e6ebf0",
+    "paper": "#12181f",
+    "edge": "#56626e",
+    "here": "#eb9a48",
+    "near": "#69b0e4",
+    "far": "#6d7985",
+    "faint": "#a3afba",
+}
 _CDN = re.compile(r"<link[^>]*https?://[^>]*>|<script[^>]*\bsrc=[^>]*https?://[^>]*>\s*</script>", re.S)
 # spreads the nodes over the shape that the drawing really has, shows them all, and tells the page which one was clicked
 _SCRIPT = f"""function fit(){{if(innerWidth<50)return;const w=Math.max(innerWidth,600),h=w*innerHeight/innerWidth;
@@ -99,16 +115,21 @@ def picture(graph: Any, part: Neighbourhood, dark: bool) -> str:
     from pyvis.network import Network
 
     colours = DARK if dark else LIGHT
-    net = Network(height=f"{HEIGHT}px", width="100%", directed=True, bgcolor=colours["paper"],
-                  cdn_resources="in_line")
+    net = Network(height=f"{HEIGHT}px", width="100%", directed=True, bgcolor=colours["paper"], cdn_resources="in_line")
     pairs = _pairs(graph, part)
     places = positions([part.here, *part.near, *part.far], list(pairs))
     for node in (part.here, *part.near, *part.far):
         _node(net, graph, part, node, places[node], colours)
     for (source, target), relations in pairs.items():
         told = ", ".join(relations)
-        net.add_edge(source, target, title=_shown(told, 200), color=colours["edge"], width=1.2,
-                     **({"label": _shown(told, LONGEST)} if len(pairs) <= LABELLED else {}))
+        net.add_edge(
+            source,
+            target,
+            title=_shown(told, 200),
+            color=colours["edge"],
+            width=1.2,
+            **({"label": _shown(told, LONGEST)} if len(pairs) <= LABELLED else {}),
+        )
     net.set_options(json.dumps(_options(colours)))
     return _alone(net.generate_html(notebook=False), colours)
 
@@ -131,10 +152,17 @@ def _node(net: Any, graph: Any, part: Neighbourhood, node: int, place: tuple[flo
     name = graph.node_name(node)
     role = "here" if node == part.here else "near" if node in part.near else "far"
     size = {"here": 20, "near": 11, "far": 7}[role]
-    net.add_node(node, label=_shown(name, LONGEST), title=_shown(f"{name} · {graph.degree(node):,} edges", 200),
-                 shape="diamond" if role == "here" else "dot", size=size, color=colours[role],
-                 font={"size": {"here": 17, "near": 13, "far": 11}[role], "color": colours["faint" if role == "far" else "text"]},
-                 x=place[0] * WIDTH, y=place[1] * HEIGHT)
+    net.add_node(
+        node,
+        label=_shown(name, LONGEST),
+        title=_shown(f"{name} · {graph.degree(node):,} edges", 200),
+        shape="diamond" if role == "here" else "dot",
+        size=size,
+        color=colours[role],
+        font={"size": {"here": 17, "near": 13, "far": 11}[role], "color": colours["faint" if role == "far" else "text"]},
+        x=place[0] * WIDTH,
+        y=place[1] * HEIGHT,
+    )
 
 
 def _shown(text: str, limit: int) -> str:
@@ -149,14 +177,19 @@ def _options(colours: dict[str, str]) -> dict[str, Any]:
         "physics": {"enabled": False},
         "interaction": {"hover": True, "tooltipDelay": 120, "navigationButtons": False, "dragNodes": True},
         "nodes": {"borderWidth": 0, "font": {"strokeWidth": 3, "strokeColor": colours["paper"], "face": "sans-serif"}},
-        "edges": {"smooth": False, "arrows": {"to": {"enabled": True, "scaleFactor": 0.45}},
-                  "font": {"size": 10, "color": colours["faint"], "strokeWidth": 3, "strokeColor": colours["paper"], "align": "middle"}},
+        "edges": {
+            "smooth": False,
+            "arrows": {"to": {"enabled": True, "scaleFactor": 0.45}},
+            "font": {"size": 10, "color": colours["faint"], "strokeWidth": 3, "strokeColor": colours["paper"], "align": "middle"},
+        },
     }
 
 
 def _alone(html: str, colours: dict[str, str]) -> str:
     """The page without what it would load from elsewhere, and without pyvis's frame around the drawing."""
-    style = (f"<style>html,body{{margin:0;background:{colours['paper']};overflow:hidden}} center{{display:none}} .card{{border:0!important}}"
-             f"#mynetwork{{border:0!important;float:none!important;height:100vh!important}}"
-             f"div.vis-tooltip{{font:13px sans-serif;color:{colours['text']};background:{colours['paper']};border-color:{colours['edge']};max-width:60vw;white-space:normal}}</style>")
+    style = (
+        f"<style>html,body{{margin:0;background:{colours['paper']};overflow:hidden}} center{{display:none}} .card{{border:0!important}}"
+        f"#mynetwork{{border:0!important;float:none!important;height:100vh!important}}"
+        f"div.vis-tooltip{{font:13px sans-serif;color:{colours['text']};background:{colours['paper']};border-color:{colours['edge']};max-width:60vw;white-space:normal}}</style>"
+    )
     return _CDN.sub("", html).replace("</head>", style + "</head>", 1) + f"<script>{_SCRIPT}</script>"

@@ -38,7 +38,12 @@ def run(questions: int = 100) -> list[dict]:
     spread = f"median of {len(ours)} seeds, {min(ours) * 1e3:.0f} to {max(ours) * 1e3:.0f}"
     return [
         {"name": "pagerank top 1,000", "value": middle * 1e3, "unit": "ms", "note": spread},
-        {"name": "pagerank igraph", "value": other * 1e3, "unit": "ms", "note": f"median of {len(theirs)} of these seeds, {min(theirs) * 1e3:.0f} to {max(theirs) * 1e3:.0f}, undirected"},
+        {
+            "name": "pagerank igraph",
+            "value": other * 1e3,
+            "unit": "ms",
+            "note": f"median of {len(theirs)} of these seeds, {min(theirs) * 1e3:.0f} to {max(theirs) * 1e3:.0f}, undirected",
+        },
         {"name": "pagerank times faster", "value": other / paired, "unit": "times", "note": f"medians over the same seeds; limit {FACTOR}"},
         {"name": "pagerank recall, mean", "value": float(np.mean(recalls)), "unit": "", "note": f"least {min(recalls):.3f}; limit 0.97"},
     ]

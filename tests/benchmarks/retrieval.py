@@ -32,6 +32,12 @@ def run() -> list[dict]:
             lane.retrieve(Progress())
             seconds.append(time.perf_counter() - start)
         middle = statistics.median(seconds)
-        rows.append({"name": f"retrieval {known[key].name}", "value": middle, "unit": "s",
-                     "note": f"median of {len(seconds)} questions, {min(seconds):.2f} to {max(seconds):.2f}; limit {limit} s"})
+        rows.append(
+            {
+                "name": f"retrieval {known[key].name}",
+                "value": middle,
+                "unit": "s",
+                "note": f"median of {len(seconds)} questions, {min(seconds):.2f} to {max(seconds):.2f}; limit {limit} s",
+            }
+        )
     return rows

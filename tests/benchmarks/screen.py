@@ -30,12 +30,21 @@ def run() -> list[dict]:
         page.goto(url + "/?q=" + "who+directed+Inception&lane=lego-12", wait_until="domcontentloaded")
         page.locator(".lane[data-status=done]").first.wait_for(timeout=120_000)
         peak = _peak(process.pid)
-    row = lambda name, values, limit: {"name": name, "value": statistics.median(values), "unit": "s",
-                                       "note": f"median of {len(values)}, {min(values):.2f} to {max(values):.2f}; limit {limit} s"}
+    row = lambda name, values, limit: {
+        "name": name,
+        "value": statistics.median(values),
+        "unit": "s",
+        "note": f"median of {len(values)}, {min(values):.2f} to {max(values):.2f}; limit {limit} s",
+    }
     return [
         row("three lanes on screen (No. 1, 12, 14)", first, 3),
         row("the same, asked again", again, 1),
-        {"name": "peak memory of the server", "value": peak / 2**30, "unit": "GiB", "note": "encoder and language model loaded; limit 3 GiB"},
+        {
+            "name": "peak memory of the server",
+            "value": peak / 2**30,
+            "unit": "GiB",
+            "note": "encoder and language model loaded; limit 3 GiB",
+        },
     ]
 
 

@@ -17,5 +17,11 @@ def run() -> list[dict]:
         start = time.perf_counter()
         subprocess.run([sys.executable, "-c", "import core, core.engine, core.instances.catalogue, core.cli"], check=True)
         seconds.append(time.perf_counter() - start)
-    return [{"name": "cold import core", "value": statistics.median(seconds), "unit": "s",
-             "note": f"median of {RUNS}, engine, catalogue and command line included; limit 1 s"}]
+    return [
+        {
+            "name": "cold import core",
+            "value": statistics.median(seconds),
+            "unit": "s",
+            "note": f"median of {RUNS}, engine, catalogue and command line included; limit 1 s",
+        }
+    ]

@@ -23,7 +23,9 @@ def told(capsys, *arguments: str) -> tuple[int, str, str]:
 
 
 def test_ask_prints_one_object(movies, capsys):
-    code, out, _ = told(capsys, "ask", QUESTION, "--instance", FAST, "--instance", "lego-1", "--answer", "Christopher Nolan", "--no-llm", "--json")
+    code, out, _ = told(
+        capsys, "ask", QUESTION, "--instance", FAST, "--instance", "lego-1", "--answer", "Christopher Nolan", "--no-llm", "--json"
+    )
     result = json.loads(out)
     assert code == OK and {"question", "entities", "lanes"} <= set(result)
     assert result["question"] == QUESTION and result["entities"] == ["Inception"]
@@ -38,20 +40,25 @@ def test_ask_prints_one_object(movies, capsys):
 
 
 def test_entities_can_be_named(movies, capsys):
-    code, out, _ = told(capsys, "ask", "which films", "--entity", "Christopher Nolan", "--entity", "Inception", "--instance", "lego-1", "--no-llm", "--json")
+    code, out, _ = told(
+        capsys, "ask", "which films", "--entity", "Christopher Nolan", "--entity", "Inception", "--instance", "lego-1", "--no-llm", "--json"
+    )
     assert code == OK and json.loads(out)["entities"] == ["Christopher Nolan", "Inception"]
 
 
-@pytest.mark.parametrize("arguments, code, sentence", [
-    (["ask", ""], WRONG, "Type a question first"),
-    (["ask", "x" * 20_000], WRONG, "too long"),
-    (["ask", "who", "--entity", "Incepton"], WRONG, "Did you mean Inception"),
-    (["ask", QUESTION, "--instance", "lego-99"], WRONG, "Did you mean “lego-9”"),
-    (["ask", QUESTION, "--instance", "PersonalizedPageRank(dampnig=1)"], WRONG, "Did you mean “damping”"),
-    (["ask", QUESTION, "--graph", "nowhere"], WRONG, "nowhere"),
-    (["build", "absent.tsv", "--out", "{tmp}/absent"], WRONG, "absent.tsv"),
-    (["ask", QUESTION, "--instance", "EgoNetwork() >> ShortestPaths() >> Rank(model='nothing')", "--no-llm"], FAILED, ""),
-])
+@pytest.mark.parametrize(
+    "arguments, code, sentence",
+    [
+        (["ask", ""], WRONG, "Type a question first"),
+        (["ask", "x" * 20_000], WRONG, "too long"),
+        (["ask", "who", "--entity", "Incepton"], WRONG, "Did you mean Inception"),
+        (["ask", QUESTION, "--instance", "lego-99"], WRONG, "Did you mean “lego-9”"),
+        (["ask", QUESTION, "--instance", "PersonalizedPageRank(dampnig=1)"], WRONG, "Did you mean “damping”"),
+        (["ask", QUESTION, "--graph", "nowhere"], WRONG, "nowhere"),
+        (["build", "absent.tsv", "--out", "{tmp}/absent"], WRONG, "absent.tsv"),
+        (["ask", QUESTION, "--instance", "EgoNetwork() >> ShortestPaths() >> Rank(model='nothing')", "--no-llm"], FAILED, ""),
+    ],
+)
 def test_bad_input_ends_in_a_sentence_and_a_code(movies, tmp_path, capsys, arguments, code, sentence):
     ended, _, err = told(capsys, *(argument.replace("{tmp}", str(tmp_path)) for argument in arguments))
     assert ended == code and sentence in err and "Traceback" not in err
@@ -66,9 +73,11 @@ def test_build_and_ask_a_graph_of_ones_own(tmp_path, capsys):
     file = tmp_path / "mine.tsv"
     file.write_text('Ann "A" <b>\tknows\tBo 🎬\nBo 🎬\tknows\tCy\n', "utf-8")
     assert told(capsys, "build", str(file), "--out", str(tmp_path / "mine"))[0] == OK
-    code, out, _ = told(capsys, "ask", "who knows", "--entity", "Bo 🎬", "--graph", str(tmp_path / "mine"), "--instance", "lego-1", "--no-llm", "--json")
+    code, out, _ = told(
+        capsys, "ask", "who knows", "--entity", "Bo 🎬", "--graph", str(tmp_path / "mine"), "--instance", "lego-1", "--no-llm", "--json"
+    )
     texts = {path["text"] for path in json.loads(out)["lanes"][0]["paths"]}
-    assert code == OK and texts == {'Bo 🎬 -> knows -> Cy', 'Bo 🎬 -> knows_reverse -> Ann "A" <b>'}
+    assert code == OK and texts == {"Bo 🎬 -> knows -> Cy", 'Bo 🎬 -> knows_reverse -> Ann "A" <b>'}
 
 
 def test_a_wrong_column_names_the_line_and_leaves_no_graph(tmp_path, capsys):
@@ -81,8 +90,11 @@ def test_a_wrong_column_names_the_line_and_leaves_no_graph(tmp_path, capsys):
 
 def test_same_seed_same_bytes_in_another_process(movies):
     """Everything but the seconds is the same, whatever Python's hashes are seeded with."""
-    lines = ["lego-1", "RandomWalks() >> SimplePaths() >> RandomSelect(keep=16) >> Rank(keep=8) >> Answer()",
-             "PersonalizedPageRank(keep=100) >> FilterSubgraph(unit='triple', keep=60) >> BeamSearch(width=4, hops=2) >> Answer()"]
+    lines = [
+        "lego-1",
+        "RandomWalks() >> SimplePaths() >> RandomSelect(keep=16) >> Rank(keep=8) >> Answer()",
+        "PersonalizedPageRank(keep=100) >> FilterSubgraph(unit='triple', keep=60) >> BeamSearch(width=4, hops=2) >> Answer()",
+    ]
     arguments = [part for line in lines for part in ("--instance", line)]
     command = [sys.executable, "-m", "core", "ask", QUESTION, *arguments, "--no-llm", "--seed", "7", "--json"]
     found = []

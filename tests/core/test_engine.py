@@ -49,7 +49,11 @@ def test_a_failing_lane_leaves_the_others_alone(engine, kit):
 
     engine.models.choosers["bm25"] = Broken()
     ask = engine.ask(kit.graph, Question("genre of One", entities=("One",)))
-    job = done(engine.compare(ask, [instance("bad", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')"), instance("good", LINE.format(keep=1))]))
+    job = done(
+        engine.compare(
+            ask, [instance("bad", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')"), instance("good", LINE.format(keep=1))]
+        )
+    )
     bad, good = comparison_dict(job.comparison)["lanes"]
     assert bad["error"] == "The model server went away." and bad["status"] == "failed" and len(bad["operators"]) == 2
     assert good["error"] is None and good["answer"] == "Drama"
@@ -60,7 +64,15 @@ def test_a_lane_with_an_unknown_model_fails_alone(kit):
 
     engine = Engine(Registry())
     ask = engine.ask(kit.graph, Question("genre of One", entities=("One",)), model=False)
-    job = done(engine.compare(ask, [instance("bad", "EgoNetwork() >> ShortestPaths() >> Rank(model='nothing')"), instance("good", "EgoNetwork() >> BeamSearch(model='bm25', rank='steps')")]))
+    job = done(
+        engine.compare(
+            ask,
+            [
+                instance("bad", "EgoNetwork() >> ShortestPaths() >> Rank(model='nothing')"),
+                instance("good", "EgoNetwork() >> BeamSearch(model='bm25', rank='steps')"),
+            ],
+        )
+    )
     bad, good = comparison_dict(job.comparison)["lanes"]
     assert "nothing" in bad["error"] and good["error"] is None and good["paths"]
     engine.jobs.stop()
@@ -84,7 +96,9 @@ def test_cancelling_stops_the_lanes_that_are_left(engine, kit):
 
     engine.models.choosers["bm25"] = Slow()
     ask = engine.ask(kit.graph, Question("genre of One", entities=("One",)))
-    job = engine.compare(ask, [instance("slow", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')"), instance("next", LINE.format(keep=1))])
+    job = engine.compare(
+        ask, [instance("slow", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')"), instance("next", LINE.format(keep=1))]
+    )
     assert reached.wait(10)
     job.cancel()
     go.set()

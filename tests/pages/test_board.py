@@ -26,8 +26,15 @@ from pages.parts.board import ASSETS, script, source  # noqa: E402
 from pages.parts.report import report_html, script_json  # noqa: E402
 
 CHROMIUM = os.environ.get("HOPSCOPE_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-         "--disable-sync", "--disable-quic"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+]
 QUESTION = f"who acted with {board_payload.HOSTILE}?"
 
 
@@ -61,7 +68,9 @@ def report(browser, tmp_path):
 
     def open_report(payload, width=1280, **context):
         file = tmp_path / f"report{len(watches)}.html"
-        file.write_text(report_html(payload, QUESTION, {"graph": "WikiMovies", "seed": 7, "date": "2026-11-21", "set": None}), encoding="utf-8")
+        file.write_text(
+            report_html(payload, QUESTION, {"graph": "WikiMovies", "seed": 7, "date": "2026-11-21", "set": None}), encoding="utf-8"
+        )
         page = browser.new_context(viewport={"width": width, "height": 900}, **context).new_page()
         watches.append(Watch(page, file.as_uri()))
         page.goto(file.as_uri())
@@ -79,7 +88,9 @@ def texts(page, selector: str) -> list[str]:
 
 def lit_edges(page, lane: int) -> list[str]:
     return page.evaluate(
-        "lane => document.getElementById('board').hopscopeBoard.lanes.get(`lane-${lane}`).graph.cy.edges('.lit').map(e => e.id()).sort()", lane)
+        "lane => document.getElementById('board').hopscopeBoard.lanes.get(`lane-${lane}`).graph.cy.edges('.lit').map(e => e.id()).sort()",
+        lane,
+    )
 
 
 def test_script_json_cannot_end_the_script():
@@ -89,11 +100,18 @@ def test_script_json_cannot_end_the_script():
 
 def test_every_module_is_joined_once_and_no_two_share_a_name():
     modules = sorted(file.name for file in ASSETS.glob("*.js"))
-    declared = [name for module in modules for name in re.findall(r"^(?:export )?(?:default )?(?:async )?(?:function\*?|class|const|let|var) (\w+)", source(module), re.M)]
+    declared = [
+        name
+        for module in modules
+        for name in re.findall(r"^(?:export )?(?:default )?(?:async )?(?:function\*?|class|const|let|var) (\w+)", source(module), re.M)
+    ]
     assert len(declared) == len(set(declared)), sorted(name for name in set(declared) if declared.count(name) > 1)
     joined = script()
     assert not re.search(r"^import\b|^const \{|^let \{", joined, re.M)
-    assert re.findall(r"^export .*?function (\w+)", joined, re.M) == ["renderBoard", "streamlitBoard"] and len(re.findall(r"^export\b", joined, re.M)) == 2
+    assert (
+        re.findall(r"^export .*?function (\w+)", joined, re.M) == ["renderBoard", "streamlitBoard"]
+        and len(re.findall(r"^export\b", joined, re.M)) == 2
+    )
     for module in modules:
         text = source(module)
         assert text.startswith("// ") and joined.count(text.splitlines()[0] + "\n") == 1, module
@@ -107,7 +125,10 @@ def test_the_modules_also_run_apart(browser):
     watch = Watch(page, "http://board.test/")
     files = {f"/{file.name}": (file.read_text(encoding="utf-8"), "text/javascript") for file in ASSETS.glob("*.js")}
     files["/cytoscape.js"] = ((ROOT / "static" / "cytoscape.min.js").read_text(encoding="utf-8"), "text/javascript")
-    files["/"] = ('<link rel="icon" href="data:,"><link rel="stylesheet" href="/board.css"><div id="board"></div><script src="/cytoscape.js"></script>', "text/html")
+    files["/"] = (
+        '<link rel="icon" href="data:,"><link rel="stylesheet" href="/board.css"><div id="board"></div><script src="/cytoscape.js"></script>',
+        "text/html",
+    )
     files["/board.css"] = (source("board.css"), "text/css")
 
     def serve(route):
@@ -116,8 +137,10 @@ def test_the_modules_also_run_apart(browser):
 
     page.route("http://board.test/**", serve)
     page.goto("http://board.test/")
-    page.evaluate("payload => import('/board.js').then(module => module.renderBoard(document.getElementById('board'), payload, { cytoscape }))",
-                  board_payload.payload(4))
+    page.evaluate(
+        "payload => import('/board.js').then(module => module.renderBoard(document.getElementById('board'), payload, { cytoscape }))",
+        board_payload.payload(4),
+    )
     page.locator("[data-path='cheadle']").first.hover()
     page.locator(".graph.telling").nth(3).wait_for()
     page.get_by_label("Frame", exact=True).fill("1")
@@ -215,7 +238,12 @@ def test_shared_nodes_have_one_place_and_zoom_is_shared(report):
 
 def test_states_say_what_they_are(report):
     page = report(board_payload.mixed())
-    assert texts(page, "[role=status] span:last-child") == ["Qwen2.5-Coder 0.5B is answering", "Ranking 948 paths", "Waiting for a free core", "Failed"]
+    assert texts(page, "[role=status] span:last-child") == [
+        "Qwen2.5-Coder 0.5B is answering",
+        "Ranking 948 paths",
+        "Waiting for a free core",
+        "Failed",
+    ]
     assert page.locator(".caret:visible").count() == 1
     assert "is not installed" in page.locator(".error:visible").inner_text()
     assert page.locator(".replay").is_hidden()
@@ -264,8 +292,23 @@ def server(tmp_path_factory):
     shutil.copytree(ROOT / "static", folder / "static")
     script = (HERE / "board_app.py").read_text(encoding="utf-8").replace("Path(__file__)", f"Path({str(HERE / 'board_app.py')!r})")
     (folder / "app.py").write_text(script, encoding="utf-8")
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.address", "127.0.0.1", "--server.headless", "true",
-               "--server.enableStaticServing", "true", "--browser.gatherUsageStats", "false"]
+    command = [
+        sys.executable,
+        "-m",
+        "streamlit",
+        "run",
+        "app.py",
+        "--server.port",
+        str(port),
+        "--server.address",
+        "127.0.0.1",
+        "--server.headless",
+        "true",
+        "--server.enableStaticServing",
+        "true",
+        "--browser.gatherUsageStats",
+        "false",
+    ]
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
     try:
@@ -289,7 +332,10 @@ def test_streamlit_keeps_the_board_while_it_streams_and_hears_a_click(browser, s
     page.locator("summary", has_text="Operators").first.click()
     first = page.locator(".model-text").first.inner_text()
     page.locator("[data-path='cheadle']").first.click()
-    page.wait_for_function("first => document.querySelector('.stBidiComponent [data-testid]').shadowRoot.querySelector('.model-text').innerText !== first", arg=first)
+    page.wait_for_function(
+        "first => document.querySelector('.stBidiComponent [data-testid]').shadowRoot.querySelector('.model-text').innerText !== first",
+        arg=first,
+    )
     assert page.locator("details").first.get_attribute("open") is not None
     assert page.locator("[data-path='cheadle']").first.get_attribute("aria-pressed") == "true"
     box = page.locator(".stage-box").first.bounding_box()

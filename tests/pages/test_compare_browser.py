@@ -104,8 +104,10 @@ def test_hostile_text_is_shown_and_never_run(address):
 
 
 def test_two_people_at_once(address):
-    with open_page(address + "/?llm=0&lane=lego-1&q=which+person+directed+the+movie+Inception") as one, \
-            open_page(address + "/?llm=0&lane=lego-1&q=what+films+did+Mike+Nichols+direct") as two:
+    with (
+        open_page(address + "/?llm=0&lane=lego-1&q=which+person+directed+the+movie+Inception") as one,
+        open_page(address + "/?llm=0&lane=lego-1&q=what+films+did+Mike+Nichols+direct") as two,
+    ):
         done(one, 1, "which person directed the movie Inception")
         done(two, 1, "what films did Mike Nichols direct")
 

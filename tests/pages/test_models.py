@@ -133,14 +133,17 @@ def test_a_server_is_added_and_removed(own):
     assert "mine" not in {info.name for info in shared().models.declared()}
 
 
-@pytest.mark.parametrize(("fields", "words"), [
-    (("", "http://x/v1", "m", ""), "name"),
-    (("bm25", "http://x/v1", "m", ""), "comes with Hopscope"),
-    (("mine", "localhost:8000", "m", ""), "http://"),
-    (("mine", "http://x/v1", " ", ""), "as the server calls it"),
-    (("mine", "http://x/v1", "m", "sk-123"), "does not belong here"),
-    (("mine", "http://x/v1", "m", "HOPSCOPE_NO_SUCH_KEY"), "is not set"),
-])
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        (("", "http://x/v1", "m", ""), "name"),
+        (("bm25", "http://x/v1", "m", ""), "comes with Hopscope"),
+        (("mine", "localhost:8000", "m", ""), "http://"),
+        (("mine", "http://x/v1", " ", ""), "as the server calls it"),
+        (("mine", "http://x/v1", "m", "sk-123"), "does not belong here"),
+        (("mine", "http://x/v1", "m", "HOPSCOPE_NO_SUCH_KEY"), "is not set"),
+    ],
+)
 def test_fields_that_cannot_be_used_say_which(own, fields, words):
     assert "HOPSCOPE_NO_SUCH_KEY" not in os.environ
     with pytest.raises(BadInput, match=words):

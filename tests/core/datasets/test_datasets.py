@@ -6,9 +6,16 @@ from core.datasets import datasets, draw, open_graph, questions, read_questions
 from core.errors import BadInput, StoreError
 from core.graph.build import build
 
-COUNTS = {"metaqa-1hop-dev": 9992, "metaqa-2hop-dev": 14872, "metaqa-3hop-dev": 14274,
-          "metaqa-1hop-test": 5007, "metaqa-2hop-test": 7408, "metaqa-3hop-test": 7174,
-          "metaqa-1hop-ntm-dev": 9992, "metaqa-1hop-ntm-test": 5007}
+COUNTS = {
+    "metaqa-1hop-dev": 9992,
+    "metaqa-2hop-dev": 14872,
+    "metaqa-3hop-dev": 14274,
+    "metaqa-1hop-test": 5007,
+    "metaqa-2hop-test": 7408,
+    "metaqa-3hop-test": 7174,
+    "metaqa-1hop-ntm-dev": 9992,
+    "metaqa-1hop-ntm-test": 5007,
+}
 
 
 @pytest.fixture
@@ -70,8 +77,9 @@ def test_graphs_a_person_built(home):
         open_graph("broken")
 
 
-@pytest.mark.parametrize("text, told", [
-    ("who\n", "line 1"), ("who [A]\tB\n\tB\n", "line 2"), ("", "no questions"), (b"who\tB\n\xff\tC\n", "line 2")])
+@pytest.mark.parametrize(
+    "text, told", [("who\n", "line 1"), ("who [A]\tB\n\tB\n", "line 2"), ("", "no questions"), (b"who\tB\n\xff\tC\n", "line 2")]
+)
 def test_bad_question_files_are_told(tmp_path, text, told):
     (tmp_path / "q.txt").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(BadInput, match=told):

@@ -95,6 +95,8 @@ def test_lost_answers_come_with_a_path(kit, one_shot):
     assert told == [[("Two", TWO)], [("Two", TWO)]]  # Ann was shown by both, 1999 lies in no subgraph
 
 
-@pytest.mark.parametrize("number, text", [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (21, "21st"), (112, "112th"), (1041, "1,041st")])
+@pytest.mark.parametrize(
+    "number, text", [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (21, "21st"), (112, "112th"), (1041, "1,041st")]
+)
 def test_ordinals(number, text):
     assert ordinal(number) == text

@@ -20,8 +20,9 @@ def names_of(folder):
 
 
 def python(code, *arguments, **settings):
-    return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], stdout=subprocess.PIPE, text=True,
-                            env={**os.environ, **settings})
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)], stdout=subprocess.PIPE, text=True, env={**os.environ, **settings}
+    )
 
 
 def test_ids_order_and_arrays_by_hand(tmp_path):
@@ -61,8 +62,11 @@ def test_a_failed_or_cancelled_build_keeps_the_old_store(tmp_path):
     def stop():
         raise Cancelled()
 
-    for attempt in (lambda: build(broken(), tmp_path / "g", "new"), lambda: build(TRIPLES, tmp_path / "g", "new", check=stop),
-                    lambda: build([], tmp_path / "g", "new")):
+    for attempt in (
+        lambda: build(broken(), tmp_path / "g", "new"),
+        lambda: build(TRIPLES, tmp_path / "g", "new", check=stop),
+        lambda: build([], tmp_path / "g", "new"),
+    ):
         with pytest.raises((BadInput, Cancelled)):
             attempt()
         assert Graph.open(tmp_path / "g").digest == old.digest
@@ -102,9 +106,11 @@ def test_readers_never_see_a_half_store(tmp_path):
 def test_a_killed_build_leaves_nothing_that_opens_and_is_cleaned_up(tmp_path, existing):
     if existing:
         old = build(TRIPLES, tmp_path / "g", "old")
-    code = ("import sys, os, time, core.graph.build as b\n"
-            "def slow(*a):\n    os.mkdir(a[1]); open(a[1] / 'heads.npy', 'w').write('half'); print('now', flush=True); time.sleep(60)\n"
-            "b.place = slow\nb.build([('p', 'r', 'q')], sys.argv[1], 'killed')")
+    code = (
+        "import sys, os, time, core.graph.build as b\n"
+        "def slow(*a):\n    os.mkdir(a[1]); open(a[1] / 'heads.npy', 'w').write('half'); print('now', flush=True); time.sleep(60)\n"
+        "b.place = slow\nb.build([('p', 'r', 'q')], sys.argv[1], 'killed')"
+    )
     code = code.replace("os.mkdir(a[1]); ", "")
     child = python(code, tmp_path / "g")
     assert child.stdout.readline() == "now\n"
@@ -124,9 +130,11 @@ def test_a_killed_build_leaves_nothing_that_opens_and_is_cleaned_up(tmp_path, ex
 
 def test_a_second_process_can_wait_for_the_first(tmp_path):
     (tmp_path / "t.tsv").write_text("a\tr\tb\n")
-    code = ("import sys, time\nfrom core.graph.build import build\n"
-            "def slow():\n    yield 'a', 'r', 'b'\n    print('now', flush=True)\n    time.sleep(0.5)\n"
-            "build(slow(), sys.argv[1], 'first')")
+    code = (
+        "import sys, time\nfrom core.graph.build import build\n"
+        "def slow():\n    yield 'a', 'r', 'b'\n    print('now', flush=True)\n    time.sleep(0.5)\n"
+        "build(slow(), sys.argv[1], 'first')"
+    )
     child = python(code, tmp_path / "g")
     assert child.stdout.readline() == "now\n"
     start = time.perf_counter()

@@ -33,8 +33,12 @@ print(hashlib.sha256(repr(out).encode()).hexdigest())
 
 
 def test_two_processes_give_the_same_bytes():
-    runs = [subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True,
-                           env={**os.environ, "PYTHONHASHSEED": seed}).stdout for seed in ("0", "4711")]
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", CODE], capture_output=True, text=True, check=True, env={**os.environ, "PYTHONHASHSEED": seed}
+        ).stdout
+        for seed in ("0", "4711")
+    ]
     assert runs[0] == runs[1] and len(runs[0]) == 65
 
 
@@ -48,6 +52,8 @@ def test_threads_give_the_same_bytes(movies):
 
 
 def test_opening_a_graph_loads_nothing_heavy():
-    code = ("import sys, core.graph.store, core.datasets, core.graph.lookup, core.graph.neighbourhood, core.graph.pagerank\n"
-            "print([name for name in ('numba', 'igraph', 'rapidfuzz', 'ahocorasick', 'scipy') if name in sys.modules])")
+    code = (
+        "import sys, core.graph.store, core.datasets, core.graph.lookup, core.graph.neighbourhood, core.graph.pagerank\n"
+        "print([name for name in ('numba', 'igraph', 'rapidfuzz', 'ahocorasick', 'scipy') if name in sys.modules])"
+    )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -42,22 +42,27 @@ def test_search_orders_beginnings_first(films):
     assert names(films).search("  ") == [] and names(films).search("x", 0) == [] and len(names(films).search("a", 99)) == films.n_nodes
 
 
-@pytest.mark.parametrize("question, expected", [
-    ("who directed [Inception] in 1999", [("Inception", "Inception", False)]),
-    ("who directed Inception", [("Inception", "Inception", False)]),
-    ("who directed inception", [("inception", "Inception", False)]),
-    ("who directed THE DARK KNIGHT?", [("THE DARK KNIGHT", "The Dark Knight", False)]),  # not also Dark
-    ("Dark or Inception", [("Dark", "Dark", False), ("Inception", "Inception", False)]),
-    ("a dark one", [("dark", "dark", False)]),
-    ("what movie came in 1999", [("1999", "1999", False)]),
-    ("darkness of inceptions", []),
-    ("what movie", [("what", "What", False), ("movie", "movie", False)]),  # nothing else is named
-    ("who directd Incption", [("Incption", "Inception", True)]),
-    ("films like Some Mother's Son?", [("Some Mother's Son", "Some Mother's Son", False)]),
-    ("who wrote C++ first", [("C++", "C++", False)]),
-    ("İSTANBUL TALES", [("İSTANBUL TALES", "İstanbul Tales", False)]),
-    ("", []), ("[]", []), ("🎬 <b>", []),
-])
+@pytest.mark.parametrize(
+    "question, expected",
+    [
+        ("who directed [Inception] in 1999", [("Inception", "Inception", False)]),
+        ("who directed Inception", [("Inception", "Inception", False)]),
+        ("who directed inception", [("inception", "Inception", False)]),
+        ("who directed THE DARK KNIGHT?", [("THE DARK KNIGHT", "The Dark Knight", False)]),  # not also Dark
+        ("Dark or Inception", [("Dark", "Dark", False), ("Inception", "Inception", False)]),
+        ("a dark one", [("dark", "dark", False)]),
+        ("what movie came in 1999", [("1999", "1999", False)]),
+        ("darkness of inceptions", []),
+        ("what movie", [("what", "What", False), ("movie", "movie", False)]),  # nothing else is named
+        ("who directd Incption", [("Incption", "Inception", True)]),
+        ("films like Some Mother's Son?", [("Some Mother's Son", "Some Mother's Son", False)]),
+        ("who wrote C++ first", [("C++", "C++", False)]),
+        ("İSTANBUL TALES", [("İSTANBUL TALES", "İstanbul Tales", False)]),
+        ("", []),
+        ("[]", []),
+        ("🎬 <b>", []),
+    ],
+)
 def test_mentions(films, question, expected):
     if question == "darkness of inceptions":
         expected = [("inceptions", "Inception", True)]  # word boundaries: only spelling finds it
@@ -66,8 +71,8 @@ def test_mentions(films, question, expected):
 
 def test_places_are_those_in_the_question(films):
     question = "ßß İ: who made inception now"
-    mention, = names(films).mentions(question)
-    assert question[mention.start:mention.end] == mention.text == "inception"
+    (mention,) = names(films).mentions(question)
+    assert question[mention.start : mention.end] == mention.text == "inception"
 
 
 def test_one_object_a_graph_and_threads_agree(films):

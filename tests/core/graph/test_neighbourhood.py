@@ -71,7 +71,12 @@ def test_hubs_of_out_edges_and_of_in_edges(tmp_path):
     names = {graph.node_name(v): v for v in range(graph.n_nodes)}
     found = induced(graph, [names[name] for name in ("hub", "out0", "out3999", "in7")])
     assert sorted(graph.triple_text(int(e)) for e in found) == [
-        "hub -> r0 -> hub", "hub -> r0 -> out0", "hub -> r1 -> out0", "hub -> r1 -> out3999", "in7 -> r0 -> hub"]
+        "hub -> r0 -> hub",
+        "hub -> r0 -> out0",
+        "hub -> r1 -> out0",
+        "hub -> r1 -> out3999",
+        "in7 -> r0 -> hub",
+    ]
     assert found.tolist() == sorted(found.tolist())
 
 

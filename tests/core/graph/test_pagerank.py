@@ -13,9 +13,13 @@ from core.graph.pagerank import pagerank_exact, top_pagerank
 from tests.core.graph.strategies import directions, graphs
 
 # METHODS 9.1: order A B C D E, seed A
-RECORDED = [("out", 0.8, (0,), [.280899, .112360, .202247, .404494, 0]), ("both", 0.8, (0,), [.421903, .134650, .251346, .107720, .084381]),
-            ("out", 0.2, (0,), [.809717, .080972, .097166, .012146, 0]), ("both", 0.2, (0,), [.821459, .045424, .087023, .005021, .041073]),
-            ("out", 0.8, (0, 0, 1), [.217228, .153558, .209738, .419476, 0])]
+RECORDED = [
+    ("out", 0.8, (0,), [0.280899, 0.112360, 0.202247, 0.404494, 0]),
+    ("both", 0.8, (0,), [0.421903, 0.134650, 0.251346, 0.107720, 0.084381]),
+    ("out", 0.2, (0,), [0.809717, 0.080972, 0.097166, 0.012146, 0]),
+    ("both", 0.2, (0,), [0.821459, 0.045424, 0.087023, 0.005021, 0.041073]),
+    ("out", 0.8, (0, 0, 1), [0.217228, 0.153558, 0.209738, 0.419476, 0]),
+]
 
 
 @pytest.fixture
@@ -45,7 +49,7 @@ def test_recorded_numbers_by_pushing_alone(toy, patient, monkeypatch, direction,
 def test_mass_at_a_dead_end_returns_to_the_seed(tmp_path):
     # METHODS 9.1 without the loop D>D
     graph = build([(p[0], "r", p[2]) for p in ("A>B", "A>C", "B>C", "C>A", "C>D", "E>A")], tmp_path / "g", "g")
-    expected = [.415282, .166113, .299003, .119601, 0]
+    expected = [0.415282, 0.166113, 0.299003, 0.119601, 0]
     assert pagerank_exact(graph, [0], 0.8, "out") == pytest.approx(expected, abs=6e-7)
     assert top_pagerank(graph, [0], 9, 0.8, "out")[1] == pytest.approx(sorted(expected)[:0:-1], abs=1e-5)
 
@@ -57,7 +61,7 @@ def test_house_of_scikit_network(tmp_path):
     ours = pagerank_exact(graph, [graph.names(range(5)).index("0")], 0.85, "both")
     theirs = PageRank(damping_factor=0.85, n_iter=500, tol=1e-12).fit_predict(house(), weights={0: 1})
     by_name = [ours[graph.names(range(5)).index(str(i))] for i in range(5)]
-    assert by_name == pytest.approx(theirs, abs=1e-6) and np.round(by_name, 2).tolist() == [.29, .24, .12, .12, .24]
+    assert by_name == pytest.approx(theirs, abs=1e-6) and np.round(by_name, 2).tolist() == [0.29, 0.24, 0.12, 0.12, 0.24]
 
 
 def dense(graph, seeds, damping, direction):
@@ -109,8 +113,8 @@ def test_push_finds_the_best_of_movies(movies, keep, least):
 
 
 def test_a_push_that_runs_its_course_finds_them_too(movies, patient):
-    seed = int(np.argmax(np.diff(movies.in_indptr)))
-    for seed in (seed, 0, 100):
+    hub = int(np.argmax(np.diff(movies.in_indptr)))
+    for seed in (hub, 0, 100):
         exact = pagerank_exact(movies, [seed])
         assert recall(exact, top_pagerank(movies, [seed], 1000)[0], 1000) >= 0.9
 

@@ -58,8 +58,13 @@ def test_all_shortest_by_hand(toy):
     # both ways from A: C over edge 1 forward and 3 backward (C>A), B over 0, E over 6 backward; D over C by 4: two ways
     paths, _ = shortest_paths(part(toy, range(5), "both"), A, 4, every=True)
     assert [(p.nodes, p.edges, p.forward) for p in paths] == [
-        ((A, B), (0,), (True,)), ((A, C), (1,), (True,)), ((A, C), (3,), (False,)), ((A, E), (6,), (False,)),
-        ((A, C, D), (1, 4), (True, True)), ((A, C, D), (3, 4), (False, True))]
+        ((A, B), (0,), (True,)),
+        ((A, C), (1,), (True,)),
+        ((A, C), (3,), (False,)),
+        ((A, E), (6,), (False,)),
+        ((A, C, D), (1, 4), (True, True)),
+        ((A, C, D), (3, 4), (False, True)),
+    ]
     assert shortest_paths(part(toy, range(5), "both"), A, 4, every=True, cap=5)[1]
 
 
@@ -113,7 +118,8 @@ def test_paths_as_igraph(graph, direction, hops, data):
     if hops:
         sequences = {tuple(p) for p in peer.get_all_simple_paths(source, maxlen=hops)}  # igraph tells no parallel edges apart
         assert Counter(p.nodes for p in simple) == {
-            nodes: prod(sum(near == b for near, _, _ in local.lists[a]) for a, b in zip(nodes, nodes[1:])) for nodes in sequences}
+            nodes: prod(sum(near == b for near, _, _ in local.lists[a]) for a, b in zip(nodes, nodes[1:])) for nodes in sequences
+        }
     assert {p.end for p in one} == {p.end for p in every} and len(one) == len({p.end for p in one})
     assert set(one) <= set(every) <= set(simple) and len(set(simple)) == len(simple) and len(set(every)) == len(every)
     assert every == sorted(every, key=lambda p: (len(p), p.end, p.nodes, p.edges))

@@ -30,8 +30,8 @@ def chain(tmp_path, *triples):
 
 def test_recorded_numbers(toy):
     # METHODS 9.1, both directions, seed A
-    assert scores_of(toy, [0], 0.8) == pytest.approx([.421903, .134650, .251346, .107720, .084381], abs=6e-7)
-    assert scores_of(toy, [0], 0.2) == pytest.approx([.821459, .045424, .087023, .005021, .041073], abs=6e-7)
+    assert scores_of(toy, [0], 0.8) == pytest.approx([0.421903, 0.134650, 0.251346, 0.107720, 0.084381], abs=6e-7)
+    assert scores_of(toy, [0], 0.2) == pytest.approx([0.821459, 0.045424, 0.087023, 0.005021, 0.041073], abs=6e-7)
 
 
 def test_numbers_by_hand(tmp_path):
@@ -127,5 +127,5 @@ def test_the_arrangement_of_the_fixture(toy):
     assert np.flatnonzero(made.leaf).tolist() == [4] and made.place[4] == made.place[0]
     assert dict(zip(made.nodes.tolist(), made.degree)) == {0: 4, 1: 2, 2: 4, 3: 3}
     indptr, near = made.rows
-    rows = {int(node): sorted(made.nodes[near[indptr[at]: indptr[at + 1]]].tolist()) for at, node in enumerate(made.nodes)}
+    rows = {int(node): sorted(made.nodes[near[indptr[at] : indptr[at + 1]]].tolist()) for at, node in enumerate(made.nodes)}
     assert rows == {0: [1, 2, 2], 1: [0, 2], 2: [0, 0, 1, 3], 3: [2, 3, 3]}

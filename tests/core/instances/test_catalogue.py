@@ -10,8 +10,23 @@ from core.operators.base import Line
 from core.operators.text import parse_line
 
 # The report's Table 1: extraction and retrieval of No. 1 to 15. P: PageRank alone; E, L: relations by encoder, language model.
-TABLE_1 = ["P shortest", "E one-shot E", "E one-shot L", "L one-shot E", "L one-shot L", "E beam E", "E beam L", "L beam E", "L beam L",
-           "E shortest", "L shortest", "P one-shot E", "P one-shot L", "P beam E", "P beam L"]
+TABLE_1 = [
+    "P shortest",
+    "E one-shot E",
+    "E one-shot L",
+    "L one-shot E",
+    "L one-shot L",
+    "E beam E",
+    "E beam L",
+    "L beam E",
+    "L beam L",
+    "E shortest",
+    "L shortest",
+    "P one-shot E",
+    "P one-shot L",
+    "P beam E",
+    "P beam L",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -47,17 +62,23 @@ def test_a_lines_text_reads_back():
         assert parse_line(repr(instance.line)) == instance.line
 
 
-@pytest.mark.parametrize("toml, told", [
-    ('["x"]\ntitle = "X"\nlien = []', ["x.toml", "“x”", "lien", "line"]),
-    ('["x"]\ntitle = "X"\nline = [{ extract = "PersonalizedPageRank", dampnig = 0.8 }]', ["x.toml", "operator 1", "dampnig", "damping"]),
-    ('["x"]\ntitle = "X"\nline = [{ extract = "PageRank" }]', ["no operator “PageRank”", "PersonalizedPageRank"]),
-    ('["x"]\ntitle = "X"\nline = [{ refine = "PersonalizedPageRank" }]', ["belongs to the stage “extract”"]),
-    ('["x"]\ntitle = "X"\nline = [{ refine = "Rank" }]', ["Rank reads paths, and nothing before it finds any"]),
-    ('["x"]\ntitle = "X"\nline = [{ keep = 3 }]', ["name one stage"]),
-    ('["x"]\ntitle = "X"', ["“line” is missing"]),
-    ('title = ', ["not valid TOML"]),
-    ('["x"]\ntitle = "X"\nline = [{ extract = "PersonalizedPageRank", keep = "all" }]', ["whole number"]),
-])
+@pytest.mark.parametrize(
+    "toml, told",
+    [
+        ('["x"]\ntitle = "X"\nlien = []', ["x.toml", "“x”", "lien", "line"]),
+        (
+            '["x"]\ntitle = "X"\nline = [{ extract = "PersonalizedPageRank", dampnig = 0.8 }]',
+            ["x.toml", "operator 1", "dampnig", "damping"],
+        ),
+        ('["x"]\ntitle = "X"\nline = [{ extract = "PageRank" }]', ["no operator “PageRank”", "PersonalizedPageRank"]),
+        ('["x"]\ntitle = "X"\nline = [{ refine = "PersonalizedPageRank" }]', ["belongs to the stage “extract”"]),
+        ('["x"]\ntitle = "X"\nline = [{ refine = "Rank" }]', ["Rank reads paths, and nothing before it finds any"]),
+        ('["x"]\ntitle = "X"\nline = [{ keep = 3 }]', ["name one stage"]),
+        ('["x"]\ntitle = "X"', ["“line” is missing"]),
+        ("title = ", ["not valid TOML"]),
+        ('["x"]\ntitle = "X"\nline = [{ extract = "PersonalizedPageRank", keep = "all" }]', ["whole number"]),
+    ],
+)
 def test_a_wrong_row_is_refused_with_its_place(tmp_path, toml, told):
     file = tmp_path / "x.toml"
     file.write_text(toml, "utf-8")
@@ -78,7 +99,9 @@ def test_save_and_delete_a_line_of_ones_own():
         rows.delete("lego-1")
 
 
-@pytest.mark.parametrize("name, line", [("", Line((Answer(prompt="question-only"),))), ("x" * 81, Line((Answer(prompt="question-only"),))), ("empty", Line())])
+@pytest.mark.parametrize(
+    "name, line", [("", Line((Answer(prompt="question-only"),))), ("x" * 81, Line((Answer(prompt="question-only"),))), ("empty", Line())]
+)
 def test_what_cannot_be_saved_says_why(name, line):
     with pytest.raises(BadInput):
         save(name, line)
@@ -102,7 +125,18 @@ def test_find_by_id_by_text_and_not_at_all():
         find("lego12")
 
 
-@pytest.mark.parametrize("text", ["__import__('os').system('true')()", "Rank(model=open('x'))", "Rank(**{})", "Answer(1)", "(" * 300, "lambda: 0", "PersonalizedPageRank() >> 3"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os').system('true')()",
+        "Rank(model=open('x'))",
+        "Rank(**{})",
+        "Answer(1)",
+        "(" * 300,
+        "lambda: 0",
+        "PersonalizedPageRank() >> 3",
+    ],
+)
 def test_hostile_lines_are_refused_unrun(text):
     with pytest.raises(BadParameter):
         parse_line(text)

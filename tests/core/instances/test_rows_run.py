@@ -24,10 +24,15 @@ def run(graph, models, row, seeds, text, model=True):
 @pytest.mark.parametrize("row", ROWS)
 def test_every_row_with_written_down_models(kit, row):
     encoder = kit.Table({"One -> has_genre -> Drama": 1.0})
-    models = kit.Written(encoder=encoder, **{
-        "prefilter(encoder, choose, 32)": kit.Picker("One -> has_genre -> Drama"),
-        "prefilter(encoder, choose, 64)": kit.Picker("has_genre", "directed_by", "One -> has_genre -> Drama", "One -> directed_by -> Ann"),
-    })
+    models = kit.Written(
+        encoder=encoder,
+        **{
+            "prefilter(encoder, choose, 32)": kit.Picker("One -> has_genre -> Drama"),
+            "prefilter(encoder, choose, 64)": kit.Picker(
+                "has_genre", "directed_by", "One -> has_genre -> Drama", "One -> directed_by -> Ann"
+            ),
+        },
+    )
     state = run(kit.graph, models, row, (kit.node("One"),), "genre of One")
     assert state.answer == "Drama" and [step.operator for step in state.trace][-1] == "Answer"
     if catalogue()[row].line.operators[0].stage == "extract":

@@ -18,8 +18,12 @@ from core.models.chat_vllm import VLLMChat, unavailable
 from core.models.replies import Replies, estimate_tokens
 
 ASK = [{"role": "user", "content": "Which country is Paris in? One word."}]
-SCHEMA = {"type": "object", "properties": {"country": {"type": "string", "maxLength": 12}}, "required": ["country"],
-          "additionalProperties": False}
+SCHEMA = {
+    "type": "object",
+    "properties": {"country": {"type": "string", "maxLength": 12}},
+    "required": ["country"],
+    "additionalProperties": False,
+}
 
 
 def test_the_embedded_model_streams_counts_and_remembers(qwen):
@@ -127,8 +131,10 @@ def test_a_key_that_is_not_set_is_asked_for(monkeypatch):
         OpenAIChat("http://127.0.0.1:9/v1", "m", "keyed", "NO_SUCH_KEY").reply(ASK)
 
 
-PIECE = 'data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Hel"},' \
-        '"finish_reason":null}]}\n\n'
+PIECE = (
+    'data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Hel"},'
+    '"finish_reason":null}]}\n\n'
+)
 LAST = PIECE.replace('"Hel"', '"lo"').replace("null", '"stop"') + "data: [DONE]\n\n"
 
 

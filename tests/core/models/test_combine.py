@@ -49,23 +49,26 @@ def test_names_and_uses_chat():
     assert uses_chat("prefilter(bm25, qwen-0.5b, 3)") and not uses_chat("prefilter(bm25, reranker, 3)")
 
 
-@pytest.mark.parametrize("expression, sentence", [
-    ("encodr", 'Did you mean “encoder”'),
-    ("prefiler(encoder, choose, 3)", 'Did you mean “prefilter”'),
-    ("prefilter(encoder, choose)", "takes"),
-    ("prefilter(encoder, choose, 0)", "at least 1"),
-    ("prefilter(encoder, choose, many)", "at least 1"),
-    ("prefilter(encoder, choose, n=3)", "cannot be read"),
-    ("prefilter(prefilter(bm25, encoder, 9), choose, 3)", "needs a scorer"),
-    ("prefilter(choose, encoder, 3)", "a scorer is needed"),
-    ("__import__('os').system('true')", "cannot be read"),
-    ("encoder; choose", "cannot be read"),
-    ("encoder choose", "cannot be read"),
-    ("[encoder for x in y]", "cannot be read"),
-    ("", "cannot be read"),
-    ("3", "cannot be read"),
-    ("(" * 500, "cannot be read"),
-])
+@pytest.mark.parametrize(
+    "expression, sentence",
+    [
+        ("encodr", "Did you mean “encoder”"),
+        ("prefiler(encoder, choose, 3)", "Did you mean “prefilter”"),
+        ("prefilter(encoder, choose)", "takes"),
+        ("prefilter(encoder, choose, 0)", "at least 1"),
+        ("prefilter(encoder, choose, many)", "at least 1"),
+        ("prefilter(encoder, choose, n=3)", "cannot be read"),
+        ("prefilter(prefilter(bm25, encoder, 9), choose, 3)", "needs a scorer"),
+        ("prefilter(choose, encoder, 3)", "a scorer is needed"),
+        ("__import__('os').system('true')", "cannot be read"),
+        ("encoder; choose", "cannot be read"),
+        ("encoder choose", "cannot be read"),
+        ("[encoder for x in y]", "cannot be read"),
+        ("", "cannot be read"),
+        ("3", "cannot be read"),
+        ("(" * 500, "cannot be read"),
+    ],
+)
 def test_bad_expressions(expression, sentence):
     with pytest.raises(BadParameter, match=sentence):
         Registry().chooser(expression)

@@ -22,14 +22,34 @@ def tiny(tmp_path_factory):
     pieces = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", "▁", *"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ?->_"]
     tokenizer = Tokenizer(models.Unigram([(piece, -float(n)) for n, piece in enumerate(pieces)], unk_id=3))
     tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
-    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>",
-                                                             special_tokens=[("<s>", 0), ("</s>", 2)])
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", cls_token="<s>", sep_token="</s>",
-                            pad_token="<pad>", unk_token="<unk>", mask_token="<mask>", model_max_length=128).save_pretrained(folder)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        bos_token="<s>",
+        eos_token="</s>",
+        cls_token="<s>",
+        sep_token="</s>",
+        pad_token="<pad>",
+        unk_token="<unk>",
+        mask_token="<mask>",
+        model_max_length=128,
+    ).save_pretrained(folder)
     torch.manual_seed(0)
-    config = XLMRobertaConfig(vocab_size=len(pieces), hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32,
-                              max_position_embeddings=140, num_labels=1, pad_token_id=1, bos_token_id=0, eos_token_id=2,
-                              initializer_range=0.5)
+    config = XLMRobertaConfig(
+        vocab_size=len(pieces),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=140,
+        num_labels=1,
+        pad_token_id=1,
+        bos_token_id=0,
+        eos_token_id=2,
+        initializer_range=0.5,
+    )
     XLMRobertaForSequenceClassification(config).eval().save_pretrained(folder)
     return folder
 

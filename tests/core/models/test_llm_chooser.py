@@ -10,19 +10,22 @@ from core.models.llm_chooser import LLMChooser, parse, prompt, reply_schema
 TEXTS = ["A -> r -> B", "A -> r -> BB", "A -> s -> C", "D"]
 
 
-@pytest.mark.parametrize("reply, numbers", [
-    ('{"choices": [3, 1]}', [3, 1]),
-    ('```json\n{"choices": ["2", 4]}\n```', [2, 4]),
-    ('Sure! {"choices": []}', []),
-    ("[2, 1]", [2, 1]),
-    ("The useful ones are 2 and 4.", [2, 4]),
-    ("2. A -> r -> BB\n1. A -> r -> B", [2, 1]),
-    ("- A -> s -> C", [3]),
-    ("A -> r -> B", [1]),  # not also 2: a whole line must be equal
-    ("{\"choices\": [1, 2", [1, 2]),
-    ("", None),
-    ("none of these, v1.5 or Qwen2", None),
-])
+@pytest.mark.parametrize(
+    "reply, numbers",
+    [
+        ('{"choices": [3, 1]}', [3, 1]),
+        ('```json\n{"choices": ["2", 4]}\n```', [2, 4]),
+        ('Sure! {"choices": []}', []),
+        ("[2, 1]", [2, 1]),
+        ("The useful ones are 2 and 4.", [2, 4]),
+        ("2. A -> r -> BB\n1. A -> r -> B", [2, 1]),
+        ("- A -> s -> C", [3]),
+        ("A -> r -> B", [1]),  # not also 2: a whole line must be equal
+        ('{"choices": [1, 2', [1, 2]),
+        ("", None),
+        ("none of these, v1.5 or Qwen2", None),
+    ],
+)
 def test_parse(reply, numbers):
     assert parse(reply, TEXTS)[0] == numbers
 

@@ -24,19 +24,25 @@ def test_the_shipped_file_declares_every_role(own_home):
     assert by_name["qwen-1.5b"].fetchable and by_name["qwen-1.5b"].licence == "Apache-2.0"
 
 
-@pytest.mark.parametrize("text, sentence", [
-    ('[model.x]\nkind = "chat"\nbackend = "openai"\nurl = "u"\nmodl = "m"', r'\[model.x\] has unknown key "modl". Did you mean “model”'),
-    ('[model.x]\nkind = "chat"\nbackend = "openai"\nurl = "u"', r'lacks the key "model"'),
-    ('[model.x]\nkind = "chat"\nbackend = "opnai"', r'unknown backend "opnai". Did you mean “openai”'),
-    ('[model.x]\nkind = "encoder"\nbackend = "openai"\nurl = "u"\nmodel = "m"', "cannot be"),
-    ('[model.x]\nkind = "scorer"\nbackend = "bm25"\nk1 = "high"', '"k1" must be a number'),
-    ('[model.answer]\nkind = "scorer"\nbackend = "bm25"', "name of a role"),
-    ('[model."a b"]\nkind = "scorer"\nbackend = "bm25"', "a name is made of"),
-    ('[roles]\nanswr = "qwen-0.5b"', 'unknown key "answr". Did you mean “answer”'),
-    ('[roles]\nanswer = "minilm"', "not a declared model fit for it"),
-    ("[modle.x]", 'unknown table "modle". Did you mean “model”'),
-    ("[model", "not valid TOML"),
-])
+@pytest.mark.parametrize(
+    "text, sentence",
+    [
+        (
+            '[model.x]\nkind = "chat"\nbackend = "openai"\nurl = "u"\nmodl = "m"',
+            r'\[model.x\] has unknown key "modl". Did you mean “model”',
+        ),
+        ('[model.x]\nkind = "chat"\nbackend = "openai"\nurl = "u"', r'lacks the key "model"'),
+        ('[model.x]\nkind = "chat"\nbackend = "opnai"', r'unknown backend "opnai". Did you mean “openai”'),
+        ('[model.x]\nkind = "encoder"\nbackend = "openai"\nurl = "u"\nmodel = "m"', "cannot be"),
+        ('[model.x]\nkind = "scorer"\nbackend = "bm25"\nk1 = "high"', '"k1" must be a number'),
+        ('[model.answer]\nkind = "scorer"\nbackend = "bm25"', "name of a role"),
+        ('[model."a b"]\nkind = "scorer"\nbackend = "bm25"', "a name is made of"),
+        ('[roles]\nanswr = "qwen-0.5b"', 'unknown key "answr". Did you mean “answer”'),
+        ('[roles]\nanswer = "minilm"', "not a declared model fit for it"),
+        ("[modle.x]", 'unknown table "modle". Did you mean “model”'),
+        ("[model", "not valid TOML"),
+    ],
+)
 def test_unknown_keys_name_file_row_key_and_nearest(own_home, text, sentence):
     (own_home / "models.toml").write_text(text)
     with pytest.raises(BadParameter, match=sentence) as caught:
@@ -102,8 +108,10 @@ def test_kinds_are_not_mixed_up(own_home):
 
 
 def test_the_import_is_light():
-    script = ("import sys, core.models.registry; heavy = {'torch', 'openvino', 'transformers', 'xllamacpp', 'sklearn', 'openai'};"
-              "sys.exit(', '.join(heavy & set(sys.modules)) or 0)")
+    script = (
+        "import sys, core.models.registry; heavy = {'torch', 'openvino', 'transformers', 'xllamacpp', 'sklearn', 'openai'};"
+        "sys.exit(', '.join(heavy & set(sys.modules)) or 0)"
+    )
     started = time.monotonic()
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -152,8 +152,9 @@ def test_two_processes_give_the_same_bytes():
     def run(seed: str) -> str:
         import os
 
-        done = subprocess.run([sys.executable, "-c", SCRIPT], cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed},
-                              capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", SCRIPT], cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+        )
         return done.stdout
 
     assert run("1") == run("2") != ""

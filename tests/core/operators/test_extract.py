@@ -93,7 +93,17 @@ def test_a_language_model_that_picks_nothing_leaves_the_seeds(kit):
     assert names(kit, after) == {"One"} and not len(after.subgraph.edges)
 
 
-@pytest.mark.parametrize("given, told", [({"keep": 0}, "at least 1"), ({"damping": 1.5}, "at most"), ({"damping": 0}, "at least"), ({"direction": "up"}, "one of"), ({"keep": "many"}, "whole number"), ({"keep": True}, "whole number")])
+@pytest.mark.parametrize(
+    "given, told",
+    [
+        ({"keep": 0}, "at least 1"),
+        ({"damping": 1.5}, "at most"),
+        ({"damping": 0}, "at least"),
+        ({"direction": "up"}, "one of"),
+        ({"keep": "many"}, "whole number"),
+        ({"keep": True}, "whole number"),
+    ],
+)
 def test_unfit_parameters_are_refused(given, told):
     with pytest.raises(BadParameter, match=told):
         PersonalizedPageRank(**given)

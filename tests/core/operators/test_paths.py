@@ -39,7 +39,7 @@ def test_simple_paths_hold_all_and_respect_the_cap(kit, whole):
 
 
 def test_a_seed_outside_the_subgraph_has_no_paths(kit, whole):
-    state = whole.replace(seeds=(kit.node("Two"), ))
+    state = whole.replace(seeds=(kit.node("Two"),))
     inside = EgoNetwork(hops=0)(kit.state("One"), kit.context()).replace(seeds=state.seeds)
     assert kit.texts(ShortestPaths()(inside, kit.context())) == []
 

@@ -1,0 +1,70 @@
+"""What the board is given: the same layout for all lanes, answers alive and lost, fates, and no more nodes than can be read."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core.engine import Engine
+from core.instances.catalogue import find
+from core.types import Question
+from pages.parts.payload import MOST_NODES, Board
+
+LANES = (
+    "EgoNetwork(hops=3) >> ShortestPaths() >> Rank(model='bm25', keep=40) >> Answer(paths=30)",
+    "EgoNetwork(hops=2, keep=300) >> BeamSearch(model='bm25', rank='bm25', width=4, hops=2) >> Answer()",
+    "Answer(prompt='question-only')",
+)
+
+
+@pytest.fixture(scope="module")
+def payload(movies):
+    engine = Engine()
+    question = Question("what genres are the films acted by Robert Armstrong in", answers=("Drama", "War", "Nobody <b>"))
+    job = engine.compare(engine.ask(movies, question, model=False), [find(spec) for spec in LANES])
+    assert job.wait(60) and not job.error
+    made = Board(job.comparison).payload()
+    engine.jobs.stop()
+    return made
+
+
+def test_it_is_plain_data(payload):
+    assert json.loads(json.dumps(payload)) == payload
+
+
+def test_every_drawn_node_has_one_place_and_there_are_not_too_many(payload):
+    nodes = payload["layout"]["nodes"]
+    assert 0 < len(nodes) <= MOST_NODES and len({node["id"] for node in nodes}) == len(nodes)
+    assert all(0 <= node["x"] <= 1 and 0 <= node["y"] <= 1 for node in nodes)
+    places = {(node["x"], node["y"]) for node in nodes}
+    assert len(places) > 0.9 * len(nodes)
+
+
+def test_all_nodes_of_shown_paths_are_drawn(payload):
+    drawn = {node["id"] for node in payload["layout"]["nodes"]}
+    for lane in payload["lanes"]:
+        for entry in lane["paths"] + lane["lost"]:
+            assert drawn.issuperset(payload["paths"][entry["key"]]["nodes"])
+            assert set(payload["fates"][entry["key"]]) == {"lane-0", "lane-1", "lane-2"}
+
+
+def test_answers_alive_agree_with_the_funnel(payload):
+    names = {node["id"]: node["name"] for node in payload["layout"]["nodes"]}
+    for lane in payload["lanes"][:2]:
+        prompt = next(stage for stage in lane["funnel"] if stage["stage"] == "prompt")
+        assert len(lane["alive"]) == prompt["alive"] and prompt["of"] == 3
+        lost = {entry["answer"] for entry in lane["lost"]}
+        assert lost.isdisjoint(names[node] for node in lane["alive"])
+
+
+def test_a_lane_without_a_graph_has_its_stages_empty(payload):
+    lane = payload["lanes"][2]
+    assert lane["drawn"] is None and lane["alive"] is None and lane["paths"] == []
+    assert [stage["stage"] for stage in lane["funnel"]] == ["graph", "subgraph", "paths", "prompt", "answer"]
+
+
+def test_the_beams_story_is_told_hop_by_hop(payload):
+    (story,) = payload["lanes"][1]["stories"]
+    assert [frame["title"] for frame in story["frames"]] == ["hop 1", "hop 2"]
+    assert all(len(frame["paths"]) <= 4 <= frame["considered"] for frame in story["frames"])
