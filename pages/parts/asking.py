@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import lru_cache
 
 import streamlit as st
@@ -12,6 +13,7 @@ from core.types import Question
 from pages.parts.session import engine, graph_name
 
 SUGGESTED = 8
+SETTLING = 2.0
 EXAMPLE = "what genres are the films acted by Robert Armstrong in"
 
 
@@ -31,7 +33,7 @@ def take(question: Question) -> None:
     """Put a question of a set into the bar, with its entities and known answers."""
     state = st.session_state
     state.question, state.entities, state.answers = question.text, list(question.entities), list(question.answers)
-    state.hops, state.submitted = question.hops, True
+    state.hops, state.submitted, state.brought = question.hops, True, (question, time.monotonic())
 
 
 def typed() -> None:
@@ -127,7 +129,15 @@ def _start_from(name: str, instead_of: str) -> None:
 
 
 def link_entities(graph) -> None:
-    """Fill in the entities found in the question, where none are given."""
+    """Fill in the entities found in the question, where none are given.
+
+    For `SETTLING` seconds a set's question brings its own back: a click on Ask right after typing can reach the server with
+    the fields as the browser showed them before.
+    """
     state = st.session_state
+    brought, when = state.get("brought", (None, 0.0))
+    if brought is not None and time.monotonic() - when < SETTLING and brought.text == " ".join(state.question.split()):
+        state.entities = state.entities or list(brought.entities)
+        state.answers = state.answers or list(brought.answers)
     if not state.entities and state.question.strip():
         state.entities = graph.names(engine().link(graph, state.question))

@@ -94,3 +94,14 @@ def test_one_operator_apart(movies):
     at.session_state["lanes"] = ["lego-12", "PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25') >> Answer()"]
     at.button(key="ask").click().run()
     assert [lane.instance.name for lane in job(at).comparison.lanes] == ["No. 12", "No. 12, changed"]
+
+
+def test_a_click_right_after_typing_keeps_the_known_answers(movies):
+    """The click's run may arrive with the fields as the browser still shows them, empty."""
+    at = opened(llm="0", lane=[FAST])
+    at.text_input(key="question").set_value("who acted in the movies directed by the director of Some Mother's Son").run()
+    job(at)
+    at.text_input(key="question").set_value("what genres are the films acted by Robert Armstrong in")
+    at.multiselect(key="answers").set_value([])
+    at.button(key="ask").click().run()
+    assert set(job(at).comparison.ask.question.answers) == {"Drama", "Fantasy", "Adventure", "Family", "War"}
