@@ -49,7 +49,10 @@ export class Graph {
     this.nodes = new Map(list(layout.nodes).map((node) => [node.id, node]));
     this.edges = new Map(list(layout.edges).filter((edge) => this.nodes.has(edge.source) && this.nodes.has(edge.target)).map((edge) => [edge.id, edge]));
     if (!this.cy) this.create(cytoscape);
-    if (changed(this.memo, "layout", layout)) this.syncElements();
+    if (changed(this.memo, "layout", layout)) {
+      this.marks = this.memo.marks = null; // of nodes and edges that may be gone
+      this.syncElements();
+    }
     this.paint();
   }
 

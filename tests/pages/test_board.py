@@ -222,6 +222,28 @@ def test_a_new_payload_changes_the_board_in_place(report):
     assert page.evaluate("document.getElementById('board').hopscopeBoard.view.k") == pytest.approx(1.4)
 
 
+def test_another_question_with_other_nodes_takes_the_place_of_the_first(report):
+    data = board_payload.payload(3)
+    page = report(data)
+    problems = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    other = copy.deepcopy(data)
+    for node in other["layout"]["nodes"]:
+        node["id"] += 1000
+    for edge in other["layout"]["edges"]:
+        edge.update(id=edge["id"] + 1000, source=edge["source"] + 1000, target=edge["target"] + 1000)
+    for path in other["paths"].values():
+        path.update(nodes=[node + 1000 for node in path["nodes"]], edges=[edge + 1000 for edge in path["edges"]])
+    for lane in other["lanes"]:
+        lane.update(nodes=[node + 1000 for node in lane["nodes"]], edges=[edge + 1000 for edge in lane["edges"]])
+    page.evaluate("payload => hopscopeReport(payload)", other)
+    page.wait_for_timeout(600)
+    assert not problems and page.locator(".lane").count() == 3
+    page.evaluate("payload => hopscopeReport(payload)", data)
+    page.wait_for_timeout(600)
+    assert not problems
+
+
 def test_shared_nodes_have_one_place_and_zoom_is_shared(report):
     page = report(board_payload.payload(3))
     script = "[...document.getElementById('board').hopscopeBoard.lanes.values()].map(l => JSON.stringify([l.graph.cy.getElementById('n3').renderedPosition(), l.graph.cy.pan()]))"

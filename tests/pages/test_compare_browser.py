@@ -103,6 +103,18 @@ def test_hostile_text_is_shown_and_never_run(address):
         assert page.evaluate("window.hacked") is None
 
 
+def test_one_question_after_another_on_the_same_page(address):
+    with open_page(address + "/?llm=0&lane=lego-1&lane=lego-10") as page:
+        problems = []
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda m: problems.append(m.text) if m.type == "error" and "404" not in m.text else None)
+        page.get_by_role("button", name="Ask", exact=True).wait_for(timeout=90_000)
+        for question in ("when was Inferno released", "which person directed the movie Inception", "which words describe Her"):
+            ask(page, question)
+            done(page, 2, question)
+        assert not problems
+
+
 def test_two_people_at_once(address):
     with (
         open_page(address + "/?llm=0&lane=lego-1&q=which+person+directed+the+movie+Inception") as one,
