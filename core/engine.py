@@ -32,6 +32,7 @@ class Lane:
     text: str = "Waiting"
     error: str | None = None
     answer: str = ""  # as far as it has been written
+    retrieved: bool = False  # whether everything before the answer is done
 
     @property
     def states(self) -> tuple[State, ...]:
@@ -193,7 +194,7 @@ class Engine:
         lane.status = status
         try:
             part(lane.run, Progress(advanced, lambda state: job.touch(), wrote, job.check))
-            lane.text = "Retrieved; the answer comes next"
+            lane.text, lane.retrieved = "Retrieved; the answer comes next", True
         except Cancelled:
             lane.status, lane.text = CANCELLED, "Cancelled"
         except Exception as error:

@@ -115,7 +115,7 @@ def results(job: Job) -> None:
     """The board, drawn again while the job runs."""
     running = not job.ended
 
-    @st.fragment(run_every=0.4 if running else None)
+    @st.fragment(run_every=0.8 if running else None)
     def draw() -> None:
         if job.error:
             st.error(job.error)

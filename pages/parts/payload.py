@@ -35,7 +35,7 @@ class Board:
     def payload(self) -> dict[str, Any]:
         """The board's data as of now."""
         comparison = self._comparison
-        ready = tuple(len(lane.states) for lane in comparison.lanes)
+        ready = tuple(len(lane.states) if lane.retrieved else 0 for lane in comparison.lanes)
         if ready != self._ready:
             self._shared, self._ready = self._draw(), ready
         shared = self._shared
@@ -48,6 +48,10 @@ class Board:
             "fates": shared["fates"],
         }
 
+    def _state(self, lane: Lane) -> State:
+        """What a lane has retrieved, once it has; drawing every operator's state would cost more than it tells."""
+        return lane.state if lane.retrieved else State(self._comparison.ask.question, self._comparison.ask.seeds)
+
     def _draw(self) -> dict[str, Any]:
         """Everything that depends on what was retrieved: the paths to show, the nodes to draw, their places, the fates."""
         comparison, graph = self._comparison, self._comparison.graph
@@ -56,16 +60,16 @@ class Board:
         def key(path: Path) -> str:
             return keys.setdefault(path, f"p{len(keys)}")
 
-        lost = lost_paths(graph, [lane.states for lane in comparison.lanes], comparison.ask.question.answers)
+        lost = lost_paths(graph, [_states(lane) for lane in comparison.lanes], comparison.ask.question.answers)
         best, missed, stories = [], [], []
         for lane, gone in zip(comparison.lanes, lost):
-            ranking = lane.state.paths
+            ranking = self._state(lane).paths
             head = ranking.head(SHOWN_PATHS) if ranking is not None else None
             best.append(
                 [] if head is None else [{"key": key(path), "rank": i + 1, "score": head.score(i)} for i, path in enumerate(head.items)]
             )
             missed.append([{"key": key(path), "answer": answer} for answer, path in gone[:SHOWN_LOST]])
-            stories.append([_story(step, key) for step in lane.state.trace if step.frames])
+            stories.append([_story(step, key) for step in self._state(lane).trace if step.frames])
         told = {entry["key"] for part in (*best, *missed) for entry in part}
         nodes = self._nodes([path for path, k in keys.items() if k in told], list(keys))
         layout = self._layout(nodes, keys)
@@ -84,7 +88,7 @@ class Board:
         comparison, graph = self._comparison, self._comparison.graph
         chosen = dict.fromkeys(comparison.ask.seeds)
         chosen |= dict.fromkeys(node for path in shown for node in path.nodes)
-        extracted = [lane.state.subgraph for lane in comparison.lanes if lane.state.subgraph is not None]
+        extracted = [part for lane in comparison.lanes if (part := self._state(lane).subgraph) is not None]
         for answer in comparison.ask.question.answers:
             chosen |= dict.fromkeys(n for n in names(graph).exact(answer) if any(n in subgraph for subgraph in extracted))
         for node in (node for path in every for node in path.nodes):
@@ -108,7 +112,7 @@ class Board:
         edges = [int(e) for e in induced(graph, np.sort(np.asarray(nodes, np.int64)))]
         ends = {e: (int(graph.heads[e]), int(graph.tails[e])) for e in edges}
         used = {edge for path in keys for edge in path.edges if drawn.issuperset(path.nodes)}
-        within = [lane.state.subgraph for lane in comparison.lanes if lane.state.subgraph is not None]
+        within = [part for lane in comparison.lanes if (part := self._state(lane).subgraph) is not None]
         edges = [e for e in edges if e in used or any(subgraph.has_edge(e) for subgraph in within)]
         places = positions(nodes, [ends[e] for e in edges])
         answers = {node for answer in comparison.ask.question.answers for node in names(graph).exact(answer)}
@@ -129,13 +133,14 @@ class Board:
     def _fates(self, path: Path) -> dict[str, dict[str, str]]:
         found = {}
         for i, lane in enumerate(self._comparison.lanes):
-            if lane.states:
+            if lane.retrieved:
                 end = fate(self._comparison.graph, lane.states, path)
                 found[f"lane-{i}"] = {"fate": end.kind, "text": end.text}
         return found
 
     def _lane(self, i: int, lane: Lane, shared: dict[str, Any]) -> dict[str, Any]:
-        graph, state, subgraph = self._comparison.graph, lane.state, lane.state.subgraph
+        graph, state = self._comparison.graph, self._state(lane)
+        subgraph = state.subgraph
         answers = self._comparison.ask.question.answers
         stages = {s.name: {"stage": s.name, "alive": len(s.alive), "of": s.of, "lost": list(s.lost)} for s in funnel(graph, state, answers)}
         empty = {"alive": None, "of": None, "lost": []}  # not reached yet, or not a stage of this line
@@ -176,6 +181,10 @@ class Board:
     def _answerer(self, lane: Lane) -> str | None:
         role = next((o.role for o in lane.instance.line if o.stage == "generate"), None)
         return lane.run.models.title(role) if role and self._comparison.ask.model else None
+
+
+def _states(lane: Lane) -> tuple[State, ...]:
+    return lane.states if lane.retrieved else ()
 
 
 def cost(trace: Iterable[Step]) -> str:

@@ -11,7 +11,7 @@ import psutil
 from tests.server import CHROMIUM, open_page, server
 
 SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
-EACH = 10
+EACH = 10  # questions of each hop count
 
 
 def run() -> list[dict]:
@@ -52,7 +52,7 @@ def _ask(page, text: str) -> float:
     page.get_by_role("textbox", name="Question").fill(text)
     start = time.perf_counter()
     page.get_by_role("button", name="Ask", exact=True).click()
-    page.locator(f"[data-question={json.dumps(text)}] .lane[data-status=done]").nth(2).wait_for(timeout=60_000)
+    page.locator(f"[data-question={json.dumps(text, ensure_ascii=False)}] .lane[data-status=done]").nth(2).wait_for(timeout=60_000)
     return time.perf_counter() - start
 
 
