@@ -9,7 +9,7 @@ from core.engine import shared
 from core.instances.catalogue import catalogue
 from core.run import LaneRun, Prefixes, Progress
 
-INSTANCES = {"lego-1": 0.15, "lego-2": 1.5, "lego-10": 0.15, "lego-12": 1.5, "lego-14": 1.5}
+INSTANCES = {"lego-1": 0.15, "lego-2": 1.5, "lego-10": 1.5, "lego-12": 1.5, "lego-14": 1.5}
 SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 EACH = 12  # questions of each hop count
 

@@ -24,17 +24,9 @@ import board_payload  # noqa: E402
 
 from pages.parts.board import ASSETS, script, source  # noqa: E402
 from pages.parts.report import report_html, script_json  # noqa: E402
+from tests.server import FLAGS  # noqa: E402
 
 CHROMIUM = os.environ.get("HOPSCOPE_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-quic",
-]
 QUESTION = f"who acted with {board_payload.HOSTILE}?"
 
 
