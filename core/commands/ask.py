@@ -1,0 +1,78 @@
+"""`ask`: one question, several instances."""
+
+from __future__ import annotations
+
+import json
+
+from core.commands.terminal import FAILED, OK, bar, watch
+
+
+def add(commands) -> None:
+    """The command's grammar."""
+    ask = commands.add_parser("ask", help="ask one question and compare instances")
+    ask.add_argument("question")
+    ask.add_argument(
+        "--instance",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="an instance, or a line of operators; repeat for more (default: lego-12)",
+    )
+    ask.add_argument(
+        "--entity",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="an entity to start from; repeat for more (default: found in the question)",
+    )
+    ask.add_argument("--answer", action="append", default=[], metavar="NAME", help="a known answer, for the funnel; repeat for more")
+    ask.add_argument(
+        "--graph", default="metaqa", metavar="NAME", help="a graph's name, or a folder that holds a built one (default: metaqa)"
+    )
+    ask.add_argument("--seed", type=int, default=0)
+    ask.add_argument("--no-llm", action="store_true", help="do not ask a language model for the answer")
+    ask.add_argument("--json", action="store_true", help="print one JSON object")
+    ask.set_defaults(run=run)
+
+
+def run(options) -> int:
+    """Compare the chosen instances; the exit code."""
+    from core.engine import shared
+    from core.instances.catalogue import catalogue, find
+    from core.results import comparison_dict
+    from core.types import Question
+
+    engine, known = shared(), catalogue()
+    chosen = [find(spec, known) for spec in options.instance or ["lego-12"]]
+    with bar("Opening the graph") as advanced:
+        graph = engine.graph(options.graph, progress=advanced)
+    question = Question(options.question, entities=tuple(options.entity), answers=tuple(options.answer))
+    ask = engine.ask(graph, question, seed=options.seed, model=not options.no_llm)
+    job = engine.compare(ask, chosen)
+    watch(job)
+    result = comparison_dict(job.comparison)
+    if options.json:
+        print(json.dumps(result, ensure_ascii=False, indent=2))
+    else:
+        _print(result, job.comparison)
+    return FAILED if job.error or any(lane["error"] for lane in result["lanes"]) else OK
+
+
+def _print(result: dict, comparison) -> None:
+    print(result["question"])
+    print("starts from", ", ".join(result["entities"]))
+    for lane, told in zip(comparison.lanes, result["lanes"]):
+        seconds = sum(step["seconds"] for step in told["operators"])
+        print(f"\n{lane.instance.name}  {lane.instance.line.words()}")
+        if told["error"]:
+            print(f"  failed: {told['error']}")
+            continue
+        if told["reader_answers"] is not None:
+            print(f"  graph reader: {', '.join(told['reader_answers'][:10]) or 'no answer'}")
+        if told["answer"] is not None:
+            print(f"  answer: {told['answer']}")
+        for path in told["paths"][:5]:
+            print(f"  {'' if path['score'] is None else format(path['score'], '.3f'):>6}  {path['text']}")
+        if told["funnel"]:
+            print("  alive: " + ", ".join(f"{stage} {len(alive)}" for stage, alive in told["funnel"].items() if alive is not None))
+        print(f"  {seconds:.2f} s, {len(told['paths'])} paths")

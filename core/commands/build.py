@@ -1,0 +1,28 @@
+"""`build`: a graph from a file of triples."""
+
+from __future__ import annotations
+
+from core.commands.terminal import OK, bar
+
+
+def add(commands) -> None:
+    """The command's grammar."""
+    build = commands.add_parser("build", help="build a graph from a file of triples")
+    build.add_argument("triples", metavar="TRIPLES", help="a TSV, CSV or |-separated file, plain or .gz: head, relation, tail")
+    build.add_argument("--out", required=True, metavar="DIR")
+    build.add_argument("--name", help="the graph's name (default: that of the folder)")
+    build.add_argument("--direction", choices=("out", "in", "both"), default="both", help="the way searches run by default")
+    build.set_defaults(run=run)
+
+
+def run(options) -> int:
+    """Build the graph and say how large it is; the exit code."""
+    from pathlib import Path
+
+    from core.graph.build import build
+
+    with bar("Reading triples") as advanced:
+        name = options.name or Path(options.out).resolve().name
+        graph = build(options.triples, options.out, name=name, direction=options.direction, progress=advanced)
+    print(f"{graph.n_nodes:,} entities, {graph.n_edges:,} triples, {graph.n_relations:,} relations in {options.out}")
+    return OK

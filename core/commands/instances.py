@@ -1,0 +1,27 @@
+"""`instances`: the catalogue."""
+
+from __future__ import annotations
+
+import json
+
+from core.commands.terminal import OK
+
+
+def add(commands) -> None:
+    """The command's grammar."""
+    instances = commands.add_parser("instances", help="list the instances")
+    instances.add_argument("--json", action="store_true")
+    instances.set_defaults(run=run)
+
+
+def run(options) -> int:
+    """List every instance; the exit code."""
+    from core.instances.catalogue import catalogue
+
+    rows = [{"id": i.id, "title": i.title, "paper": i.paper, "group": i.group, "line": repr(i.line)} for i in catalogue().values()]
+    if options.json:
+        print(json.dumps(rows, ensure_ascii=False, indent=2))
+    else:
+        for row in rows:
+            print(f"{row['id']:24} {row['title']}")
+    return OK

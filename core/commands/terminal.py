@@ -1,0 +1,40 @@
+"""What the commands share: exit codes, a progress bar, and watching a job until it ends."""
+
+from __future__ import annotations
+
+import sys
+
+OK, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
+"""All went well; a part failed or a model was missing; the input was wrong; interrupted by Ctrl-C."""
+
+
+class bar:
+    """A progress bar on standard error, silent where that is no terminal: `with bar("…") as advanced: advanced(text, share)`."""
+
+    def __init__(self, text: str):
+        from tqdm import tqdm
+
+        self._bar = tqdm(total=1.0, desc=text, leave=False, disable=not sys.stderr.isatty(), bar_format="{desc} {bar} {percentage:3.0f}%")
+
+    def __enter__(self):
+        return self._advanced
+
+    def __exit__(self, *_) -> None:
+        self._bar.close()
+
+    def _advanced(self, text: str, share: float | None = None) -> None:
+        self._bar.set_description_str(text[:60], refresh=False)
+        self._bar.n = share or 0.0
+        self._bar.refresh()
+
+
+def watch(job) -> None:
+    """Show what a job does until it ends; Ctrl-C cancels it, waits for its clean end and goes on as KeyboardInterrupt."""
+    with bar("Starting") as advanced:
+        try:
+            while not job.wait(0.1):
+                advanced(job.text, job.fraction)
+        except KeyboardInterrupt:
+            job.cancel()
+            job.wait(10)
+            raise
