@@ -10,8 +10,14 @@ from dataclasses import dataclass
 
 from core.errors import BadParameter, nearest, shorten
 from core.models.base import Choice, Chooser, Scorer, Task
+from core.types import Usage
 
-COMBINATORS = {"prefilter": ("cheap", "dear", "n"), "supplement": ("chooser", "scorer")}
+COMBINATORS = {
+    "prefilter": ("cheap", "dear", "n"),
+    "supplement": ("chooser", "scorer"),
+    "rescore": ("chooser", "scorer"),
+    "rounds": ("chooser", "n"),
+}
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,62 @@ class Supplement:
             picked.usage + ranked.usage,
             picked.notes + ranked.notes + (note,),
         )
+
+
+@dataclass(frozen=True)
+class Rescore:
+    """What a chooser picks, put into a scorer's order (the papers' EEMs-R).
+
+    Nothing is added, and nothing dropped but what exceeds `k`. `Choice.order` is the chooser's, where it has one.
+    """
+
+    chooser: Chooser
+    scorer: Scorer
+
+    def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
+        """At most `k` of `texts`: the chooser's picks, the scorer's best first, with the scorer's scores."""
+        picked = self.chooser.choose(task, texts, k)
+        ranked = self.scorer.choose(task, [texts[i] for i in picked.positions], k)
+        return Choice(
+            tuple(picked.positions[i] for i in ranked.positions),
+            ranked.scores,
+            picked.order,
+            picked.order_scores,
+            picked.usage + ranked.usage,
+            picked.notes + ranked.notes,
+        )
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """A chooser asked once for each `window` of candidates, then once more over all that it picked (the papers' M-LLMs).
+
+    Map, then reduce, as in the report's code; its text calls it an iterative refinement. Where one window holds every
+    candidate there is one call, and where nothing was picked no last one.
+    """
+
+    chooser: Chooser
+    window: int
+
+    def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
+        """At most `k` of `texts` as picked in the last round."""
+        if len(texts) <= self.window:
+            return self.chooser.choose(task, texts, k)
+        union: list[int] = []
+        usage, notes = Usage(), ()
+        for start in range(0, len(texts), self.window):
+            picked = self.chooser.choose(task, texts[start : start + self.window], k)
+            union += [start + i for i in picked.positions]
+            usage, notes = usage + picked.usage, notes + picked.notes
+        if not union:
+            return Choice((), usage=usage, notes=_distinct(notes))
+        last = self.chooser.choose(task, [texts[i] for i in union], k)
+        notes += (f"{len(union)} of {len(texts)} candidates reached the last round.", *last.notes)
+        return Choice(tuple(union[i] for i in last.positions), last.scores, usage=usage + last.usage, notes=_distinct(notes))
+
+
+def _distinct(notes: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(notes))
 
 
 @dataclass(frozen=True)
@@ -150,7 +212,10 @@ def _build(part: str | Call, chooser: Callable[[str], Chooser], scorer: Callable
     first, second = part.parts[0], part.parts[1]
     if part.name == "prefilter":
         return Prefilter(_simple(first, part, scorer), _build(second, chooser, scorer), part.parts[2])
-    return Supplement(_build(first, chooser, scorer), _simple(second, part, scorer))
+    if part.name == "rounds":
+        return Rounds(_build(first, chooser, scorer), second)
+    kind = Rescore if part.name == "rescore" else Supplement
+    return kind(_build(first, chooser, scorer), _simple(second, part, scorer))
 
 
 def _simple(part: str | Call, outer: Call, scorer: Callable[[str], Scorer]) -> Scorer:

@@ -5,6 +5,12 @@ from __future__ import annotations
 from core.models.combine import Call, parse
 
 WORDS = {"choose": "language model", "bm25": "BM25", "tfidf": "TF-IDF", "random": "lot", "late-interaction": "late interaction"}
+PHRASES = {
+    "prefilter": "{1} after {0}",
+    "supplement": "{0}, filled by {1}",
+    "rescore": "{0}, reordered by {1}",
+    "rounds": "{0} in rounds of {1}",
+}
 
 
 def short_name(expression: str) -> str:
@@ -15,5 +21,5 @@ def short_name(expression: str) -> str:
 def _words(part: str | Call) -> str:
     if isinstance(part, str):
         return WORDS.get(part, part)
-    first, second = (_words(inner) for inner in part.parts[:2])
-    return f"{second} after {first}" if part.name == "prefilter" else f"{first}, filled by {second}"
+    first, second = (_words(inner) if isinstance(inner, str | Call) else str(inner) for inner in part.parts[:2])
+    return PHRASES[part.name].format(first, second)

@@ -6,10 +6,11 @@ import pytest
 
 from core.errors import BadParameter
 from core.models.base import Task
-from core.models.combine import Prefilter, Supplement, names, parse, uses_chat
+from core.models.combine import Prefilter, Rescore, Rounds, Supplement, names, parse, uses_chat
 from core.models.llm_chooser import LLMChooser
 from core.models.registry import Registry
 from core.models.scorers import BM25
+from core.models.words import short_name
 
 TEXTS = ["dog", "red fox", "cat", "red red hen", "red"]  # BM25 of "red" ranks 4, 3, 1, then 0 and 2
 
@@ -56,6 +57,8 @@ def test_names_and_uses_chat():
         ("prefiler(encoder, choose, 3)", "Did you mean “prefilter”"),
         ("prefilter(encoder, choose)", "takes"),
         ("prefilter(encoder, choose, 0)", "at least 1"),
+        ("rounds(choose, encoder)", "n of rounds must be"),
+        ("rescore(choose, rounds(choose, 3))", "needs a scorer"),
         ("prefilter(encoder, choose, many)", "at least 1"),
         ("prefilter(encoder, choose, n=3)", "cannot be read"),
         ("prefilter(prefilter(bm25, encoder, 9), choose, 3)", "needs a scorer"),
@@ -75,6 +78,43 @@ def test_bad_expressions(expression, sentence):
 
 
 def test_expressions_build_the_real_things():
-    chooser = Registry().chooser("supplement(prefilter(encoder, reranker, 64), bm25)")
+    registry = Registry()
+    assert isinstance(registry.chooser("rescore(rounds(reranker, 64), bm25)").chooser, Rounds)
+    chooser = registry.chooser("supplement(prefilter(encoder, reranker, 64), bm25)")
     assert isinstance(chooser, Supplement) and isinstance(chooser.chooser, Prefilter) and chooser.chooser.n == 64
     assert parse("prefilter(a, b, 2)").parts == ("a", "b", 2)
+
+
+def test_rescore_orders_the_picks_by_the_scorer_and_adds_none(recorded):
+    choice = Rescore(LLMChooser(recorded('{"choices": [1, 4, 5]}')), BM25()).choose(Task("red"), TEXTS, 3)
+    assert choice.positions == (4, 3, 0) and choice.scores[0] > choice.scores[1] > choice.scores[2] == 0
+    assert choice.usage.calls == 1 and choice.usage.texts == 3
+    assert Rescore(LLMChooser(recorded('{"choices": []}')), BM25()).choose(Task("red"), TEXTS, 3).positions == ()
+
+
+def test_rounds_ask_for_every_window_and_once_more_over_the_picks(recorded):
+    # windows of two: dog, red fox | cat, red red hen | red; the picks red fox, cat, red are shown once more
+    chat = recorded('{"choices": [2]}', '{"choices": [1]}', '{"choices": [1]}', '{"choices": [3, 1]}')
+    choice = Rounds(LLMChooser(chat), 2).choose(Task("red"), TEXTS, 2)
+    assert choice.positions == (4, 1) and choice.usage.calls == 4
+    assert "1. red fox\n2. cat\n3. red" in chat.asked[3][0][1]["content"]
+    assert choice.notes == ("3 of 5 candidates reached the last round.",)
+
+
+def test_rounds_need_no_last_call_for_one_window_or_no_pick(recorded):
+    assert Rounds(LLMChooser(recorded('{"choices": [5]}')), 5).choose(Task("red"), TEXTS, 2).positions == (4,)
+    none = Rounds(LLMChooser(recorded('{"choices": []}', '{"choices": []}')), 3).choose(Task("red"), TEXTS, 2)
+    assert none.positions == () and none.usage.calls == 2
+
+
+@pytest.mark.parametrize(
+    "expression, told",
+    [
+        ("prefilter(encoder, choose, 3)", "language model after encoder"),
+        ("supplement(choose, bm25)", "language model, filled by BM25"),
+        ("rescore(prefilter(encoder, choose, 3), encoder)", "language model after encoder, reordered by encoder"),
+        ("rounds(choose, 64)", "language model in rounds of 64"),
+    ],
+)
+def test_words(expression, told):
+    assert short_name(expression) == told
