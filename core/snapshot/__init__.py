@@ -1,0 +1,74 @@
+"""Finished states as plain data that JSON can hold, and back.
+
+What many states share (subgraphs, rankings, steps, and the beginnings of paths) is written once. The fields of a
+carrier are read from its class, so that a new field of a type known here needs nothing; fields at their default are left
+out, so that what was saved before the field existed is still read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from core.errors import BadInput
+from core.graph.excerpt import ExcerptGraph, cut
+from core.snapshot.reader import Reader
+from core.snapshot.writer import Writer
+from core.types import State
+
+__all__ = ["ExcerptGraph", "excerpt", "freeze", "freeze_all", "thaw", "thaw_all"]
+
+VERSION = 1
+
+
+def freeze(state: State, graph) -> dict[str, Any]:
+    """One state with all that its trace tells, as JSON can hold it; the same state gives the same bytes.
+
+    Scores keep seven significant digits. Ids are those of `graph`.
+    """
+    return freeze_all((state,), graph)
+
+
+def freeze_all(states: Iterable[State], graph) -> dict[str, Any]:
+    """Several states, such as those of a whole lane or of all lanes, with what they share written once."""
+    writer = Writer()
+    told = [writer.fields(state) for state in states]
+    return {"snapshot": VERSION, "graph": graph.digest, "states": told, **writer.tables, "paths": writer.paths}
+
+
+def thaw(told: Mapping[str, Any], graph=None) -> State:
+    """The state of `freeze`. With an `ExcerptGraph`, ids become the excerpt's; with the graph itself they are checked.
+
+    Raises BadInput where the data is of another version, of another graph, or damaged.
+    """
+    states = thaw_all(told, graph)
+    if len(states) != 1:
+        raise BadInput(f"One saved state was expected, and there are {len(states):,}.")
+    return states[0]
+
+
+def thaw_all(told: Mapping[str, Any], graph=None) -> tuple[State, ...]:
+    """The states of `freeze_all`; see `thaw`."""
+    if not isinstance(told, Mapping) or "snapshot" not in told:
+        raise BadInput("This is not a saved run.")
+    if told["snapshot"] != VERSION:
+        raise BadInput(f"This run was saved by another version of Hopscope (format {told['snapshot']!r:.20}; this one reads {VERSION}).")
+    if graph is not None and told.get("graph") != getattr(graph, "origin", graph.digest):
+        raise BadInput(f"This run was saved on another state of the graph “{graph.name}”.")
+    try:
+        reader = Reader(told, graph)
+        return tuple(reader.fields(State, state) for state in told["states"])
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, RecursionError) as error:
+        raise BadInput(f"This saved run is damaged ({type(error).__name__}: {error}).") from None
+
+
+def excerpt(graph, states: Iterable[State]) -> dict[str, Any]:
+    """The part of the graph that these states name, with the known answers; `ExcerptGraph.thaw` makes a graph of it."""
+    from core.graph.lookup import names
+
+    writer, answers = Writer(), {}
+    for state in states:
+        writer.fields(state)
+        answers |= dict.fromkeys(state.question.answers)
+    nodes = {node for answer in answers for node in names(graph).exact(answer)}
+    return cut(graph, writer.ids["node"] | nodes, writer.ids["triple"], writer.ids["relation"])

@@ -1,0 +1,148 @@
+"""Plain data back to carriers, checked on the way."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from core.graph.excerpt import ExcerptGraph, from_gaps
+from core.snapshot.writer import NODE_FIELDS, SHARED
+from core.types import Path, Ranking, State, Subgraph
+
+LONGEST_PATH = 64  # steps
+
+
+class Reader:
+    """Plain data back to carriers, by the types that their classes declare."""
+
+    def __init__(self, told: Mapping[str, Any], graph):
+        self._told, self._ids = told, _Ids(graph)
+        self._made: dict[tuple[str, int], Any] = {}
+        self._paths = self._all_paths(told["paths"])
+
+    def fields(self, cls: type, told: Mapping[str, Any]) -> Any:
+        """A carrier from its fields."""
+        hints = _hints(cls)
+        unknown = set(told) - set(hints)
+        if unknown:
+            raise ValueError(f"{cls.__name__} has no field {min(unknown)!r}")
+        made = {name: self.value(hints[name], value) for name, value in told.items()}
+        if issubclass(cls, State):
+            made |= {name: tuple(self._ids("node", made[name]).tolist()) for name in NODE_FIELDS if made.get(name)}
+        return cls(**made)
+
+    def value(self, hint: Any, told: Any) -> Any:
+        """A value of the type `hint`."""
+        origin, parts = typing.get_origin(hint), typing.get_args(hint)
+        if origin in (typing.Union, types.UnionType):
+            return None if told is None else self.value(next(part for part in parts if part is not type(None)), told)
+        if hint is Any:
+            return tuple(self.value(Any, item) for item in told) if isinstance(told, list) else told
+        if origin is tuple:
+            kinds = [parts[0]] * len(told) if len(parts) == 2 and parts[1] is ... else parts
+            return tuple(self.value(kind, item) for kind, item in zip(kinds, told, strict=True))
+        if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
+            return {str(key): self.value(parts[1], item) for key, item in told.items()}
+        if hint is Path:
+            return self._path(told)
+        if hint in SHARED:
+            return self._shared(hint, told)
+        if hint is np.ndarray:
+            return np.array([float(v) for v in told["values"]]).astype(_dtype(told["dtype"])).reshape(told["shape"])
+        if dataclasses.is_dataclass(hint):
+            return self.fields(hint, told)
+        if hint is float:
+            return float(told)
+        if (hint in (int, str, bool) and type(told) is not hint) or (origin is typing.Literal and told not in parts):
+            raise ValueError(f"{told!r:.40} was not expected")
+        return told
+
+    def _shared(self, cls: type, place: int) -> Any:
+        table = SHARED[cls]
+        if type(place) is not int or place < 0:
+            raise ValueError(f"{place!r:.40} is no place in {table}")
+        if (table, place) not in self._made:
+            told = self._told[table][place]
+            make = {"subgraphs": self._subgraph, "rankings": self._ranking}.get(table)
+            self._made[table, place] = make(told) if make else self.fields(cls, told)
+        return self._made[table, place]
+
+    def _subgraph(self, told: Mapping[str, Any]) -> Subgraph:
+        nodes, edges = from_gaps(told["nodes"]), from_gaps(told["edges"])
+        scores = None if told["scores"] is None else np.array([float(score) for score in told["scores"]], float)
+        if scores is not None and len(scores) != len(nodes):
+            raise ValueError("scores and nodes differ in number")
+        return Subgraph(self._ids("node", nodes), self._ids("triple", edges), scores)
+
+    def _ranking(self, told: Mapping[str, Any]) -> Ranking:
+        kind, items = self.value(_hints(Ranking)["kind"], told["kind"]), told["items"]
+        scores = None if told["scores"] is None else tuple(float(score) for score in told["scores"])
+        if scores is not None and len(scores) != len(items):
+            raise ValueError("scores and items differ in number")
+        if kind == "path":
+            return Ranking(kind, tuple(self._path(row) for row in items), scores)
+        known = kind in ("node", "triple", "relation")
+        return Ranking(kind, tuple(self._ids(kind, items).tolist()) if known else self.value(Any, items), scores)
+
+    def _path(self, row: int) -> Path:
+        if type(row) is not int or row < 0:
+            raise ValueError(f"{row!r:.40} is no row of a path")
+        return self._paths[row]
+
+    def _all_paths(self, told: Mapping[str, Sequence[int]]) -> list[Path]:
+        paths: list[Path] = []
+        edges = told["edge"]
+        nodes = self._ids("node", told["node"]).tolist()
+        steps = iter(self._ids("triple", [edge for edge in edges if edge != -1]).tolist())
+        for before, node, edge, forward in zip(told["before"], nodes, edges, told["forward"], strict=True):
+            if not -1 <= before < len(paths) or (before == -1) != (edge == -1) or forward not in (0, 1):
+                raise ValueError("a path has no beginning")
+            path = Path((node,)) if before < 0 else paths[before].extended(node, next(steps), bool(forward))
+            if len(path) > LONGEST_PATH:
+                raise ValueError(f"a path has more than {LONGEST_PATH} steps")
+            paths.append(path)
+        return paths
+
+
+class _Ids:
+    """Ids of the graph a run was made on, as the given graph has them."""
+
+    def __init__(self, graph):
+        self._known: dict[str, np.ndarray] = {}
+        self._counts: dict[str, int] = {}
+        if isinstance(graph, ExcerptGraph):
+            self._known = {"node": graph.origin_nodes, "triple": graph.origin_edges, "relation": graph.origin_relations}
+        elif graph is not None:
+            self._counts = {"node": graph.n_nodes, "triple": graph.n_edges, "relation": graph.n_relations}
+
+    def __call__(self, kind: str, values: Sequence[int] | np.ndarray) -> np.ndarray:
+        if not isinstance(values, np.ndarray) and any(type(value) is not int for value in values):
+            raise ValueError(f"a {kind} is not a whole number")
+        ids = np.asarray(values, np.int64)
+        if kind in self._known:
+            known = self._known[kind]
+            places = np.searchsorted(known, ids)
+            if len(ids) and (not len(known) or (known[np.minimum(places, len(known) - 1)] != ids).any()):
+                raise ValueError(f"a {kind} is not in the part of the graph that was saved")
+            return places.astype(np.int64)
+        if len(ids) and (ids.min() < 0 or ids.max() >= self._counts.get(kind, 1 << 62)):
+            raise ValueError(f"a {kind} is not in the graph")
+        return ids
+
+
+@cache
+def _hints(cls: type) -> dict[str, Any]:
+    known = typing.get_type_hints(cls)
+    return {field.name: known[field.name] for field in dataclasses.fields(cls)}
+
+
+def _dtype(name: str) -> np.dtype:
+    if name not in ("float32", "float64", "int32", "int64", "bool"):
+        raise ValueError(f"{name!r:.40} is no type of numbers")
+    return np.dtype(name)

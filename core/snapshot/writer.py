@@ -1,0 +1,115 @@
+"""Carriers to plain data that JSON can hold."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from core.graph.excerpt import gaps
+from core.types import Path, Ranking, State, Step, Subgraph
+
+DIGITS = 7  # of a score: what a float32 model gives
+NODE_FIELDS = ("seeds", "reader")  # fields of State whose numbers are nodes
+SHARED = {Subgraph: "subgraphs", Ranking: "rankings", Step: "steps"}
+
+
+class Writer:
+    """Carriers to plain data: shared ones become places in `tables`, paths rows of `paths`; `ids` gathers what is named.
+
+    A path is a row (its beginning's row or -1, last node, last edge or -1, whether that step runs along its triple).
+    """
+
+    def __init__(self) -> None:
+        self.tables: dict[str, list] = {name: [] for name in SHARED.values()}
+        self.paths: dict[str, list[int]] = {"before": [], "node": [], "edge": [], "forward": []}
+        self.ids: dict[str, set[int]] = {"node": set(), "triple": set(), "relation": set()}
+        self._rows: dict[tuple, int] = {}
+        self._places: dict[tuple[str, str], int] = {}
+        self._seen: dict[int, tuple[Any, int]] = {}  # by identity, with the object so that its identity stays its own
+
+    def fields(self, carrier: Any) -> dict[str, Any]:
+        """The fields of a carrier that are not at their default."""
+        told = {}
+        for field in dataclasses.fields(carrier):
+            value = getattr(carrier, field.name)
+            if field.default is not dataclasses.MISSING and not isinstance(value, np.ndarray) and value == field.default:
+                continue
+            if isinstance(carrier, State) and field.name in NODE_FIELDS:
+                self.ids["node"].update(map(int, value))
+            told[field.name] = round(value, 6) if field.name == "seconds" else self.value(value)
+        return told
+
+    def value(self, value: Any) -> Any:
+        """Any value of a carrier's field."""
+        if value is None or isinstance(value, bool | str):
+            return value
+        if isinstance(value, int | np.integer):
+            return int(value)
+        if isinstance(value, float | np.floating):
+            return float(value) if np.isfinite(value) else str(float(value))
+        if isinstance(value, Path):
+            return self._path(value)
+        if type(value) in SHARED:
+            return self._shared(value)
+        if dataclasses.is_dataclass(value):
+            return self.fields(value)
+        if isinstance(value, Mapping):
+            return {str(key): self.value(item) for key, item in value.items()}
+        if isinstance(value, tuple | list):
+            return [self.value(item) for item in value]
+        if isinstance(value, np.ndarray):
+            return {"dtype": str(value.dtype), "shape": list(value.shape), "values": [self.value(item) for item in value.ravel().tolist()]}
+        raise TypeError(f"A {type(value).__name__} cannot be saved; core/snapshot.py does not know how.")
+
+    def _shared(self, carrier: Any) -> int:
+        known = self._seen.get(id(carrier))
+        if known is None:
+            table = SHARED[type(carrier)]
+            told = (
+                self._subgraph(carrier) if table == "subgraphs" else self._ranking(carrier) if table == "rankings" else self.fields(carrier)
+            )
+            place = self._places.setdefault((table, json.dumps(told)), len(self.tables[table]))
+            if place == len(self.tables[table]):
+                self.tables[table].append(told)
+            known = self._seen[id(carrier)] = (carrier, place)
+        return known[1]
+
+    def _subgraph(self, subgraph: Subgraph) -> dict[str, Any]:
+        self.ids["node"].update(subgraph.nodes.tolist())
+        self.ids["triple"].update(subgraph.edges.tolist())
+        return {
+            "nodes": gaps(subgraph.nodes),
+            "edges": gaps(subgraph.edges),
+            "scores": None if subgraph.scores is None else [_short(score) for score in subgraph.scores.tolist()],
+        }
+
+    def _ranking(self, ranking: Ranking) -> dict[str, Any]:
+        if ranking.kind in self.ids:
+            self.ids[ranking.kind].update(map(int, ranking.items))
+        items = [self.value(item) for item in ranking.items]
+        scores = None if ranking.scores is None else [_short(score) for score in ranking.scores]
+        return {"kind": ranking.kind, "items": items, "scores": scores}
+
+    def _path(self, path: Path) -> int:
+        row = self._row(-1, path.nodes[0], -1, True)
+        for node, edge, forward in zip(path.nodes[1:], path.edges, path.forward):
+            row = self._row(row, node, edge, forward)
+        return row
+
+    def _row(self, before: int, node: int, edge: int, forward: bool) -> int:
+        told = (before, int(node), int(edge), int(forward))
+        row = self._rows.setdefault(told, len(self._rows))
+        if row == len(self.paths["node"]):
+            for column, number in zip(self.paths.values(), told):
+                column.append(number)
+            self.ids["node"].add(told[1])
+            self.ids["triple"].update(() if edge < 0 else (told[2],))
+        return row
+
+
+def _short(score: float) -> float | str:
+    return float(f"{score:.{DIGITS}g}") if np.isfinite(score) else str(score)
