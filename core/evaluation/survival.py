@@ -32,20 +32,20 @@ def funnel(graph, state: State, answers: Sequence[str]) -> tuple[Stage, ...]:
     answers = tuple(dict.fromkeys(answers))
     if not answers:
         return ()
-    found = [("graph", lambda name: bool(_nodes(graph, name)))]
+    found = [("graph", lambda name: bool(gold_nodes(graph, name)))]
     if state.subgraph is not None:
-        found.append(("subgraph", lambda name: any(node in state.subgraph for node in _nodes(graph, name))))
+        found.append(("subgraph", lambda name: any(node in state.subgraph for node in gold_nodes(graph, name))))
     if state.paths is not None:
         paths = state.paths.items
         on_paths = _on(paths)
-        found.append(("paths", lambda name: not on_paths.isdisjoint(_nodes(graph, name))))
+        found.append(("paths", lambda name: not on_paths.isdisjoint(gold_nodes(graph, name))))
         if state.prompt is not None:
             on_prompt = _on(paths[: state.prompt.paths])
-            found.append(("prompt", lambda name: not on_prompt.isdisjoint(_nodes(graph, name))))
+            found.append(("prompt", lambda name: not on_prompt.isdisjoint(gold_nodes(graph, name))))
     if state.answer is not None:
         found.append(("answer", lambda name: match(state.answer, name)))
     elif state.reader is not None:
-        found.append(("answer", lambda name: not set(state.reader).isdisjoint(_nodes(graph, name))))
+        found.append(("answer", lambda name: not set(state.reader).isdisjoint(gold_nodes(graph, name))))
     return _stages(found, answers)
 
 
@@ -56,7 +56,7 @@ def right(graph, state: State, answers: Sequence[str], reader: bool) -> int | No
     if given is None or not answers:
         return None
     if reader:
-        return sum(not set(given).isdisjoint(_nodes(graph, name)) for name in answers)
+        return sum(not set(given).isdisjoint(gold_nodes(graph, name)) for name in answers)
     return sum(match(given, name) for name in answers)
 
 
@@ -69,7 +69,8 @@ def _stages(found, answers: tuple[str, ...]) -> tuple[Stage, ...]:
     return tuple(stages)
 
 
-def _nodes(graph, name: str) -> tuple[int, ...]:
+def gold_nodes(graph, name: str) -> tuple[int, ...]:
+    """The nodes that bear an answer's name."""
     from core.graph.lookup import names
 
     return tuple(names(graph).exact(name))
