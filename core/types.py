@@ -148,13 +148,25 @@ class Step:
     before_cut: Ranking | None = None
 
 
+@dataclass(frozen=True)
+class Report:
+    """What a language model wrote about a community: its text, of whose communities it is (names of the question's
+    entities), and how many members the community has."""
+
+    title: str
+    text: str
+    about: tuple[str, ...] = ()
+    members: int = 0
+
+
 @dataclass(frozen=True, eq=False)
 class Prompt:
-    """What the language model was told: the messages, and how many of the paths found a place in them."""
+    """What the language model was told: the messages, and how many of the paths and reports found a place in them."""
 
     messages: tuple[Mapping[str, str], ...]
     paths: int
     tokens: int | None = None
+    reports: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +177,7 @@ class State:
     seeds: tuple[int, ...] = ()
     subgraph: Subgraph | None = None
     paths: Ranking | None = None
+    reports: tuple[Report, ...] | None = None
     reader: tuple[int, ...] | None = None  # node ids that the graph reader answers
     prompt: Prompt | None = None
     answer: str | None = None

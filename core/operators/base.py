@@ -185,6 +185,7 @@ GIVEN = ("question", "seeds")
 NEED = {
     "subgraph": "a subgraph, and nothing before it extracts one",
     "paths": "paths, and nothing before it finds any",
+    "reports": "community reports, and nothing before it fetches any",
 }
 
 
@@ -225,12 +226,14 @@ def make(cls: type[Operator], given: Mapping[str, Any], where: str = "") -> Oper
 
 
 def sizes(state: State, writes: Iterable[str]) -> dict[str, int]:
-    """How much an operator left behind: nodes and edges of the subgraph, number of paths."""
+    """How much an operator left behind: nodes and edges of the subgraph, number of paths and of reports."""
     found: dict[str, int] = {}
     if "subgraph" in writes and state.subgraph is not None:
         found |= {"nodes": len(state.subgraph.nodes), "edges": len(state.subgraph.edges)}
     if "paths" in writes and state.paths is not None:
         found["paths"] = len(state.paths)
+    if "reports" in writes and state.reports is not None:
+        found["reports"] = len(state.reports)
     return found
 
 
