@@ -8,10 +8,16 @@ from core.commands.terminal import OK, bar
 def add(commands) -> None:
     """The command's grammar."""
     build = commands.add_parser("build", help="build a graph from a file of triples")
-    build.add_argument("triples", metavar="TRIPLES", help="a TSV, CSV or |-separated file, plain or .gz: head, relation, tail")
+    build.add_argument(
+        "triples", metavar="FILE", help="TSV, CSV or |-separated text, N-Triples, GraphML, or JSON rows with graphs; plain or .gz"
+    )
     build.add_argument("--out", required=True, metavar="DIR")
     build.add_argument("--name", help="the graph's name (default: that of the folder)")
     build.add_argument("--direction", choices=("out", "in", "both"), default="both", help="the way searches run by default")
+    build.add_argument("--format", default="auto", help="tab, bar, comma, ntriples, graphml or rows (default: by the file's name)")
+    build.add_argument(
+        "--columns", metavar="1,2,3", help="the columns of head, relation and tail, from 1, where lines of text hold more than three"
+    )
     build.set_defaults(run=run)
 
 
@@ -20,9 +26,11 @@ def run(options) -> int:
     from pathlib import Path
 
     from core.graph.build import build
+    from core.graph.readers import TripleFile, columns_of
 
+    source = TripleFile(Path(options.triples), options.format, columns_of(options.columns) if options.columns else None)
     with bar("Reading triples") as advanced:
         name = options.name or Path(options.out).resolve().name
-        graph = build(options.triples, options.out, name=name, direction=options.direction, progress=advanced)
+        graph = build(source, options.out, name=name, direction=options.direction, progress=advanced)
     print(f"{graph.n_nodes:,} entities, {graph.n_edges:,} triples, {graph.n_relations:,} relations in {options.out}")
     return OK

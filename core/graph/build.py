@@ -12,14 +12,14 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from core.errors import BadInput, StoreError
-from core.graph.readers import read_triples
+from core.graph.readers import TripleFile
 from core.graph.store import ARRAYS, BLOB, META, VERSION, Graph
 from core.graph.write import ASIDE, SOURCE, clean, locked, place, write
 from core.types import Direction
 
 Progress = Callable[[str, float], None]
 Check = Callable[[], None]  # raises Cancelled when a person has stopped the work
-Source = Iterable[tuple[str, str, str]] | str | FilePath
+Source = Iterable[tuple[str, str, str]] | str | FilePath | TripleFile
 
 CHECK_EVERY = 1 << 14  # triples between two looks whether to go on
 
@@ -33,7 +33,8 @@ def build(
     check: Check | None = None,
     wait: bool = False,
 ) -> Graph:
-    """The graph of some triples (an iterable, or a file for `read_triples`), stored in `folder` and opened.
+    """The graph of some triples (an iterable, a file for `read_triples`, or a TripleFile that says how to read it), stored
+    in `folder` and opened.
 
     Node and relation ids go by first appearance; a triple that appears twice is kept once; triples between the same
     nodes with different relations are all kept. A store that was there stays readable until the new one is whole, and
@@ -62,6 +63,13 @@ def open_or_build(
     with locked(folder, wait, check):
         graph = _current(source, folder, name, direction)  # another process may have built it while we waited
         return graph or _build(source, folder, name, direction, progress, check)
+
+
+def in_memory(triples: Iterable[tuple[str, str, str]], name: str, direction: Direction = "both") -> Graph:
+    """The graph of some triples, kept in memory only; equal to the one that `build` would store. Raises BadInput."""
+    names, relations, columns = _read(triples, lambda: None)
+    arrays, blob = _arrays(names, columns, len(relations), lambda: None)
+    return Graph(name, digest_of(arrays, blob, relations, direction), direction, tuple(relations), names_utf8=blob, **arrays)
 
 
 def digest_of(arrays: dict[str, np.ndarray], names: np.ndarray, relations: Iterable[str], direction: str) -> str:
@@ -109,8 +117,10 @@ def _build(triples: Source, folder: FilePath, name: str, direction: Direction, p
         clean(folder)
         known = None
         if isinstance(triples, (str, FilePath)):
-            known = _stamp(FilePath(triples))
-            triples = read_triples(triples, lambda share: report("Reading triples", 0.6 * share))
+            triples = TripleFile(FilePath(triples))
+        if isinstance(triples, TripleFile):
+            known = _stamp(triples.path)
+            triples = triples.read(lambda share: report("Reading triples", 0.6 * share))
         names, relations, columns = _read(triples, stop)
         report("Sorting", 0.6)
         arrays, blob = _arrays(names, columns, len(relations), stop)

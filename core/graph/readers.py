@@ -1,143 +1,125 @@
-"""Triples read from a file: tab-separated, comma-separated or `|`-separated, plain or gzipped."""
+"""Triples read from a file, whatever its format: delimited text, N-Triples, GraphML, question rows that hold graphs."""
 
 from __future__ import annotations
 
-import csv
-import gzip
-import zlib
 from collections.abc import Callable, Iterator
-from itertools import chain, islice
+from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-from core.errors import BadInput, shorten
+from core.errors import BadInput, nearest, shorten
+from core.files import json_rows
 
 Triple = tuple[str, str, str]
-Row = tuple[int, list[str]]  # line number and columns
+Tell = Callable[[float], None]
 
-SEPARATORS = {"tab": "\t", "bar": "|", "comma": ","}
-SUFFIXES = {".tsv": "tab", ".tab": "tab", ".csv": "comma"}
-WORDS = {"tab": "a tab", "bar": "“|”", "comma": "a comma"}
-HEADERS = {
-    ("head", "relation", "tail"),
-    ("subject", "predicate", "object"),
-    ("subject", "relation", "object"),
-    ("source", "relation", "target"),
+FORMATS = {
+    "tab": "Tab-separated text",
+    "bar": "Text separated by “|”",
+    "comma": "Comma-separated text",
+    "ntriples": "N-Triples",
+    "graphml": "GraphML",
+    "rows": "Question rows with a graph each (JSON)",
 }
-SNIFFED, REPORT_EVERY = 20, 1 << 14
+SUFFIXES = {
+    ".tsv": "tab",
+    ".tab": "tab",
+    ".csv": "comma",
+    ".nt": "ntriples",
+    ".graphml": "graphml",
+    ".json": "rows",
+    ".jsonl": "rows",
+}
 
 
-def read_triples(path: str | FilePath, progress: Callable[[float], None] | None = None) -> Iterator[Triple]:
+@dataclass(frozen=True)
+class TripleFile:
+    """A file of triples and how to read it; see `read_triples`."""
+
+    path: FilePath
+    format: str = "auto"
+    columns: tuple[int, int, int] | None = None
+    most: int | None = None
+
+    def read(self, progress: Tell | None = None) -> Iterator[Triple]:
+        """Its triples, in its order."""
+        return read_triples(self.path, progress, self.format, self.columns, self.most)
+
+
+def read_triples(
+    path: str | FilePath,
+    progress: Tell | None = None,
+    format: str = "auto",
+    columns: tuple[int, int, int] | None = None,
+    most: int | None = None,
+) -> Iterator[Triple]:
     """The triples (head, relation, tail) of a file, in its order.
 
-    The format goes by the suffix (`.tsv`, `.tab`, `.csv`, each also with `.gz`), else by the first lines: tabs, bars or
-    commas. Only comma-separated files know quotes; in the others a name passes unchanged, spaces included. Blank lines
-    are skipped, and so is a first line that reads head, relation, tail. `progress` hears the share of bytes read.
-    Raises BadInput, naming file and line, for a missing or empty file, a wrong number of columns, an empty name, or
-    bytes that are not UTF-8.
+    Every format may also be gzipped (`.gz`). `format` is one of `FORMATS`; `auto` goes by the suffix, else by the first
+    lines. `columns` tells which columns, from 1, of a delimited file hold head, relation and tail, for lines that hold more
+    (or in another order). `most` bounds the bytes of text read, after unpacking. `progress` hears the share of bytes read.
+    Raises BadInput, naming file and line, for what cannot be read as triples, and for a file that holds none.
     """
     path = FilePath(path)
-    lines = _lines(path, progress)
-    first = list(islice(lines, SNIFFED))
-    form = _format(path, first)
-    rows = (_comma_rows if form == "comma" else _plain_rows)(path, chain(first, lines), form)
+    chosen = _format(path, format)
+    if columns and chosen in ("ntriples", "graphml", "rows"):
+        raise BadInput(f"Columns can be chosen in delimited text only; {path.name} is read as {FORMATS[chosen]}.")
+    if chosen == "ntriples":
+        from core.graph.ntriples import read
+    elif chosen == "graphml":
+        from core.graph.graphml import read
+    elif chosen == "rows":
+        read = _rows
+    else:
+        from core.graph.delimited import read_delimited
+
+        yield from read_delimited(path, progress, chosen, columns, most)
+        return
     found = False
-    for index, (number, columns) in enumerate(rows):
-        if index == 0 and tuple(column.strip().lower() for column in columns) in HEADERS:
-            continue
+    for triple in read(path, progress, most):
         found = True
-        yield _triple(path, number, columns, form)
+        yield triple
     if not found:
-        raise BadInput(f"{path.name} holds no triples; each line should hold head, relation and tail.")
+        raise BadInput(f"{path.name} holds no triples.")
 
 
-def _triple(path: FilePath, number: int, columns: list[str], form: str) -> Triple:
-    if len(columns) != 3:
-        raise BadInput(
-            f"{path.name}, line {number}: found {len(columns)} column{'s' * (len(columns) != 1)}, expected 3 "
-            f"(head, relation, tail) separated by {WORDS[form]}: “{shorten(SEPARATORS[form].join(columns))}”."
-        )
-    for column, what in zip(columns, ("head", "relation", "tail")):
-        if not column.strip():
-            raise BadInput(f"{path.name}, line {number}: the {what} is empty; expected head, relation and tail.")
-    return columns[0], columns[1], columns[2]
+def columns_of(text: str) -> tuple[int, int, int]:
+    """The columns that a text like `1,2,3` tells. Raises BadInput where it is no three numbers."""
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 3 or not all(part.isdecimal() and len(part) < 6 for part in parts):
+        raise BadInput(f"Columns are three different numbers from 1, for head, relation and tail, as in 1,2,3; not “{shorten(text)}”.")
+    return int(parts[0]), int(parts[1]), int(parts[2])
 
 
-def _lines(path: FilePath, progress: Callable[[float], None] | None) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank with their numbers from 1, line ends removed. Raises BadInput for unreadable bytes."""
-    number = 0
-    try:
-        size = path.stat().st_size
-        with open(path, "rb") as raw:
-            stream = gzip.GzipFile(fileobj=raw) if path.suffix.lower() == ".gz" else raw
-            for number, line in enumerate(stream, 1):
-                if progress and number % REPORT_EVERY == 0:
-                    progress(min(1.0, raw.tell() / max(1, size)))
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-                if text.strip():
-                    yield number, text
-    except UnicodeDecodeError as error:
-        raise BadInput(
-            f"{path.name}, line {number}: byte {error.start + 1} is not UTF-8 text; expected a text file of triples saved as UTF-8."
-        ) from None
-    except FileNotFoundError:
-        raise BadInput(f"There is no file {path}.") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise BadInput(f"{path.name}, after line {number}: the gzip file is damaged or cut short ({error}).") from None
-    except OSError as error:
-        raise BadInput(f"{path.name} cannot be read: {error.strerror or error}.") from None
+def bare_suffix(path: FilePath) -> str:
+    """The suffix of a file's name in lower case, that of the packed file where it is gzipped."""
+    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
 
 
-def _format(path: FilePath, first: list[tuple[int, str]]) -> str:
-    """tab, bar or comma. Raises BadInput where the file is empty or no line could be a triple in any of them."""
-    if not first:
-        raise BadInput(f"{path.name} is empty; expected lines of head, relation and tail.")
-    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    if plain.suffix.lower() in SUFFIXES:
-        return SUFFIXES[plain.suffix.lower()]
-    fits = {form: sum(_columns(text, form) == 3 for _, text in first) for form in SEPARATORS}
-    best = max(fits, key=lambda form: fits[form])  # the first of equals: tab, then bar, then comma
-    if not fits[best]:
-        number, text = first[0]
-        raise BadInput(
-            f"{path.name}, line {number}: expected head, relation and tail separated by tabs, “|” or commas, found “{shorten(text)}”."
-        )
-    return best
+def _format(path: FilePath, format: str) -> str:
+    if format == "auto":
+        return SUFFIXES.get(bare_suffix(path), "auto")
+    if format not in FORMATS:
+        raise BadInput(f"There is no format “{format}” of triples.{nearest(format, FORMATS)}")
+    return format
 
 
-def _columns(text: str, form: str) -> int:
-    if form != "comma":
-        return text.count(SEPARATORS[form]) + 1
-    try:
-        return len(next(csv.reader([text])))
-    except csv.Error:
-        return 0
+def _rows(path: FilePath, progress: Tell | None, most: int | None) -> Iterator[Triple]:
+    """The triples of the `graph` of every row, each triple once, in the order of their first appearance."""
+    seen: set[Triple] = set()
+    for where, row in json_rows(path, progress, most):
+        for triple in row_triples(path.name, where, row):
+            if triple not in seen:
+                seen.add(triple)
+                yield triple
 
 
-def _plain_rows(path: FilePath, lines: Iterator[tuple[int, str]], form: str) -> Iterator[Row]:
-    separator = SEPARATORS[form]
-    for number, text in lines:
-        yield number, text.split(separator)
-
-
-def _comma_rows(path: FilePath, lines: Iterator[tuple[int, str]], form: str) -> Iterator[Row]:
-    """Rows of a comma-separated file; a quoted name may run over several lines, the number is then its last line's."""
-    at = 0
-
-    def texts() -> Iterator[str]:
-        nonlocal at
-        for number, text in lines:
-            at = number
-            yield text + "\n"
-
-    reader = csv.reader(texts(), strict=True)
-    while True:
-        try:
-            row = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise BadInput(
-                f"{path.name}, line {at}: not comma-separated text ({error}); expected head, relation, "
-                "tail, with names that hold commas in double quotes."
-            ) from None
-        yield at, row
+def row_triples(name: str, where: str, row: dict) -> list[Triple]:
+    """The triples of a row's `graph`, none where it has none. Raises BadInput naming file and place where it is no list of
+    three texts each."""
+    found = []
+    graph = row.get("graph") or []
+    for triple in graph if isinstance(graph, list) else [graph]:
+        if not (isinstance(triple, list) and len(triple) == 3 and all(isinstance(part, str) and part.strip() for part in triple)):
+            raise BadInput(f"{name}, {where}: “graph” should be a list of [head, relation, tail], three texts each.")
+        found.append((triple[0], triple[1], triple[2]))
+    return found

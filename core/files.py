@@ -1,0 +1,177 @@
+"""Text files as people give them, plain or gzipped: read line by line or as JSON rows, and never more than is allowed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path as FilePath
+from typing import Any, BinaryIO
+
+from core.errors import BadInput, shorten
+
+LONGEST_LINE = 1 << 26  # bytes
+LOOK_EVERY, REPORT_EVERY = 1 << 14, 1 << 18  # bytes unpacked between two looks at their number, and two words of progress
+HOLDS_ROWS = ("Questions", "questions", "data")  # keys under which a JSON file may hold its list of rows
+NOT_JSON = re.compile(r"[\s,]*")
+Tell = Callable[[float], None]
+
+
+class Unpacked:
+    """The bytes of a file after unpacking. Reading raises BadInput once more than `most` bytes have come out."""
+
+    def __init__(self, name: str, raw: BinaryIO, size: int, packed: bool, tell: Tell | None, most: int | None):
+        self.name, self.line = name, 0
+        self._raw, self._size, self._tell, self._most = raw, size, tell, most
+        self._stream = gzip.GzipFile(fileobj=raw) if packed else raw
+        self._count = self._told = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, at most `size` of them where that is not negative."""
+        if size < 0 and self._most is not None:
+            size = self._most - self._count + 1
+        data = self._stream.read(size)
+        self._look(len(data))
+        return data
+
+    def lines(self) -> Iterator[bytes]:
+        """The remaining lines with their ends; `line` is the number of the newest, from 1."""
+        readline, longest, looked_at = self._stream.readline, LONGEST_LINE, 0
+        while data := readline(longest):
+            self.line += 1
+            if len(data) == longest:
+                raise BadInput(f"{self.name}, line {self.line}: a line of more than {told_size(longest)} is too long.")
+            looked_at += len(data)
+            if looked_at >= LOOK_EVERY:
+                self._look(looked_at)
+                looked_at = 0
+            yield data
+        self._look(looked_at)
+
+    def _look(self, size: int) -> None:
+        """Count `size` more bytes: tell how far we are, and stop where it is too much."""
+        self._count += size
+        if self._most is not None and self._count > self._most:
+            raise BadInput(f"{self.name} holds more than {told_size(self._most)} of text; that is more than can be read here.")
+        if self._tell and self._count - self._told >= REPORT_EVERY:
+            self._told = self._count
+            self._tell(min(1.0, self._raw.tell() / max(1, self._size)))
+
+
+@contextmanager
+def opened(path: str | FilePath, tell: Tell | None = None, most: int | None = None) -> Iterator[Unpacked]:
+    """A file's bytes, unpacked where its name ends in `.gz`. `tell` hears the share read, `most` bounds the bytes that come out.
+
+    Raises BadInput where the file is missing, unreadable, damaged or larger than `most`.
+    """
+    path = FilePath(path)
+    packed, source = path.suffix.lower() == ".gz", None
+    try:
+        with open(path, "rb") as raw:
+            source = Unpacked(path.name, raw, path.stat().st_size, packed, tell, most)
+            yield source
+    except FileNotFoundError:
+        raise BadInput(f"There is no file {path}.") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        after = f", after line {source.line}" if source and source.line else ""
+        raise BadInput(f"{path.name}{after}: the gzip file is damaged or cut short ({error}).") from None
+    except OSError as error:
+        raise BadInput(f"{path.name} cannot be read: {error.strerror or error}.") from None
+
+
+def lines(path: str | FilePath, tell: Tell | None = None, most: int | None = None) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank with their numbers from 1, line ends removed. Raises BadInput as `opened` does, and for
+    bytes that are not UTF-8."""
+    with opened(path, tell, most) as source:
+        for data in source.lines():
+            try:
+                text = data.decode("utf-8-sig" if source.line == 1 else "utf-8").rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                raise BadInput(
+                    f"{source.name}, line {source.line}: byte {error.start + 1} is not UTF-8 text; expected a text file saved as UTF-8."
+                ) from None
+            if text.strip():
+                yield source.line, text
+
+
+def json_rows(path: str | FilePath, tell: Tell | None = None, most: int | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a JSON file, each with where it stands: one object a line, one array of objects, or an object that
+    holds such an array under one of `HOLDS_ROWS`.
+
+    Raises BadInput as `lines` does, and naming the line for what is not JSON or no object.
+    """
+    name, texts = FilePath(path).name, lines(path, tell, most)
+    head = next(texts, None)
+    if head is None:
+        return
+    first = _try_json(head[1])
+    if isinstance(first, dict) and not _held(first):
+        yield f"line {head[0]}", first
+        for number, text in texts:
+            yield f"line {number}", _object(name, f"line {number}", _parsed(name, number, text))
+        return
+    gaps = {number: text for number, text in (head, *texts)}  # blank lines come back, so that line numbers stay true
+    whole = "\n".join(gaps.get(number, "") for number in range(1, max(gaps) + 1))
+    if whole.lstrip().startswith("["):
+        yield from _elements(name, whole)
+    else:
+        rows = _held(_object(name, "line 1", _parsed(name, 1, whole)))
+        if not rows:
+            raise BadInput(f"{name} holds one JSON object without a list of rows; expected one object a line, or an array of objects.")
+        for number, row in enumerate(rows, 1):
+            yield f"item {number}", _object(name, f"item {number}", row)
+
+
+def told_size(size: float) -> str:
+    """A number of bytes in words: 64 MB, 2 GB."""
+    return f"{size / (1 << 30):,.0f} GB" if size >= 1 << 30 else f"{max(1, round(size / (1 << 20))):,} MB"
+
+
+def _elements(name: str, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of one JSON array, each with the line it begins on."""
+    decoder, at, line, counted = json.JSONDecoder(), text.index("[") + 1, 1, 0
+    while True:
+        at = NOT_JSON.match(text, at).end()
+        line, counted = line + text.count("\n", counted, at), at
+        if text[at : at + 1] == "]":
+            return
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError) as error:
+            raise _not_json(name, line, error) from None
+        yield f"line {line}", _object(name, f"line {line}", value)
+
+
+def _held(value: dict[str, Any]) -> list | None:
+    return next((value[key] for key in HOLDS_ROWS if isinstance(value.get(key), list)), None)
+
+
+def _object(name: str, where: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise BadInput(f"{name}, {where}: expected a JSON object, found “{shorten(json.dumps(value), 40)}”.")
+    return value
+
+
+def _try_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _parsed(name: str, line: int, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _not_json(name, line, error) from None
+
+
+def _not_json(name: str, line: int, error: Exception) -> BadInput:
+    """What is wrong with a JSON text that begins on `line`, with the line and column of the fault where it is known."""
+    if not isinstance(error, json.JSONDecodeError):
+        return BadInput(f"{name}, line {line}: this JSON cannot be read: {shorten(error)}.")
+    line = error.lineno if error.lineno > line else line
+    return BadInput(f"{name}, line {line}: not JSON ({error.msg} at column {error.colno}).")

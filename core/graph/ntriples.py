@@ -1,0 +1,89 @@
+"""Triples of N-Triples files, with IRIs shortened to readable names. Parsed by pyoxigraph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path as FilePath
+from urllib.parse import unquote
+
+from core.errors import BadInput
+from core.files import Unpacked, opened
+from core.graph.naming import Namer
+
+STRING = "http://www.w3.org/2001/XMLSchema#string"
+PLACE = re.compile(r"^Parser error (?:at|between) .*?: ")
+REMEMBERED = 1 << 16  # names of terms kept ready, as heads and relations repeat
+BOM = b"\xef\xbb\xbf"
+
+
+def read(path: FilePath, progress: Callable[[float], None] | None = None, most: int | None = None) -> Iterator[tuple[str, str, str]]:
+    """The triples of an N-Triples file, in its order.
+
+    An IRI is called by what follows its last `#` or `/` (percent escapes decoded), a literal by its text, a blank node by
+    its label (`_:b0`). Where two different terms would bear the same name, the first keeps it and the others are told
+    apart: an IRI by itself in brackets, `Paris (http://example.org/b/Paris)`, a literal by its language or type, `Paris
+    (@fr)`. Relations are named apart from nodes. Raises BadInput, naming file and line, for what is not N-Triples.
+    """
+    from pyoxigraph import RdfFormat, parse
+
+    terms = _Terms()
+    with opened(path, progress, most) as source:
+        try:
+            for statement in parse(_WithoutBom(source), format=RdfFormat.N_TRIPLES):
+                yield terms.node(statement.subject), terms.relation(statement.predicate), terms.node(statement.object)
+        except SyntaxError as error:
+            raise BadInput(f"{source.name}, line {error.lineno}: not N-Triples ({PLACE.sub('', error.msg)}).") from None
+
+
+class _Terms:
+    """The names of the terms of one file."""
+
+    def __init__(self) -> None:
+        nodes, relations = Namer(), Namer()
+        self.node = lru_cache(REMEMBERED)(lambda term: _named(nodes, term))
+        self.relation = lru_cache(REMEMBERED)(lambda term: _named(relations, term))
+
+
+def _named(namer: Namer, term) -> str:
+    from pyoxigraph import BlankNode, Literal, NamedNode
+
+    if isinstance(term, NamedNode):
+        iri = term.value
+        return namer.name(f"<{iri}>", (local_name(iri), f"{local_name(iri)} ({iri})", f"<{iri}>"))
+    if isinstance(term, BlankNode):
+        return namer.name(str(term), (str(term),))
+    if isinstance(term, Literal):
+        return namer.name(str(term), _literal_names(term))
+    raise BadInput("Triples about triples (RDF-star) are not read; leave them out of the file.")
+
+
+def _literal_names(term) -> tuple[str, ...]:
+    """What a literal may be called: its text, its text with language or type, and as it is written in the file."""
+    kind = f"@{term.language}" if term.language else "" if term.datatype.value == STRING else local_name(term.datatype.value)
+    told = (f"{term.value} ({kind})",) if kind else (f"{term.value} (text)",)
+    return (term.value, *told, str(term)) if term.value.strip() else (str(term),)
+
+
+def local_name(iri: str) -> str:
+    """The readable end of an IRI: what follows its last `#` or `/`, else its last `:`, percent escapes decoded; the IRI
+    itself where nothing follows."""
+    rest = iri.rstrip("/#")
+    found = unquote(re.split(r"[#/]", rest)[-1])
+    found = found.rsplit(":", 1)[-1] if found == unquote(rest) else found
+    return found if found.strip() else iri
+
+
+class _WithoutBom:
+    """A file's bytes without the mark that some editors put first."""
+
+    def __init__(self, source: Unpacked):
+        self._source, self._first = source, True
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._source.read(size)
+        if self._first:
+            self._first = False
+            return data.removeprefix(BOM) or self._source.read(size)
+        return data
