@@ -19,6 +19,35 @@ from core.models.threads import threads
 BATCH = 128  # prompt tokens between two chances to stop
 
 
+def open_engine(path: Path, name: str, context: int, batch: int, *, key: str = "", embedding: bool = False) -> Any:
+    """The engine over the GGUF file at `path`, for chat, or with `embedding` for mean-pooled vectors only.
+
+    It listens on a loopback port that needs `key` (a fresh one where none is given). Raises ModelUnavailable, ModelFailed.
+    """
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise ModelUnavailable(f"{name} needs the llama.cpp engine; get it with: pip install xllamacpp")
+    if not path.exists():
+        raise ModelUnavailable(f"{name} is not here ({path}); fetch it on the Models page, or with: make models")
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = str(path)
+    params.n_ctx, params.n_parallel = context, 1
+    params.n_batch = params.n_ubatch = batch
+    for cpu in (params.cpuparams, params.cpuparams_batch):
+        cpu.n_threads, cpu.poll = threads(), 0  # waiting threads that spin slow everything down on shared cores
+    params.cache_prompt, params.cache_ram_mib = False, 0
+    params.verbosity, params.warmup, params.fit_params = 0, False, False
+    params.ui, params.endpoint_slots, params.cors_origins = False, False, ""
+    params.hostnames, params.port, params.n_threads_http, params.api_keys = ["127.0.0.1"], 0, 4, [key or secrets.token_urlsafe(24)]
+    if embedding:
+        params.embedding, params.pooling_type = True, xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
+    try:
+        return xllamacpp.Server(params)
+    except (RuntimeError, ValueError) as error:
+        raise ModelFailed(f"{name} could not be loaded from {path}: {shorten(str(error), 200)}") from error
+
+
 class LlamaChat:
     """A Chat over the GGUF file at `path`. Loads when first used; one request at a time, others wait for their turn.
 
@@ -44,6 +73,10 @@ class LlamaChat:
     def load(self) -> None:
         """Read the model now. Raises ModelUnavailable, ModelFailed."""
         self._engine()
+
+    def forget(self) -> None:
+        """Drop all remembered replies."""
+        self._replies.forget()
 
     def close(self) -> None:
         """Free the memory once the request that runs now has ended; the next use loads anew."""
@@ -142,26 +175,7 @@ class LlamaChat:
             return self._server
 
     def _start(self) -> Any:
-        if importlib.util.find_spec("xllamacpp") is None:
-            raise ModelUnavailable(f"{self.name} needs the llama.cpp engine; get it with: pip install xllamacpp")
-        if not self.path.exists():
-            raise ModelUnavailable(f"{self.name} is not here ({self.path}); fetch it on the Models page, or with: make models")
-        import xllamacpp
-
-        params = xllamacpp.CommonParams()
-        params.model.path = str(self.path)
-        params.n_ctx, params.n_parallel = self.context, 1
-        params.n_batch = params.n_ubatch = BATCH
-        for cpu in (params.cpuparams, params.cpuparams_batch):
-            cpu.n_threads, cpu.poll = threads(), 0  # waiting threads that spin slow everything down on shared cores
-        params.cache_prompt, params.cache_ram_mib = False, 0
-        params.verbosity, params.warmup, params.fit_params = 0, False, False
-        params.ui, params.endpoint_slots, params.cors_origins = False, False, ""
-        params.hostnames, params.port, params.n_threads_http, params.api_keys = ["127.0.0.1"], 0, 4, [self.key]
-        try:
-            return xllamacpp.Server(params)
-        except (RuntimeError, ValueError) as error:
-            raise ModelFailed(f"{self.name} could not be loaded from {self.path}: {shorten(str(error), 200)}") from error
+        return open_engine(self.path, self.name, self.context, BATCH, key=self.key)
 
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """What the engine's own port answers."""

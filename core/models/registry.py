@@ -57,7 +57,8 @@ class Registry:
         with self._lock:
             rows, roles = declared.merged()
             changed = {name for name in {*rows, *self._rows} if rows.get(name) != self._rows.get(name)}
-            stale = [n for n in self._made if n in changed or getattr(self._rows[n].settings, "encoder", None) in changed]
+            leans = lambda settings: {getattr(settings, "encoder", None), getattr(settings, "chat", None)}
+            stale = [n for n in self._made if n in changed or leans(self._rows[n].settings) & changed]
             dropped = [self._made.pop(name) for name in stale]
             self._rows, self._roles = rows, roles
         for made in dropped:
