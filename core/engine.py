@@ -164,10 +164,10 @@ class Engine:
         """Whether a language model is asked while retrieving. An expression that cannot be read counts as none: its lane will say so."""
         try:
             return any(
-                uses_chat(value)
+                p.chat or uses_chat(value)
                 for operator in instance.line
                 for p, value in zip(parameters(type(operator)), values(operator).values())
-                if p.model and value not in p.also
+                if (p.model or (p.chat and operator.stage != "generate")) and value not in p.also
             )
         except BadParameter:
             return False

@@ -13,7 +13,7 @@ from core.types import Usage
 PLURAL = {"relation": "relations", "triple": "triples", "node": "entities", "path": "paths"}
 HELP = {
     "relation": "A relation is useful if following it from the entities of the question leads towards the answer.",
-    "triple": "A triple is a fact, entity -> relation -> entity. It is useful if the answer can be read from it or lies behind it.",
+    "triple": "A triple is a fact: an entity, a relation, an entity. It is useful if the answer can be read from it or lies behind it.",
     "node": "An entity is useful if it is an answer to the question or lies on the way to one.",
     "path": "A path is a chain of facts, entity -> relation -> entity. It is useful if the question's answer can be read from it.",
 }

@@ -33,8 +33,8 @@ def param(
 ) -> Any:
     """A dataclass field that is a parameter: with a label, a sentence of help, and its range or choices.
 
-    `model` marks a text that names a model or a combination of models, or is one of the words in `also`; `chat` marks the
-    name or role of a language model.
+    `model` marks a text that names a model or a combination of models, `chat` the name or role of a language model; either
+    may be one of the words in `also` instead.
     """
     return field(
         default=default, metadata=dict(label=label, help=help, low=low, high=high, choices=choices, model=model, also=also, chat=chat)

@@ -13,8 +13,10 @@ from core.models.words import short_name
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
 from core.operators.extract import DIRECTION_HELP
 from core.operators.refine import picked
+from core.operators.stop import sufficient
 from core.types import Frame, Path, Ranking, State
 
+NEVER = "never"  # value of `stop` that asks no language model
 STEPS = "steps"  # value of `rank` that needs no model: the mean of the scores that led to a path
 
 
@@ -29,7 +31,8 @@ class BeamSearch(Operator):
 
     prune "mean" or "percentile" keeps the candidates whose min-max-normalised score reaches the mean, or the given
     percentile, instead of a fixed number, at most `limit`. `fanout` caps the steps tried from one node to the first in
-    edge order (32 and 64 in the report's code, none in its Algorithm 1); 0 is no cap.
+    edge order (32 and 64 in the report's code, none in its Algorithm 1); 0 is no cap. `stop` names a language model that
+    is shown the kept paths after each hop but the last, and may end the search (the report's LLMs-ES).
     """
 
     stage = "retrieve"
@@ -58,6 +61,13 @@ class BeamSearch(Operator):
         also=(STEPS,),
     )
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
+    stop: str = param(
+        NEVER,
+        "Early stop",
+        "The language model that is asked after each hop whether the paths suffice; “never” asks none.",
+        chat=True,
+        also=(NEVER,),
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -97,6 +107,17 @@ class BeamSearch(Operator):
             }
             for path, scores in beam.items():
                 found.setdefault(path, scores)
+            if beam and hop < self.hops and self._suffice(f"hop {hop}{label}", beam, task, ctx, recorder):
+                break
+
+    def _suffice(self, label: str, beam: dict, task: Task, ctx: Context, recorder: Recorder) -> bool:
+        """Whether the language model named by `stop` says that the kept paths answer the question."""
+        if self.stop == NEVER:
+            return False
+        said, usage, told = sufficient(ctx.models.chat(self.stop), task, [ctx.graph.text(path) for path in beam])
+        recorder.usage += usage
+        recorder.notes.append(f"After {label}, {told}.")
+        return said
 
     def _extensions(self, local, beam: dict[Path, tuple[float, ...]]) -> dict[Path, int]:
         """Every one-step extension of the beam, with the position in the beam it came from."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from core.errors import BadInput
 from core.operators.base import Context, Operator, Recorder, param
-from core.prompts import prompts
+from core.prompts import filled, prompts
 from core.types import Prompt, State, Usage
 
 PROMPTS = ("reasoning-paths", "question-only")
@@ -70,19 +70,13 @@ class Answer(Operator):
         prompt = prompts("answer")[self.prompt]
         messages = [{"role": "system", "content": prompt["system"]}]
         for example in prompt["examples"][: self.shots]:
-            messages.append({"role": "user", "content": _filled(prompt["user"], example.get("paths", ""), example["question"])})
+            messages.append({"role": "user", "content": filled(prompt["user"], example.get("paths", ""), example["question"])})
             messages.append({"role": "assistant", "content": example["answer"]})
         paths = "\n".join(" ".join(text.split()) for text in texts) or "(no path was found)"
-        return (*messages, {"role": "user", "content": _filled(prompt["user"], paths, question)})
+        return (*messages, {"role": "user", "content": filled(prompt["user"], paths, question)})
 
     def words(self) -> str:
         return "answer" if self.reads else "answer from the question alone"
-
-
-def _filled(template: str, paths: str, question: str) -> str:
-    """The template with its two places filled; braces in names stay as they are."""
-    before, _, after = template.partition("{question}")
-    return before.replace("{paths}", paths) + question + after
 
 
 def about_tokens(messages) -> int:

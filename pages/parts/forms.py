@@ -134,7 +134,9 @@ def _model(parameter: Parameter, value: str, key: str) -> str:
 
 _EXPRESSION_HELP = (
     "prefilter(cheap, dear, n): the cheap model keeps n candidates, the dear one chooses among them. "
-    "supplement(chooser, scorer): what the chooser left open is filled by the scorer."
+    "supplement(chooser, scorer): what the chooser left open is filled by the scorer. "
+    "rescore(chooser, scorer): the scorer orders what the chooser picked. "
+    "rounds(chooser, n): the chooser is asked for every n candidates, then once more over its picks."
 )
 
 
@@ -147,7 +149,8 @@ def _choosers() -> dict[str, str]:
 
 def _chat(parameter: Parameter, value: str, key: str) -> str:
     """A role of a language model, or a language model by name."""
-    options = {role: _role_words(role) for role, kind in ROLES.items() if kind == "chat"}
+    options = {word: word for word in parameter.also}
+    options |= {role: _role_words(role) for role, kind in ROLES.items() if kind == "chat"}
     options |= {info.name: info.title for info in engine().models.declared() if info.kind == "chat"}
     options.setdefault(value, value)
     if key not in st.session_state:

@@ -1,0 +1,58 @@
+"""Early stopping: a language model asked whether the paths found so far suffice."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from core.errors import shorten
+from core.models.base import Chat, Task
+from core.prompts import filled, prompts
+from core.types import Usage
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"sufficient": {"type": "string", "enum": ["yes", "no"]}},
+    "required": ["sufficient"],
+    "additionalProperties": False,
+}
+REPLY_TOKENS = 16
+
+
+def sufficient(chat: Chat, task: Task, texts: Sequence[str]) -> tuple[bool, Usage, str]:
+    """Whether `chat` says that the paths `texts` answer the question, what that cost, and a sentence on it.
+
+    A reply that is neither yes nor no counts as no. Where the texts do not fit into the context, the first of them are shown.
+    """
+    shown = [" ".join(text.split()) for text in texts]
+    messages = _messages(task.query, shown)
+    while shown and chat.count_tokens(messages) > chat.context - REPLY_TOKENS:
+        shown = shown[: len(shown) // 2]
+        messages = _messages(task.query, shown)
+    reply = chat.reply(messages, schema=SCHEMA, max_tokens=REPLY_TOKENS, seed=task.seed, check=task.check)
+    said = _read(reply.text)
+    told = {True: "the language model found the paths sufficient", False: "the language model wanted more paths"}.get(
+        said, f"the language model's reply (“{shorten(reply.text)}”) is neither yes nor no and counts as no"
+    )
+    if len(shown) < len(texts):
+        told += f" (shown {len(shown)} of {len(texts)})"
+    return said is True, Usage(1, reply.tokens_in, reply.tokens_out), told
+
+
+def _messages(question: str, paths: list[str]) -> tuple[dict[str, str], ...]:
+    prompt = prompts("stop")["sufficient"]
+    user = filled(prompt["user"], "\n".join(paths), " ".join(question.split()))
+    return ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": user})
+
+
+def _read(reply: str) -> bool | None:
+    """What a reply says: the JSON value, else a lone yes or no at its beginning; None where it says neither."""
+    try:
+        value = json.loads(reply)
+        said = str(value.get("sufficient", "")) if isinstance(value, dict) else reply
+    except ValueError:
+        said = reply
+    match = re.match(r"\W*(yes|no)\b", said, re.IGNORECASE)
+    return None if match is None else match[1].lower() == "yes"

@@ -1,0 +1,88 @@
+"""Early stopping: what is asked, what is read back, and a beam that ends."""
+
+import pytest
+
+from core.models.base import Reply, Task
+from core.operators import BeamSearch, EgoNetwork
+from core.operators.stop import SCHEMA, sufficient
+
+ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
+
+
+class Judge:
+    """A chat model that gives recorded replies in turn; a token is a word."""
+
+    def __init__(self, *replies, context=4096):
+        self.replies, self.context, self.asked = list(replies), context, []
+
+    def count_tokens(self, messages):
+        return sum(len(message["content"].split()) for message in messages)
+
+    def reply(self, messages, *, schema=None, max_tokens=256, seed=0, check=None, **_):
+        self.asked.append((messages, schema))
+        return Reply(self.replies.pop(0), 10, 2)
+
+
+@pytest.mark.parametrize(
+    "reply, said, told",
+    [
+        ('{"sufficient": "yes"}', True, "found the paths sufficient"),
+        ('{"sufficient": "no"}', False, "wanted more"),
+        ("Yes, Ann.", True, "found the paths sufficient"),
+        ("no", False, "wanted more"),
+        ('{"sufficient": "maybe"}', False, '(“{"sufficient": "maybe"}”) is neither'),
+        ("yesterday", False, "neither"),
+        ("[1]", False, "neither"),
+    ],
+)
+def test_reading_the_reply(reply, said, told):
+    assert sufficient(Judge(reply), Task("q"), [ANN])[0] is said
+    assert told in sufficient(Judge(reply), Task("q"), [ANN])[2]
+
+
+def test_the_question_shows_the_paths_and_asks_for_json():
+    judge = Judge('{"sufficient": "no"}')
+    _, usage, _ = sufficient(judge, Task("who {paths}\ndirected One"), [ANN, "a\nb"])
+    (system, user), schema = judge.asked[0]
+    assert f"{ANN}\na b\n" in user["content"] and "who {paths} directed One" in user["content"] and schema == SCHEMA
+    assert (usage.calls, usage.tokens_in, usage.tokens_out) == (1, 10, 2)
+
+
+def test_what_does_not_fit_is_cut_and_said():
+    judge = Judge('{"sufficient": "no"}', context=200)
+    told = sufficient(judge, Task("q"), [f"{ANN} {i}" for i in range(64)])[2]
+    assert told.endswith("(shown 16 of 64)") and judge.count_tokens(judge.asked[0][0]) <= 184
+
+
+def beam(kit, judge, **parameters):
+    context = kit.context(chat=judge, encoder=kit.Table({ANN: 0.6}))
+    return BeamSearch(width=1, hops=3, stop="choose", **parameters)(EgoNetwork(hops=4)(kit.state("One"), context), context)
+
+
+def test_a_beam_ends_where_the_paths_suffice(kit):
+    judge = Judge('{"sufficient": "yes"}')
+    after = beam(kit, judge)
+    assert kit.texts(after) == [ANN] and len(after.trace[-1].frames) == 1
+    assert after.trace[-1].notes == ("After hop 1, the language model found the paths sufficient.",)
+    assert after.trace[-1].usage.calls == 1 and DRAMA not in judge.asked[0][0][1]["content"]  # only what the beam kept is shown
+
+
+def test_a_beam_goes_on_where_they_do_not_and_does_not_ask_after_the_last_hop(kit):
+    judge = Judge('{"sufficient": "no"}', "I cannot say")
+    after = beam(kit, judge)
+    assert [len(path) for path in after.paths.items] == [1, 2, 3] and not judge.replies
+    assert "After hop 2, the language model's reply (“I cannot say”) is neither yes nor no" in after.trace[-1].notes[1]
+
+
+def test_no_one_is_asked_by_default(kit):
+    context = kit.context(chat=Judge(), encoder=kit.Table({}))
+    assert BeamSearch(hops=3)(EgoNetwork(hops=4)(kit.state("One"), context), context).trace[-1].usage.calls == 0
+
+
+def test_lanes_that_ask_before_the_answer_are_known():
+    from core.engine import Engine
+    from core.instances.catalogue import find
+    from core.models.registry import Registry
+
+    asks = lambda stop: Engine(Registry())._asks_chat(find(f"PersonalizedPageRank() >> BeamSearch(stop='{stop}') >> Answer()"))
+    assert asks("choose") and not asks("never")
