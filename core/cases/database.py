@@ -1,0 +1,110 @@
+"""The one SQLite file of cases and feedback: made when first used, safe between processes, never overwritten."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from core.errors import StoreError
+from core.home import home
+
+APPLICATION, VERSION = 0x486F7043, 1  # "HopC" in the file's header, and the schema's number
+WAIT = 30.0  # seconds for another process
+SCHEMA = (
+    """CREATE TABLE cases (id TEXT PRIMARY KEY, created REAL NOT NULL, changed REAL NOT NULL, digest TEXT NOT NULL, about TEXT NOT NULL,
+    link TEXT NOT NULL, notes TEXT NOT NULL, tags TEXT NOT NULL, content BLOB NOT NULL)""",
+    """CREATE TABLE feedback (digest TEXT NOT NULL, question TEXT NOT NULL, line TEXT NOT NULL, answer TEXT NOT NULL, up INTEGER NOT NULL,
+    time REAL NOT NULL, about TEXT NOT NULL, PRIMARY KEY (digest, question, line, answer))""",
+)
+
+
+def file() -> Path:
+    """Where the cases lie."""
+    return home() / "cases.sqlite"
+
+
+@contextmanager
+def reading() -> Iterator[sqlite3.Connection]:
+    """The database, open for reading. Raises StoreError, and changes nothing, where it is damaged or not ours."""
+    with _told(), _connected() as database:
+        yield database
+
+
+@contextmanager
+def writing() -> Iterator[sqlite3.Connection]:
+    """The database in a transaction of its own: all of it is written or, after an error, none."""
+    with _told(), _connected() as database:
+        database.execute("BEGIN IMMEDIATE")
+        try:
+            yield database
+        except BaseException:
+            database.execute("ROLLBACK")
+            raise
+        database.execute("COMMIT")
+
+
+@contextmanager
+def _connected() -> Iterator[sqlite3.Connection]:
+    database = sqlite3.connect(file(), timeout=WAIT, isolation_level=None)
+    try:
+        _prepare(database)
+        yield database
+    finally:
+        database.close()
+
+
+def _prepare(database: sqlite3.Connection) -> None:
+    """The tables, where the file is new. Raises StoreError for a file of another program or a later version."""
+    if _known(database):
+        return
+    _write_ahead(database)
+    database.execute("BEGIN IMMEDIATE")
+    if not _known(database):
+        for statement in SCHEMA:
+            database.execute(statement)
+        database.execute(f"PRAGMA application_id = {APPLICATION}")
+        database.execute(f"PRAGMA user_version = {VERSION}")
+    database.execute("COMMIT")
+
+
+def _known(database: sqlite3.Connection) -> bool:
+    """Whether the tables are there."""
+    application, version = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+    if application == APPLICATION and version == VERSION:
+        return True
+    if application == APPLICATION and version > VERSION:
+        raise StoreError(f"The saved cases in {file()} were written by a newer Hopscope; update this one to open them.")
+    if database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        raise StoreError(f"{file()} is a database of another program; move it away to keep cases there.")
+    return False
+
+
+def _write_ahead(database: sqlite3.Connection) -> None:
+    """Readers and a writer side by side. SQLite does not wait here while another process does the same, so this does."""
+    until = time.monotonic() + WAIT
+    while True:
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.02)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """SQLite's errors as sentences."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise StoreError("Another process has been writing to the saved cases for too long; try again in a moment.") from None
+        raise StoreError(f"The saved cases in {file()} cannot be used ({error}).") from None
+    except sqlite3.DatabaseError as error:
+        raise StoreError(
+            f"The saved cases in {file()} are damaged ({error}). The file was left as it is; move it away to start with an empty one."
+        ) from None

@@ -1,0 +1,27 @@
+"""The cases that ship with Hopscope."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from core.cases.exchange import EXTENSION, read
+from core.cases.store import Case
+from core.home import ROOT
+
+FOLDER = ROOT / "data" / "cases"
+
+
+def examples() -> tuple[tuple[Case, bytes], ...]:
+    """Each example with its packed comparison, by file and place in it; ids begin with `example-`."""
+    return tuple(found for file in sorted(FOLDER.glob(f"*{EXTENSION}")) for found in _of(file, file.stat().st_mtime_ns))
+
+
+@lru_cache(maxsize=16)
+def _of(file: Path, stamp: int) -> tuple[tuple[Case, bytes], ...]:
+    name = file.name.removesuffix(EXTENSION)
+    return tuple(
+        (replace(case, id=f"example-{name}-{number}", example=True), packed)
+        for number, (case, packed) in enumerate(read(file.read_bytes()), 1)
+    )

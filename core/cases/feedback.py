@@ -1,0 +1,108 @@
+"""Thumbs up and down on answers: a log that the adviser and the case memory read."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, dataclass, field
+
+from core.cases.database import reading, writing
+from core.cases.store import cases
+from core.types import Question
+
+ABOUT = ("entities", "graph", "instance", "answers", "size", "hops")
+
+
+@dataclass(frozen=True)
+class Rating:
+    """What a person thought of an instance's answer to a question.
+
+    `answers` are the question's known answers, else the entities that the answer names, as far as they are known; `size`
+    is the number of nodes of the subgraph that was first extracted; `time` is in seconds since 1970.
+    """
+
+    question: str
+    digest: str  # of the graph
+    line: str
+    answer: str
+    up: bool
+    entities: tuple[str, ...] = ()
+    graph: str = ""
+    instance: str = ""
+    answers: tuple[str, ...] = ()
+    size: int | None = None
+    hops: int | None = None
+    time: float = field(default_factory=lambda: round(time.time(), 3))
+
+
+def rate(rating: Rating) -> None:
+    """Write a rating, in the place of an earlier one of the same answer."""
+    told = asdict(rating)
+    row = (rating.digest, rating.question, rating.line, rating.answer, int(rating.up), rating.time)
+    with writing() as database:
+        database.execute(
+            "INSERT OR REPLACE INTO feedback VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (*row, json.dumps({name: told[name] for name in ABOUT})),
+        )
+
+
+def unrate(digest: str, question: str, line: str, answer: str) -> None:
+    """Take a rating back."""
+    with writing() as database:
+        database.execute(
+            "DELETE FROM feedback WHERE digest = ? AND question = ? AND line = ? AND answer = ?", (digest, question, line, answer)
+        )
+
+
+def verdict(digest: str, question: str, line: str, answer: str) -> bool | None:
+    """Whether that answer was found good (True) or bad (False); None where nobody said."""
+    with reading() as database:
+        row = database.execute(
+            "SELECT up FROM feedback WHERE digest = ? AND question = ? AND line = ? AND answer = ?", (digest, question, line, answer)
+        ).fetchone()
+    return None if row is None else bool(row[0])
+
+
+def ratings(digest: str | None = None) -> list[Rating]:
+    """The log of a graph, or of all graphs, the oldest first."""
+    with reading() as database:
+        rows = database.execute(
+            "SELECT digest, question, line, answer, up, time, about FROM feedback WHERE ? IN (digest, '') ORDER BY time, question, line",
+            (digest or "",),
+        ).fetchall()
+    return [_rating(*row) for row in rows]
+
+
+def solved(digest: str) -> list[Question]:
+    """The questions of a graph whose answers are known, from saved cases and from answers with a thumb up.
+
+    Each question once, by its text; what a case knows goes before what a thumb says, newer before older. Questions
+    without entities or answers are left out.
+    """
+    known: dict[str, Question] = {}
+    for case in cases():
+        if case.digest == digest and case.answers and case.entities:
+            known.setdefault(case.question, Question(case.question, f"case-{case.id}", case.entities, case.answers))
+    for rating in reversed(ratings(digest)):
+        if rating.up and rating.answers and rating.entities:
+            told = Question(rating.question, f"thumb-{rating.time}", rating.entities, rating.answers, rating.hops)
+            known.setdefault(rating.question, told)
+    return [known[text] for text in sorted(known)]
+
+
+def _rating(digest: str, question: str, line: str, answer: str, up: int, when: float, about: str) -> Rating:
+    told = json.loads(about)
+    return Rating(
+        question,
+        digest,
+        line,
+        answer,
+        bool(up),
+        tuple(told["entities"]),
+        told["graph"],
+        told["instance"],
+        tuple(told["answers"]),
+        told["size"],
+        told["hops"],
+        when,
+    )

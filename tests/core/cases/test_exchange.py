@@ -1,0 +1,149 @@
+"""Cases carried in one file: whole or not at all, never over what is there, whatever the file holds."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from core.cases import cases, delete, edit, export, get, load, save, whole
+from core.cases import examples as shipped
+from core.errors import BadInput
+from core.replay import comparison, finished
+from core.results import comparison_dict
+
+own = lambda: [case for case in cases() if not case.example]
+
+
+@pytest.fixture
+def saved(compared):
+    return save(finished(compared()), {"q": "genre of One"}, "note", ["tag"])
+
+
+def lines(data: bytes) -> list[dict]:
+    return [json.loads(line) for line in gzip.decompress(data).splitlines()]
+
+
+def packed(rows) -> bytes:
+    return gzip.compress("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows).encode())
+
+
+def test_exported_deleted_and_imported_again(saved, compared):
+    second = save(finished(compared(text="who directed One", answers=())))
+    data = export([saved.id, second.id])
+    assert data == export([saved.id, second.id]) and [row.get("id") for row in lines(data)] == [None, saved.id, second.id]
+    before = comparison_dict(comparison(whole(saved.id)))
+    delete(saved.id)
+    loaded = load(data)
+    assert [case.id for case in loaded.added] == [saved.id] and loaded.known == 1
+    assert get(saved.id) == saved and comparison_dict(comparison(whole(saved.id))) == before
+    assert load(data).added == () and len(own()) == 2
+
+
+def test_a_taken_id_is_never_overwritten(saved):
+    data = export([saved.id])
+    edit(saved.id, notes="mine, newer")
+    (added,) = load(data).added
+    assert added.id != saved.id and get(saved.id).notes == "mine, newer" and get(added.id).notes == "note"
+
+
+def test_plain_lines_are_read_too(saved):
+    data = gzip.decompress(export([saved.id]))
+    delete(saved.id)
+    assert load(data).added[0].id == saved.id
+
+
+def test_an_odd_id_becomes_one_of_our_own(saved):
+    heading, row = lines(export([saved.id]))
+    for odd in ("example-x-1", "../../etc", "<script>", 7, None, "A" * 12):
+        (added,) = load(packed([heading, {**row, "id": odd}])).added
+        assert len(added.id) == 12 and added.id.isalnum() and not get(added.id).example
+
+
+def change(row, *keys, to):
+    """The row with one value changed, deep inside."""
+    row = json.loads(json.dumps(row))
+    at = row
+    for key in keys[:-1]:
+        at = at[key]
+    at[keys[-1]] = to
+    return row
+
+
+HOSTILE = {
+    "no file at all": lambda h, r: b"",
+    "random bytes": lambda h, r: bytes(range(256)) * 20,
+    "a pickle": lambda h, r: b"\x80\x04\x95\x1a\x00\x00\x00\x00\x00\x00\x00\x8c\x05posix\x94\x8c\x06system\x94\x93\x94.",
+    "a zip file": lambda h, r: b"PK\x03\x04" + bytes(200),
+    "a file cut short": lambda h, r: packed([h, r])[:-20],
+    "another kind of file": lambda h, r: packed([{"kind": "graph"}, r]),
+    "another version": lambda h, r: packed([{**h, "version": 9}, r]),
+    "a list": lambda h, r: packed([[1, 2, 3]]),
+    "not JSON": lambda h, r: packed([h, "{oops"]),
+    "deep nesting": lambda h, r: packed([h, "[" * 200_000]),
+    "a case that is text": lambda h, r: packed([h, '"case"']),
+    "no comparison": lambda h, r: packed([h, {k: v for k, v in r.items() if k != "comparison"}]),
+    "notes as a number": lambda h, r: packed([h, {**r, "notes": 5}]),
+    "tags as text": lambda h, r: packed([h, {**r, "tags": "abc"}]),
+    "a hundred tags": lambda h, r: packed([h, {**r, "tags": [str(i) for i in range(100)]}]),
+    "endless notes": lambda h, r: packed([h, {**r, "notes": "x" * 30_000}]),
+    "a time that is none": lambda h, r: packed([h, {**r, "created": "NaN"}]),
+    "a link with code": lambda h, r: packed([h, {**r, "link": {"q": {"a": 1}}}]),
+    "a link of a megabyte": lambda h, r: packed([h, {**r, "link": {"q": "x" * 1_000_000}}]),
+    "half a character": lambda h, r: packed([h, json.dumps(change(r, "comparison", "run", "states", 0, "question", "text", to="\ud800"))]),
+    "a huge number": lambda h, r: packed([h, change(r, "comparison", "run", "paths", "node", 0, to=10**40)]),
+    "an unknown operator": lambda h, r: packed([h, change(r, "comparison", "lanes", 0, "line", to="Evil()")]),
+    "a good case and a bad one": lambda h, r: packed([h, {**r, "id": "0" * 12}, {**r, "tags": 1}]),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_files_are_refused_in_a_sentence_and_change_nothing(saved, kind):
+    heading, row = lines(export([saved.id]))
+    with pytest.raises(BadInput) as error:
+        load(HOSTILE[kind](heading, row))
+    assert str(error.value).endswith(".") and own() == [saved]
+
+
+def test_the_line_at_fault_is_named(saved):
+    heading, row = lines(export([saved.id]))
+    with pytest.raises(BadInput, match="Line 3 of this file"):
+        load(packed([heading, row, {**row, "tags": 1}]))
+
+
+def test_a_bomb_is_refused_without_unpacking_it(saved, monkeypatch):
+    heading, _ = lines(export([saved.id]))
+    bomb = gzip.compress(json.dumps(heading).encode() + b"\n" + b" " * 40_000_000)  # 40 kB for 40 MB in one line
+    with pytest.raises(BadInput, match="Line 2 of this file is larger than a case may be"):
+        load(bomb)
+    monkeypatch.setattr("core.cases.exchange.MOST_TEXT", 1_000_000)
+    with pytest.raises(BadInput, match="larger than a case may be"):
+        load(gzip.compress(json.dumps(heading).encode() + b"\n" + b" " * 1_100_000))
+    monkeypatch.setattr("core.cases.exchange.MOST_BYTES", 1_000)
+    with pytest.raises(BadInput, match="too large"):
+        load(b"x" * 2_000)
+
+
+def test_too_many_cases_are_refused(saved, monkeypatch):
+    heading, row = lines(export([saved.id]))
+    monkeypatch.setattr("core.cases.exchange.MOST_CASES", 2)
+    with pytest.raises(BadInput, match="more than 2 cases"):
+        load(packed([heading, row, row, row]))
+    assert own() == [saved]
+
+
+def test_an_example_can_be_read_and_duplicated_but_not_changed(saved, tmp_path, monkeypatch):
+    from core.cases import duplicate
+
+    (tmp_path / "show.cases.gz").write_bytes(export([saved.id]))
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
+    example = next(case for case in cases() if case.example)
+    assert (example.id, example.question, example.notes) == ("example-show-1", saved.question, "note")
+    assert whole(example.id).lanes[0].state.answer == "Drama"
+    for forbidden in (edit, delete):
+        with pytest.raises(BadInput, match="duplicate it to change it"):
+            forbidden(example.id)
+    copy = duplicate(example.id)
+    assert not copy.example and edit(copy.id, notes="changed").notes == "changed"
+    assert lines(export([example.id]))[1]["id"] == "example-show-1"

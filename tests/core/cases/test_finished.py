@@ -1,0 +1,153 @@
+"""A comparison frozen and thawed shows the same results without engine, models or the whole graph."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core.cases import whole
+from core.cases.finished import freeze_finished, thaw_finished
+from core.cases.store import save
+from core.errors import BadInput
+from core.replay import comparison, finished, rating
+from core.results import comparison_dict
+
+
+def told(compared):
+    return json.loads(json.dumps(freeze_finished(finished(compared)), allow_nan=False))
+
+
+def test_results_are_the_same_after_thawing(compared):
+    before = compared(lanes=("ranked", "beam", "broken"))
+    after = comparison(thaw_finished(told(before)))
+    one, other = comparison_dict(before), comparison_dict(after)
+    for lane in (*one["lanes"], *other["lanes"]):
+        for path in lane["paths"]:
+            path["score"] = None if path["score"] is None else round(path["score"], 6)
+    assert one == other
+    assert [lane.status for lane in after.lanes] == ["done", "done", "failed"] and "bm25" in after.lanes[2].error
+    assert after.lanes[0].run.models.title("answer") == "Parrot" and after.lanes[0].instance == before.lanes[0].instance
+
+
+def test_the_board_is_the_same_after_thawing(compared):
+    """Everything but the ids, which become places in the excerpt, and the layout that follows their order."""
+    from pages.parts.payload import Board
+
+    before = compared(lanes=("ranked", "beam", "broken"))
+    one, other = (Board(c).payload() for c in (before, comparison(thaw_finished(told(before)))))
+    drawn = lambda board: sorted((node["name"], node["role"]) for node in board["layout"]["nodes"])
+    assert drawn(one) == drawn(other) and one["fates"] == other["fates"]
+    assert [p["steps"] for p in one["paths"].values()] == [p["steps"] for p in other["paths"].values()]
+    kept = (
+        "title",
+        "subtitle",
+        "status",
+        "error",
+        "reader",
+        "answer",
+        "model",
+        "verdict",
+        "funnel",
+        "drawn",
+        "operators",
+        "prompt",
+        "stories",
+    )
+    for a, b in zip(one["lanes"], other["lanes"]):
+        assert {k: a[k] for k in kept[:-3]} == {k: b[k] for k in kept[:-3]} and a["prompt"] == b["prompt"] and a["stories"] == b["stories"]
+
+
+def test_the_same_comparison_gives_the_same_bytes(compared):
+    one = compared()
+    assert json.dumps(told(one)) == json.dumps(told(one))
+    assert told(comparison(thaw_finished(told(one))))["lanes"] == told(one)["lanes"]
+
+
+def test_a_case_is_small(compared):
+    case = save(finished(compared()))
+    from core.cases.store import content
+
+    assert len(content(case.id)[1]) < 3_000  # five nodes; a thousand are measured with the movie graph
+
+
+def test_three_lanes_of_a_thousand_nodes_stay_under_a_hundred_kilobytes(movies, home):
+    from core.cases.finished import Finished, FinishedLane
+    from core.cases.store import pack
+    from core.graph.lookup import names
+    from core.instances.catalogue import Instance
+    from core.models.registry import shared
+    from core.operators.text import parse_line
+    from core.run import Ask, LaneRun, Progress
+    from core.types import Question
+
+    question, seeds = Question("who directed Inception", entities=("Inception",)), (names(movies).find("Inception"),)
+    lanes = []
+    for text in (
+        "PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25')",
+        "PersonalizedPageRank() >> BeamSearch(model='bm25', rank='bm25')",
+    ):
+        run = LaneRun(Ask(movies, question, seeds, model=False), parse_line(text), shared())
+        run.retrieve(Progress())
+        lanes.append(FinishedLane(Instance(text, text, run.line), tuple(run.states)))
+    packed = pack(freeze_finished(Finished(movies, question, seeds, tuple(lanes))))
+    assert 10_000 < len(packed) < 100_000
+
+
+DAMAGE = {
+    "a lane with more states": lambda t: t["lanes"][0].__setitem__("states", 99),
+    "a lane with fewer states": lambda t: t["lanes"][0].__setitem__("states", 1),
+    "a negative number of states": lambda t: t["lanes"][0].__setitem__("states", -1),
+    "an unknown end": lambda t: t["lanes"][0].__setitem__("status", "<b>"),
+    "no lanes": lambda t: t.__setitem__("lanes", []),
+    "a thousand lanes": lambda t: t.__setitem__("lanes", t["lanes"] * 500),
+    "a lane that is text": lambda t: t["lanes"].__setitem__(0, "lane"),
+    "no graph": lambda t: t.pop("graph"),
+    "no run": lambda t: t.pop("run"),
+    "another graph": lambda t: t["graph"].__setitem__("digest", "other"),
+    "a seed that is a flag": lambda t: t.__setitem__("seed", True),
+    "a message without role": lambda t: t["run"]["states"][-1]["prompt"]["messages"][0].pop("role"),
+    "a step without a name": lambda t: t["run"]["steps"][0].pop("operator"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damage_is_a_sentence(compared, damage):
+    broken = told(compared())
+    DAMAGE[damage](broken)
+    with pytest.raises(BadInput, match="damaged|another state|another version"):
+        thaw_finished(broken)
+
+
+def test_what_this_version_cannot_read_is_named(compared):
+    later = told(compared())
+    later["comparison"] = 9
+    with pytest.raises(BadInput, match="format 9; this one reads 1"):
+        thaw_finished(later)
+    other = told(compared())
+    other["lanes"][0]["line"] = "Teleport(far=3)"
+    with pytest.raises(BadInput, match="no operator “Teleport”"):
+        thaw_finished(other)
+    steps = told(compared())
+    steps["run"]["steps"][0]["operator"] = "Teleport"
+    with pytest.raises(BadInput, match="no operator “Teleport”"):
+        thaw_finished(steps)
+    evil = told(compared())
+    evil["lanes"][0]["line"] = "__import__('os').system('true')"
+    with pytest.raises(BadInput, match="cannot read"):
+        thaw_finished(evil)
+
+
+def test_a_thumb_tells_the_known_answers_else_what_the_answer_names(compared, kit):
+    """The parrot says "Drama"; the reader of the ranked lane names Drama alone; within two hops of One lie One, Ann, Drama, Two."""
+    known, unknown = compared(), compared(text="what is One", answers=())
+    assert rating(known, known.lanes[0], True).answers == ("Drama",)
+    told_of = rating(unknown, unknown.lanes[0], True)
+    assert (told_of.answers, told_of.answer, told_of.size, told_of.entities, told_of.up) == (("Drama",), "Drama", 4, ("One",), True)
+    assert told_of.digest == kit.graph.digest and told_of.line == repr(unknown.lanes[0].instance.line)
+
+
+def test_a_thumb_in_an_opened_case_counts_for_the_whole_graph(compared, kit):
+    case = save(finished(compared()))
+    opened = comparison(whole(case.id))
+    assert rating(opened, opened.lanes[0], False).digest == kit.graph.digest

@@ -1,0 +1,175 @@
+"""Cases and feedback in SQLite: kept, searched, changed, safe between processes, never overwritten."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from core.cases import Rating, cases, delete, duplicate, edit, get, rate, ratings, save, solved, tags, unrate, verdict, whole
+from core.errors import BadInput, StoreError
+from core.home import ROOT
+from core.replay import finished
+
+own = lambda **search: [case for case in cases(**search) if not case.example]
+
+
+def test_saved_and_read_again(compared, kit):
+    case = save(finished(compared()), {"q": "genre of One", "lane": ["a", "b"]}, " a note ", ["demo", " demo ", "two  words"])
+    found = get(case.id)
+    assert found == case and own() == [case]
+    assert (found.question, found.entities, found.answers, found.graph, found.digest) == (
+        "genre of One",
+        ("One",),
+        ("Drama",),
+        "films",
+        kit.graph.digest,
+    )
+    assert (found.instances, found.notes, found.tags, found.link["lane"]) == (
+        ("ranked", "beam"),
+        "a note",
+        ("demo", "two words"),
+        ["a", "b"],
+    )
+    assert whole(case.id).lanes[0].state.answer == "Drama"
+
+
+def test_search_by_words_and_tags(compared):
+    first = save(finished(compared()), notes="Über alles", tags=["demo"])
+    second = save(finished(compared(text="who directed One", answers=())), tags=["demo", "work"])
+    assert own(text="directed ONE") == [second] and own(text="über") == [first] and own(text="beam genre") == [first]
+    assert own(text="nothing") == [] and {case.id for case in own(tag="demo")} == {first.id, second.id}
+    assert tags()["demo"] >= 2 and tags()["work"] >= 1
+
+
+def test_notes_and_tags_change_and_nothing_else(compared):
+    case = save(finished(compared()), tags=["a"])
+    edit(case.id, notes="new")
+    edit(case.id, tags=["b", "c"])
+    found = get(case.id)
+    assert (found.notes, found.tags, found.created) == ("new", ("b", "c"), case.created) and found.changed >= case.changed
+    with pytest.raises(BadInput, match="At most 20 tags"):
+        edit(case.id, tags=["x" * 41])
+    with pytest.raises(BadInput, match="at most 20,000 characters"):
+        edit(case.id, notes="x" * 20_001)
+
+
+def test_a_duplicate_lives_on_without_its_original(compared):
+    case = save(finished(compared()), notes="kept")
+    copy = duplicate(case.id)
+    delete(case.id)
+    assert (
+        copy.id != case.id and own() == [get(copy.id)] and get(copy.id).notes == "kept" and whole(copy.id).question.text == "genre of One"
+    )
+    for gone in (get, whole, delete, duplicate, edit):
+        with pytest.raises(BadInput, match=f"There is no case “{case.id}”"):
+            gone(case.id)
+
+
+def test_a_comparison_too_large_is_refused(compared, monkeypatch):
+    monkeypatch.setattr("core.cases.store.LARGEST", 1_000)
+    with pytest.raises(BadInput, match="too large to keep"):
+        save(finished(compared()))
+    assert own() == []
+
+
+# --- feedback ------------------------------------------------------------------------------------------------------
+
+
+def test_one_verdict_an_answer(home):
+    rate(Rating("q", "d", "Line()", "a", True, time=1.0))
+    rate(Rating("q", "d", "Line()", "b", False, time=2.0))
+    rate(Rating("q", "d", "Line()", "a", False, ("One",), "films", "No. 1", ("Drama",), 1000, 2, time=3.0))
+    assert [(r.answer, r.up) for r in ratings("d")] == [("b", False), ("a", False)] and ratings("other") == []
+    assert ratings()[-1] == Rating("q", "d", "Line()", "a", False, ("One",), "films", "No. 1", ("Drama",), 1000, 2, time=3.0)
+    assert (verdict("d", "q", "Line()", "a"), verdict("d", "q", "Line()", "c")) == (False, None)
+    unrate("d", "q", "Line()", "a")
+    assert [r.answer for r in ratings("d")] == ["b"]
+
+
+def test_solved_questions_of_a_graph(compared, kit):
+    """Cases with known answers, and thumbs up; a case goes before a thumb on the same question, a down says nothing."""
+    case = save(finished(compared()))
+    save(finished(compared(text="what is One", answers=())))
+    digest = kit.graph.digest
+    rate(Rating("genre of One", digest, "L()", "x", True, ("One",), answers=("Wrong",)))
+    rate(Rating("who made Two", digest, "L()", "Ann", True, ("Two",), answers=("Ann",), hops=1, time=1.0))
+    rate(Rating("who made One", digest, "L()", "Ann", False, ("One",), answers=("Ann",)))
+    rate(Rating("who made Three", "another graph", "L()", "Ann", True, ("Three",), answers=("Ann",)))
+    rate(Rating("who is who", digest, "L()", "nobody known", True, ("One",)))
+    found = solved(digest)
+    assert [(q.text, q.entities, q.answers, q.hops) for q in found] == [
+        ("genre of One", ("One",), ("Drama",), None),
+        ("who made Two", ("Two",), ("Ann",), 1),
+    ]
+    assert found[0].id == f"case-{case.id}" and len({q.id for q in found}) == 2
+
+
+# --- the file ------------------------------------------------------------------------------------------------------
+
+WRITER = """
+import sys
+from core.cases import Rating, rate, ratings
+for i in range(20):
+    rate(Rating(f"q{sys.argv[1]}-{i}", "d", "L()", "a", True))
+    ratings("d")
+"""
+
+
+def test_processes_write_at_once_into_a_file_that_is_not_there_yet(home):
+    home.mkdir()
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(i)], cwd=ROOT, env={**os.environ, "HOPSCOPE_HOME": str(home)}, stderr=subprocess.PIPE
+        )
+        for i in range(4)
+    ]
+    for writer in writers:
+        _, said = writer.communicate(timeout=120)
+        assert writer.returncode == 0, said.decode()
+    assert len(ratings("d")) == 80
+    assert sqlite3.connect(home / "cases.sqlite").execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_a_damaged_file_is_said_and_never_overwritten(home, compared):
+    save(finished(compared()))
+    file = home / "cases.sqlite"
+    for suffix in ("-wal", "-shm"):
+        (home / f"cases.sqlite{suffix}").unlink(missing_ok=True)
+    for broken in (b"not a database at all, but text" * 100, file.read_bytes()[:100] + b"\xff" * 8000):
+        file.write_bytes(broken)
+        with pytest.raises(StoreError, match="damaged.*left as it is|cannot be used"):
+            save(finished(compared()))
+        with pytest.raises(StoreError, match="damaged|cannot be used"):
+            cases()
+        assert file.read_bytes() == broken
+
+
+def test_a_file_of_another_program_or_a_later_version_is_left_alone(home, compared):
+    home.mkdir(exist_ok=True)
+    other = sqlite3.connect(home / "cases.sqlite")
+    other.execute("CREATE TABLE mine (a)")
+    other.commit()
+    with pytest.raises(StoreError, match="another program"):
+        cases()
+    other.execute("DROP TABLE mine")
+    other.commit()
+    other.close()
+    case = save(finished(compared()))
+    with sqlite3.connect(home / "cases.sqlite") as later:
+        later.execute("PRAGMA user_version = 2")
+    with pytest.raises(StoreError, match="newer Hopscope"):
+        get(case.id)
+
+
+def test_an_error_while_writing_leaves_everything_as_it_was(compared):
+    from core.cases.database import writing
+
+    case = save(finished(compared()))
+    with pytest.raises(RuntimeError), writing() as database:
+        database.execute("DELETE FROM cases")
+        raise RuntimeError("stop")
+    assert own() == [case]
