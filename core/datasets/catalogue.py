@@ -5,14 +5,15 @@ from __future__ import annotations
 import threading
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path as FilePath
 
 import numpy as np
 
-from core.datasets.questions import read_lines, read_questions
+from core.datasets.own import added_set, added_sets, sets_folder
+from core.datasets.sets import QuestionSet
 from core.errors import BadInput, StoreError
 from core.graph.store import META, Graph
 from core.home import ROOT, graphs_folder
@@ -21,17 +22,6 @@ from core.types import Direction, Question
 DATA = ROOT / "data"
 DESCRIPTION = "dataset.toml"
 _opening = threading.Lock()
-
-
-@dataclass(frozen=True)
-class QuestionSet:
-    """A file of questions; `kinds`, if any, is a file that tells each question's kind, line by line."""
-
-    name: str
-    title: str
-    file: FilePath
-    hops: int | None = None
-    kinds: FilePath | None = None
 
 
 @dataclass(frozen=True)
@@ -59,13 +49,30 @@ class Dataset:
 
     def questions(self, set_name: str) -> Sequence[Question]:
         """The questions of one of its sets, read when first asked for. Raises BadInput for an unknown set."""
-        known = self._set(set_name)
-        return _questions(known.file, known.name, known.hops)
+        return self._set(set_name).questions()
 
     def kinds(self, set_name: str) -> Sequence[str]:
         """The kind of each question of a set (in MetaQA its chain, `actor_to_movie`), or none where the set tells none."""
+        return self._set(set_name).kind_lines()
+
+    def graph_name(self, set_name: str, question: Question) -> str:
+        """The name by which `open_graph` opens the graph that a question of a set is asked on: `webqsp-cwq`, or
+        `webqsp-cwq:WebQTest-1` where each question has a graph of its own."""
+        return self.name if self._set(set_name).graphs == "union" else f"{self.name}:{question.id}"
+
+    def graph_for(self, set_name: str, question: Question) -> Graph:
+        """The graph that a question of a set is asked on. Raises as `open` does, and BadInput where the question has none."""
         known = self._set(set_name)
-        return _lines(known.kinds) if known.kinds else ()
+        if known.graphs == "union":
+            return self.open()
+        return known.own_graph(question.id, self.graph_name(set_name, question), self.direction)
+
+    def own_graph(self, question_id: str) -> Graph:
+        """The graph of that question's own row. Raises BadInput where no set of graphs a question holds it."""
+        for known in self.sets.values():
+            if known.graphs == "question" and known.holds(question_id):
+                return known.own_graph(question_id, f"{self.name}:{question_id}", self.direction)
+        raise BadInput(f"No question “{question_id}” of “{self.name}” has a graph of its own.")
 
     def draw(self, set_name: str, seed: int) -> Question:
         """One question of a set, the same for the same seed."""
@@ -79,7 +86,8 @@ class Dataset:
 
 
 def datasets() -> dict[str, Dataset]:
-    """All data sets by name: the shipped ones, then the graphs that a person built, each part by name."""
+    """All data sets by name: the shipped ones, then the graphs that a person built, each part by name; with the question sets
+    that a person added to them."""
     known = {}
     for path in sorted(DATA.glob(f"*/{DESCRIPTION}")):
         dataset = _shipped(path)
@@ -92,35 +100,83 @@ def datasets() -> dict[str, Dataset]:
                 except StoreError:
                     continue  # said when somebody opens it by name
                 known[folder.name] = Dataset(folder.name, found.name, "", found.direction, None, folder)
+    for graph, added in added_sets().values():
+        if graph in known and added.name not in known[graph].sets:
+            known[graph] = replace(known[graph], sets={**known[graph].sets, added.name: added})
     return known
 
 
+def dataset_of(graph_name: str) -> Dataset | None:
+    """The data set that a graph belongs to, by the graph's name; None for a graph of none."""
+    known = datasets()
+    return known.get(graph_name) or known.get(graph_name.partition(":")[0])
+
+
 def open_graph(name: str | FilePath, progress: Callable[[str, float], None] | None = None) -> Graph:
-    """The graph of a data set by name, or the store in a folder. Raises BadInput naming the known ones, or StoreError."""
+    """The graph of a data set by name, that of one question (`webqsp-cwq:WebQTest-1`), or the store in a folder. Raises
+    BadInput naming the known ones, or StoreError."""
     known = datasets()
     if str(name) in known:
         return known[str(name)].open(progress)
     for folder in (FilePath(name), graphs_folder() / str(name)):
         if (folder / META).is_file():
             return _opened(folder)
+    base, colon, question_id = str(name).partition(":")
+    if colon and base in known:
+        return known[base].own_graph(question_id)
     raise BadInput(_unknown("graph", str(name), known))
 
 
-def questions(set_name: str) -> Sequence[Question]:
-    """The questions of a set of any data set. Raises BadInput naming the known sets."""
-    return _owner(set_name).questions(set_name)
+def questions(set_or_file: str | FilePath) -> Sequence[Question]:
+    """The questions of a set of any data set, or of a file. Raises BadInput naming the known sets, or what is wrong in the file."""
+    return question_set(set_or_file).questions()
+
+
+def question_set(set_or_file: str | FilePath) -> QuestionSet:
+    """The question set of that name, or a file of questions as a set; a name goes before a file. Raises BadInput naming the
+    known sets."""
+    name, file = str(set_or_file), FilePath(set_or_file)
+    if file.is_file() and name not in _owners():
+        return QuestionSet(file.name.split(".")[0], file.name, file.absolute())
+    return owner(name).sets[full_name(name)]
+
+
+def graph_for(set_or_file: str | FilePath, question: Question) -> Graph:
+    """The graph that a question is asked on: that of its set's data set, or the one of its own row. Raises BadInput for a
+    question of a file that has no graph of its own, and as `open_graph` does."""
+    name, known = str(set_or_file), question_set(set_or_file)
+    if FilePath(name).is_file() and name not in _owners():
+        return known.own_graph(question.id, f"{known.name}:{question.id}", "both")
+    return owner(name).graph_for(known.name, question)
 
 
 def draw(set_name: str, seed: int) -> Question:
     """One question of a set of any data set, the same for the same seed. Raises BadInput naming the known sets."""
-    return _owner(set_name).draw(set_name, seed)
+    return owner(set_name).draw(full_name(set_name), seed)
 
 
-def _owner(set_name: str) -> Dataset:
-    owners = {name: dataset for dataset in datasets().values() for name in dataset.sets}
-    if set_name not in owners:
-        raise BadInput(_unknown("question set", set_name, owners))
-    return owners[set_name]
+def owner(set_name: str) -> Dataset:
+    """The data set that a question set belongs to. Raises BadInput naming the known sets."""
+    return _owners()[full_name(set_name)]
+
+
+def full_name(set_name: str) -> str:
+    """The name of a question set; a name without its part is short for the test part: `metaqa-2hop` means `metaqa-2hop-test`.
+
+    Raises BadInput naming the known sets.
+    """
+    known = _owners()
+    name = set_name if set_name in known else f"{set_name}-test"
+    if name not in known:
+        if FilePath(set_name).name == set_name and (sets_folder() / set_name).is_dir():
+            graph, _ = added_set(set_name)  # tells what is wrong with it
+            raise BadInput(f"The question set “{set_name}” belongs to the graph “{graph}”, which is not here.")
+        raise BadInput(_unknown("question set", set_name, known))
+    return name
+
+
+def _owners() -> dict[str, Dataset]:
+    return {name: dataset for dataset in datasets().values() for name in dataset.sets}
 
 
 def _unknown(what: str, name: str, known: Mapping) -> str:
@@ -133,7 +189,7 @@ def _shipped(path: FilePath) -> Dataset:
     """The data set that a `dataset.toml` describes. Raises BadInput naming the file and the key that is wrong."""
     try:
         told = tomllib.loads(path.read_text("utf-8"))
-        sets = {name: _set_of(name, row, path.parent) for name, row in told.get("questions", {}).items()}
+        sets = {name: QuestionSet.described(name, row, path.parent) for name, row in told.get("questions", {}).items()}
         return Dataset(
             told["name"],
             told["title"],
@@ -150,11 +206,6 @@ def _shipped(path: FilePath) -> Dataset:
         raise BadInput(f"{path.parent.name}/{path.name} cannot be read: {error}.") from None
 
 
-def _set_of(name: str, row: Mapping, folder: FilePath) -> QuestionSet:
-    kinds = folder / row["kinds"] if "kinds" in row else None
-    return QuestionSet(name, row.get("title", name), folder / row["file"], row.get("hops"), kinds)
-
-
 @lru_cache(maxsize=16)
 def _open_store(folder: FilePath, stamp: int) -> Graph:
     return Graph.open(folder)
@@ -166,13 +217,3 @@ def _opened(folder: FilePath) -> Graph:
         return _open_store(folder, (folder / META).stat().st_mtime_ns)
     except FileNotFoundError:
         raise StoreError(f"There is no graph in {folder}.") from None
-
-
-@lru_cache(maxsize=64)
-def _questions(file: FilePath, name: str, hops: int | None) -> tuple[Question, ...]:
-    return read_questions(file, name, hops)
-
-
-@lru_cache(maxsize=64)
-def _lines(file: FilePath) -> tuple[str, ...]:
-    return read_lines(file)

@@ -1,60 +1,139 @@
-"""Questions read from MetaQA-like files: a text with its [topic entity], a tab, answers separated by bars."""
+"""Questions read from files, whatever their format: text of MetaQA, PathQuestion or SimpleQuestions, or JSON rows."""
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path as FilePath
 
-from core.errors import BadInput, shorten
+from core.datasets.rows import ROW_FORMATS, question_of_row
+from core.errors import BadInput, nearest, shorten
+from core.files import json_rows, lines
 from core.types import Question
 
 BRACKETS = re.compile(r"\[([^\[\]]+)\]")
+MOST = 1 << 30  # bytes of text that a file of questions may hold
+END = "<end>"
+FREEBASE = "www.freebase.com/"
+
+FORMATS = {
+    "metaqa": "MetaQA: question with its [entity], tab, answers separated by “|”",
+    "pathquestion": "PathQuestion: question, answer(answers/), path",
+    "simplequestions-text": "SimpleQuestions: subject, relation, object, question",
+    **ROW_FORMATS,
+}
 
 
-def read_questions(path: str | FilePath, name: str, hops: int | None = None) -> tuple[Question, ...]:
-    """The questions of a file, plain or gzipped, with ids `name-<line from 1>`.
+def read_questions(
+    path: str | FilePath,
+    name: str = "",
+    hops: int | None = None,
+    format: str = "auto",
+    only: str = "",
+    most: int | None = MOST,
+) -> tuple[Question, ...]:
+    """The questions of a file, plain or gzipped.
 
-    The entities are what stood in brackets, which the text loses; answers keep their order, repeats dropped. Raises
-    BadInput, naming file and line, for a line without a tab or without text, and for bytes that are not UTF-8.
+    `format` is one of `FORMATS`; `auto` looks at the first lines and rows. A question's id is what its row tells, else
+    `name-<line from 1>` (`name` is the file's own where none is given); an id that comes again gets its place added.
+    Answers keep their order, repeats dropped. `hops` holds for questions that do not tell theirs. `only` names a field that
+    JSON rows must hold as true to be taken. Raises BadInput, naming file and line, for what cannot be read so, a file without
+    questions, and more than `most` bytes of text.
     """
     path = FilePath(path)
-    questions = []
-    for number, line in enumerate(_text(path).split("\n"), 1):
-        line = line.rstrip("\r")
-        if not line.strip():
-            continue
-        text, tab, answers = line.partition("\t")
-        if not tab or not text.strip():
-            raise BadInput(
-                f"{path.name}, line {number}: expected a question, a tab and its answers separated by “|”, found “{shorten(line)}”."
-            )
-        questions.append(
-            Question(
-                text=BRACKETS.sub(r"\1", text).strip(),
-                id=f"{name}-{number}",
-                entities=tuple(BRACKETS.findall(text)),
-                answers=tuple(dict.fromkeys(answer for answer in answers.split("|") if answer)),
-                hops=hops,
-            )
-        )
-    if not questions:
+    if format != "auto" and format not in FORMATS:
+        raise BadInput(f"There is no format “{format}” of questions.{nearest(format, FORMATS)}")
+    chosen = _sniffed(path, most) if format == "auto" else format
+    if chosen in TEXTS:
+        found = list(_text_questions(path, chosen, most))
+    else:
+        rows = json_rows(path, most=most)
+        found = [(where, question_of_row(path.name, where, row, chosen)) for where, row in rows if not only or row.get(only) is True]
+    if not found:
         raise BadInput(f"{path.name} holds no questions.")
+    name, seen = name or path.name.split(".")[0], Counter()
+    questions = []
+    for where, question in found:
+        place = f"{name}-{where.split()[-1]}"
+        told = question.id or place
+        seen[told] += 1
+        id = told if seen[told] == 1 else f"{told}-{place}"
+        questions.append(replace(question, id=id, hops=question.hops or hops, answers=tuple(dict.fromkeys(question.answers))))
     return tuple(questions)
 
 
 def read_lines(path: str | FilePath) -> tuple[str, ...]:
-    """The lines of a text file, plain or gzipped, in order."""
-    return tuple(_text(FilePath(path)).splitlines())
+    """The lines of a text file, plain or gzipped, in order; blank ones are left out."""
+    return tuple(text for _, text in lines(path, most=MOST))
 
 
-def _text(path: FilePath) -> str:
-    try:
-        data = path.read_bytes()
-        return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        number = error.object[: error.start].count(b"\n") + 1
-        raise BadInput(f"{path.name}, line {number}: not UTF-8 text.") from None
-    except (OSError, EOFError, zlib.error) as error:
-        raise BadInput(f"{path.name} cannot be read: {error}.") from None
+def _sniffed(path: FilePath, most: int | None) -> str:
+    """The format of the text on a file's first line that is not blank; `auto` for JSON, whose rows are looked at one by one."""
+    _, first = next(lines(path, most=most), (0, ""))
+    if first.lstrip().startswith(("{", "[{")) or first.strip() == "[":
+        return "auto"
+    columns = first.split("\t")
+    if len(columns) == 4 and all(column.startswith(FREEBASE) for column in columns[:3]):
+        return "simplequestions-text"
+    if len(columns) == 3 and "#" in columns[2] and columns[1].rstrip().endswith(")"):
+        return "pathquestion"
+    return "metaqa"
+
+
+def _text_questions(path: FilePath, format: str, most: int | None) -> Iterator[tuple[str, Question]]:
+    expected, read = TEXTS[format]
+    for number, line in lines(path, most=most):
+        question = read(line.split("\t"))
+        if question is None or not question.text:
+            raise BadInput(f"{path.name}, line {number}: expected {expected}, found “{shorten(line)}”.")
+        yield f"line {number}", question
+
+
+def _metaqa(columns: list[str]) -> Question | None:
+    if len(columns) < 2:
+        return None
+    text, answers = columns[0], "\t".join(columns[1:])
+    return Question(
+        BRACKETS.sub(r"\1", text).strip(),
+        entities=tuple(BRACKETS.findall(text)),
+        answers=tuple(answer for answer in answers.split("|") if answer),
+    )
+
+
+def _pathquestion(columns: list[str]) -> Question | None:
+    """`answer(answer1/answer2/)` and `subject#r1#e1#r2#answer#<end>#answer`; the path's first entity is the one asked about."""
+    if len(columns) != 3 or "#" not in columns[2]:
+        return None
+    steps = columns[2].split("#")
+    steps = steps[: steps.index(END)] if END in steps else steps
+    answers = _answer_set(columns[1].strip())
+    if len(steps) < 3 or len(steps) % 2 == 0 or not steps[0].strip() or answers is None:
+        return None
+    return Question(columns[0].strip(), entities=(steps[0],), answers=answers, hops=len(steps) // 2)
+
+
+def _answer_set(text: str) -> tuple[str, ...] | None:
+    """The answers of `answer(answer1/answer2/)`. Names may hold brackets: the one that opens the set is where the answer
+    before it is one of the set; None where there is none."""
+    for at in (match.start() for match in re.finditer(r"\(", text)):
+        answers = tuple(part for part in text[at + 1 : -1].split("/") if part)
+        if text.endswith(")") and text[:at] in answers:
+            return answers
+    return None
+
+
+def _simple(columns: list[str]) -> Question | None:
+    """`www.freebase.com/m/abc`, relation, object, question; entities are written as their ids, `m.abc`."""
+    if len(columns) != 4:
+        return None
+    subject, _, found = (column.strip().removeprefix(FREEBASE).replace("/", ".") for column in columns[:3])
+    return Question(columns[3].strip(), entities=(subject,), answers=(found,), hops=1) if subject and found else None
+
+
+TEXTS: dict[str, tuple[str, Callable[[list[str]], Question | None]]] = {
+    "metaqa": ("a question, a tab and its answers separated by “|”", _metaqa),
+    "pathquestion": ("question, answer(answer1/answer2/) and subject#relation#...#answer, separated by tabs", _pathquestion),
+    "simplequestions-text": ("subject, relation, object and question, separated by tabs", _simple),
+}

@@ -44,10 +44,10 @@ def read_delimited(
     if not first:
         raise BadInput(f"{path.name} is empty; expected lines of head, relation and tail.")
     rows = (_comma_rows if form == "comma" else _plain_rows)(path, chain(first, texts), form)
-    number, row = next(rows)
-    head = _header(row)
+    opening = next(rows)
+    head = _header(opening[1])
     found = False
-    for number, row in rows if head else chain([(number, row)], rows):
+    for number, row in rows if head else chain([opening], rows):
         found = True
         yield _triple(path, number, row, form, columns or head)
     if not found:

@@ -97,7 +97,8 @@ def test_columns_in_words():
 
 
 def test_the_union_of_the_graphs_of_question_rows(tmp_path):
-    rows = '{"question": "q", "graph": [["A", "r", "B"], ["B", "s", "C"]]}\n\n{"question": "p"}\n{"graph": [["B", "s", "C"], ["C", "r", "A"]]}\n'
+    rows = '{"question": "q", "graph": [["A", "r", "B"], ["B", "s", "C"]]}\n\n{"question": "p"}\n'
+    rows += '{"graph": [["B", "s", "C"], ["C", "r", "A"]]}\n'
     (tmp_path / "q.jsonl").write_text(rows)
     assert list(read_triples(tmp_path / "q.jsonl")) == [*ROWS, ("C", "r", "A")]
     (tmp_path / "bad.jsonl").write_text(rows + '{"graph": [["A", "r"]]}\n')

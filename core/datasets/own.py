@@ -1,0 +1,102 @@
+"""Question sets that a person added: kept in their folder, each bound to a graph by its name."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path as FilePath
+
+from core.datasets.sets import QuestionSet
+from core.errors import BadInput, StoreError
+from core.graph.readers import bare_suffix
+from core.home import home
+
+DESCRIPTION = "set.toml"
+LONGEST_NAME = 40
+
+
+def sets_folder() -> FilePath:
+    """Where a person's question sets lie, one folder each."""
+    return home() / "questions"
+
+
+def clean_name(text: str) -> str:
+    """A name as a folder can bear it: lower-case letters, digits and dashes."""
+    return re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")[:LONGEST_NAME].strip("-")
+
+
+def added_sets() -> dict[str, tuple[str, QuestionSet]]:
+    """The sets that a person added, by name, each with the name of its graph. A damaged one is left out; asking for it by
+    name tells why."""
+    found = {}
+    if sets_folder().is_dir():
+        for folder in sorted(sets_folder().iterdir()):
+            try:
+                found[folder.name] = added_set(folder.name)
+            except (BadInput, StoreError):
+                continue  # said when somebody asks for it by name
+    return found
+
+
+def added_set(name: str) -> tuple[str, QuestionSet]:
+    """The name of its graph and the set of that name. Raises StoreError where it is absent or damaged."""
+    folder = sets_folder() / name
+    try:
+        told = tomllib.loads((folder / DESCRIPTION).read_text("utf-8"))
+        if FilePath(told["file"]).name != told["file"]:
+            raise ValueError("its file lies elsewhere")
+        return str(told["graph"]), QuestionSet.described(name, told, folder, own=True)
+    except FileNotFoundError:
+        raise StoreError(f"There is no question set “{name}” of your own.") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StoreError(f"The question set in {folder} is damaged ({error}); remove it and add it again.") from None
+
+
+def save_set(file: FilePath, name: str, title: str, graph: str, taken: Mapping, format: str = "auto", graphs: str = "union") -> QuestionSet:
+    """A file of questions kept as a set of that name on a graph; either all of it is kept or nothing.
+
+    `taken` holds the names of all sets there are. Raises BadInput for a name that cannot be or is taken, and whatever reading
+    the file raises; StoreError where the disk refuses.
+    """
+    import tomli_w
+
+    cleaned = clean_name(name)
+    if not cleaned:
+        raise BadInput("Give the question set a name of letters, digits or dashes.")
+    if cleaned in taken or (sets_folder() / cleaned).exists():
+        raise BadInput(f"There is already a question set “{cleaned}”; choose another name.")
+    kept = "questions" + bare_suffix(file) + (".gz" if file.suffix.lower() == ".gz" else "")
+    told = {"title": " ".join(title.split()) or cleaned, "graph": graph, "file": kept, "format": format, "graphs": graphs}
+    known = QuestionSet.described(cleaned, told, sets_folder() / cleaned, own=True)
+    aside = None
+    try:
+        sets_folder().mkdir(parents=True, exist_ok=True)
+        aside = FilePath(tempfile.mkdtemp(dir=home(), prefix=".questions-"))
+        shutil.copyfile(file, aside / kept)
+        QuestionSet.described(cleaned, told, aside).questions()  # all of it can be read
+        (aside / DESCRIPTION).write_text(tomli_w.dumps(told), "utf-8")
+        os.rename(aside, known.file.parent)
+    except OSError as error:
+        raise StoreError(f"The question set cannot be stored in {sets_folder()}: {error.strerror or error}.") from None
+    finally:
+        if aside is not None:
+            shutil.rmtree(aside, ignore_errors=True)
+    return known
+
+
+def remove_set(name: str) -> None:
+    """Remove a set that a person added. Raises StoreError where there is none or the disk refuses."""
+    folder = sets_folder() / clean_name(name)
+    if not folder.is_dir():
+        raise StoreError(f"There is no question set “{name}” of your own.")
+    gone = folder.with_name(f".{folder.name}-removed")
+    try:
+        shutil.rmtree(gone, ignore_errors=True)
+        os.rename(folder, gone)
+        shutil.rmtree(gone)
+    except OSError as error:
+        raise StoreError(f"The question set in {folder} cannot be removed: {error.strerror or error}.") from None

@@ -1,0 +1,171 @@
+"""Questions from JSON rows, as the question sets of the field write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from core.errors import BadInput, shorten
+from core.types import Question
+
+Row = Mapping[str, Any]
+ROW_FORMATS = {
+    "rows": "Rows: question, answer, q_entity (RoG), or question, answers, entities (JSON)",
+    "webqsp": "WebQSP: RawQuestion, Parses (JSON)",
+    "cwq": "ComplexWebQuestions: ID, question, answers (JSON)",
+    "grailqa": "GrailQA: qid, question, answer, graph_query (JSON)",
+    "simplequestions": "SimpleQuestions: question, answer, topic_entity, relation (JSON)",
+    "webquestions": "WebQuestions: question or utterance, answers or targetValue, url (JSON)",
+}
+DESCRIPTIONS = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^()"]+))\)')
+
+
+class Unfit(ValueError):
+    """A row that cannot be a question; the message says why."""
+
+
+def question_of_row(file: str, where: str, row: Row, format: str = "auto") -> Question:
+    """The question that a row tells, with an empty id where it tells none. Raises BadInput naming file and place."""
+    chosen = format if format != "auto" else format_of_row(row)
+    try:
+        return READERS[chosen](row)
+    except Unfit as error:
+        raise BadInput(f"{file}, {where}: {error}.") from None
+
+
+def format_of_row(row: Row) -> str:
+    """The format that a row's keys tell."""
+    if "Parses" in row:
+        return "webqsp"
+    if "graph_query" in row or "s_expression" in row or _first_key(row.get("answer"), "answer_argument"):
+        return "grailqa"
+    if "compositionality_type" in row and "q_entity" not in row:
+        return "cwq"
+    if "relation" in row and isinstance(row.get("topic_entity"), Mapping):
+        return "simplequestions"
+    if "utterance" in row or "targetValue" in row or ("url" in row and "answers" in row):
+        return "webquestions"
+    return "rows"
+
+
+def text_of(value: Any, key: str = "text") -> str:
+    """A text or number as text. Raises Unfit where it is neither, or cannot be written as UTF-8."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise Unfit(f"“{key}” should be a text, not “{shorten(str(value), 40)}”")
+    try:
+        str(value).encode("utf-8")
+    except UnicodeEncodeError:
+        raise Unfit(f"“{key}” holds half a letter (a lone surrogate)") from None
+    return str(value)
+
+
+def _first_key(value: Any, key: str) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping) and key in value[0]
+
+
+def _texts(row: Row, *keys: str) -> tuple[str, ...]:
+    """The texts under the first of `keys` that is there: a list of them, or one; none where no key is there."""
+    key = next((key for key in keys if row.get(key) is not None), None)
+    if key is None:
+        return ()
+    values = row[key] if isinstance(row[key], list) else [row[key]]
+    return tuple(text for value in values if (text := text_of(value, key)).strip())
+
+
+def _text(row: Row, *keys: str) -> str:
+    """The one text under the first of `keys` that is there. Raises Unfit where none is."""
+    for key in keys:
+        if row.get(key) is not None:
+            text = " ".join(text_of(row[key], key).split())
+            if text:
+                return text
+            raise Unfit(f"“{key}” is empty")
+    raise Unfit(f"the key “{keys[0]}” is missing")
+
+
+def _id(row: Row, *keys: str) -> str:
+    return next((text_of(row[key], key).strip() for key in keys if row.get(key) is not None), "")
+
+
+def _hops(row: Row) -> int | None:
+    hops = row.get("hops")
+    return hops if isinstance(hops, int) and not isinstance(hops, bool) and hops > 0 else None
+
+
+def _topics(row: Row) -> tuple[str, ...]:
+    """The names of `topic_entity`, a mapping from machine id to name; the id where there is no name."""
+    topics = row.get("topic_entity")
+    if not isinstance(topics, Mapping):
+        return ()
+    return tuple(dict.fromkeys(text_of(name, "topic_entity") if name else id for id, name in topics.items()))
+
+
+def _parts(row: Row, key: str) -> Iterable[Row]:
+    """The objects of the list under `key`, none where it is absent. Raises Unfit where it holds something else."""
+    parts = row.get(key) or []
+    if not isinstance(parts, list) or not all(isinstance(part, Mapping) for part in parts):
+        raise Unfit(f"“{key}” should be a list of objects")
+    return parts
+
+
+def _rows(row: Row) -> Question:
+    entities = _texts(row, "q_entity", "entities") or _topics(row)
+    answers = _texts(row, "answer", "answers") or _texts(row, "a_entity")
+    return Question(_text(row, "question", "text"), _id(row, "id", "qid"), tuple(dict.fromkeys(entities)), answers, _hops(row))
+
+
+def _webqsp(row: Row) -> Question:
+    """The official file: entities and answers of all parses; hops are those of the first parse's inferential chain."""
+    parses = list(_parts(row, "Parses"))
+    entities = [name for parse in parses for name in _texts(parse, "TopicEntityName", "TopicEntityMid")]
+    found = [answer for parse in parses for answer in _parts(parse, "Answers")]
+    chain = parses[0].get("InferentialChain") if parses else None
+    return Question(
+        _text(row, "RawQuestion", "ProcessedQuestion"),
+        _id(row, "QuestionId"),
+        tuple(dict.fromkeys(entities)),
+        tuple(text for answer in found for text in _texts(answer, "EntityName", "AnswerArgument")),
+        len(chain) if isinstance(chain, list) and chain else None,
+    )
+
+
+def _cwq(row: Row) -> Question:
+    """The official file (`answers`, each with its `answer`), or one with `answer` and `topic_entity` as Think-on-Graph has it."""
+    if _first_key(row.get("answers"), "answer"):
+        answers = tuple(text for part in _parts(row, "answers") for text in _texts(part, "answer", "answer_id"))
+    else:
+        answers = _texts(row, "answer", "answers")
+    return Question(_text(row, "question"), _id(row, "ID", "id"), _topics(row), answers)
+
+
+def _grailqa(row: Row) -> Question:
+    """Entities are the topic entities where told, else the entities of the query graph; answers are names, else ids or values."""
+    query = row.get("graph_query")
+    nodes = _parts(query, "nodes") if isinstance(query, Mapping) else []
+    entities = [_text(node, "friendly_name", "id") for node in nodes if node.get("node_type") == "entity"]
+    answers = tuple(text for part in _parts(row, "answer") for text in _texts(part, "entity_name", "answer_argument"))
+    return Question(_text(row, "question"), _id(row, "qid", "id"), _topics(row) or tuple(dict.fromkeys(entities)), answers, _hops(row))
+
+
+def _simplequestions(row: Row) -> Question:
+    return Question(_text(row, "question"), _id(row, "id", "qid"), _topics(row), _texts(row, "answer", "answers"), 1)
+
+
+def _webquestions(row: Row) -> Question:
+    """`targetValue` holds `(list (description "A") (description B))`. The url's entity is no name, so the text is left to tell it."""
+    answers = _texts(row, "answers", "answer")
+    if not answers and row.get("targetValue") is not None:
+        told = DESCRIPTIONS.findall(text_of(row["targetValue"], "targetValue"))
+        answers = tuple((quoted or bare).replace('\\"', '"').strip() for quoted, bare in told)
+    return Question(_text(row, "question", "utterance"), _id(row, "id", "qid"), (), answers)
+
+
+READERS: dict[str, Callable[[Row], Question]] = {
+    "rows": _rows,
+    "webqsp": _webqsp,
+    "cwq": _cwq,
+    "grailqa": _grailqa,
+    "simplequestions": _simplequestions,
+    "webquestions": _webquestions,
+}

@@ -1,0 +1,119 @@
+"""A set of questions: its file, how to read it, and the graph that each of its questions is asked on."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path as FilePath
+
+from core.datasets.questions import FORMATS, MOST, read_lines, read_questions
+from core.errors import BadInput, nearest
+from core.files import json_rows
+from core.graph.build import in_memory
+from core.graph.readers import Triple, row_triples
+from core.graph.store import Graph
+from core.types import Direction, Question
+
+GRAPHS = ("union", "question")
+
+
+@dataclass(frozen=True)
+class QuestionSet:
+    """A file of questions; `kinds`, if any, is a file that tells each question's kind, line by line.
+
+    `graphs` is "union" where all questions are asked on the data set's graph, and "question" where each is asked on the
+    `graph` of its own row. `only` names a field that rows must hold as true to belong to the set. `own` where a person added it.
+    """
+
+    name: str
+    title: str
+    file: FilePath
+    hops: int | None = None
+    kinds: FilePath | None = None
+    format: str = "auto"
+    graphs: str = "union"
+    only: str = ""
+    own: bool = False
+
+    @classmethod
+    def described(cls, name: str, row: Mapping, folder: FilePath, own: bool = False) -> QuestionSet:
+        """The set that a row of a description tells. Raises KeyError for what it lacks, BadInput for an unknown value."""
+        kinds = folder / row["kinds"] if "kinds" in row else None
+        graphs, format = row.get("graphs", "union"), row.get("format", "auto")
+        if graphs not in GRAPHS:
+            raise BadInput(f"The question set “{name}” has graphs = “{graphs}”.{nearest(str(graphs), GRAPHS)}")
+        if format not in ("auto", *FORMATS):
+            raise BadInput(f"The question set “{name}” has format = “{format}”.{nearest(str(format), FORMATS)}")
+        return cls(
+            name, row.get("title", name), folder / row["file"], row.get("hops"), kinds, format, graphs, row.get("only", ""), own
+        )
+
+    def questions(self) -> Sequence[Question]:
+        """Its questions, read once as long as the file stays as it is."""
+        return _questions(self.file, _stamp(self.file), self.name, self.hops, self.format, self.only)
+
+    def kind_lines(self) -> Sequence[str]:
+        """The kind of each question, or none where the set tells none."""
+        return _lines(self.kinds, _stamp(self.kinds)) if self.kinds else ()
+
+    def holds(self, question_id: str) -> bool:
+        """Whether a question of that id is in the set."""
+        return question_id in _places(self.questions())
+
+    def own_graph(self, question_id: str, name: str, direction: Direction) -> Graph:
+        """The graph of a question's own row, kept in memory. Raises BadInput where the question is unknown or has none."""
+        return _own_graph(self, _stamp(self.file), question_id, name, direction)
+
+    def own_triples(self, question_id: str) -> list[Triple]:
+        """The triples of a question's own row; none where it has none. Raises BadInput for an unknown question."""
+        place = _places(self.questions()).get(question_id)
+        if place is None:
+            raise BadInput(f"The question set “{self.name}” has no question “{question_id}”.")
+        graphs = _packed_graphs(self.file, _stamp(self.file), self.only)
+        return [tuple(triple) for triple in json.loads(zlib.decompress(graphs[place]))]  # type: ignore[misc]
+
+
+def _stamp(file: FilePath) -> tuple[int, int]:
+    """What tells one state of a file from another: its bytes and its time of change in ns. Raises BadInput where it is absent."""
+    try:
+        stat = file.stat()
+    except OSError as error:
+        raise BadInput(f"{file} cannot be read: {error.strerror or error}.") from None
+    return stat.st_size, stat.st_mtime_ns
+
+
+@lru_cache(maxsize=64)
+def _questions(file: FilePath, stamp: tuple, name: str, hops: int | None, format: str, only: str) -> tuple[Question, ...]:
+    return read_questions(file, name, hops, format, only)
+
+
+@lru_cache(maxsize=64)
+def _lines(file: FilePath, stamp: tuple) -> tuple[str, ...]:
+    return read_lines(file)
+
+
+@lru_cache(maxsize=16)
+def _places(questions: tuple[Question, ...]) -> dict[str, int]:
+    return {question.id: place for place, question in enumerate(questions)}
+
+
+@lru_cache(maxsize=4)
+def _packed_graphs(file: FilePath, stamp: tuple, only: str) -> tuple[bytes, ...]:
+    """The triples of each row that belongs to a set, packed, as a file may hold millions of them."""
+    rows = json_rows(file, most=MOST)
+    return tuple(
+        zlib.compress(json.dumps(row_triples(file.name, where, row)).encode(), 1)
+        for where, row in rows
+        if not only or row.get(only) is True
+    )
+
+
+@lru_cache(maxsize=32)
+def _own_graph(known: QuestionSet, stamp: tuple, question_id: str, name: str, direction: Direction) -> Graph:
+    triples = known.own_triples(question_id)
+    if not triples:
+        raise BadInput(f"The question “{question_id}” of “{known.name}” comes without a graph of its own.")
+    return in_memory(triples, name, direction)
