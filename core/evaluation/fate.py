@@ -86,6 +86,8 @@ def _left_by_beam(step: Step, path: Path) -> str:
             place = _position(frame.before_cut, beginning)
             rank = f", {ordinal(place + 1)} of {frame.considered:,}" if place is not None else ""
             return f"never reached: the beam left it at hop {hop}{rank}"
+    if len(path) <= len(frames):
+        return "never handed on by itself: only paths that begin with it were"
     return f"never reached: longer than the {len(frames)} hops searched"
 
 

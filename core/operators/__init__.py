@@ -7,6 +7,7 @@ from core.operators.generate import Answer
 from core.operators.paths import ShortestPaths, SimplePaths
 from core.operators.read import GraphReader
 from core.operators.refine import RandomSelect, Rank
+from core.operators.tree import TreePaths
 
 OPERATORS = {
     cls.__name__: cls
@@ -18,6 +19,7 @@ OPERATORS = {
         ShortestPaths,
         SimplePaths,
         BeamSearch,
+        TreePaths,
         Rank,
         RandomSelect,
         GraphReader,

@@ -57,24 +57,31 @@ class PersonalizedPageRank(Operator):
 class RandomWalks(Operator):
     """The subgraph induced on all nodes that fixed-length random walks from each seed visit; scores are visit counts.
 
-    LEGO-GraphRAG v1, instance 1 (64 walks of 4 steps, no restart in its code; restart > 0 gives walks with restart).
+    LEGO-GraphRAG v1, instance 1 (64 walks of 4 steps, no restart in its code; restart > 0 gives walks with restart). Its
+    code walks inside the subgraph that PageRank extracted before (`inside`), the paper in the whole graph.
     """
 
     stage = "extract"
     title = "random walks"
-    reads, writes = ("seeds",), ("subgraph",)
+    writes = ("subgraph",)
 
     walks: int = param(64, "Walks a seed", "How many walks start at each seed.", low=1, high=100_000)
     steps: int = param(4, "Steps", "Length of a walk.", low=1, high=64)
     restart: float = param(0.0, "Restart", "Probability of jumping back to the seed before each step.", low=0.0, high=0.99)
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
+    inside: bool = param(False, "Inside the subgraph", "Walk only in the subgraph extracted before, instead of the whole graph.")
+
+    @property
+    def reads(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("seeds", "subgraph") if self.inside else ("seeds",)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         from core.graph.walks import random_walks
 
         ctx.progress("Random walks from the question's entities", None)
         rng = ctx.rng(state.question.text, self)
-        nodes, visits = random_walks(ctx.graph, state.seeds, self.walks, self.steps, self.restart, self.direction, rng)
+        within = state.subgraph if self.inside else None
+        nodes, visits = random_walks(ctx.graph, state.seeds, self.walks, self.steps, self.restart, self.direction, rng, within)
         return state.replace(subgraph=subgraph_on(ctx.graph, nodes, visits))
 
     def words(self) -> str:

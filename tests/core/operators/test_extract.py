@@ -5,6 +5,7 @@ import pytest
 
 from core.errors import BadParameter
 from core.operators import EgoNetwork, FilterSubgraph, PersonalizedPageRank, RandomWalks
+from core.operators.base import Line
 
 
 def names(kit, state):
@@ -56,6 +57,18 @@ def test_neighbourhood_keeps_the_nearest_and_says_so(kit):
 def test_random_walks_outward_of_one_step_visit_only_out_neighbours(kit):
     after = RandomWalks(walks=200, steps=1, direction="out")(kit.state("One"), kit.context())
     assert names(kit, after) == {"One", "Ann", "Drama"}
+
+
+def test_random_walks_inside_never_leave_the_subgraph(kit):
+    one_hop = EgoNetwork(hops=1)(kit.state("One"), kit.context())  # One, Ann, Drama; Two lies behind Ann
+    walks = dict(walks=100, steps=4, direction="both")
+    inside = RandomWalks(inside=True, **walks)(one_hop, kit.context())
+    assert set(inside.subgraph.nodes) == set(one_hop.subgraph.nodes) and inside.subgraph.scores.sum() == 100 * 5
+    assert kit.node("Two") in RandomWalks(**walks)(one_hop, kit.context()).subgraph
+    elsewhere = RandomWalks(inside=True)(one_hop.replace(seeds=(kit.node("Two"),)), kit.context())
+    assert len(elsewhere.subgraph.nodes) == 0
+    with pytest.raises(BadParameter, match="RandomWalks reads a subgraph"):
+        Line((RandomWalks(inside=True),))
 
 
 def test_random_walks_depend_on_the_seed_alone(kit):
