@@ -137,6 +137,8 @@ def _elements(name: str, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
         at = NOT_JSON.match(text, at).end()
         line, counted = line + text.count("\n", counted, at), at
         if text[at : at + 1] == "]":
+            if text[at + 1 :].strip():
+                raise BadInput(f"{name}, line {line}: more text follows after the array has ended.")
             return
         try:
             value, at = decoder.raw_decode(text, at)

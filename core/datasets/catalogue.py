@@ -36,6 +36,7 @@ class Dataset:
     folder: FilePath  # of the graph store
     sets: Mapping[str, QuestionSet] = field(default_factory=dict)
     source: str = ""
+    examples: tuple[str, ...] = ()  # questions to begin with
 
     def open(self, progress: Callable[[str, float], None] | None = None, check: Callable[[], None] | None = None) -> Graph:
         """The graph, built first where its store is absent, damaged or of another state of the file; waits for another
@@ -199,6 +200,7 @@ def _shipped(path: FilePath) -> Dataset:
             graphs_folder() / told["name"],
             sets,
             told.get("source", ""),
+            tuple(told.get("examples", ())),
         )
     except KeyError as error:
         raise BadInput(f"{path.parent.name}/{path.name} lacks {error}.") from None

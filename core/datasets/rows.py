@@ -103,7 +103,7 @@ def _topics(row: Row) -> tuple[str, ...]:
 
 def _parts(row: Row, key: str) -> Iterable[Row]:
     """The objects of the list under `key`, none where it is absent. Raises Unfit where it holds something else."""
-    parts = row.get(key) or []
+    parts = row[key] if row.get(key) is not None else []
     if not isinstance(parts, list) or not all(isinstance(part, Mapping) for part in parts):
         raise Unfit(f"“{key}” should be a list of objects")
     return parts

@@ -47,9 +47,7 @@ class QuestionSet:
             raise BadInput(f"The question set “{name}” has graphs = “{graphs}”.{nearest(str(graphs), GRAPHS)}")
         if format not in ("auto", *FORMATS):
             raise BadInput(f"The question set “{name}” has format = “{format}”.{nearest(str(format), FORMATS)}")
-        return cls(
-            name, row.get("title", name), folder / row["file"], row.get("hops"), kinds, format, graphs, row.get("only", ""), own
-        )
+        return cls(name, row.get("title", name), folder / row["file"], row.get("hops"), kinds, format, graphs, row.get("only", ""), own)
 
     def questions(self) -> Sequence[Question]:
         """Its questions, read once as long as the file stays as it is."""
