@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from core.commands import (
     ask,
     build,
+    evaluate,
     instances,
     models,
     prepare,
@@ -24,6 +25,7 @@ COMMANDS = (
     ask,
     instances,
     build,
+    evaluate,
     models,
     prepare,
 )

@@ -61,6 +61,7 @@ class Engine:
     def __init__(self, models=None):
         self._models = models
         self.jobs = Jobs()
+        self.evaluations = Jobs(workers=1)  # apart, so that hours of evaluation never keep a question waiting
         self._prefixes = Prefixes()
         self._graphs: dict[str, object] = {}
         self._lock = threading.Lock()
@@ -129,6 +130,26 @@ class Engine:
         if len(instances) > MOST_LANES:
             raise BadInput(f"At most {MOST_LANES} instances at once, please.")
         return self.jobs.start(self.key(ask, instances), lambda: self._job(ask, instances), again)
+
+    def evaluate(self, plan, again: bool = False) -> Job:
+        """A job that runs a `core.evaluation.plan.Plan` and keeps every row as it goes; `job.number` is the run's number in the store.
+
+        An unfinished run of the same plan is taken up where it stopped, unless `again`. Raises StoreError.
+        """
+        from core.evaluation.runner import Evaluation
+        from core.evaluation.store import shared as store
+
+        run = store().begin(plan.spec(self.models.signature()), plan.drawn, again)
+
+        def ask(drawn) -> Ask:
+            return self.ask(drawn.open(self.graph), drawn.question, seed=plan.seed, model=plan.model)
+
+        def make() -> Job:
+            job = Job(f"evaluation-{run.id}", Evaluation(plan, store(), run.id, self.models, ask))
+            job.number = run.id
+            return job
+
+        return self.evaluations.start(f"evaluation-{run.id}", make, again=True)
 
     def key(self, ask: Ask, instances: Sequence[Instance]) -> str:
         """What a comparison is known by: the same for the same question, graph, lanes, models and seed."""

@@ -35,7 +35,7 @@ SECONDS = (
     "seconds are charged to each of them. Models remember the vectors and replies of texts they have just seen, so an instance that comes "
     "after a similar one on the same question is a little faster than it would be alone; the order of the instances therefore turns with "
     "every question. A run asked to be cold shares nothing and forgets before each instance: then the seconds are those of the instance "
-    "alone. Opening the graph, loading models, judging and scoring are not counted."
+    "alone. Opening the graph, finding the question's entities, loading models, judging and scoring are not counted."
 )
 
 

@@ -87,12 +87,17 @@ class Outcome:
         return self.extracted is not None and not self.extracted.edges
 
     def to_dict(self) -> dict[str, Any]:
-        """The facts as JSON can hold them."""
-        return asdict(self)
+        """The facts as JSON can hold them; relevant places as runs (first place, how many), as there may be thousands in a row."""
+        told = asdict(self)
+        for part in (told["paths"], told["reader"]):
+            if part is not None:
+                part["relevant"] = _runs(part["relevant"])
+        return told
 
     @classmethod
     def from_dict(cls, told: Mapping[str, Any]) -> Outcome:
         """The outcome that `to_dict` told of."""
+        told = {**told, **{part: _spread(told[part]) for part in ("paths", "reader")}}
         parts = {"extracted": Extracted, "paths": Ranked, "reader": Ranked, "answer": Answered, "judged": Judged}
         made = {name: None if told[name] is None else _made(part, told[name]) for name, part in parts.items()}
         return cls(told["golds"], **made, costs=tuple(_made(Cost, cost) for cost in told["costs"]), alive=told["alive"])
@@ -197,6 +202,22 @@ def cost(step: Step) -> Cost:
     """What a step of a trace cost."""
     usage = step.usage
     return Cost(step.operator, step.stage, step.seconds, usage.calls, usage.tokens_in, usage.tokens_out, usage.texts, step.notes)
+
+
+def _runs(places: Sequence[int]) -> list[list[int]]:
+    """Ascending places as runs of neighbours."""
+    runs: list[list[int]] = []
+    for place in places:
+        if runs and place == sum(runs[-1]):
+            runs[-1][1] += 1
+        else:
+            runs.append([place, 1])
+    return runs
+
+
+def _spread(told: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """A ranking as it is told of, with its runs as places again."""
+    return told and {**told, "relevant": [place for start, many in told["relevant"] for place in range(start, start + many)]}
 
 
 def _made(cls, told: Mapping[str, Any]):

@@ -78,6 +78,10 @@ class OpenAIChat:
                 raise
             raise ModelFailed(self._sentence(error, "".join(pieces))) from error
 
+    def forget(self) -> None:
+        """Drop all remembered replies."""
+        self._replies.forget()
+
     def count_tokens(self, messages: Messages) -> int:
         """An estimate: a server does not tell."""
         return estimate_tokens(messages)

@@ -41,6 +41,10 @@ class VLLMChat:
     def loaded(self) -> bool:
         return self._model is not None
 
+    def forget(self) -> None:
+        """Drop all remembered replies."""
+        self._replies.forget()
+
     def close(self) -> None:
         """Let the model go; the next use loads anew."""
         with self._running, self._loading:

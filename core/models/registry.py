@@ -69,8 +69,14 @@ class Registry:
         """The model's name for each role."""
         return dict(self._roles)
 
-    def signature(self) -> str:
-        """A text that changes whenever a role or a model's declaration does; part of the keys of remembered results."""
+    def signature(self, name: str | None = None) -> str:
+        """A text that changes whenever a role or a model's declaration does; part of the keys of remembered results.
+
+        With a `name` or role, a text that changes only when that model is another one. Raises BadParameter.
+        """
+        if name is not None:
+            row = self.resolve(name)
+            return repr((row.backend, row.settings))
         with self._lock:
             return repr((sorted(self._roles.items()), sorted(self._rows.items())))
 
@@ -193,6 +199,14 @@ class Registry:
         with self._lock:
             made = self._made.pop(self._roles.get(name, name), None)
         _close(made)
+
+    def forget(self) -> None:
+        """Drop the vectors and replies that loaded models remember, so that what comes next is timed as if it were new."""
+        with self._lock:
+            made = list(self._made.values())
+        for model in made:
+            if hasattr(model, "forget"):
+                model.forget()
 
     def _of_kind(self, name: str, kinds: tuple[str, ...], what: str) -> Any:
         row = self.resolve(name)

@@ -47,6 +47,11 @@ class Replies:
                 self._replies.popitem(last=False)
         return reply
 
+    def forget(self) -> None:
+        """Drop all remembered replies."""
+        with self._lock:
+            self._replies.clear()
+
     def __len__(self) -> int:
         return len(self._replies)
 

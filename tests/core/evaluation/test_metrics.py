@@ -191,5 +191,7 @@ def test_every_metric_says_what_it_is():
 
 def test_an_outcome_survives_json(kit, last):
     outcome = observe(kit.graph, last("Ann", "Drama"))
-    outcome = dataclasses.replace(outcome, costs=(*outcome.costs, Cost("X", "read", 0.1, notes=("a", "b"))))
-    assert Outcome.from_dict(json.loads(json.dumps(outcome.to_dict()))) == outcome
+    many = Ranked(9, (1, 2, 3, 6, 8, 9), (1, 6, None))
+    outcome = dataclasses.replace(outcome, reader=many, costs=(*outcome.costs, Cost("X", "read", 0.1, notes=("a", "b"))))
+    told = json.loads(json.dumps(outcome.to_dict()))
+    assert Outcome.from_dict(told) == outcome and told["reader"]["relevant"] == [[1, 3], [6, 1], [8, 2]]

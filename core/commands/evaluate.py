@@ -1,0 +1,152 @@
+"""`evaluate`: instances over a question set."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from core.commands.terminal import FAILED, OK, bar, watch
+from core.errors import BadInput, HopscopeError
+
+EPILOG = """Every question is kept as it is done, in evaluations.sqlite of your Hopscope folder. The same command takes an unfinished
+run up where it stopped, tries failed questions again, and shows a finished one at once. The exit code is 1 where an instance answered
+no question at all."""
+
+
+def add(commands) -> None:
+    """The command's grammar."""
+    evaluate = commands.add_parser("evaluate", help="run instances over a question set and compare their figures", epilog=EPILOG)
+    evaluate.add_argument(
+        "--set",
+        required=True,
+        metavar="NAME",
+        help="a question set (metaqa-2hop-dev; metaqa-2hop is short for its test part) or a file of questions; several with commas",
+    )
+    evaluate.add_argument(
+        "--instances",
+        required=True,
+        action="append",
+        metavar="IDS",
+        help="instances or lines of operators, separated by commas; the first is what the others are tested against",
+    )
+    evaluate.add_argument("--sample", default="200", metavar="N", help="questions drawn from each set, or all (default: 200)")
+    evaluate.add_argument("--seed", type=int, default=0, help="of the sample and of everything drawn by lot (default: 0)")
+    evaluate.add_argument(
+        "--graph", metavar="NAME", help="a graph's name or folder (default: the set's own; for a file without graphs, metaqa)"
+    )
+    evaluate.add_argument("--no-llm", action="store_true", help="ask no language model for answers; the graph reader's are scored")
+    evaluate.add_argument("--judge", action="store_true", help="let the model of the role judge say whether each answer is right")
+    evaluate.add_argument("--cold", action="store_true", help="share and remember nothing, so that seconds are each instance's own (slow)")
+    evaluate.add_argument("--json", action="store_true", help="print one JSON object")
+    evaluate.add_argument("--csv", metavar="FILE", help="write a row a question and instance; the summary goes to FILE-summary.csv")
+    evaluate.add_argument("--latex", metavar="FILE", help="write the summary as a LaTeX table (booktabs)")
+    taken = evaluate.add_mutually_exclusive_group()
+    taken.add_argument("--resume", action="store_true", help="take up an unfinished run of the same plan (the default)")
+    taken.add_argument("--again", action="store_true", help="begin anew; what the earlier run found is kept beside it")
+    evaluate.set_defaults(run=run)
+
+
+def run(options) -> int:
+    """Evaluate, print and write; the exit code."""
+    from core.engine import shared
+    from core.evaluation.store import shared as store
+    from core.evaluation.summary import Summary, summary_dict
+
+    engine = shared()
+    plan = _plan(options, engine)
+    job = engine.evaluate(plan, options.again)
+    try:
+        watch(job)
+    except KeyboardInterrupt:
+        print("hopscope: What is done is kept; the same command goes on from there.", file=sys.stderr)
+        raise
+    if job.error:
+        raise HopscopeError(job.error)
+    summary = Summary(store().run(job.number), store().rows(job.number))
+    _write(options, summary)
+    if options.json:
+        print(json.dumps(summary_dict(summary), ensure_ascii=False, indent=2))
+    else:
+        _print(summary)
+    return OK if all(summary.counts(instance)["scored"] for instance in summary.instances) else FAILED
+
+
+def _plan(options, engine):
+    """What the options ask for. Raises BadInput, BadParameter, StoreError."""
+    from core.evaluation.plan import make_plan
+    from core.instances.catalogue import catalogue, find
+
+    if options.sample != "all" and not options.sample.isdecimal():
+        raise BadInput(f"A sample is a whole number or “all”, not “{options.sample}”.")
+    known = catalogue()
+    chosen = {instance.id: instance for spec in split(",".join(options.instances)) if (instance := find(spec, known))}
+    wishes = {"model": not options.no_llm, "judge": options.judge, "cold": options.cold}
+    size = None if options.sample == "all" else int(options.sample)
+    with bar("Opening the graph") as advanced:
+
+        def graph(name):
+            return engine.graph(name, progress=advanced)
+
+        return make_plan(tuple(chosen.values()), options.set, size, graph, graph=options.graph or "", seed=options.seed, **wishes)
+
+
+def split(text: str) -> list[str]:
+    """The parts of `text` between the commas that stand outside brackets and quotes."""
+    parts, depth, quote = [""], 0, ""
+    for letter in text:
+        if quote or letter in "\"'":
+            quote = quote or letter if letter != quote else ""
+        else:
+            depth += (letter == "(") - (letter == ")")
+        if letter == "," and not depth and not quote:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _write(options, summary) -> None:
+    from pathlib import Path
+
+    from core.evaluation.export import latex, rows_csv, summary_csv
+
+    files = {}
+    if options.csv:
+        file = Path(options.csv)
+        files = {file: rows_csv, file.with_name(f"{file.stem}-summary.csv"): summary_csv}
+    if options.latex:
+        files[Path(options.latex)] = latex
+    for file, told in files.items():
+        try:
+            file.write_text(told(summary), "utf-8")
+        except OSError as error:
+            raise BadInput(f"{file} cannot be written: {error.strerror}.") from None
+
+
+def _print(summary) -> None:
+    from core.evaluation.export import SHOWN, shown
+    from core.evaluation.metrics import metric
+
+    spec, table = summary.run.spec, summary.table(SHOWN)
+    print(f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, run {summary.run.id}")
+    if not spec["model"]:
+        print("No language model answered: hits@1 and f1 are the graph reader's.")
+    cells = [["", *SHOWN], *([instance, *_cells(figures, shown)] for instance, figures in table.items())]
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    for row in cells:
+        print("  ".join(cell.ljust(width) if not i else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))))
+    for instance in summary.instances:
+        counts = summary.counts(instance)
+        if counts["without_context"]:
+            print(f"{instance}: {counts['without_context']} questions had no triple to read and count as answered without context")
+        for error, times in list(summary.errors(instance).items())[:3]:
+            print(f"{instance}: {times} failed: {error}")
+    for test in summary.compared():
+        interval = f"[{shown(test.metric, test.low)}, {shown(test.metric, test.high)}]"
+        print(f"{test.a} − {test.b}, {metric(test.metric).name}: {shown(test.metric, test.difference)} {interval}, p = {test.p_holm:.2g}")
+
+
+def _cells(figures, shown) -> list[str]:
+    return [
+        f"{shown(name, told.mean)} [{shown(name, told.low)}, {shown(name, told.high)}]" if told.n else "–" for name, told in figures.items()
+    ]

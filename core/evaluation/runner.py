@@ -1,0 +1,166 @@
+"""Runs a plan: every instance on every question, kept as it goes, taken up where it stopped."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from core.errors import Cancelled, HopscopeError
+from core.evaluation.judge import judge
+from core.evaluation.outcome import observe
+from core.evaluation.plan import Drawn, Plan
+from core.evaluation.store import CANCELLED, DONE, RUNNING, Store
+from core.graph.pagerank import top_pagerank
+from core.instances.catalogue import Instance
+from core.jobs import Job, sentence
+from core.models.base import Task
+from core.models.combine import names
+from core.operators.base import parameters, values
+from core.run import Ask, LaneRun, Prefixes, Progress
+from core.snapshot import freeze_all
+
+
+@dataclass
+class Pace:
+    """How far a run is and how long the rest will take, from what each instance has taken so far."""
+
+    total: int
+    left: dict[str, int]
+    failed: int = 0
+    spent: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, instance: str, seconds: float, failed: bool) -> None:
+        """One more row, done or failed."""
+        self.left[instance] -= 1
+        self.failed += failed
+        self.spent[instance].append(seconds)
+
+    @property
+    def done(self) -> int:
+        return self.total - sum(self.left.values())
+
+    def seconds_left(self) -> float | None:
+        """Seconds until the end; None before the first row."""
+        means = {instance: sum(seconds) / len(seconds) for instance, seconds in self.spent.items()}
+        if not means:
+            return None
+        usual = sum(means.values()) / len(means)
+        return sum(count * means.get(instance, usual) for instance, count in self.left.items())
+
+    def words(self) -> str:
+        """`12 of 400 done, 1 failed, about 3 min left`."""
+        left = self.seconds_left()
+        parts = [f"{self.done:,} of {self.total:,} done", f"{self.failed:,} failed" if self.failed else ""]
+        return ", ".join(filter(None, [*parts, f"about {duration(left)} left" if left else ""]))
+
+
+@dataclass
+class Evaluation:
+    """A plan at work. `ask` makes an `Ask` of a drawn question (and may raise); calling it with its job runs what is left."""
+
+    plan: Plan
+    store: Store
+    run: int
+    models: object
+    ask: Callable[[Drawn], Ask]
+
+    def __call__(self, job: Job) -> int:
+        """Run everything that is not finished; the run's number. What fails is kept with its sentence and tried again next time."""
+        done = self.store.finished(self.run)
+        left = {i.id: sum((i.id, one.question.id) not in done for one in self.plan.drawn) for i in self.plan.instances}
+        pace = Pace(len(self.plan.drawn) * len(self.plan.instances), left)
+        if any(left.values()):
+            self._warm(job)
+            self.store.mark(self.run, RUNNING)
+        try:
+            for drawn, instances in self._turns(done):
+                prefixes = Prefixes()
+                for instance in instances:
+                    job.check()
+                    job.tell(f"{pace.words()}: {instance.name}", pace.done / pace.total)
+                    start = time.perf_counter()
+                    failed = self._one(job, drawn, instance, Prefixes() if self.plan.cold else prefixes)
+                    pace.add(instance.id, time.perf_counter() - start, failed)
+        except Cancelled:
+            self.store.mark(self.run, CANCELLED)
+            raise
+        self.store.mark(self.run, DONE)
+        job.tell(pace.words(), 1.0)
+        return self.run
+
+    def _turns(self, done: set[tuple[str, str]]) -> Iterator[tuple[Drawn, list[Instance]]]:
+        """Each question with the instances left for it; the first one turns with the question, so that none is always first."""
+        count = len(self.plan.instances)
+        for place, drawn in enumerate(self.plan.drawn):
+            turned = [self.plan.instances[(place + i) % count] for i in range(count)]
+            yield drawn, [instance for instance in turned if (instance.id, drawn.question.id) not in done]
+
+    def _one(self, job: Job, drawn: Drawn, instance: Instance, prefixes: Prefixes) -> bool:
+        """Run and keep one row; whether it failed."""
+        if self.plan.cold:
+            self.models.forget()
+        outcome, states, error = None, None, None
+        try:
+            asked = self.ask(drawn)
+            lane = LaneRun(asked, instance.line, self.models, prefixes)
+            progress = Progress(check=job.check)
+            lane.retrieve(progress)
+            lane.answer(progress)
+            outcome = observe(asked.graph, lane.state, self._judged(job, lane))
+            states = freeze_all(lane.states, asked.graph)
+        except Cancelled:
+            raise
+        except Exception as failure:
+            outcome, error = None, sentence(failure)
+        self.store.keep(self.run, instance.id, drawn.question.id, outcome, error, states)
+        return error is not None
+
+    def _judged(self, job: Job, lane: LaneRun):
+        question, answer = lane.state.question, lane.state.answer
+        if not self.plan.judge or answer is None or not question.answers:
+            return None
+        return judge(self.models.chat("judge"), question.text, question.answers, answer, job.check)
+
+    def _warm(self, job: Job) -> None:
+        """Load what will be needed, so that no question pays for it. Raises ModelUnavailable where a language model that is to
+        answer or judge is not here; what only some instances rank by is told of in their rows."""
+        job.tell("Loading the models")
+        roles = [getattr(operator, "role", None) for i in self.plan.instances for operator in i.line if operator.stage == "generate"]
+        for role in dict.fromkeys([*(roles if self.plan.model else []), *(["judge"] if self.plan.judge else [])]):
+            load = getattr(self.models.chat(role), "load", None)
+            if load:
+                load()
+        try:
+            asked = self.ask(self.plan.drawn[0])
+            top_pagerank(asked.graph, asked.seeds, 10)  # compiled code is read from disk when it is first called
+        except HopscopeError:
+            pass  # the question's rows say so
+        for name in dict.fromkeys(name for i in self.plan.instances for name in ranked_by(i)):
+            job.check()
+            try:
+                chooser = self.models.chooser(name)
+                if hasattr(chooser, "score"):
+                    chooser.score(Task("warm"), ["warm"])
+            except HopscopeError:
+                continue  # every row that needs it says so
+
+
+def ranked_by(instance: Instance) -> list[str]:
+    """The models that an instance's operators rank or choose by."""
+    return [
+        name
+        for operator in instance.line
+        for parameter, value in zip(parameters(type(operator)), values(operator).values(), strict=True)
+        if parameter.model and value not in parameter.also
+        for name in names(value)
+    ]
+
+
+def duration(seconds: float) -> str:
+    """`40 s`, `3 min`, `1 h 20 min`."""
+    minutes = round(seconds / 60)
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"

@@ -1,0 +1,45 @@
+"""An engine over the films graph, and plans for it, with a home of the test's own."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from core.engine import Engine
+from core.evaluation.plan import Drawn, Plan
+from core.evaluation.store import shared
+from core.instances.catalogue import Instance
+from core.operators.text import parse_line
+from core.types import Question
+
+LINE = "EgoNetwork() >> ShortestPaths() >> Rank(keep={keep}) >> Answer()"
+
+
+@pytest.fixture
+def bench(kit, tmp_path, monkeypatch):
+    """`bench.engine`, `bench.plan("a=LINE", ...)`, `bench.run(plan)` giving the ended job, and `bench.store()`."""
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    engine = Engine(kit.Written(encoder=kit.Table({"One -> has_genre -> Drama": 1.0})))
+    films = str(kit.graph.folder)
+    questions = (
+        Question("genre of One", "q-1", ("One",), ("Drama",), 1),
+        Question("director of Two", "q-2", ("Two",), ("Ann",), 1),
+        Question("genre of what Ann directed", "q-3", ("Ann",), ("Drama", "Comedy"), 2),
+        Question("who is Nobody", "q-4", ("Nobody",), ("Ann",), 1),
+    )
+
+    def instance(key, text):
+        return Instance(key, key.upper(), parse_line(text))
+
+    def plan(*instances, questions=questions, **wishes):
+        lines = instances or (instance("two", LINE.format(keep=2)), instance("one", LINE.format(keep=1)))
+        drawn = tuple(Drawn(question, "films-set", films) for question in questions)
+        return Plan(lines, drawn, "films-set", 10, ((films, kit.graph.digest),), **wishes)
+
+    def run(plan, again=False):
+        job = engine.evaluate(plan, again)
+        assert job.wait(20), "the job did not end"
+        return job
+
+    yield SimpleNamespace(engine=engine, models=engine.models, plan=plan, run=run, store=shared, instance=instance, questions=questions)
+    engine.evaluations.stop()
+    shared().close()
