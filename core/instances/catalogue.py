@@ -8,6 +8,7 @@ import tempfile
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,16 @@ from core.operators.base import STAGES, Line, make, values
 from core.operators.text import operator_class, parse_line
 
 FOLDER = Path(__file__).parent
-FIELDS = ("title", "short", "paper", "group", "notes", "line")
+FIELDS = ("title", "short", "paper", "group", "base", "notes", "line")
 OWN = "own"
 
 
 @dataclass(frozen=True)
 class Instance:
-    """A line of operators with a name. `group` is the paper's own grouping, "own" for what a person saved."""
+    """A line of operators with a name. `group` is the paper's own grouping, "own" for what a person saved.
+
+    `base` is the id of the instance that this one changes, where it is shown beside that.
+    """
 
     id: str
     title: str
@@ -31,6 +35,7 @@ class Instance:
     short: str = ""
     paper: str = ""
     group: str = ""
+    base: str = ""
     notes: str = ""
 
     @property
@@ -40,14 +45,28 @@ class Instance:
 
 
 def catalogue() -> dict[str, Instance]:
-    """Every instance by id: the published ones in the papers' order, then the person's own. Raises BadParameter."""
+    """Every instance by id: the published ones in the papers' order, those with a base after it, then the person's own.
+
+    Raises BadParameter.
+    """
     found: dict[str, Instance] = {}
     for file in sorted(FOLDER.glob("*.toml")):
         found |= read(file)
+    found = _beside(found)
     own = own_file()
     if own.exists():
         found |= {key: instance for key, instance in read(own).items() if key not in found}
     return found
+
+
+def _beside(rows: Mapping[str, Instance]) -> dict[str, Instance]:
+    """The rows, each that has a base moved behind that. Raises BadParameter where a base is not an instance without one."""
+    changes: dict[str, list[Instance]] = {}
+    for row in rows.values():
+        if row.base and (row.base not in rows or rows[row.base].base):
+            raise BadParameter(f"“{row.id}”: its base “{shorten(row.base)}” is no instance that stands alone.{nearest(row.base, rows)}")
+        changes.setdefault(row.base, []).append(row)
+    return {row.id: row for alone in changes.get("", ()) for row in (alone, *changes.get(alone.id, ()))}
 
 
 def own_file() -> Path:
@@ -56,7 +75,13 @@ def own_file() -> Path:
 
 
 def read(file: Path) -> dict[str, Instance]:
-    """The instances of one TOML file. Raises BadParameter that names file, row, key and the nearest valid name."""
+    """The instances of one TOML file, read again when it changed. Raises BadParameter that names file, row, key and the nearest valid name."""
+    known = file.stat()
+    return dict(_read(file, known.st_mtime_ns, known.st_size))
+
+
+@lru_cache(maxsize=32)
+def _read(file: Path, changed: int, size: int) -> dict[str, Instance]:
     try:
         rows = tomllib.loads(file.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -1,11 +1,12 @@
-"""The catalogue: the fifteen published rows, checks that name file, row and key, and a person's own."""
+"""The catalogue: the published rows against their tables, checks that name file, row and key, and a person's own."""
 
 import pytest
 
 from core.errors import BadInput, BadParameter
 from core.instances import catalogue as rows
-from core.instances.catalogue import catalogue, find, named, read, save
-from core.operators import Answer, BeamSearch, PersonalizedPageRank, Rank, ShortestPaths
+from core.instances.catalogue import Instance, catalogue, find, named, read, save
+from core.models.combine import names
+from core.operators import Answer, BeamSearch, PersonalizedPageRank, RandomWalks, Rank, ShortestPaths, TreePaths
 from core.operators.base import Line
 from core.operators.text import parse_line
 
@@ -55,6 +56,60 @@ def test_parameters_of_table_1():
         assert all(o.keep == 64 and o.unit == "relation" for o in line if o.stage == "filter")
         assert all(o.keep == 32 for o in line if isinstance(o, Rank))
         assert all((o.width, o.hops) == (8, 4) for o in line if isinstance(o, BeamSearch))
+
+
+# Table 4 of v1: extraction, path filtering and path refinement of No. 0 to 20.
+MODELS = ["bm25", "encoder", "reranker", "encoder-finetuned", "choose", "chat-finetuned"]
+TABLE_4 = [
+    ("PageRank", "shortest", "random"),
+    ("walks", "shortest", "random"),
+    *((f"PageRank & {model}", "shortest", "random") for model in MODELS),
+    ("PageRank", "complete", "random"),
+    *(("PageRank", f"tree {model}", "random") for model in MODELS),
+    *(("PageRank", "shortest", model) for model in MODELS),
+]
+KINDS = {"ShortestPaths": "shortest", "SimplePaths": "complete", "RandomSelect": "random", "RandomWalks": "walks"}
+KINDS |= {"PersonalizedPageRank": "PageRank", "TreePaths": "tree ", "FilterSubgraph": " & ", "Rank": ""}
+
+
+def test_the_twenty_one_are_those_of_version_one():
+    known = catalogue()
+
+    def told(*operators):
+        return "".join(KINDS[type(o).__name__] + (names(o.model)[-1] if hasattr(o, "model") else "") for o in operators)
+
+    for n, row in enumerate(TABLE_4):
+        *extract, paths, refine, answer = known[f"lego-v1-{n}"].line
+        assert (told(*extract), told(paths), told(refine)) == row, n
+        assert refine.keep == 64 and answer == Answer(paths=64, max_tokens=256)
+        assert extract[0] == PersonalizedPageRank(keep=2000, damping=0.8) or n == 1
+        assert all((o.keep, o.unit, o.mode) == (24, "relation", "induced") for o in extract[1:])
+        assert not isinstance(paths, TreePaths) or (paths.width, paths.hops, paths.reading) == (128, 3, "paper")
+    assert known["lego-v1-1"].line.operators[0] == RandomWalks(walks=64, steps=4, restart=0.0, direction="both")
+
+
+OPTIMISED = {"lego-13": 4, "lego-14": 5, "lego-15": 2}
+
+
+def test_optimised_rows_stand_behind_their_base_and_differ_from_it_in_one_operator():
+    known = catalogue()
+    order = list(known)
+    for base, count in OPTIMISED.items():
+        at = order.index(base)
+        following = [known[key] for key in order[at + 1 : at + 1 + count]]
+        assert {row.base for row in following} == {base} and known[order[at + 1 + count]].base != base
+        for row in following:
+            ours, theirs = map(repr, row.line), list(map(repr, known[base].line))
+            assert len(set(ours) - set(theirs)) == 1, row.id
+
+
+def test_a_base_must_be_an_instance_that_stands_alone():
+    line = catalogue()["lego-1"].line
+    alone, changed = Instance("a", "A", line), Instance("b", "B", line, base="a")
+    assert list(rows._beside({"b": changed, "c": Instance("c", "C", line), "a": alone})) == ["c", "a", "b"]
+    for wrong in ("nowhere", "b"):
+        with pytest.raises(BadParameter, match=f"“x”: its base “{wrong}” is no instance that stands alone"):
+            rows._beside({"a": alone, "b": changed, "x": Instance("x", "X", line, base=wrong)})
 
 
 def test_a_lines_text_reads_back():
