@@ -87,7 +87,7 @@ class Written:
     def chat(self, role="answer"):
         return self._chat
 
-    def signature(self):
+    def signature(self, name=None):
         return "written"
 
     def title(self, role):

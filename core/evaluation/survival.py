@@ -25,9 +25,9 @@ def funnel(graph, state: State, answers: Sequence[str]) -> tuple[Stage, ...]:
     """The stages that the run has reached so far; empty where no answer is known.
 
     graph: a node has the answer's name. subgraph: such a node was extracted. paths: it lies on a path that is left
-    after retrieval and refinement. prompt: on a path that the language model was shown. answer: the model's text holds
-    the name, or, where no model was asked, the graph reader names it. A run without extraction skips subgraph, paths
-    and prompt.
+    after retrieval and refinement. prompt: on a path, or in a community report, that the language model was shown. answer:
+    the model's text holds the name, or, where no model was asked, the graph reader names it. A run without extraction skips
+    subgraph, paths and prompt.
     """
     answers = tuple(dict.fromkeys(answers))
     if not answers:
@@ -41,7 +41,9 @@ def funnel(graph, state: State, answers: Sequence[str]) -> tuple[Stage, ...]:
         found.append(("paths", lambda name: not on_paths.isdisjoint(gold_nodes(graph, name))))
         if state.prompt is not None:
             on_prompt = _on(paths[: state.prompt.paths])
-            found.append(("prompt", lambda name: not on_prompt.isdisjoint(gold_nodes(graph, name))))
+            told = [report.text for report in (state.reports or ())[: state.prompt.reports]]
+            shown = lambda name: not on_prompt.isdisjoint(gold_nodes(graph, name)) or any(match(text, name) for text in told)
+            found.append(("prompt", shown))
     if state.answer is not None:
         found.append(("answer", lambda name: match(state.answer, name)))
     elif state.reader is not None:

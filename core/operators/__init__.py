@@ -7,6 +7,7 @@ from core.operators.generate import Answer
 from core.operators.paths import ShortestPaths, SimplePaths
 from core.operators.read import GraphReader
 from core.operators.refine import RandomSelect, Rank
+from core.operators.reports import CommunityReports
 from core.operators.tree import TreePaths
 
 OPERATORS = {
@@ -22,6 +23,7 @@ OPERATORS = {
         TreePaths,
         Rank,
         RandomSelect,
+        CommunityReports,
         GraphReader,
         Answer,
     )

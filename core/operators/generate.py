@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.errors import BadInput
 from core.operators.base import Context, Operator, Recorder, param
 from core.prompts import filled, prompts
-from core.types import Prompt, State, Usage
+from core.types import Prompt, Report, State, Usage
 
-PROMPTS = ("reasoning-paths", "question-only")
+PROMPTS = ("reasoning-paths", "paths-and-reports", "question-only")
+READS = {"reasoning-paths": ("paths",), "paths-and-reports": ("paths", "reports"), "question-only": ()}
 CHARACTERS_A_TOKEN = 3.5  # used only to foretell a prompt's size where no model is asked
 
 
@@ -19,7 +20,7 @@ class Answer(Operator):
 
     Zero-shot, or with one or a few solved examples before the question. Where the paths do not fit into the model's
     context, the last ones are left out and the trace says how many. With no path found the model is asked all the
-    same and told so.
+    same and told so. "paths-and-reports" shows community reports before the paths (LEGO-GraphRAG's GRAG-M).
     """
 
     stage = "generate"
@@ -34,15 +35,16 @@ class Answer(Operator):
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
-        return ("paths",) if self.prompt == "reasoning-paths" else ()
+        return READS[self.prompt]
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         texts = [ctx.graph.text(path) for path in state.paths.items[: self.paths]] if state.paths and self.reads else []
+        reports = (state.reports or ()) if "reports" in self.reads else ()
         if not ctx.answering:
-            return state.replace(prompt=Prompt(self._messages(state.question.text, texts), len(texts)))
+            return state.replace(prompt=Prompt(self._messages(state.question.text, texts, reports), len(texts), reports=len(reports)))
         ctx.progress("Waiting for the language model", None)
         chat = ctx.models.chat(self.role)
-        prompt = self._fit(chat, state.question.text, texts)
+        prompt = self._fit(chat, state.question.text, texts, reports)
         if prompt.paths < len(texts):
             recorder.notes.append(f"Only {prompt.paths} of {len(texts)} paths fit into the model's context of {chat.context:,} tokens.")
         ctx.progress("Reading the paths", None)
@@ -50,30 +52,32 @@ class Answer(Operator):
         if reply.finish == "length":
             recorder.notes.append(f"The answer was cut at {self.max_tokens} tokens.")
         recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
-        prompt = Prompt(prompt.messages, prompt.paths, reply.tokens_in or prompt.tokens)
+        prompt = replace(prompt, tokens=reply.tokens_in or prompt.tokens)
         return state.replace(prompt=prompt, answer=reply.text.strip())
 
-    def _fit(self, chat, question: str, texts: list[str]) -> Prompt:
+    def _fit(self, chat, question: str, texts: list[str], reports: tuple[Report, ...]) -> Prompt:
         """The prompt with the most paths that fit; counting tokens needs no exact search, as only few prompts are long."""
         room = chat.context - self.max_tokens - 8
         shown = len(texts)
         while True:
-            messages = self._messages(question, texts[:shown])
+            messages = self._messages(question, texts[:shown], reports)
             tokens = chat.count_tokens(messages)
             if tokens <= room:
-                return Prompt(messages, shown, tokens)
+                return Prompt(messages, shown, tokens, len(reports))
             if shown == 0:
-                raise BadInput(f"The question alone needs {tokens:,} tokens; the model has room for {room:,}.")
+                what = "question and the community reports alone need" if reports else "question alone needs"
+                raise BadInput(f"The {what} {tokens:,} tokens; the model has room for {room:,}.")
             shown = min(shown - 1, int(shown * room / tokens))
 
-    def _messages(self, question: str, texts: list[str]) -> tuple[dict[str, str], ...]:
+    def _messages(self, question: str, texts: list[str], reports: tuple[Report, ...] = ()) -> tuple[dict[str, str], ...]:
         prompt = prompts("answer")[self.prompt]
         messages = [{"role": "system", "content": prompt["system"]}]
         for example in prompt["examples"][: self.shots]:
-            messages.append({"role": "user", "content": filled(prompt["user"], example.get("paths", ""), example["question"])})
+            messages.append({"role": "user", "content": filled(prompt["user"], **example)})
             messages.append({"role": "assistant", "content": example["answer"]})
         paths = "\n".join(" ".join(text.split()) for text in texts) or "(no path was found)"
-        return (*messages, {"role": "user", "content": filled(prompt["user"], paths, question)})
+        told = "\n".join(f"{report.title}: {report.text}" for report in reports) or "(no report)"
+        return (*messages, {"role": "user", "content": filled(prompt["user"], paths=paths, reports=told, question=question)})
 
     def words(self) -> str:
         return "answer" if self.reads else "answer from the question alone"

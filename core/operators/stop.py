@@ -43,7 +43,7 @@ def sufficient(chat: Chat, task: Task, texts: Sequence[str]) -> tuple[bool, Usag
 
 def _messages(question: str, paths: list[str]) -> tuple[dict[str, str], ...]:
     prompt = prompts("stop")["sufficient"]
-    user = filled(prompt["user"], "\n".join(paths), " ".join(question.split()))
+    user = filled(prompt["user"], paths="\n".join(paths), question=" ".join(question.split()))
     return ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": user})
 
 

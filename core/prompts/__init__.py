@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -16,7 +17,6 @@ def prompts(file: str) -> dict[str, dict[str, Any]]:
     return tomllib.loads((FOLDER / f"{file}.toml").read_text("utf-8"))
 
 
-def filled(template: str, paths: str, question: str) -> str:
-    """The template with its two places filled; braces in names stay as they are."""
-    before, _, after = template.partition("{question}")
-    return before.replace("{paths}", paths) + question + after
+def filled(template: str, **values: str) -> str:
+    """The template with its places (`{paths}`, `{question}` ...) filled, all in one go: braces in what is filled in stay as they are."""
+    return re.sub("|".join(f"{{{name}}}" for name in values), lambda place: values[place[0][1:-1]], template)

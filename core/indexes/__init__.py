@@ -1,0 +1,1 @@
+"""What is prepared ahead for a graph and kept beside it."""

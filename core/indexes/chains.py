@@ -1,0 +1,209 @@
+"""The relation chains of a graph, put into words and encoded once; a question then finds its chains by one encoder call."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from core.graph.chains import Chain, nothing
+from core.graph.store import Graph
+from core.indexes.kinds import kinds
+from core.indexes.phrases import chain_text, phrase
+from core.indexes.place import index_folder, keep
+
+MOST_CHAINS = 20_000
+MOST_EDGES = 2_000_000  # triples looked at to learn which steps follow each other
+HELD = 4
+PROBE = "Which words does this encoder put near each other?"
+VERSION = 1
+Tell = Callable[[str, float | None], None]
+_held: OrderedDict[tuple, ChainIndex] = OrderedDict()
+_guard = threading.Lock()
+
+
+@dataclass(frozen=True, eq=False)
+class ChainIndex:
+    """Chains with their words and the unit vectors of their words' tokens, ordered by (length, codes).
+
+    Chain `i` has the vectors `tokens[starts[i] : starts[i + 1]]`. `found` is how many chains the graph was seen to have,
+    of which the commonest of the shortest are kept.
+    """
+
+    chains: tuple[Chain, ...]
+    texts: tuple[str, ...]
+    tokens: np.ndarray  # float16 [t, d]
+    starts: np.ndarray  # int64 [n + 1]
+    found: int
+
+    def __len__(self) -> int:
+        return len(self.chains)
+
+    @cached_property
+    def place(self) -> dict[Chain, int]:
+        """The place of each chain."""
+        return {chain: i for i, chain in enumerate(self.chains)}
+
+    @cached_property
+    def beginnings(self) -> frozenset[Chain]:
+        """Every chain and what chains begin with."""
+        return frozenset(chain[:n] for chain in self.chains for n in range(1, len(chain) + 1))
+
+    def scores(self, question: np.ndarray, places: Sequence[int]) -> np.ndarray:
+        """float64 [len(places)]: how alike the question, as token vectors, and each of these chains are, in [-1, 1].
+
+        F1 of two late interactions: precision is the mean over the chain's tokens of the best cosine to a token of the
+        question, recall the same from the question's tokens to the chain's (as in BERTScore, Zhang et al. 2020). One
+        vector for the whole text is a token too, and the score then the cosine.
+        """
+        if not len(places):
+            return np.zeros(0)
+        lengths = np.diff(self.starts)[places]
+        rows = np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in places])
+        # einsum, unlike a matrix product, adds each row in an order that does not depend on the other rows
+        alike = np.einsum("td,qd->tq", self.tokens[rows].astype(np.float32), question.astype(np.float32)).astype(np.float64)
+        cuts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+        precision = np.add.reduceat(alike.max(axis=1), cuts) / lengths
+        recall = np.maximum.reduceat(alike, cuts, axis=0).mean(axis=1)
+        total = precision + recall
+        return np.where(total > 0, 2 * precision * recall / np.where(total > 0, total, 1), total / 2)
+
+
+def token_vectors(encoder, texts: Sequence[str], check: Callable[[], None] = nothing) -> list[np.ndarray]:
+    """For each text its tokens' unit vectors, float32 [tokens, d], without the marks at both ends; for an encoder that
+    gives none, the text's own vector."""
+    if not hasattr(encoder, "encode_tokens"):
+        return [vector[None] for vector in encoder.encode(texts, check)]
+    found: list[np.ndarray] = [np.empty(0)] * len(texts)
+    for places, vectors in encoder.encode_tokens(texts, check):
+        for place in places:
+            found[place] = vectors[1:-1] if len(vectors) > 2 else vectors
+    return found
+
+
+def fingerprint(encoder) -> str:
+    """A few letters that tell encoders apart, by the vector of one text, whatever they are called."""
+    vector = np.round(np.asarray(encoder.encode([PROBE])[0], np.float64), 2) + 0.0
+    return hashlib.sha256(vector.astype("<f4").tobytes()).hexdigest()[:12]
+
+
+def chain_index(
+    graph: Graph, encoder, steps: int, direction: str = "graph", progress: Tell = lambda text, share=None: None, check=nothing
+) -> ChainIndex:
+    """The graph's chains of at most `steps` steps, encoded first where they are not kept yet.
+
+    Raises StoreError where they cannot be kept, and what `check` raises.
+    """
+    key = (graph.digest, fingerprint(encoder), steps, graph.resolve(direction))
+    with _guard:
+        index = _held.pop(key, None)
+        if index is None:
+            file = index_folder(graph) / f"chains-{key[1]}-{steps}-{key[3]}.npz"
+            index = _read(file)
+            if index is None:
+                index = build(graph, encoder, steps, key[3], progress, check)
+                keep(file, lambda stream: _write(stream, index))
+        _held[key] = index
+        while len(_held) > HELD:
+            _held.popitem(last=False)
+    return index
+
+
+def build(graph: Graph, encoder, steps: int, direction: str, progress: Tell, check: Callable[[], None]) -> ChainIndex:
+    """The chains that the graph is seen to have, in words and encoded. At most `MOST_CHAINS`, shorter and commoner ones first."""
+    progress("Finding relation chains", None)
+    has = takes_part(graph)
+    chains, found = possible_chains(has, steps, direction, MOST_CHAINS, check)
+    phrases = [phrase(name) for name in graph.relation_names]
+    nouns = kinds(phrases, has, lambda texts: encoder.encode(texts, check))
+    texts = [chain_text(chain, phrases, nouns) for chain in chains]
+    vectors: list[np.ndarray] = []
+    for at in range(0, len(texts), 256):
+        progress(f"Encoding relation chains: {at:,} of {len(texts):,}", at / len(texts))
+        vectors += [part.astype(np.float16) for part in token_vectors(encoder, texts[at : at + 256], check)]
+    starts = np.concatenate([[0], np.cumsum([len(part) for part in vectors])]).astype(np.int64)
+    tokens = np.concatenate(vectors) if vectors else np.zeros((0, 1), np.float16)
+    return ChainIndex(tuple(chains), tuple(texts), tokens, starts, found)
+
+
+def takes_part(graph: Graph) -> csr_matrix:
+    """Which steps each node can take: float64 [nodes, 2 * relations], 1 where it can, 2 where to two other nodes or more.
+
+    From all triples, or from `MOST_EDGES` of them spread evenly.
+    """
+    edges = np.arange(graph.n_edges) if graph.n_edges <= MOST_EDGES else np.linspace(0, graph.n_edges - 1, MOST_EDGES).astype(np.int64)
+    heads, tails = graph.heads[edges].astype(np.int64), graph.tails[edges].astype(np.int64)
+    codes = 2 * graph.relations[edges].astype(np.int64)
+    nodes, steps, others = np.concatenate([heads, tails]), np.concatenate([codes, codes + 1]), np.concatenate([tails, heads])
+    order = np.lexsort((others, steps, nodes))
+    nodes, steps, others = nodes[order], steps[order], others[order]
+    fresh = np.ones(len(nodes), bool)
+    fresh[1:] = (nodes[1:] != nodes[:-1]) | (steps[1:] != steps[:-1]) | (others[1:] != others[:-1])
+    matrix = csr_matrix((np.ones(int(fresh.sum())), (nodes[fresh], steps[fresh])), (graph.n_nodes, 2 * graph.n_relations))
+    matrix.data = np.minimum(matrix.data, 2)
+    return matrix
+
+
+def possible_chains(has: csr_matrix, steps: int, direction: str, most: int, check: Callable[[], None]) -> tuple[list[Chain], int]:
+    """Chains of which every two steps in a row are taken at some node: (chains by (length, codes), how many there are).
+
+    How common a chain is, is guessed from its pairs of steps, as if each depended on the one before it only. Where there
+    are more than `most`, the shorter come first, then the commoner; longer ones are then counted only as far as they
+    continue kept ones.
+    """
+    can, several = has.sign().tocsr(), (has > 1).astype(np.float64).tocsr()
+    follows = (can.T @ can).tocsr()  # [way back of the step before, next step]: at how many nodes both are
+    again = np.asarray(several.sum(axis=0)).ravel()  # a step back leads on only where there is another node to reach
+    total = np.asarray(can.sum(axis=0)).ravel()
+    open_codes = [c for c in range(has.shape[1]) if total[c] and (direction == "both" or c % 2 == (direction == "in"))]
+    level: dict[Chain, float] = {(code,): float(total[code]) for code in open_codes}
+    kept, found, allowed = _commonest(level, most), len(level), frozenset(open_codes)
+    for _ in range(1, steps):
+        longer: dict[Chain, float] = {}
+        for chain in kept:
+            check()
+            if len(chain) == len(next(iter(level))):
+                for code, count in _next(follows, again, chain[-1]):
+                    if code in allowed and count:
+                        longer[(*chain, code)] = level[chain] * count / max(1.0, total[chain[-1] ^ 1])
+        if not longer:
+            break
+        found, level = found + len(longer), longer
+        kept = kept + _commonest(longer, most - len(kept))
+    return sorted(kept, key=lambda chain: (len(chain), chain)), found
+
+
+def _next(follows: csr_matrix, again: np.ndarray, code: int) -> Iterator[tuple[int, float]]:
+    """The steps that follow a step, by code, and at how many nodes."""
+    row = follows.getrow(code ^ 1)
+    for after, count in sorted(zip(row.indices.tolist(), row.data.tolist())):
+        yield after, float(again[after]) if after == code ^ 1 else count
+
+
+def _commonest(level: dict[Chain, float], most: int) -> list[Chain]:
+    return sorted(level, key=lambda chain: (-level[chain], chain))[: max(0, most)]
+
+
+def _write(stream, index: ChainIndex) -> None:
+    told = json.dumps({"version": VERSION, "found": index.found, "chains": index.chains, "texts": index.texts}, ensure_ascii=False)
+    np.savez(stream, tokens=index.tokens, starts=index.starts, told=np.frombuffer(told.encode("utf-8"), np.uint8))
+
+
+def _read(file) -> ChainIndex | None:
+    """What is kept in `file`; None where there is nothing, or it is damaged or of another version."""
+    try:
+        with np.load(file, allow_pickle=False) as data:
+            told = json.loads(data["told"].tobytes().decode("utf-8"))
+            if told["version"] != VERSION:
+                return None
+            index = ChainIndex(tuple(map(tuple, told["chains"])), tuple(told["texts"]), data["tokens"], data["starts"], told["found"])
+    except (OSError, ValueError, EOFError, KeyError):
+        return None
+    return index if len(index.starts) == len(index.chains) + 1 and index.starts[-1] == len(index.tokens) else None

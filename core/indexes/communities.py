@@ -1,0 +1,115 @@
+"""Communities of a graph by the Leiden algorithm, split until they are small; found once and kept beside the graph."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from core.graph.store import Graph
+from core.indexes.place import index_folder, keep
+
+MAX_SIZE = 10  # of Microsoft's GraphRAG
+SEED = 0
+Tell = Callable[[str, float | None], None]
+_dice = threading.Lock()  # igraph draws from one generator a process
+
+
+@dataclass(frozen=True, eq=False)
+class Communities:
+    """The finest communities of a graph: `of[v]` is that of node `v`. They are numbered by their first member."""
+
+    of: np.ndarray  # int32 [n]
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def members(self, community: int) -> np.ndarray:
+        """The nodes of a community, int64, ascending."""
+        return self._order[self._starts[community] : self._starts[community + 1]]
+
+    def sizes(self) -> np.ndarray:
+        """The number of members of each community, int64."""
+        return np.diff(self._starts)
+
+    def digest(self, community: int) -> str:
+        """The sha256 of a community's members in hex."""
+        return hashlib.sha256(self.members(community).astype("<i8").tobytes()).hexdigest()
+
+    @cached_property
+    def _order(self) -> np.ndarray:
+        return np.argsort(self.of, kind="stable").astype(np.int64)
+
+    @cached_property
+    def _starts(self) -> np.ndarray:
+        return np.concatenate([[0], np.cumsum(np.bincount(self.of))]).astype(np.int64)
+
+
+def communities(
+    graph: Graph, max_size: int = MAX_SIZE, progress: Tell = lambda text, share=None: None, check: Callable[[], None] = lambda: None
+) -> Communities:
+    """The graph's communities, found where they are not kept yet; the same for the same graph in any process.
+
+    Raises StoreError where they cannot be kept.
+    """
+    file = index_folder(graph) / f"communities-{max_size}.npy"
+    known = _read(file, graph.n_nodes)
+    if known is None:
+        known = detect(graph, max_size, progress, check)
+        keep(file, lambda stream: np.save(stream, known))
+    return Communities(known)
+
+
+def detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], None]) -> np.ndarray:
+    """The community of each node, int32 [n], numbered by first member.
+
+    Leiden for modularity on the undirected graph (parallel edges weigh more); each community of more than `max_size`
+    nodes is split again by Leiden on the subgraph that it induces, until it is small enough or Leiden leaves it whole.
+    Microsoft's GraphRAG clusters only the largest connected component; here every node belongs to a community.
+    """
+    import igraph
+
+    progress("Finding communities", 0.0)
+    edges = np.column_stack([graph.heads, graph.tails]).astype(np.int64)
+    waiting = [(np.arange(graph.n_nodes), igraph.Graph(n=graph.n_nodes, edges=edges))]
+    found, settled = np.empty(graph.n_nodes, np.int64), 0
+    while waiting:
+        check()
+        nodes, part = waiting.pop()
+        membership = _leiden(part)
+        count = int(membership.max()) + 1 if len(membership) else 0
+        for inner in np.split(np.argsort(membership, kind="stable"), np.cumsum(np.bincount(membership))[:-1]) if count else ():
+            if count > 1 and len(inner) > max_size:
+                waiting.append((nodes[inner], part.induced_subgraph(inner.tolist())))
+            else:
+                found[nodes[inner]] = nodes[inner].min()
+                settled += len(inner)
+        progress(f"Finding communities: {settled:,} of {graph.n_nodes:,} entities", settled / max(1, graph.n_nodes))
+    return np.unique(found, return_inverse=True)[1].astype(np.int32)
+
+
+def _leiden(part) -> np.ndarray:
+    """The cluster of each vertex by Leiden with a generator of its own, so that the same part gives the same clusters."""
+    import igraph
+
+    with _dice:
+        igraph.set_random_number_generator(random.Random(SEED))
+        try:
+            return np.asarray(part.community_leiden(objective_function="modularity", n_iterations=2).membership, np.int64)
+        finally:
+            igraph.set_random_number_generator(random)
+
+
+def _read(file, n_nodes: int) -> np.ndarray | None:
+    """What is kept in `file`; None where there is nothing or it is damaged."""
+    try:
+        known = np.load(file, allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        return None
+    fits = known.shape == (n_nodes,) and known.dtype == np.int32 and (not n_nodes or known.min() >= 0)
+    return known if fits else None

@@ -1,0 +1,43 @@
+"""Where what is prepared for a graph is kept, and how a file gets there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+from core.errors import StoreError
+from core.graph.store import Graph
+from core.home import home
+
+NAMED = 16  # letters of the digest in a folder's name
+
+
+def index_folder(graph: Graph) -> Path:
+    """The folder for indexes of this graph's content: beside its store, else in the person's folder. Raises StoreError."""
+    beside = graph.folder / "indexes" if graph.folder is not None and os.access(graph.folder, os.W_OK) else home() / "indexes"
+    folder = beside / graph.digest[:NAMED]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"An index of “{graph.name}” cannot be stored in {folder}: {error.strerror or error}.") from None
+    return folder
+
+
+def keep(file: Path, write: Callable[[IO[bytes]], None]) -> None:
+    """Write a file beside its place, make it durable, and put it there in one step. Raises StoreError."""
+    try:
+        handle, aside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                write(stream)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(aside, file)
+        except BaseException:
+            Path(aside).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from None

@@ -1,0 +1,170 @@
+"""Reports that a language model writes about communities, each written once and kept on disk."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from core.errors import StoreError
+from core.graph.store import Graph
+from core.indexes.communities import Communities
+from core.indexes.place import index_folder
+from core.models.base import Chat, Messages
+from core.prompts import prompts
+from core.types import Usage
+
+FACTS_TOKENS, REPORT_TOKENS = 400, 240
+CHARACTERS_A_TOKEN = 3.5
+NAMES_SHOWN = 30
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "title": {"type": "string", "maxLength": 80},
+        "summary": {"type": "string", "maxLength": 300},
+        "findings": {"type": "array", "maxItems": 3, "items": {"type": "string", "maxLength": 140}},
+    },
+    "required": ["title", "summary", "findings"],
+    "additionalProperties": False,
+}
+TABLE = "create table if not exists reports (key text primary key, title text not null, text text not null, note text not null)"
+Tell = Callable[[str, float | None], None]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A report: its title and text, a note where the model's reply could not be read, and what it cost (nothing where kept)."""
+
+    title: str
+    text: str
+    note: str = ""
+    usage: Usage = Usage()
+
+    @property
+    def fresh(self) -> bool:
+        """Whether it was written just now."""
+        return self.usage.calls > 0
+
+
+class Reports:
+    """The reports of a graph's communities by one model.
+
+    A report is known by the graph's digest, the community's members, the model's `signature`, the prompt and its limits, so
+    that nothing outdated is ever shown. `chat` is called for the model only when a report must be written. Microsoft's
+    GraphRAG writes the reports of a hierarchy bottom-up; here only those of the finest level are written (LEGO-GraphRAG,
+    technical report, B.10, which does not name the level).
+    """
+
+    def __init__(self, graph: Graph, communities: Communities, chat: Callable[[], Chat], signature: str):
+        self.graph, self.communities, self._chat, self._signature = graph, communities, chat, signature
+        self._file = index_folder(graph) / "reports.sqlite"
+
+    def get(self, community: int, seed: int = 0, check: Callable[[], None] | None = None) -> Written:
+        """The report of a community, written now where it is not kept yet. Raises StoreError and what the model raises."""
+        known = self.kept(community)
+        if known is not None:
+            return known
+        made = write(self._chat(), report_prompt(self.graph, self.communities.members(community)), seed, check)
+        self._query("insert or replace into reports values (?, ?, ?, ?)", (self._key(community), made.title, made.text, made.note))
+        return made
+
+    def kept(self, community: int) -> Written | None:
+        """The report of a community where it is kept, else None."""
+        rows = self._query("select title, text, note from reports where key = ?", (self._key(community),))
+        return Written(*rows[0]) if rows else None
+
+    def prepare(self, wanted: Iterable[int], progress: Tell, check: Callable[[], None]) -> tuple[int, int]:
+        """Write the wanted reports that are not kept yet: (written, kept before). Each is kept at once, so that a stop costs one.
+
+        `progress` hears how many are done and how much time is left.
+        """
+        wanted = list(dict.fromkeys(wanted))
+        missing = [community for community in wanted if self.kept(community) is None]
+        start = time.monotonic()
+        for done, community in enumerate(missing):
+            check()
+            left = f", {_span((time.monotonic() - start) / done * (len(missing) - done))} left" if done else ""
+            progress(f"Reports: {done:,} of {len(missing):,}{left}", done / len(missing))
+            self.get(community, check=check)
+        return len(missing), len(wanted) - len(missing)
+
+    def _key(self, community: int) -> str:
+        told = [self.graph.digest, self.communities.digest(community), self._signature, prompts("report")["report"]]
+        return hashlib.sha256(json.dumps([*told, SCHEMA, FACTS_TOKENS, REPORT_TOKENS], sort_keys=True).encode()).hexdigest()
+
+    def _query(self, text: str, values: tuple) -> list[tuple]:
+        try:
+            with closing(sqlite3.connect(self._file, timeout=30)) as base, base:
+                base.execute(TABLE)
+                return base.execute(text, values).fetchall()
+        except sqlite3.Error as error:
+            raise StoreError(f"The reports in {self._file} cannot be used ({error}); remove that file to start anew.") from None
+
+
+def report_prompt(graph: Graph, members: np.ndarray) -> Messages:
+    """The messages that ask for a report on some nodes: their names, then as many facts as `FACTS_TOKENS` holds.
+
+    Facts between two members come before those that lead outside, and within each those of the best connected entities
+    first, by (-degrees of both ends, edge id).
+    """
+    facts, room = [], FACTS_TOKENS * CHARACTERS_A_TOKEN
+    for edge in _edges(graph, members):
+        text = " ".join(graph.triple_text(edge).split())
+        room -= len(text) + 1
+        if room < 0 and facts:
+            break
+        facts.append(text)
+    shown = sorted(members.tolist(), key=lambda node: (-graph.degree(node), node))[:NAMES_SHOWN]
+    prompt = prompts("report")["report"]
+    before, _, after = prompt["user"].partition("{facts}")
+    named = before.replace("{entities}", ", ".join(graph.names(shown)))
+    return (
+        {"role": "system", "content": prompt["system"]},
+        {"role": "user", "content": named + ("\n".join(facts) or "(none)") + after},
+    )
+
+
+def write(chat: Chat, messages: Messages, seed: int = 0, check: Callable[[], None] | None = None) -> Written:
+    """The report in the model's reply. What is no such JSON is kept as it was said, with a note."""
+    reply = chat.reply(messages, schema=SCHEMA, max_tokens=REPORT_TOKENS, seed=seed, check=check)
+    usage = Usage(1, reply.tokens_in, reply.tokens_out)
+    told = _json(reply.text)
+    if told is None:
+        return Written("Report", " ".join(reply.text.split()), "A report was no whole JSON and is shown as it was written.", usage)
+    text = " ".join([told["summary"], *told["findings"]])
+    return Written(" ".join(told["title"].split()), " ".join(text.split()), usage=usage)
+
+
+def _json(text: str) -> dict[str, Any] | None:
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(told, dict) or not all(isinstance(told.get(key), str) for key in ("title", "summary")):
+        return None
+    findings = told.get("findings", [])
+    fits = isinstance(findings, list) and all(isinstance(finding, str) for finding in findings)
+    return {**told, "findings": findings} if fits else None
+
+
+def _edges(graph: Graph, members: np.ndarray) -> list[int]:
+    """The edges at some nodes in the order in which a report hears of them; of a hub, the first `FACTS_TOKENS` only."""
+    edges = np.unique(np.concatenate([graph.steps(int(node))[1][:FACTS_TOKENS] for node in members]))
+    heads, tails = np.asarray(graph.heads[edges], np.int64), np.asarray(graph.tails[edges], np.int64)
+    degrees = np.array([graph.degree(int(a)) + graph.degree(int(b)) for a, b in zip(heads, tails)], np.int64)
+    outside = ~(np.isin(heads, members) & np.isin(tails, members))
+    return edges[np.lexsort((edges, -degrees, outside))].tolist()
+
+
+def _span(seconds: float) -> str:
+    """A span of time in words: 40 seconds, 12 minutes, 3.5 hours."""
+    if seconds < 90:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"

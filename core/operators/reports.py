@@ -1,0 +1,53 @@
+"""What is told of the groups that the question's entities belong to: community reports."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from core.operators.base import Context, Operator, Recorder, param
+from core.types import Report, State
+
+
+@dataclass(frozen=True, repr=False)
+class CommunityReports(Operator):
+    """The report of the community of each of the question's entities, for the prompt; at most `keep`.
+
+    Leiden communities of the whole graph, split until they have at most `size` members where that can be done, and a report
+    on each by a language model (LEGO-GraphRAG, technical report, B.10: its Microsoft-GraphRAG instance; it names neither the
+    level, here the finest, nor the size, here that of Microsoft's code). Reports that were prepared ahead are read from
+    disk; one that was not is written now, kept, and the trace says so.
+    """
+
+    stage = "retrieve"
+    title = "community reports"
+    reads, writes = ("seeds",), ("reports",)
+
+    size: int = param(10, "Largest community", "Communities of more entities are split further where they can be.", low=2, high=10_000)
+    keep: int = param(4, "Reports at most", "One for each entity of the question, in their order.", low=1, high=64)
+    role: str = param("answer", "Model", "The role or name of the chat model that writes reports.", chat=True)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        from core.indexes.communities import communities
+        from core.indexes.reports import Reports
+
+        found = communities(ctx.graph, self.size, ctx.progress, ctx.check)
+        kept = Reports(ctx.graph, found, lambda: ctx.models.chat(self.role), ctx.models.signature(self.role))
+        of: dict[int, list[int]] = {}  # community -> the seeds in it
+        for seed in dict.fromkeys(state.seeds):
+            of.setdefault(int(found.of[seed]), []).append(seed)
+        chosen, reports, written, start = list(of.items())[: self.keep], [], 0, time.perf_counter()
+        for number, (community, seeds) in enumerate(chosen, 1):
+            ctx.progress(f"Community report {number} of {len(chosen)}", (number - 1) / len(chosen))
+            ctx.check()
+            told = kept.get(community, ctx.seed, ctx.check)
+            recorder.usage += told.usage
+            written += told.fresh
+            recorder.notes += [told.note] if told.note and told.note not in recorder.notes else []
+            reports.append(Report(told.title, told.text, tuple(ctx.graph.names(seeds)), len(found.members(community))))
+        if written:
+            seconds = time.perf_counter() - start
+            recorder.notes.append(f"{written} of {len(chosen)} reports had not been prepared and were written now, in {seconds:.1f} s.")
+        if len(of) > self.keep:
+            recorder.notes.append(f"The question's entities lie in {len(of)} communities; the reports of the first {self.keep} are shown.")
+        return state.replace(reports=tuple(reports))

@@ -1,0 +1,85 @@
+"""Communities: two triangles fall apart at their bridge; small ones stay; the same in any process; kept whole or found again."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from core.errors import Cancelled
+from core.graph.build import build
+from core.indexes.communities import Communities, communities, detect
+from core.indexes.place import index_folder
+
+# Two triangles and the edge C-D. Cut there, modularity is 6/7 - 2 * (7/14)^2 = 0.357; whole, 0; so {A B C} and {D E F} are best.
+BRIDGE = ("AB", "BC", "CA", "CD", "DE", "EF", "FD")
+
+
+def found(graph, size=10):
+    return detect(graph, size, lambda text, share: None, lambda: None)
+
+
+@pytest.fixture
+def bridge(tmp_path):
+    return build([(a, "r", b) for a, b in BRIDGE], tmp_path / "bridge", "bridge", "both")
+
+
+def test_two_triangles_fall_apart_at_the_bridge(bridge):
+    assert found(bridge).tolist() == [0, 0, 0, 1, 1, 1]  # nodes by first appearance: A B C D E F
+    known = Communities(found(bridge))
+    assert len(known) == 2 and known.members(1).tolist() == [3, 4, 5] and known.sizes().tolist() == [3, 3]
+    assert known.digest(0) != known.digest(1)
+
+
+def test_a_community_is_split_until_it_is_small_or_whole_to_leiden(tmp_path):
+    # Four triangles in two pairs: six edges join the triangles of a pair, one the pairs. Leiden first finds the pairs.
+    triangles = [(f"{t}{i}", "r", f"{t}{(i + 1) % 3}") for t in "abcd" for i in range(3)]
+    pairs = [(f"{x}{i}", "s", f"{y}{j}") for x, y in ("ab", "cd") for i, j in ((0, 0), (1, 1), (2, 2))]
+    graph = build([*triangles, *pairs, ("a0", "t", "c0")], tmp_path / "pairs", "pairs", "both")
+    pair_of = {name: 0 if name[0] in "ab" else 1 for name in graph.names(range(12))}
+    assert found(graph, 6).tolist() == [pair_of[name] for name in graph.names(range(12))]
+    triangle_of = {name: "abcd".index(name[0]) for name in graph.names(range(12))}
+    split = found(graph, 5)
+    groups = {frozenset(graph.names(np.flatnonzero(split == c))) for c in set(split.tolist())}
+    assert groups == {frozenset(n for n, t in triangle_of.items() if t == k) for k in range(4)}
+    star = build([("hub", "r", f"leaf{i}") for i in range(5)], tmp_path / "star", "star", "both")
+    assert found(star, 2).tolist() == [0] * 6  # every cut of a star lowers its modularity
+
+
+def test_every_node_has_a_community_and_a_lone_one_its_own(films):
+    known = Communities(found(films))
+    together = np.concatenate([known.members(c) for c in range(len(known))])
+    assert sorted(together.tolist()) == list(range(films.n_nodes))
+
+
+def test_another_process_finds_the_same(bridge):
+    code = (
+        "import sys; from core.graph.store import Graph; from core.indexes.communities import detect;"
+        "print(detect(Graph.open(sys.argv[1]), 10, lambda text, share: None, lambda: None).tolist())"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", code, str(bridge.folder)], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": "7"}
+    )
+    assert told.stdout.strip() == str(found(bridge).tolist())
+
+
+def test_they_are_kept_and_found_again_where_the_file_is_damaged(bridge, monkeypatch):
+    first = communities(bridge).of
+    file = index_folder(bridge) / "communities-10.npy"
+    assert file.parent.parent == bridge.folder / "indexes" and [p.name for p in file.parent.iterdir()] == [file.name]
+    with monkeypatch.context() as patch:
+        patch.setattr("core.indexes.communities.detect", None)  # would raise if asked
+        assert communities(bridge).of.tolist() == first.tolist()
+    for damage in (b"", file.read_bytes()[:-5], b"garbage"):
+        file.write_bytes(damage)
+        assert communities(bridge).of.tolist() == first.tolist()
+        assert np.load(file).tolist() == first.tolist()
+
+
+def test_a_cancelled_search_keeps_nothing(bridge):
+    def stop():
+        raise Cancelled()
+
+    with pytest.raises(Cancelled):
+        communities(bridge, check=stop)
+    assert not list(index_folder(bridge).iterdir())

@@ -1,0 +1,110 @@
+"""Community reports: what the model is told, what is kept and known by what, and replies that are no report."""
+
+import json
+import sqlite3
+
+import numpy as np
+import pytest
+
+from core.errors import Cancelled, StoreError
+from core.graph.build import build
+from core.indexes.communities import Communities
+from core.indexes.place import index_folder
+from core.indexes.reports import FACTS_TOKENS, Reports, report_prompt
+from core.models.base import Reply
+
+SAID = json.dumps({"title": "Ann and her films", "summary": "Ann directed  One.", "findings": ["She wrote\nTwo."]})
+
+
+class Writer:
+    """A chat model that gives recorded replies in turn, the last one for ever, and counts what it was asked."""
+
+    context = 4096
+
+    def __init__(self, *replies):
+        self.replies, self.asked = list(replies), []
+
+    def reply(self, messages, **_):
+        self.asked.append(messages)
+        return Reply(self.replies.pop(0) if len(self.replies) > 1 else self.replies[0], 100, 20)
+
+
+@pytest.fixture
+def films(tmp_path):
+    from tests.films import TRIPLES
+
+    return build(TRIPLES, tmp_path / "films", "films", "both")
+
+
+def reports(graph, chat, signature="a"):
+    # by first appearance: One Ann Two Drama 1999; communities {One, Drama} and {Ann, Two, 1999}
+    return Reports(graph, Communities(np.array([0, 1, 1, 0, 1], np.int32)), lambda: chat, signature)
+
+
+def test_the_facts_inside_come_first_and_the_best_connected_first_among_them(films):
+    # Of {Ann, Two, 1999} (degrees 3, 3, 1): Two-Ann twice (3 + 3), Two-1999 (3 + 1); outside: One-Ann.
+    user = report_prompt(films, np.array([1, 2, 4]))[1]["content"]
+    facts = [line for line in user.splitlines() if "->" in line and "each entity" not in line]
+    assert facts == ["Two -> directed_by -> Ann", "Two -> written_by -> Ann", "Two -> release_year -> 1999", "One -> directed_by -> Ann"]
+    assert "Entities of the group: Ann, Two, 1999" in user
+
+
+def test_a_hub_is_told_of_within_bounds(tmp_path):
+    hub = build([(f"film {i:05}", "release_year", "1999") for i in range(5_000)], tmp_path / "hub", "hub", "both")
+    content = report_prompt(hub, np.array([1]))[1]["content"]  # the second name is 1999
+    assert "1999" in content and len(content) < FACTS_TOKENS * 3.5 + 300 and "film 00000 -> release_year -> 1999" in content
+
+
+def test_a_report_is_written_once_and_kept(films):
+    chat = Writer(SAID)
+    first = reports(films, chat).get(1)
+    assert (first.title, first.text, first.note) == ("Ann and her films", "Ann directed One. She wrote Two.", "")
+    assert first.fresh and (first.usage.calls, first.usage.tokens_in, first.usage.tokens_out) == (1, 100, 20)
+    again = reports(films, Writer("never asked")).get(1)
+    assert again.text == first.text and not again.fresh and len(chat.asked) == 1
+
+
+def test_another_model_other_members_or_another_prompt_need_another_report(films, monkeypatch):
+    reports(films, Writer(SAID)).get(1)
+    assert reports(films, None).kept(1) is not None
+    assert reports(films, None, "b").kept(1) is None
+    other = Reports(films, Communities(np.array([0, 1, 1, 1, 1], np.int32)), lambda: None, "a")
+    assert other.kept(1) is None
+    monkeypatch.setattr("core.indexes.reports.FACTS_TOKENS", 10)
+    assert reports(films, None).kept(1) is None
+
+
+@pytest.mark.parametrize("said", ["Ann made films.", '{"title": "Ann", "summa', '{"title": 3, "summary": []}', "[]", ""])
+def test_what_is_no_report_is_kept_as_it_was_said(films, said):
+    written = reports(films, Writer(said)).get(0)
+    assert written.text == said and "no whole JSON" in written.note
+    assert reports(films, None).kept(0).note == written.note
+
+
+def test_prepare_goes_on_where_it_was_stopped(films):
+    chat, left = Writer(SAID), [2]
+
+    def check():
+        left[0] -= 1
+        if left[0] == 0:
+            raise Cancelled()
+
+    told = []
+    with pytest.raises(Cancelled):
+        reports(films, chat).prepare([1, 0, 1], lambda text, share: told.append((text, share)), check)
+    assert len(chat.asked) == 1 and told == [("Reports: 0 of 2", 0.0)]
+    assert reports(films, chat).prepare([1, 0], lambda text, share: None, lambda: None) == (1, 1)
+    assert len(chat.asked) == 2
+
+
+def test_a_damaged_file_is_named(films):
+    (index_folder(films) / "reports.sqlite").write_bytes(b"this is no database, and it is long enough to be one" * 50)
+    with pytest.raises(StoreError, match="reports.sqlite"):
+        reports(films, Writer(SAID)).get(0)
+
+
+def test_each_report_is_on_disk_as_soon_as_it_is_written(films):
+    kept = reports(films, Writer(SAID))
+    kept.get(0)
+    with sqlite3.connect(index_folder(films) / "reports.sqlite") as base:
+        assert base.execute("select count(*) from reports").fetchone() == (1,)
