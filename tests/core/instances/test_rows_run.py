@@ -14,16 +14,7 @@ from core.run import Ask, LaneRun, Progress
 from core.types import Question
 
 ROWS = sorted(catalogue())
-SCORED = [
-    "lego-1",
-    "lego-2",
-    "lego-6",
-    "lego-10",
-    "lego-12",
-    "lego-14",
-    "lego-14-triple",
-    "lego-v1-9",
-]  # no language model while retrieving
+SCORED = ["lego-1", "lego-2", "lego-6", "lego-10", "lego-12", "lego-14", "lego-14-triple"]  # no language model while retrieving
 
 ANSWERED = [f"lego-{n}" for n in range(1, 16)] + ["language-model-only"]  # with the language model, also for the answer
 CHOSEN = ["lego-14-llm-stopped"]  # with the language model while retrieving
