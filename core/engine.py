@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import threading
@@ -90,12 +91,24 @@ class Engine:
             self._graphs.pop(name, None)
 
     def warm(self) -> None:
-        """Load what every retrieval needs, so that the first question does not wait for it: compiled loops and the encoder."""
+        """Load what every retrieval needs, so that the first question does not wait for it: compiled loops, names, questions, the encoder.
+
+        What is loaded then stays: it is taken out of what the garbage collector walks, since Streamlit has it walk everything
+        after every run of a page, half a second each time.
+        """
+        from core.datasets import datasets
+        from core.graph.lookup import names
         from core.graph.pagerank import top_pagerank
 
         top_pagerank(self.graph(), (0,), 1000)
+        names(self.graph()).mentions("warm")
+        shipped = datasets()["metaqa"]
+        for name in shipped.sets:
+            shipped.questions(name)
         if self.models.info("encoder").present:
             self.models.encoder().encode(["warm"])
+        gc.collect()
+        gc.freeze()
 
     def link(self, graph, text: str, entities: Sequence[str] = ()) -> tuple[int, ...]:
         """The seeds: the named entities, or those mentioned in the text. Raises UnknownEntity, BadInput."""

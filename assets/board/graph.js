@@ -100,11 +100,11 @@ export class Graph {
     this.glide(basePlaces([...this.nodes.values()]));
   }
 
-  // Nodes that were already drawn walk to their new places.
+  // Nodes that were already drawn walk to their new places; at once while lanes are at work, which need the processor more.
   glide(goal) {
     cancelAnimationFrame(this.glideFrame);
     const from = this.base;
-    const still = !from || globalThis.matchMedia("(prefers-reduced-motion: reduce)").matches || ![...goal.keys()].some((id) => from.has(id));
+    const still = !from || this.board.ticking || globalThis.matchMedia("(prefers-reduced-motion: reduce)").matches || ![...goal.keys()].some((id) => from.has(id));
     const begin = performance.now();
     const step = (now) => {
       const part = still ? 1 : Math.min(1, Math.max(0, (now - begin) / 320));
