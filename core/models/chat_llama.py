@@ -13,6 +13,7 @@ from typing import Any
 
 from core.errors import BadInput, ModelFailed, ModelUnavailable, shorten
 from core.models.base import Messages, Reply
+from core.models.grammar import choice_grammar
 from core.models.replies import Replies, turn
 from core.models.threads import threads
 
@@ -110,7 +111,10 @@ class LlamaChat:
                 "return_progress": True,
                 "cache_prompt": False,
             }
-            if schema is not None:
+            grammar = choice_grammar(schema)
+            if grammar is not None:
+                request["grammar"] = grammar
+            elif schema is not None:
                 request["response_format"] = {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": schema}}
             return self._replies.keep(key, self._stream(request, on_text, check))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 from collections import OrderedDict
@@ -24,8 +25,8 @@ class Replies:
 
     @staticmethod
     def key(messages: Messages, schema: dict[str, Any] | None, max_tokens: int, seed: int, temperature: float) -> str:
-        """Everything that a reply depends on, as text."""
-        return json.dumps([list(messages), schema, max_tokens, seed, temperature], sort_keys=True, ensure_ascii=False)
+        """A digest of everything that a reply depends on."""
+        return hashlib.sha256(json.dumps([list(messages), schema, max_tokens, seed, temperature], sort_keys=True).encode()).hexdigest()
 
     def find(self, key: str, on_text: Callable[[str], None] | None) -> Reply | None:
         """The reply remembered for `key`, marked as cached and given to `on_text` in one piece; None where there is none."""
