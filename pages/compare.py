@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from datetime import date
-
 import streamlit as st
 
 from core.errors import HopscopeError
 from core.jobs import Job
-from core.results import comparison_dict
 from core.types import Question
 from pages.parts.asking import EXAMPLE, chips, known_question, link_entities, question_bar, suggest, typed
 from pages.parts.board import board
+from pages.parts.finished import downloads
 from pages.parts.lanes import chosen
 from pages.parts.payload import Board
 from pages.parts.permalink import Link, read_link, write_link
-from pages.parts.report import report_html
+from pages.parts.saving import save_case
 from pages.parts.session import engine, graph, graph_name, instances
+from pages.parts.thumbs import press_thumb, show_thumbs
 
 FIRST = (EXAMPLE, "who acted in the movies directed by the director of Some Mother's Son", "which person directed the movie Inception")
 
@@ -40,6 +38,8 @@ def restore() -> None:
 
 def page() -> None:
     """Draw the screen."""
+    if "case" in st.query_params:
+        st.switch_page("pages/cases.py", query_params={"case": st.query_params["case"]})
     restore()
     opened, known = graph(), instances()
     now = question_bar()
@@ -119,7 +119,10 @@ def results(job: Job) -> None:
     def draw() -> None:
         if job.error:
             st.error(job.error)
-        clicked = board(drawing(job).payload(), key="board")
+        told = drawing(job).payload()
+        clicked = board(show_thumbs(job.comparison, told) if job.ended else told, key="board")
+        if clicked is not None:
+            press_thumb(job.comparison, clicked.thumb)
         if clicked is not None and clicked.node is not None:
             st.session_state.clicked = int(clicked.node)
         if running and job.ended:
@@ -162,28 +165,8 @@ def share(job: Job) -> None:
     with st.popover("Share", icon=":material/share:"):
         st.caption("This address restores the question and the lanes:")
         st.code(link().address(st.context.url or ""), language=None, wrap_lines=True)
-        told = drawing(job)
-        st.download_button("Report (HTML)", lambda: report(comparison, told), "hopscope.html", "text/html", on_click="ignore")
-        st.download_button(
-            "Data (JSON)",
-            lambda: json.dumps(comparison_dict(comparison), ensure_ascii=False, indent=1),
-            "hopscope.json",
-            "application/json",
-            on_click="ignore",
-        )
-
-
-def report(comparison, told: Board) -> str:
-    """The comparison as one self-contained HTML file."""
-    asked = comparison.ask
-    meta = {
-        "graph": asked.graph.name,
-        "seed": asked.seed,
-        "date": date.today().isoformat(),
-        "starts from": ", ".join(asked.question.entities),
-        "known answers": ", ".join(asked.question.answers),
-    }
-    return report_html(told.payload(), asked.question.text, meta)
+        downloads(comparison, drawing(job))
+    save_case(job.key, comparison, link().parameters())
 
 
 def welcome() -> None:

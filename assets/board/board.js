@@ -1,6 +1,6 @@
 // The board: one to four lanes side by side, their graphs on one shared layout.
 //
-//   renderBoard(root, payload, {cytoscape, onNode})
+//   renderBoard(root, payload, {cytoscape, onNode, onThumb})
 //
 // may be called again with a new payload on the same root; it changes only what differs. Every name is set as text.
 
@@ -27,7 +27,11 @@ export function renderBoard(root, payload, options = {}) {
 
 export default function streamlitBoard(component) {
   const { data, parentElement, setTriggerValue } = component;
-  const options = { cytoscape: globalThis.cytoscape, onNode: (id) => setTriggerValue("node", id) };
+  const options = {
+    cytoscape: globalThis.cytoscape,
+    onNode: (id) => setTriggerValue("node", id),
+    onThumb: (thumb) => setTriggerValue("thumb", thumb),
+  };
   const board = renderBoard(parentElement, data ?? {}, options);
   if (!options.cytoscape) {
     loadCytoscape().then(

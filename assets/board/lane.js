@@ -6,6 +6,7 @@ import { disclosure, operatorTable, promptView } from "./foot.js";
 import { funnelStages } from "./funnel.js";
 import { Graph } from "./graph.js";
 import { rowList } from "./paths.js";
+import { thumbs } from "./thumbs.js";
 import { fateText, list, plural, score } from "./words.js";
 
 const SIGNS = { waiting: "", running: "", answering: "", done: "✓", failed: "!", cancelled: "×" };
@@ -45,7 +46,8 @@ export class Lane {
     this.reader = voice("reader");
     this.model = voice("model");
     this.noAnswer = el("p", "quiet");
-    this.answer = el("section", "answer", this.reader.element, this.model.element, this.noAnswer);
+    this.thumbs = thumbs((verdict) => this.board.options.onThumb?.({ lane: this.data.id, verdict }));
+    this.answer = el("section", "answer", this.reader.element, this.model.element, this.noAnswer, this.thumbs.element);
     this.answer.setAttribute("aria-label", "Answers");
   }
 
@@ -112,6 +114,7 @@ export class Lane {
     this.model.show(spoken || status === "answering", model || "Language model", answer ?? "", verdict, status === "answering");
     setHidden(this.noAnswer, names || spoken || status === "answering");
     setText(this.noAnswer, this.pending ? "No answer yet" : "No answer");
+    this.thumbs.show(this.data.thumb);
   }
 
   updateFunnel() {

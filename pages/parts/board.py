@@ -41,8 +41,9 @@ def _component():
 
 
 def board(payload: dict[str, Any], key: str) -> Any:
-    """The mounted board; ``result.node`` is the id of the node clicked in this run, else None.
+    """The mounted board; ``result.node`` is the id of the node clicked in this run, else None, and ``result.thumb`` says on
+    which lane's answer a thumb was pressed: ``{"lane": "lane-0", "verdict": "up" | "down" | "none"}``.
 
     Cytoscape comes from ``static/`` and is fetched once by the browser, so a re-run sends the payload and two short sources.
     """
-    return _component()(key=key, data=payload, on_node_change=lambda: None)
+    return _component()(key=key, data=payload, on_node_change=lambda: None, on_thumb_change=lambda: None)

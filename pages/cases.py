@@ -1,0 +1,109 @@
+"""Cases: saved comparisons, opened without the graph and without any model."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.cases import Case, delete, edit, export, get, tags, whole
+from core.datasets import datasets
+from core.errors import HopscopeError
+from core.jobs import sentence
+from core.replay import comparison
+from pages.parts.casebook import badges, casebook, copy_case, facts
+from pages.parts.finished import downloads, finished_board
+from pages.parts.text import plain
+
+
+def page() -> None:
+    """Draw the list, or the case that the address names."""
+    key = st.query_params.get("case", "")
+    trouble = st.session_state.pop("cases_trouble", None)
+    if trouble:
+        st.error(plain(trouble))
+    try:
+        if key:
+            opened(get(key))
+        else:
+            st.subheader("Cases", anchor=False)
+            casebook()
+    except HopscopeError as error:
+        st.error(plain(str(error)))
+        if key:
+            st.button("All cases", icon=":material/arrow_back:", on_click=leave)
+
+
+def opened(case: Case) -> None:
+    """One case: what it is, what can be done with it, and its board."""
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.button("All cases", key="back", icon=":material/arrow_back:", type="tertiary", on_click=leave)
+        with st.container(horizontal=True, width="content", gap="small", vertical_alignment="center"):
+            actions(case)
+    with st.container(gap=None):
+        st.subheader(plain(case.question), anchor=False)
+        st.caption(plain(facts(case)))
+    told = st.session_state.pop("cases_told", None)
+    if told:
+        st.success(plain(told), icon=":material/check_circle:")
+    if case.notes:
+        st.text(case.notes)
+    badges(case)
+    known = f" · known answers: {', '.join(case.answers)}" if case.answers else ""
+    st.caption(plain(f"Starts from {', '.join(case.entities)}{known}"))
+    state = st.session_state
+    if state.get("case_open", (None,))[0] != case.id:
+        state.case_open = (case.id, comparison(whole(case.id)))
+    try:
+        drawing = finished_board(state.case_open[1], f"case-{case.id}")
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:  # a file may hold what no run could give
+        st.error(plain(f"This case cannot be drawn. {sentence(error)}"))
+        return
+    with st.container(horizontal=True):
+        downloads(state.case_open[1], drawing, f"case-{case.id}")
+
+
+def actions(case: Case) -> None:
+    """Ask again, notes and tags, duplicate, export, delete."""
+    if case.link and case.graph in datasets():
+        st.page_link("pages/compare.py", label="Ask again", icon=":material/view_column:", query_params=dict(case.link))
+    if not case.example:
+        with st.popover("Notes and tags", icon=":material/edit_note:"):
+            annotate(case)
+    st.button("Duplicate", key="duplicate", icon=":material/content_copy:", on_click=copy_case, args=(case.id,))
+    st.download_button(
+        "Export", lambda: export([case.id]), f"{case.id}.cases.gz", "application/gzip", icon=":material/download:", on_click="ignore"
+    )
+    if not case.example:
+        with st.popover("Delete", icon=":material/delete:"):
+            st.write("Delete this case? It cannot be brought back.")
+            st.button("Yes, delete it", key="delete", type="primary", on_click=remove, args=(case.id,))
+
+
+def annotate(case: Case) -> None:
+    """The form of notes and tags."""
+    with st.form("annotate", border=False):
+        notes = st.text_area("Notes", case.notes, height=160, max_chars=20_000)
+        chosen = st.multiselect(
+            "Tags", list(dict.fromkeys((*case.tags, *tags()))), default=list(case.tags), accept_new_options=True, placeholder="none"
+        )
+        if st.form_submit_button("Keep", type="primary"):
+            edit(case.id, notes, chosen)
+            st.rerun()
+
+
+def remove(key: str) -> None:
+    """Delete a case and go back to the list."""
+    try:
+        delete(key)
+    except HopscopeError as error:
+        st.session_state.cases_trouble = str(error)
+    else:
+        st.session_state.cases_told = "The case was deleted."
+        leave()
+
+
+def leave() -> None:
+    """Back to the list."""
+    st.query_params.pop("case", None)
+
+
+page()

@@ -1,0 +1,73 @@
+"""A finished comparison on a screen: a saved case or a row of an evaluation, without the engine, models or the whole graph."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+
+import streamlit as st
+
+from core.datasets import datasets
+from core.engine import Comparison
+from core.results import comparison_dict
+from pages.parts.board import board
+from pages.parts.payload import Board
+from pages.parts.report import report_html
+from pages.parts.thumbs import press_thumb, show_thumbs
+
+
+def finished_board(comparison: Comparison, key: str) -> Board:
+    """Draw the lanes as Compare does, with thumbs, and the bar of the entity that was clicked; what draws them.
+
+    `comparison` is that of `core.replay.comparison`; `key` names the view, so that its layout is kept for the session.
+    """
+    state = st.session_state
+    if state.get("finished", (None,))[0] != key:
+        state.finished = (key, Board(comparison))
+        state.pop("finished_node", None)
+    drawing: Board = state.finished[1]
+    clicked = board(show_thumbs(comparison, drawing.payload()), key="finished_board")
+    if clicked is not None:
+        press_thumb(comparison, clicked.thumb)
+    if clicked is not None and clicked.node is not None:
+        state.finished_node = int(clicked.node)
+    if "finished_node" in state:
+        _node_bar(comparison.graph, state.finished_node)
+    return drawing
+
+
+def downloads(comparison: Comparison, drawing: Board, name: str = "hopscope") -> None:
+    """The report and the data, as files."""
+    st.download_button("Report (HTML)", lambda: report(comparison, drawing), f"{name}.html", "text/html", on_click="ignore")
+    st.download_button(
+        "Data (JSON)",
+        lambda: json.dumps(comparison_dict(comparison), ensure_ascii=False, indent=1),
+        f"{name}.json",
+        "application/json",
+        on_click="ignore",
+    )
+
+
+def report(comparison: Comparison, drawing: Board) -> str:
+    """The comparison as one self-contained HTML file."""
+    asked = comparison.ask
+    meta = {
+        "graph": asked.graph.name,
+        "seed": asked.seed,
+        "date": date.today().isoformat(),
+        "starts from": ", ".join(asked.question.entities),
+        "known answers": ", ".join(asked.question.answers),
+    }
+    return report_html(drawing.payload(), asked.question.text, meta)
+
+
+def _node_bar(graph, node: int) -> None:
+    """The clicked entity, and the way to its neighbourhood where the graph is here."""
+    if not 0 <= node < graph.n_nodes:
+        return
+    name = graph.node_name(node)
+    with st.container(horizontal=True, vertical_alignment="center", border=True):
+        st.text(f"{name} · {graph.degree(node):,} edges")
+        if graph.name in datasets():
+            query = {"entity": name, "graph": graph.name}
+            st.page_link("pages/graphs.py", label="Walk its neighbourhood", icon=":material/hub:", query_params=query)
