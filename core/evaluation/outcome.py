@@ -122,22 +122,10 @@ def observe(graph, state: State, judged: Judged | None = None) -> Outcome:
 
 def extracted(graph, subgraph, nodes: Sequence[Sequence[int]]) -> Extracted:
     """Sizes of a subgraph and how many answers, each given as the nodes of its name, are in it."""
+    from core.graph.neighbourhood import connected_components
+
     found = sum(any(node in subgraph for node in named) for named in nodes)
-    return Extracted(len(subgraph.nodes), len(subgraph.edges), found, components(graph, subgraph))
-
-
-def components(graph, subgraph) -> int:
-    """The number of weakly connected components: maximal sets of nodes joined by edges in either direction."""
-    import numpy as np
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    n = len(subgraph.nodes)
-    if not n:
-        return 0
-    ends = [np.searchsorted(subgraph.nodes, side[subgraph.edges]) for side in (graph.heads, graph.tails)]
-    links = coo_array((np.ones(len(subgraph.edges), np.int8), tuple(ends)), shape=(n, n))
-    return int(connected_components(links, directed=False)[0])
+    return Extracted(len(subgraph.nodes), len(subgraph.edges), found, connected_components(graph, subgraph))
 
 
 def ranked_texts(graph, paths: Ranking, answers: Sequence[str]) -> Ranked:

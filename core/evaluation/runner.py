@@ -12,14 +12,14 @@ from core.evaluation.judge import judge
 from core.evaluation.outcome import observe
 from core.evaluation.plan import Drawn, Plan
 from core.evaluation.store import CANCELLED, DONE, RUNNING, Store
-from core.graph.pagerank import top_pagerank
 from core.instances.catalogue import Instance
 from core.jobs import Job, sentence
 from core.models.base import Task
 from core.models.combine import names
-from core.operators.base import parameters, values
+from core.operators.base import Context, parameters, values
 from core.run import Ask, LaneRun, Prefixes, Progress
 from core.snapshot import freeze_all
+from core.types import State
 
 
 @dataclass
@@ -134,9 +134,11 @@ class Evaluation:
                 load()
         try:
             asked = self.ask(self.plan.drawn[0])
-            top_pagerank(asked.graph, asked.seeds, 10)  # compiled code is read from disk when it is first called
+            context = Context(asked.graph, self.models, asked.seed, job.check)
+            for operator in dict.fromkeys(operator for i in self.plan.instances for operator in i.line if operator.stage == "extract"):
+                operator(State(asked.question, asked.seeds), context)  # its compiled code is loaded, or compiled, when first called
         except HopscopeError:
-            pass  # the question's rows say so
+            job.check()  # the rows say so
         for name in dict.fromkeys(name for i in self.plan.instances for name in ranked_by(i)):
             job.check()
             try:
@@ -144,7 +146,7 @@ class Evaluation:
                 if hasattr(chooser, "score"):
                     chooser.score(Task("warm"), ["warm"])
             except HopscopeError:
-                continue  # every row that needs it says so
+                job.check()  # every row that needs it says so
 
 
 def ranked_by(instance: Instance) -> list[str]:

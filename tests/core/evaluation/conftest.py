@@ -37,7 +37,7 @@ def bench(kit, tmp_path, monkeypatch):
 
     def run(plan, again=False):
         job = engine.evaluate(plan, again)
-        assert job.wait(20), "the job did not end"
+        assert job.wait(120), "the job did not end"
         return job
 
     yield SimpleNamespace(engine=engine, models=engine.models, plan=plan, run=run, store=shared, instance=instance, questions=questions)
