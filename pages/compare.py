@@ -7,7 +7,7 @@ import streamlit as st
 from core.errors import HopscopeError
 from core.jobs import Job
 from core.types import Question
-from pages.parts.asking import EXAMPLE, chips, known_question, link_entities, question_bar, suggest, typed
+from pages.parts.asking import chips, examples, known_question, link_entities, question_bar, suggest, typed
 from pages.parts.board import board
 from pages.parts.finished import downloads
 from pages.parts.lanes import chosen
@@ -15,9 +15,8 @@ from pages.parts.payload import Board
 from pages.parts.permalink import Link, read_link, write_link
 from pages.parts.saving import save_case
 from pages.parts.session import engine, graph, graph_name, instances
+from pages.parts.text import plain
 from pages.parts.thumbs import press_thumb, show_thumbs
-
-FIRST = (EXAMPLE, "who acted in the movies directed by the director of Some Mother's Son", "which person directed the movie Inception")
 
 
 def restore() -> None:
@@ -176,8 +175,8 @@ def welcome() -> None:
         "Ask one question of the graph. Each lane answers it with another retrieval instance, and shows what it kept of "
         "the graph, which paths it found, what it told the language model, what that cost, and where the right answer was lost."
     )
-    for text in FIRST:
-        st.button(text, key=f"first-{text}", type="tertiary", icon=":material/arrow_forward:", on_click=begin, args=(text,))
+    for text in examples():
+        st.button(plain(text), key=f"first-{text}", type="tertiary", icon=":material/arrow_forward:", on_click=begin, args=(text,))
 
 
 def begin(text: str) -> None:

@@ -1,25 +1,30 @@
-"""Graphs: what a graph holds, a walk through it, and a new one from a file."""
+"""Graphs: what a graph holds, a walk through it, a new one from a file, and questions for it."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from core.datasets import datasets
+from core.datasets import dataset_of
 from pages.parts.session import graph, graph_name
 from pages.parts.shape import charts, details, figures
 from pages.parts.text import plain
 from pages.parts.upload import add_graph
+from pages.parts.uploadquestions import add_questions
 from pages.parts.walk import walk
 
 
 def page() -> None:
     """Draw the screen."""
-    known = datasets().get(graph_name())
-    st.header(plain(known.title) if known is not None else plain(graph_name()))
+    known = dataset_of(graph_name())
+    st.header(plain(known.title if known is not None and known.name == graph_name() else graph_name()))
     top = st.container()
-    walking, shape, adding = st.tabs([":material/hub: Walk", ":material/bar_chart: Shape", ":material/add: Add a graph"])
+    walking, shape, adding, asking = st.tabs(
+        [":material/hub: Walk", ":material/bar_chart: Shape", ":material/add: Add a graph", ":material/library_add: Add questions"]
+    )
     with adding:
         add_graph()  # first, so that it can be used where the graph cannot be opened
+    with asking:
+        add_questions()
     with top:
         opened = graph()
         figures(opened)

@@ -13,9 +13,11 @@ from core.datasets.catalogue import (
     questions,
 )
 from core.datasets.questions import read_questions
+from core.datasets.sets import QuestionSet
 
 __all__ = [
     "Dataset",
+    "QuestionSet",
     "dataset_of",
     "datasets",
     "draw",

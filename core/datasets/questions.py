@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path as FilePath
 
 from core.datasets.rows import ROW_FORMATS, question_of_row
@@ -15,7 +16,7 @@ from core.types import Question
 
 BRACKETS = re.compile(r"\[([^\[\]]+)\]")
 MOST = 1 << 30  # bytes of text that a file of questions may hold
-END = "<end>"
+END, LOOKED_AT = "<end>", 100
 FREEBASE = "www.freebase.com/"
 
 FORMATS = {
@@ -64,6 +65,12 @@ def read_questions(
     return tuple(questions)
 
 
+def rows_hold_graphs(path: str | FilePath, most: int | None = MOST) -> bool:
+    """Whether one of the first rows of a file of questions brings a graph along. Raises BadInput where it cannot be read."""
+    path = FilePath(path)
+    return _sniffed(path, most) == "auto" and any(row.get("graph") for _, row in islice(json_rows(path, most=most), LOOKED_AT))
+
+
 def read_lines(path: str | FilePath) -> tuple[str, ...]:
     """The lines of a text file, plain or gzipped, in order; blank ones are left out."""
     return tuple(text for _, text in lines(path, most=MOST))
@@ -88,7 +95,7 @@ def _text_questions(path: FilePath, format: str, most: int | None) -> Iterator[t
         question = read(line.split("\t"))
         if question is None or not question.text:
             raise BadInput(f"{path.name}, line {number}: expected {expected}, found “{shorten(line)}”.")
-        yield f"line {number}", question
+        yield f"line {number}", replace(question, text=" ".join(question.text.split()))
 
 
 def _metaqa(columns: list[str]) -> Question | None:

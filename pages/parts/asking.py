@@ -7,31 +7,52 @@ from functools import lru_cache
 
 import streamlit as st
 
-from core.datasets import datasets
+from core.datasets import Dataset, QuestionSet, dataset_of
 from core.errors import HopscopeError
 from core.types import Question
 from pages.parts.session import engine, graph_name
+from pages.parts.text import plain
 
 SUGGESTED = 8
 SETTLING = 2.0
-EXAMPLE = "what genres are the films acted by Robert Armstrong in"
+FIRST = 3
 
 
 @lru_cache(maxsize=8)
-def _by_text(name: str) -> dict[str, Question]:
-    """Every question of a graph's sets by its text."""
-    dataset = datasets().get(name)
-    return {} if dataset is None else {q.text: q for set_name in dataset.sets for q in dataset.questions(set_name)}
+def _by_text(sets: tuple[QuestionSet, ...]) -> dict[str, Question]:
+    """Every question of some sets by its text; a set that cannot be read is left out, as choosing it tells why."""
+    found: dict[str, Question] = {}
+    for known in sets:
+        try:
+            found.update((question.text, question) for question in known.questions())
+        except HopscopeError:
+            continue
+    return found
 
 
 def known_question(text: str) -> Question | None:
     """The question of the graph's sets with exactly that text."""
-    return _by_text(graph_name()).get(" ".join(text.split()))
+    dataset = dataset_of(graph_name())
+    return _by_text(tuple(dataset.sets.values())).get(" ".join(text.split())) if dataset is not None else None
 
 
-def take(question: Question) -> None:
-    """Put a question of a set into the bar, with its entities and known answers."""
+def examples() -> tuple[str, ...]:
+    """Questions to begin with on the chosen graph: those its data set names, else the first of its first set."""
+    name = graph_name()
+    dataset = dataset_of(name)
+    if dataset is None or not dataset.sets:
+        return ()
+    if name != dataset.name:  # the graph of one question
+        own = name.partition(":")[2]
+        return tuple(q.text for s in dataset.sets.values() if s.graphs == "question" for q in s.questions() if q.id == own)[:1]
+    return dataset.examples or tuple(question.text for question in dataset.questions(next(iter(dataset.sets)))[:FIRST])
+
+
+def take(question: Question, graph: str = "") -> None:
+    """Put a question of a set into the bar, with its entities and known answers; on that graph, where one is named."""
     state = st.session_state
+    if graph:
+        state.graph = graph
     state.question, state.entities, state.answers = question.text, list(question.entities), list(question.answers)
     state.hops, state.submitted, state.brought = question.hops, True, (question, time.monotonic())
 
@@ -49,12 +70,13 @@ def typed() -> None:
 
 def question_bar() -> bool:
     """Draw the bar; whether the person asks now."""
+    first = examples()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(
             "Question",
             key="question",
             on_change=typed,
-            placeholder=f"Ask about a film or a person: {EXAMPLE}",
+            placeholder=f"Ask a question: {first[0]}" if first else "Ask a question of this graph",
             label_visibility="collapsed",
             width="stretch",
         )
@@ -65,24 +87,31 @@ def question_bar() -> bool:
 
 
 def _sets() -> None:
-    dataset = datasets().get(graph_name())
+    dataset = dataset_of(graph_name())
     if dataset is None or not dataset.sets:
-        st.caption("This graph has no questions of its own; type one.")
+        st.caption("This graph has no questions of its own; type one, or add a file of questions on the Graphs page.")
         return
     chosen = st.selectbox("Set", list(dataset.sets), format_func=lambda name: dataset.sets[name].title)
+    try:
+        questions = dataset.questions(chosen)
+    except HopscopeError as error:
+        st.error(plain(str(error)))
+        return
     st.button("Draw a question", icon=":material/casino:", on_click=_draw, args=(dataset, chosen))
-    words = st.text_input("Search the set", placeholder="director, drama, a name …").casefold().split()
-    found = [q for q in dataset.questions(chosen) if all(word in q.text.casefold() for word in words)] if words else []
+    words = st.text_input("Search the set", placeholder="some words of it, a name …").casefold().split()
+    found = [q for q in questions if all(word in q.text.casefold() for word in words)] if words else []
     if words:
         st.caption(f"{len(found):,} questions" if found else "No question holds all these words.")
     for i, question in enumerate(found[:SUGGESTED]):
-        st.button(question.text, key=f"found-{i}", type="tertiary", on_click=take, args=(question,))
+        asked = (question, dataset.graph_name(chosen, question))
+        st.button(plain(question.text), key=f"found-{i}", type="tertiary", on_click=take, args=asked)
 
 
-def _draw(dataset, chosen: str) -> None:
+def _draw(dataset: Dataset, chosen: str) -> None:
     state = st.session_state
     state.drawn = state.get("drawn", 0) + 1
-    take(dataset.draw(chosen, state.drawn))
+    question = dataset.draw(chosen, state.drawn)
+    take(question, dataset.graph_name(chosen, question))
 
 
 def chips() -> None:

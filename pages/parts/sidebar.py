@@ -19,13 +19,21 @@ def sidebar() -> None:
 
 def _graph() -> None:
     known = datasets()
-    names = list(known)
-    current = graph_name() if graph_name() in known else names[0]
-    st.selectbox("Graph", names, index=names.index(current), key="graph", format_func=lambda name: known[name].title)
+    names, current = list(known), graph_name()
+    base, _, question = current.partition(":")
+    if current not in known and question and base in known:
+        names.insert(names.index(base) + 1, current)  # the graph of one question
+    current = current if current in names else names[0]
+    st.selectbox("Graph", names, index=names.index(current), key="graph", format_func=lambda name: _title(known, name))
     job = engine().jobs.get(f"open-{st.session_state.graph}")
     opened = job.result if job is not None else None
     if opened is not None:
         st.caption(f"{opened.n_nodes:,} entities · {opened.n_edges:,} triples · {opened.n_relations} relations")
+
+
+def _title(known, name: str) -> str:
+    base, _, question = name.partition(":")
+    return known[name].title if name in known else f"{known[base].title}: question {question}"
 
 
 def _models() -> None:

@@ -1,4 +1,4 @@
-"""Adding a graph: a file of triples, looked at first, then built as a job."""
+"""Adding a graph: a file of triples in any format, looked at first, then built as a job."""
 
 from __future__ import annotations
 
@@ -11,39 +11,65 @@ from pathlib import Path
 import streamlit as st
 
 from core.datasets import datasets
+from core.datasets.own import clean_name
 from core.errors import BadInput, HopscopeError
+from core.files import told_size
 from core.graph.build import build
-from core.graph.readers import read_triples
+from core.graph.readers import FORMATS, TripleFile, columns_of
 from core.home import graphs_folder, home
 from core.jobs import DONE, Job
 from pages.parts.session import engine
 from pages.parts.text import plain
 
-LOOKED_AT, PREVIEWED, LONGEST_NAME = 5_000, 8, 40
+LOOKED_AT, PREVIEWED, LONGEST_FILE_NAME = 5_000, 8, 80
+MOST_TEXT = 2 << 30  # bytes that an uploaded file may unpack to
+TYPES = ["tsv", "tab", "csv", "txt", "nt", "graphml", "json", "jsonl", "gz"]
+TEXTS = ("auto", "tab", "bar", "comma")  # formats whose columns can be chosen
 WAYS = {"both": "Both ways", "out": "Along the triples", "in": "Against the triples"}
 
 
 def add_graph() -> None:
     """Draw the form, the first rows of the file, and the job that builds it."""
-    st.write("A text file with one triple a line: head, relation and tail, separated by tabs, commas or “|”. It may be compressed (.gz).")
-    file = st.file_uploader("File of triples", type=["tsv", "tab", "csv", "txt", "nt", "gz"], key="upload", label_visibility="collapsed")
+    st.write(
+        "A file of triples: text with head, relation and tail a line (TSV, CSV or “|”), N-Triples, GraphML, or question rows that bring "
+        f"their graphs along (JSON). It may be compressed (.gz). At most {told_size(MOST_TEXT)} of text."
+    )
+    file = st.file_uploader("File of triples", type=TYPES, key="upload", label_visibility="collapsed")
     if file is not None:
-        rows = _look(file)
+        format, columns = _reading()
+        rows = _look(file, format, columns)
         if rows:
-            _form(file, rows)
+            _form(file, rows, format, columns)
     job = engine().jobs.get(st.session_state.get("upload_job", ""))
     if job is not None:
         _watch(job)
 
 
-def clean(name: str) -> str:
-    """A graph's name as a folder can bear it: lower-case letters, digits and dashes."""
-    return re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")[:LONGEST_NAME].strip("-")
+def _reading() -> tuple[str, str]:
+    """How the file is to be read: its format, and the columns in words, empty where they are as usual."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        format = st.selectbox(
+            "Format",
+            ["auto", *FORMATS],
+            format_func=lambda name: FORMATS.get(name, "By the file's name and first lines"),
+            key="upload_format",
+            width=330,
+        )
+        columns = st.text_input(
+            "Columns of head, relation, tail",
+            key="upload_columns",
+            placeholder="1,2,3",
+            max_chars=20,
+            width=230,
+            disabled=format not in TEXTS,
+            help="For lines of text that hold more than three columns, or in another order. Counted from 1.",
+        )
+    return format, columns.strip() if format in TEXTS else ""
 
 
 def check_name(name: str) -> str:
     """The cleaned name. Raises BadInput where nothing is left of it or it is taken."""
-    cleaned = clean(name)
+    cleaned = clean_name(name)
     if not cleaned:
         raise BadInput("Give the graph a name of letters, digits or dashes.")
     if cleaned in datasets() or (graphs_folder() / cleaned).exists():
@@ -51,34 +77,47 @@ def check_name(name: str) -> str:
     return cleaned
 
 
-def _look(file) -> list[tuple[str, str, str]]:
-    """The first triples of the file; an error names the line."""
+def _look(file, format: str, columns: str) -> list[tuple[str, str, str]]:
+    """The first triples of the file; an error names the line. Looked at once, until the file or its reading changes."""
+    key, state = (file.file_id, format, columns), st.session_state
+    if state.get("upload_looked", (None,))[0] != key:
+        state.upload_looked = (key, *_looked(file, format, columns))
+    _, rows, error = state.upload_looked
+    if error:
+        st.error(plain(error))
+        st.caption("Correct the file, or how it is read, and choose it again.")
+    return rows
+
+
+def _looked(file, format: str, columns: str) -> tuple[list[tuple[str, str, str]], str]:
     with tempfile.TemporaryDirectory() as folder:
         try:
-            return list(islice(read_triples(_kept(file, Path(folder))), LOOKED_AT))
+            return list(islice(_source(kept(file, Path(folder)), format, columns).read(), LOOKED_AT)), ""
         except HopscopeError as error:
-            st.error(plain(str(error)))
-            st.caption("Correct the file and choose it again.")
-            return []
+            return [], str(error)
 
 
-def _kept(file, folder: Path) -> Path:
-    """The upload as a file of its own name in `folder`."""
-    path = folder / (re.sub(r"[^\w.\- ]", "_", Path(file.name).name) or "triples.txt")
+def _source(path: Path, format: str, columns: str) -> TripleFile:
+    return TripleFile(path, format, columns_of(columns) if columns else None, MOST_TEXT)
+
+
+def kept(file, folder: Path) -> Path:
+    """The upload as a file of its own name, made harmless, in `folder`."""
+    path = folder / (re.sub(r"[^\w.\- ]", "_", Path(file.name).name).lstrip(".")[-LONGEST_FILE_NAME:] or "upload.txt")
     with open(path, "wb") as out:
         file.seek(0)
         shutil.copyfileobj(file, out)
     return path
 
 
-def _form(file, rows: list[tuple[str, str, str]]) -> None:
+def _form(file, rows: list[tuple[str, str, str]], format: str, columns: str) -> None:
     head = rows[:PREVIEWED]
     st.caption(f"The first {len(head)} triples:")
     st.dataframe({"Head": [r[0] for r in head], "Relation": [r[1] for r in head], "Tail": [r[2] for r in head]}, hide_index=True)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input(
             "Name",
-            value=clean(file.name.split(".")[0]),
+            value=clean_name(file.name.split(".")[0]),
             key=f"upload_name_{file.file_id}",
             max_chars=80,
             width=260,
@@ -93,22 +132,22 @@ def _form(file, rows: list[tuple[str, str, str]]) -> None:
             help="The way edges are followed where an operator leaves it to the graph.",
         )
         pressed = st.button("Build the graph", type="primary", key="upload_build", icon=":material/account_tree:")
-    if clean(name) and clean(name) != name:
-        st.caption(f"It will be called {plain(clean(name))}.")
+    if clean_name(name) and clean_name(name) != name:
+        st.caption(f"It will be called {plain(clean_name(name))}.")
     if pressed:
         try:
-            _start(file, check_name(name), way)
+            _start(file, check_name(name), way, format, columns)
         except HopscopeError as error:
             st.error(plain(str(error)))
 
 
-def _start(file, name: str, way: str) -> None:
+def _start(file, name: str, way: str, format: str, columns: str) -> None:
     folder = Path(tempfile.mkdtemp(dir=home(), prefix=".upload-"))
-    path = _kept(file, folder)
+    source = _source(kept(file, folder), format, columns)
 
     def work(job: Job) -> str:
         try:
-            build(path, graphs_folder() / name, name, way, job.tell, job.check)
+            build(source, graphs_folder() / name, name, way, job.tell, job.check)
             engine().forget(name)
             return name
         finally:

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from core.errors import BadInput
 from core.graph.build import build
 from core.home import ROOT
-from pages.parts.upload import check_name, clean
+from pages.parts.upload import check_name
 from pages.parts.walkview import neighbourhood, picture
 
 PAGE = str(ROOT / "pages" / "graphs.py")
@@ -173,6 +173,5 @@ def test_a_bad_line_far_down_is_found_while_building(own):
 
 
 def test_names_of_graphs():
-    assert clean("../../Étude  No. 5") == "tude-no-5"
     with pytest.raises(BadInput, match="letters, digits or dashes"):
         check_name("../..")

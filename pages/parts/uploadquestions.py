@@ -1,0 +1,167 @@
+"""Adding questions: a file of them in any format, looked at first, then kept as a set of a graph."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from core.datasets import datasets
+from core.datasets.own import added_sets, clean_name, remove_set, save_set
+from core.datasets.questions import FORMATS, read_questions, rows_hold_graphs
+from core.errors import HopscopeError
+from core.files import told_size
+from core.types import Question
+from pages.parts.session import graph_name
+from pages.parts.text import plain
+from pages.parts.upload import kept
+
+PREVIEWED, LONGEST_TITLE = 8, 60
+MOST_FILE, MOST_TEXT = 64 << 20, 512 << 20  # bytes of the file, and of the text that it may unpack to
+TYPES = ["txt", "tsv", "json", "jsonl", "gz"]
+ASKED = {"union": "That graph", "question": "The graph of its own row"}
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What a file of questions was found to hold; `error` where it cannot be read."""
+
+    questions: Sequence[Question] = ()
+    graphs: bool = False
+    error: str = ""
+
+
+def add_questions() -> None:
+    """Draw the form, the first questions of the file, and the sets that a person added before."""
+    st.write(
+        "A file of questions: MetaQA, PathQuestion or SimpleQuestions text, or JSON rows of RoG, WebQSP, CWQ, GrailQA, SimpleQuestions, "
+        "WebQuestions or your own (question, entities, answers). It may be compressed (.gz). "
+        f"At most {told_size(MOST_FILE)}, {told_size(MOST_TEXT)} of text."
+    )
+    file = st.file_uploader("File of questions", type=TYPES, key="upload_questions", label_visibility="collapsed")
+    if file is not None:
+        format = st.selectbox(
+            "Format",
+            ["auto", *FORMATS],
+            format_func=lambda name: FORMATS.get(name, "By the file's first lines"),
+            key="upload_questions_format",
+            width=560,
+        )
+        looked = _look(file, format)
+        if looked.error:
+            st.error(plain(looked.error))
+            st.caption("Correct the file, or how it is read, and choose it again.")
+        else:
+            _preview(looked)
+            _form(file, format, looked)
+    if error := st.session_state.pop("questions_error", None):
+        st.error(plain(error))
+    if told := st.session_state.pop("questions_added", None):
+        st.success(f"The questions are kept; the chooser on Compare has them as {plain(told)}.", icon=":material/check_circle:")
+    _added()
+
+
+def _look(file, format: str) -> Looked:
+    """What the file holds. Looked at once, until the file or its format changes."""
+    key, state = (file.file_id, format), st.session_state
+    if state.get("questions_looked", (None,))[0] != key:
+        state.questions_looked = (key, _looked(file, format))
+    return state.questions_looked[1]
+
+
+def _looked(file, format: str) -> Looked:
+    if file.size > MOST_FILE:
+        return Looked(error=f"{file.name} is larger than {told_size(MOST_FILE)}.")
+    with tempfile.TemporaryDirectory() as folder:
+        path = kept(file, Path(folder))
+        try:
+            return Looked(read_questions(path, format=format, most=MOST_TEXT), rows_hold_graphs(path, MOST_TEXT))
+        except HopscopeError as error:
+            return Looked(error=str(error))
+
+
+def _preview(looked: Looked) -> None:
+    head, known = looked.questions[:PREVIEWED], looked.questions
+    named, answered = sum(bool(q.entities) for q in known), sum(bool(q.answers) for q in known)
+    st.caption(
+        f"{len(known):,} questions; {named:,} name where to start from, {answered:,} have known answers."
+        + (" Rows bring graphs along." if looked.graphs else "")
+        + f" The first {len(head)}:"
+    )
+    st.dataframe(
+        {
+            "Question": [q.text for q in head],
+            "Starts from": [", ".join(q.entities) for q in head],
+            "Answers": [", ".join(q.answers) for q in head],
+            "Hops": [q.hops for q in head],
+        },
+        hide_index=True,
+    )
+
+
+def _form(file, format: str, looked: Looked) -> None:
+    known = datasets()
+    names, current = list(known), graph_name().partition(":")[0]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        title = st.text_input(
+            "Title",
+            value=file.name.split(".")[0][:LONGEST_TITLE],
+            key=f"questions_title_{file.file_id}",
+            max_chars=LONGEST_TITLE,
+            width=260,
+            help="What the chooser shows. The command line knows the set by its letters, digits and dashes.",
+        )
+        graph = st.selectbox(
+            "Questions of the graph",
+            names,
+            index=names.index(current) if current in names else 0,
+            format_func=lambda name: known[name].title,
+            key=f"questions_graph_{file.file_id}",
+            width=280,
+        )
+        graphs = "union"
+        if looked.graphs:
+            graphs = st.selectbox("Each is asked on", list(ASKED), format_func=ASKED.__getitem__, key="questions_asked_on", width=220)
+        st.button(
+            "Keep the questions",
+            type="primary",
+            key="questions_keep",
+            icon=":material/library_add:",
+            on_click=_keep,
+            args=(file, title, graph, format, graphs),
+        )
+
+
+def _keep(file, title: str, graph: str, format: str, graphs: str) -> None:
+    """Keep the file as a set; what stands in the way is told on the next drawing."""
+    taken = {name: None for dataset in datasets().values() for name in dataset.sets}
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            known = save_set(kept(file, Path(folder)), clean_name(title), title, graph, taken, format, graphs)
+        except HopscopeError as error:
+            st.session_state.questions_error = str(error)
+            return
+    st.session_state.questions_added = f"{known.title} ({known.name})"
+
+
+def _added() -> None:
+    """The sets that a person added, each with a way to remove it."""
+    added, known = added_sets(), datasets()
+    if not added:
+        return
+    st.markdown("**Sets you added**")
+    for name, (graph, questions) in added.items():
+        with st.container(horizontal=True, vertical_alignment="center"):
+            where = plain(known[graph].title) if graph in known else f"{plain(graph)}, which is not here"
+            st.markdown(f"{plain(questions.title)} · {plain(name)} · {where}")
+            st.button("Remove", key=f"questions_remove_{name}", type="tertiary", icon=":material/delete:", on_click=_remove, args=(name,))
+
+
+def _remove(name: str) -> None:
+    try:
+        remove_set(name)
+    except HopscopeError as error:
+        st.session_state.questions_error = str(error)

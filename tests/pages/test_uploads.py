@@ -1,0 +1,126 @@
+"""Uploads on the Graphs screen: files of every format, what is refused, and a person's own question sets."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.datasets import datasets, questions
+from core.graph.build import build
+from core.home import ROOT
+from pages.parts import upload, uploadquestions
+
+PAGE = str(ROOT / "pages" / "graphs.py")
+HOSTILE = "<img src=x onerror=alert(1)> **bold** [x](javascript:alert(2))"
+ROW = {"question": HOSTILE, "answer": ["B"], "q_entity": ["A"], "graph": [["A", "r", "B"], ["B", "r", "C"]]}
+
+
+@pytest.fixture()
+def own(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    build([("A", "r", "B")], tmp_path / "graphs" / "small", "small", "both")
+    return tmp_path
+
+
+def opened() -> AppTest:
+    at = AppTest.from_file(PAGE, default_timeout=60)
+    at.session_state["graph"] = "small"
+    return at.run()
+
+
+def button(at: AppTest, label: str):
+    return next(b for b in at.button if b.label == label)
+
+
+def add(at: AppTest, key: str, name: str, content: bytes | str) -> AppTest:
+    at.file_uploader(key=key).upload(name, content if isinstance(content, bytes) else content.encode()).run()
+    assert not at.exception
+    return at
+
+
+def built(at: AppTest) -> AppTest:
+    button(at, "Build the graph").click().run()
+    for _ in range(100):
+        at.run()
+        if at.success:
+            return at
+        time.sleep(0.05)
+    raise AssertionError("the graph was not built")
+
+
+GRAPHML = '<graphml><graph><node id="A"/><node id="B"/><edge source="A" target="B"><data key="relation">r</data></edge></graph></graphml>'
+
+
+def test_a_graphml_file_becomes_a_graph(own):
+    at = built(add(opened(), "upload", "t.graphml.gz", gzip.compress(GRAPHML.encode())))
+    assert datasets()["t"].open().triple_text(0) == "A -> r -> B"
+    assert not at.error
+
+
+def test_more_columns_are_chosen(own):
+    at = add(opened(), "upload", "five.tsv", "A\tr\tB\tm.1\tm.2\n")
+    assert "line 1: found 5 columns" in at.error[0].value.replace("\\", "")
+    at.text_input(key="upload_columns").set_value("4,2,5").run()
+    assert not at.error and list(at.dataframe[0].value["Head"]) == ["m.1"]
+    built(at)
+    assert datasets()["five"].open().triple_text(0) == "m.1 -> r -> m.2"
+
+
+def test_bombs_are_refused(own, monkeypatch):
+    monkeypatch.setattr(upload, "MOST_TEXT", 1 << 20)
+    monkeypatch.setattr(uploadquestions, "MOST_TEXT", 1 << 20)
+    bomb = gzip.compress(b"A" * (3 << 20) + b"\tr\tB\n")
+    at = add(opened(), "upload", "bomb.tsv.gz", bomb)
+    assert "more than 1 MB" in at.error[0].value
+    laughs = '<!DOCTYPE g [<!ENTITY a "ha">]><graphml>&a;</graphml>'
+    assert "declares XML entities" in add(at, "upload", "laughs.graphml", laughs).error[0].value
+    assert "more than 1 MB" in add(at, "upload_questions", "bomb.txt.gz", bomb).error[-1].value
+    monkeypatch.setattr(uploadquestions, "MOST_FILE", 4)
+    assert "larger than" in add(at, "upload_questions", "q.txt", "who\tA\n").error[-1].value
+
+
+def test_questions_are_looked_at_and_kept(own):
+    at = add(opened(), "upload_questions", "My rows.jsonl", json.dumps(ROW) + "\n" + json.dumps({"question": "who"}))
+    assert (
+        "2 questions; 1 name where to start from, 1 have known answers. Rows bring graphs along."
+        in [caption.value for caption in at.caption if caption.value.startswith("2 q")][0]
+    )
+    assert list(at.dataframe[0].value["Question"]) == [HOSTILE, "who"]
+    button(at, "Keep the questions").click().run()
+    assert not at.exception and "my\\-rows" in at.success[0].value
+    assert list(datasets()["small"].sets) == ["my-rows"] and questions("my-rows")[0].text == HOSTILE
+    button(at, "Keep the questions").click().run()
+    assert "already a question set" in at.error[0].value
+    at = opened()
+    button(at, "Remove").click().run()
+    assert datasets()["small"].sets == {}
+
+
+def test_each_question_can_be_asked_on_its_own_graph(own):
+    at = add(opened(), "upload_questions", "rog.json", json.dumps([ROW]))
+    at.selectbox(key="questions_asked_on").set_value("question").run()
+    button(at, "Keep the questions").click().run()
+    assert datasets()["small"].graph_for("rog", questions("rog")[0]).n_edges == 2
+
+
+@pytest.mark.parametrize(
+    "name, text, told",
+    [("q.jsonl", '{"question": "a"}\n{', "line 2: not JSON"), ("q.txt", "who\n", "line 1: expected"), ("q.txt", "", "no questions")],
+)
+def test_bad_questions_name_the_line(own, name, text, told):
+    at = add(opened(), "upload_questions", name, text)
+    assert told in at.error[0].value.replace("\\", "")
+    assert not any(b.label == "Keep the questions" for b in at.button)
+
+
+def test_names_of_uploads_are_made_harmless(tmp_path):
+    from types import SimpleNamespace
+
+    for name in ("../../etc/passwd", "..", "", "a" * 300 + ".tsv.gz", "ü <b>.tsv"):
+        file = SimpleNamespace(name=name, seek=lambda at: None, read=lambda size=-1: b"")
+        path = upload.kept(file, tmp_path)
+        assert path.parent == tmp_path and path.is_file() and path.name.endswith(name[-4:] if "tsv" in name else "")
