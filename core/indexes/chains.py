@@ -20,6 +20,7 @@ from core.indexes.phrases import chain_text, phrase
 from core.indexes.place import index_folder, keep
 
 MOST_CHAINS = 20_000
+RARE = 0.002  # share of the nodes reached; a step that fewer can take follows by an accident of names
 MOST_EDGES = 2_000_000  # triples looked at to learn which steps follow each other
 HELD = 4
 PROBE = "Which words does this encoder put near each other?"
@@ -152,7 +153,8 @@ def takes_part(graph: Graph) -> csr_matrix:
 
 
 def possible_chains(has: csr_matrix, steps: int, direction: str, most: int, check: Callable[[], None]) -> tuple[list[Chain], int]:
-    """Chains of which every two steps in a row are taken at some node: (chains by (length, codes), how many there are).
+    """Chains of which each step can be taken at some of the nodes the one before leads to, and not at `RARE` ones only: (chains
+    by (length, codes), how many there are).
 
     How common a chain is, is guessed from its pairs of steps, as if each depended on the one before it only. Where there
     are more than `most`, the shorter come first, then the commoner; longer ones are then counted only as far as they
@@ -171,8 +173,8 @@ def possible_chains(has: csr_matrix, steps: int, direction: str, most: int, chec
             check()
             if len(chain) == len(next(iter(level))):
                 for code, count in _next(follows, again, chain[-1]):
-                    if code in allowed and count:
-                        longer[(*chain, code)] = level[chain] * count / max(1.0, total[chain[-1] ^ 1])
+                    if code in allowed and count > RARE * total[chain[-1] ^ 1]:
+                        longer[(*chain, code)] = level[chain] * count / total[chain[-1] ^ 1]
         if not longer:
             break
         found, level = found + len(longer), longer

@@ -12,7 +12,7 @@ from core.indexes.phrases import THING, Phrase
 
 MOST_TOLD = 8  # relations that describe a kind
 SHARE = 0.01  # of the heads must have a relation for it to describe them
-FLOOR = 0.2  # cosine below which no word is taken for a kind
+FLOOR = 0.4  # cosine below which no word is taken for a kind: a wrong noun misleads more than “thing”
 FORMS = ("{}", "a {} with these")
 
 

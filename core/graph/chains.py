@@ -1,0 +1,227 @@
+"""Relation chains: which of them start at some nodes, and where a walk along one ends.
+
+A step is coded as one number, `2 * relation` along the triple and `2 * relation + 1` against it, so that `code ^ 1` is the
+way back. A chain is a tuple of codes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.graph.neighbourhood import seed_array
+from core.graph.store import Graph
+from core.types import Path
+
+Chain = tuple[int, ...]
+Check = Callable[[], None]
+SOLVED_FROM = 2_000  # pairs from which a chain is continued where the best of all chains is sought
+MOST_PAIRS = 1_000_000  # of one step of a walk; far above any question of the shipped sets
+
+
+def nothing() -> None:
+    """A check that never cancels."""
+
+
+def chain_of(graph: Graph, path: Path) -> Chain:
+    """The chain that a path runs along."""
+    return tuple(2 * int(graph.relations[edge]) + (not forward) for edge, forward in zip(path.edges, path.forward))
+
+
+def chain_name(graph: Graph, chain: Chain) -> str:
+    """A chain as relation names, a step against its triple with `_reverse`, as in path texts: `directed_by_reverse -> has_genre`."""
+    return " -> ".join(graph.relation_names[code >> 1] + ("_reverse" if code & 1 else "") for code in chain)
+
+
+@dataclass(frozen=True, eq=False)
+class Front:
+    """Where the walks along a chain stand: distinct pairs (node before, node now), ordered; before the first step, -1.
+
+    `walks` counts the walks that reach each pair; `origin` is the place in `before` of the pair that the first of them
+    came through, `edge` the edge it took.
+    """
+
+    previous: np.ndarray  # int64 [n]
+    now: np.ndarray  # int64 [n]
+    walks: np.ndarray  # float64 [n]
+    origin: np.ndarray  # int64 [n]
+    edge: np.ndarray  # int64 [n]
+    before: Front | None = None
+    code: int = -1
+
+    def __len__(self) -> int:
+        return len(self.now)
+
+    def ends(self, seeds: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
+        """(nodes ascending, walks to each), the seeds left out."""
+        nodes, place = np.unique(self.now, return_inverse=True)
+        walks = np.bincount(place, self.walks, minlength=len(nodes))
+        kept = ~np.isin(nodes, np.fromiter(seeds, np.int64))
+        return nodes[kept], walks[kept]
+
+    def path(self, end: int) -> Path:
+        """The first walk to `end`, by the pairs' order."""
+        place = int(np.flatnonzero(self.now == end)[0])
+        nodes, edges, forward, front = [end], [], [], self
+        while front.before is not None:
+            nodes.append(int(front.previous[place]))
+            edges.append(int(front.edge[place]))
+            forward.append(not front.code & 1)
+            place, front = int(front.origin[place]), front.before
+        return Path(tuple(reversed(nodes)), tuple(reversed(edges)), tuple(reversed(forward)))
+
+
+def start(graph: Graph, seeds: Iterable[int]) -> Front:
+    """The front before the first step. Raises BadInput for nodes that the graph has not."""
+    nodes = np.unique(seed_array(graph, seeds))
+    none = np.full(len(nodes), -1, np.int64)
+    return Front(none, nodes, np.ones(len(nodes)), none, none)
+
+
+def onward(graph: Graph, front: Front, direction: str, only: Iterable[int] | None = None) -> Iterator[tuple[int, Front]]:
+    """Each step that the walks can take, by ascending code, with where it leads; `only` names the codes wanted.
+
+    A step that runs straight back along the relation just taken never returns to the node it came from: what shares a
+    director with a film is reached, the film itself is not.
+    """
+    rows, codes, nodes, edges = _allowed(graph, front, direction, only)
+    order = np.lexsort((nodes, front.now[rows], codes))  # stable, so that within a pair rows and edges ascend
+    rows, codes, nodes, edges = rows[order], codes[order], nodes[order], edges[order]
+    for first, last in _groups(codes):
+        yield int(codes[first]), _merged(front, rows[first:last], nodes[first:last], edges[first:last], int(codes[first]))
+
+
+def next_nodes(graph: Graph, front: Front, direction: str) -> Iterator[tuple[int, np.ndarray]]:
+    """Each step that the walks can take, by ascending code, with the nodes it leads to, ascending: what `onward` finds, for less."""
+    _, codes, nodes, _ = _allowed(graph, front, direction, None)
+    order = np.lexsort((nodes, codes))
+    codes, nodes = codes[order], nodes[order]
+    fresh = np.ones(len(codes), bool)
+    fresh[1:] = (codes[1:] != codes[:-1]) | (nodes[1:] != nodes[:-1])
+    codes, nodes = codes[fresh], nodes[fresh]
+    for first, last in _groups(codes):
+        yield int(codes[first]), nodes[first:last]
+
+
+def _groups(ascending: np.ndarray) -> Iterator[tuple[int, int]]:
+    """The runs of equal values: (start, end)."""
+    if len(ascending):
+        cuts = [0, *(np.flatnonzero(np.diff(ascending)) + 1).tolist(), len(ascending)]
+        yield from zip(cuts, cuts[1:])
+
+
+def _allowed(graph: Graph, front: Front, direction: str, only: Iterable[int] | None) -> tuple[np.ndarray, ...]:
+    """The steps from a front that may be taken: (place in the front, code, next node, edge)."""
+    rows, codes, nodes, edges = _steps(graph, front.now, graph.resolve(direction))
+    fit = np.ones(len(rows), bool) if only is None else np.isin(codes, np.fromiter(only, np.int64))
+    if front.code >= 0:
+        fit &= (codes != front.code ^ 1) | (nodes != front.previous[rows])
+    return rows[fit], codes[fit], nodes[fit], edges[fit]
+
+
+def _merged(front: Front, rows: np.ndarray, nodes: np.ndarray, edges: np.ndarray, code: int) -> Front:
+    """One front of steps ordered by (node now, next node, row, edge): each pair once, with its first way and all its walks."""
+    here = front.now[rows]
+    fresh = np.concatenate([[True], (here[1:] != here[:-1]) | (nodes[1:] != nodes[:-1])])
+    first = np.flatnonzero(fresh)
+    walks = np.add.reduceat(front.walks[rows], first)[:MOST_PAIRS]
+    first = first[:MOST_PAIRS]
+    return Front(here[first], nodes[first], walks, rows[first], edges[first], front, code)
+
+
+def _steps(graph: Graph, nodes: np.ndarray, direction: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Every step from the nodes: (place in `nodes`, code, next node, edge)."""
+    found = []
+    if direction != "in":
+        rows, edges = _slices(graph.out_indptr, nodes)
+        found.append((rows, 2 * graph.relations[edges].astype(np.int64), graph.tails[edges].astype(np.int64), edges))
+    if direction != "out":
+        rows, places = _slices(graph.in_indptr, nodes)
+        edges = graph.in_edges[places].astype(np.int64)
+        found.append((rows, 2 * graph.relations[edges].astype(np.int64) + 1, graph.in_heads[places].astype(np.int64), edges))
+    return tuple(np.concatenate(parts) for parts in zip(*found))  # type: ignore[return-value]
+
+
+def _slices(indptr: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The entries `indptr[v] .. indptr[v + 1]` of each node, one after the other: (place of the node, entry)."""
+    starts = np.asarray(indptr[nodes], np.int64)
+    counts = np.asarray(indptr[nodes + 1], np.int64) - starts
+    rows = np.repeat(np.arange(len(nodes)), counts)
+    return rows, np.arange(len(rows)) + np.repeat(starts - np.cumsum(counts) + counts, counts)
+
+
+def chains_from(
+    graph: Graph,
+    seeds: Sequence[int],
+    steps: int,
+    direction: str = "graph",
+    sample: int | None = None,
+    known: Callable[[Chain], bool] | None = None,
+    check: Check = nothing,
+) -> Iterator[tuple[Chain, np.ndarray]]:
+    """The chains of 1 to `steps` steps that some walk from the seeds runs along to another node, with the nodes they end at.
+
+    They come by (length, codes), the nodes ascending. With `sample`, a chain is continued from that many pairs of its
+    front only, spread evenly, so that hubs cost little more than other nodes: a chain may then be missed, never invented.
+    `known` tells which chains are wanted, as beginnings too.
+    """
+    level: list[tuple[Chain, Front]] = [((), start(graph, seeds))]
+    for step in range(1, steps + 1):
+        longer: list[tuple[Chain, Front]] = []
+        for chain, front in level:
+            check()
+            onwards = next_nodes if step == steps else onward
+            for code, after in onwards(graph, sampled(front, sample), direction):
+                extended = (*chain, code)
+                if known is not None and not known(extended):
+                    continue
+                if isinstance(after, Front):
+                    longer.append((extended, after))
+                    after = np.unique(after.now)
+                ends = after[~np.isin(after, seeds)]
+                if len(ends):
+                    yield extended, ends
+        level = longer
+
+
+def sampled(front: Front, most: int | None) -> Front:
+    """At most `most` pairs of a front, spread evenly."""
+    if most is None or len(front) <= most:
+        return front
+    rows = np.linspace(0, len(front) - 1, most).astype(np.int64)
+    return Front(front.previous[rows], front.now[rows], front.walks[rows], front.origin[rows], front.edge[rows], front.before, front.code)
+
+
+def walk(graph: Graph, seeds: Sequence[int], chain: Chain, direction: str = "graph", check: Check = nothing) -> Front | None:
+    """The front at the end of all walks from the seeds along a chain; None where there is no such walk."""
+    front = start(graph, seeds)
+    for code in chain:
+        check()
+        front = next((after for _, after in onward(graph, front, direction, (code,))), None)
+        if front is None:
+            return None
+    return front
+
+
+def best_chain(
+    graph: Graph,
+    seeds: Sequence[int],
+    answers: Iterable[int],
+    steps: int,
+    direction: str = "graph",
+    check: Check = nothing,
+) -> tuple[Chain, float]:
+    """The chain whose ends best reproduce the answers, and the F1 of its ends: ties go to the shorter, then by codes.
+
+    No answer reached: an empty chain and 0.
+    """
+    goal = np.unique(np.fromiter(answers, np.int64))
+    best: tuple[Chain, float] = ((), 0.0)
+    for chain, nodes in chains_from(graph, seeds, steps, direction, SOLVED_FROM, check=check):
+        shared = int(np.isin(nodes, goal, assume_unique=True).sum())
+        fit = 2 * shared / (len(nodes) + len(goal))
+        if fit > best[1] + 1e-12:
+            best = chain, fit
+    return best
