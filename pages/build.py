@@ -8,6 +8,7 @@ from core.errors import BadParameter, HopscopeError
 from core.instances.catalogue import OWN, Instance, delete, find, named, save
 from core.operators import OPERATORS
 from core.operators.base import STAGES, Line
+from pages.parts.choosing import is_heading, options
 from pages.parts.draft import Draft, heading
 from pages.parts.forms import operator_form, sentence_of
 from pages.parts.session import instances, said
@@ -61,13 +62,13 @@ def restore(known: dict[str, Instance]) -> Draft:
 
 def start(known: dict[str, Instance], draft: Draft) -> None:
     """The choice of what to start from."""
-    names = {EMPTY: "an empty line"} | {key: f"{one.name} · {one.line.words()}" for key, one in known.items()}
+    names = {EMPTY: "an empty line"} | options(known)
 
     def load() -> None:
         chosen = st.session_state.build_start
-        if chosen is not None:
+        if chosen is not None and not is_heading(chosen):
             draft.load(known[chosen].line if chosen else Line())
-            st.session_state.build_start = None
+        st.session_state.build_start = None
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(

@@ -153,4 +153,7 @@ class BeamSearch(Operator):
         return picked(paths, choice)[0]
 
     def words(self) -> str:
-        return f"beam {self.width} wide, {self.hops} hops, {short_name(self.model)}"
+        kept = {"top": f"{self.width} wide", "mean": "above the mean", "percentile": f"above percentile {self.percentile:g}"}[self.prune]
+        unit = " of triples" if self.unit == "triple" else ""
+        stop = "" if self.stop == NEVER else f", stopped by {short_name(self.stop)}"
+        return f"beam {kept}{unit}, {self.hops} hops, {short_name(self.model)}{stop}"

@@ -10,6 +10,7 @@ from core.errors import HopscopeError
 from core.instances.catalogue import Instance, find
 from core.operators import OPERATORS
 from core.operators.base import Line, unfit
+from pages.parts.choosing import is_heading, label, options
 from pages.parts.forms import operator_form
 from pages.parts.permalink import MOST_LANES
 from pages.parts.text import plain
@@ -35,24 +36,24 @@ def _lane(i: int, known: Mapping[str, Instance]) -> Instance | None:
     except HopscopeError as error:
         instance = None
         st.error(str(error))
-    options = list(known) if spec in known else [spec, *known]
-    names = {key: f"{one.name} · {one.line.words()}" for key, one in known.items()}
-    if instance is not None:
-        names.setdefault(spec, f"{instance.name} · {instance.line.words()}")
+    names = options(known)
+    if spec not in names:
+        names = {spec: label(instance) if instance is not None else spec} | names
     with st.container(horizontal=True, wrap=False, vertical_alignment="bottom", gap="small"):
         st.selectbox(
             f"Lane {i + 1}",
-            options,
-            index=options.index(spec),
+            list(names),
+            index=list(names).index(spec),
             key=f"lane-{i}-{spec}",
             width="stretch",
-            format_func=lambda key: names.get(key, key),
+            format_func=names.__getitem__,
             label_visibility="collapsed",
             on_change=_choose,
             args=(i, f"lane-{i}-{spec}"),
         )
         with st.popover("", icon=":material/tune:", help="Change one operator, add or remove a lane"):
             if instance is not None:
+                _about(instance)
                 _apart(i, instance)
             _add_or_remove(i)
     return instance
@@ -60,8 +61,18 @@ def _lane(i: int, known: Mapping[str, Instance]) -> Instance | None:
 
 def _choose(i: int, key: str) -> None:
     state = st.session_state
+    if is_heading(state[key]):
+        state[key] = state.lanes[i]
+        return
     state.lanes = [*state.lanes[:i], state[key], *state.lanes[i + 1 :]]
     state.submitted = True
+
+
+def _about(instance: Instance) -> None:
+    """Where the instance comes from, and how it was read where its source leaves something open."""
+    for told in (instance.paper, instance.notes):
+        if told:
+            st.caption(plain(told))
 
 
 def _add_or_remove(i: int) -> None:

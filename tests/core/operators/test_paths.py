@@ -118,3 +118,16 @@ def test_a_beam_whose_model_picks_nothing_ends(kit, whole):
 def test_pruning_by_scores_needs_scores():
     with pytest.raises(BadParameter, match="only with a scorer"):
         BeamSearch(model="choose", prune="mean")
+
+
+@pytest.mark.parametrize(
+    "beam, told",
+    [
+        (BeamSearch(), "beam 8 wide, 4 hops, encoder"),
+        (BeamSearch(unit="triple"), "beam 8 wide of triples, 4 hops, encoder"),
+        (BeamSearch(prune="percentile"), "beam above percentile 90, 4 hops, encoder"),
+        (BeamSearch(prune="mean", stop="choose"), "beam above the mean, 4 hops, encoder, stopped by language model"),
+    ],
+)
+def test_a_beam_in_words(beam, told):
+    assert beam.words() == told
