@@ -152,7 +152,7 @@ class Engine:
         from core.evaluation.runner import Evaluation
         from core.evaluation.store import shared as store
 
-        run = store().begin(plan.spec(self.models.signature()), plan.drawn, again)
+        run = store().begin(plan.spec("\n".join(map(self._signature, plan.models))), plan.drawn, again)
 
         def ask(drawn) -> Ask:
             return self.ask(drawn.open(self.graph), drawn.question, seed=plan.seed, model=plan.model)
@@ -163,6 +163,12 @@ class Engine:
             return job
 
         return self.evaluations.start(f"evaluation-{run.id}", make, again=True)
+
+    def _signature(self, model: str) -> str:
+        try:
+            return self.models.signature(model)
+        except BadParameter as error:
+            return str(error)
 
     def key(self, ask: Ask, instances: Sequence[Instance]) -> str:
         """What a comparison is known by: the same for the same question, graph, lanes, models and seed."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 from core.commands.terminal import FAILED, OK, bar, watch
 from core.errors import BadInput, HopscopeError
@@ -52,6 +54,7 @@ def run(options) -> int:
     from core.evaluation.store import shared as store
     from core.evaluation.summary import Summary, summary_dict
 
+    files = _files(options)
     engine = shared()
     plan = _plan(options, engine)
     job = engine.evaluate(plan, options.again)
@@ -63,7 +66,7 @@ def run(options) -> int:
     if job.error:
         raise HopscopeError(job.error)
     summary = Summary(store().run(job.number), store().rows(job.number))
-    _write(options, summary)
+    _write(files, summary)
     if options.json:
         print(json.dumps(summary_dict(summary), ensure_ascii=False, indent=2))
     else:
@@ -105,17 +108,23 @@ def split(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _write(options, summary) -> None:
-    from pathlib import Path
-
+def _files(options) -> dict[Path, Callable]:
+    """The files to write, and what writes each. Raises BadInput for one in a folder that does not exist."""
     from core.evaluation.export import latex, rows_csv, summary_csv
 
-    files = {}
+    files: dict[Path, Callable] = {}
     if options.csv:
         file = Path(options.csv)
         files = {file: rows_csv, file.with_name(f"{file.stem}-summary.csv"): summary_csv}
     if options.latex:
         files[Path(options.latex)] = latex
+    for file in files:
+        if file.is_dir() or not file.parent.is_dir():
+            raise BadInput(f"{file} cannot be written: there is no such folder, or it is one.")
+    return files
+
+
+def _write(files: dict[Path, Callable], summary) -> None:
     for file, told in files.items():
         try:
             file.write_text(told(summary), "utf-8")

@@ -50,7 +50,7 @@ class Metric:
         """What a person wants to know of it, as plain data."""
         return {
             "name": self.name,
-            "title": self.title if self.k is None else f"{self.title}, first {self.k}",
+            "title": self.title if self.k is None else f"{self.title} @{self.k}",
             "definition": self.definition,
             "convention": self.convention,
             "unit": UNITS[self.unit],

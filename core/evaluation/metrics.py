@@ -94,7 +94,7 @@ def _ranking(part: str, title: str, items: str, convention: str, source: str) ->
         ("precision", "precision", f"Share of the (first k) {items} that hold a known answer, of those that there are.", _precision),
         ("recall", "recall", f"Share of the known answers that any of the (first k) {items} holds.", _recall),
         ("f1", "F1", "Harmonic mean of a question's precision and recall; over a set, the mean of it.", both),
-        ("hit", "hit ratio (HR@k)", f"1 if any of the (first k) {items} holds a known answer, else 0.", _hit),
+        ("hit", "hit ratio", f"1 if any of the (first k) {items} holds a known answer, else 0 (HR@k).", _hit),
         ("mrr", "reciprocal rank", f"1 over the place of the first of the {items} that holds a known answer, else 0.", _reciprocal),
     ]
     return [

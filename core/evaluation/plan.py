@@ -11,6 +11,8 @@ from typing import Any
 
 from core.errors import BadInput
 from core.instances.catalogue import Instance
+from core.models.combine import names
+from core.operators.base import Operator, parameters, values
 from core.types import Question
 
 OWN = "a graph for each question"
@@ -62,8 +64,20 @@ class Plan:
         if len({one.question.id for one in self.drawn}) < len(self.drawn):
             raise BadInput("A question set was named twice, or two questions share an id.")
 
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models and roles that are used: by operators, for answers where they are wanted, and for judging."""
+        asked = [
+            name
+            for instance in self.instances
+            for operator in instance.line
+            for name in used(operator)
+            if self.model or operator.stage != "generate"
+        ]
+        return tuple(dict.fromkeys([*asked, *(["judge"] if self.judge else [])]))
+
     def spec(self, models: str) -> dict[str, Any]:
-        """Everything that the results depend on, as JSON can hold it; `models` is the signature of the models."""
+        """Everything that the results depend on, as JSON can hold it; `models` is the signature of those it uses."""
         asked = [[one.question.id, one.question.text, one.question.entities, one.question.answers, one.question.hops] for one in self.drawn]
         return {
             "instances": [{"id": i.id, "name": i.name, "title": i.title, "line": repr(i.line)} for i in self.instances],
@@ -102,14 +116,14 @@ def make_plan(
     asked on `metaqa`. `by_name` opens graphs; `wishes` are the plan's `model`, `judge` and `cold`. Raises BadInput, StoreError.
     """
     drawn: list[Drawn] = []
-    names, graphs, of = [], {}, 0
+    told, graphs, of = [], {}, 0
     for name in filter(None, map(str.strip, sets.split(","))):
         known, asked_on, digest = _opened(name, graph, by_name)
         drawn += [Drawn(question, known[0], asked_on) for question in sample(known[1], size, seed)]
         graphs[asked_on or f"{known[0]}: {OWN}"] = digest
-        names.append(known[0])
+        told.append(known[0])
         of += len(known[1])
-    return Plan(tuple(instances), tuple(drawn), ", ".join(names), of, tuple(graphs.items()), seed, **wishes)
+    return Plan(tuple(instances), tuple(drawn), ", ".join(told), of, tuple(graphs.items()), seed, **wishes)
 
 
 def sample(questions: Sequence[Question], size: int | None, seed: int) -> tuple[Question, ...]:
@@ -123,6 +137,17 @@ def sample(questions: Sequence[Question], size: int | None, seed: int) -> tuple[
         raise BadInput("A sample needs at least one question.")
     order = np.random.default_rng(seed).permutation(len(questions))
     return tuple(questions[int(i)] for i in order[:size])
+
+
+def used(operator: Operator) -> list[str]:
+    """The models and roles that an operator names."""
+    found: list[str] = []
+    for parameter, value in zip(parameters(type(operator)), values(operator).values(), strict=True):
+        if parameter.chat:
+            found.append(value)
+        elif parameter.model and value not in parameter.also:
+            found += names(value)
+    return found
 
 
 def _opened(name: str, graph: str, by_name) -> tuple[tuple[str, Sequence[Question]], str, str]:

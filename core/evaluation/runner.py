@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from core.errors import Cancelled, HopscopeError
+from core.errors import Cancelled
 from core.evaluation.judge import judge
 from core.evaluation.outcome import observe
-from core.evaluation.plan import Drawn, Plan
+from core.evaluation.plan import Drawn, Plan, used
 from core.evaluation.store import CANCELLED, DONE, RUNNING, Store
 from core.instances.catalogue import Instance
 from core.jobs import Job, sentence
 from core.models.base import Task
-from core.models.combine import names
-from core.operators.base import Context, parameters, values
+from core.operators.base import GIVEN, Context, Operator
 from core.run import Ask, LaneRun, Prefixes, Progress
 from core.snapshot import freeze_all
 from core.types import State
+
+log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -127,37 +129,41 @@ class Evaluation:
         """Load what will be needed, so that no question pays for it. Raises ModelUnavailable where a language model that is to
         answer or judge is not here; what only some instances rank by is told of in their rows."""
         job.tell("Loading the models")
-        roles = [getattr(operator, "role", None) for i in self.plan.instances for operator in i.line if operator.stage == "generate"]
-        for role in dict.fromkeys([*(roles if self.plan.model else []), *(["judge"] if self.plan.judge else [])]):
+        needed = [name for i in self.plan.instances for o in i.line if o.stage == "generate" and self.plan.model for name in used(o)]
+        needed += ["judge"] if self.plan.judge else []
+        for role in dict.fromkeys(needed):
             load = getattr(self.models.chat(role), "load", None)
             if load:
                 load()
-        try:
-            asked = self.ask(self.plan.drawn[0])
-            context = Context(asked.graph, self.models, asked.seed, job.check)
-            for operator in dict.fromkeys(operator for i in self.plan.instances for operator in i.line if operator.stage == "extract"):
-                operator(State(asked.question, asked.seeds), context)  # its compiled code is loaded, or compiled, when first called
-        except HopscopeError:
-            job.check()  # the rows say so
-        for name in dict.fromkeys(name for i in self.plan.instances for name in ranked_by(i)):
+        asked = self.plan.drawn[0]
+        extractors = dict.fromkeys(operator for i in self.plan.instances for operator in i.line if starts(operator))
+        for work in [
+            *(lambda operator=operator: self._extract(job, asked, operator) for operator in extractors),
+            *(lambda name=name: self._score(name) for name in self.plan.models if name not in needed),
+        ]:
             job.check()
             try:
-                chooser = self.models.chooser(name)
-                if hasattr(chooser, "score"):
-                    chooser.score(Task("warm"), ["warm"])
-            except HopscopeError:
-                job.check()  # every row that needs it says so
+                work()
+            except Cancelled:
+                raise
+            except Exception as error:
+                log.info("Warming up: %s", error)  # every row that meets it keeps it
+
+    def _extract(self, job: Job, drawn: Drawn, operator: Operator) -> None:
+        """Have an operator's compiled code loaded, or compiled where it never was."""
+        asked = self.ask(drawn)
+        operator(State(asked.question, asked.seeds), Context(asked.graph, self.models, asked.seed, job.check))
+
+    def _score(self, name: str) -> None:
+        """Have a scorer's weights loaded; a language model that picks is loaded when it is first asked."""
+        chooser = self.models.chooser(name)
+        if hasattr(chooser, "score"):
+            chooser.score(Task("warm"), ["warm"])
 
 
-def ranked_by(instance: Instance) -> list[str]:
-    """The models that an instance's operators rank or choose by."""
-    return [
-        name
-        for operator in instance.line
-        for parameter, value in zip(parameters(type(operator)), values(operator).values(), strict=True)
-        if parameter.model and value not in parameter.also
-        for name in names(value)
-    ]
+def starts(operator: Operator) -> bool:
+    """Whether an operator works on the bare question: such ones load or prepare things when they are first called."""
+    return operator.stage in ("convert", "extract", "retrieve") and set(operator.reads) <= set(GIVEN)
 
 
 def duration(seconds: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from core.evaluation.metrics import REPORTED, f1, metric
+from core.evaluation.outcome import Cost
 from core.evaluation.statistics import Estimate, Paired, estimates, holm, paired, pareto
 from core.evaluation.store import Row, Run
 from core.evaluation.survival import STAGES
 
 PAIRED = ("path_hit@32", "reader_hit@1", "hits@1", "f1", "seconds")
 FRONTS = (("seconds", "hits@1"), ("tokens", "hits@1"), ("seconds", "reader_hit@1"), ("seconds", "path_hit@32"))
+SPENT = ("seconds", "calls", "tokens_in", "tokens_out", "texts")
 F1_OF_MEANS = {
     "subgraph": ("subgraph_precision", "subgraph_recall"),
     "path@32": ("path_precision@32", "path_recall@32"),
@@ -80,17 +83,24 @@ class Summary:
         return told
 
     def operators(self, instance: str) -> list[dict[str, Any]]:
-        """For each operator of the line its mean seconds, calls, tokens and texts a question."""
+        """For each operator of the line its mean seconds, calls, tokens and texts over the scored questions, and the share of
+        them in which it ran (below 1 in a branch)."""
         outcomes = [row.outcome for row in self.of(instance) if row.outcome is not None]
-        longest = max((len(outcome.costs) for outcome in outcomes), default=0)
-        told = []
-        for place in range(longest):
-            costs = [outcome.costs[place] for outcome in outcomes if len(outcome.costs) > place]
-            means = {
-                name: sum(getattr(c, name) for c in costs) / len(costs) for name in ("seconds", "calls", "tokens_in", "tokens_out", "texts")
+        found: dict[tuple[str, str, int], list[Cost]] = {}
+        for outcome in outcomes:
+            seen: Counter[str] = Counter()
+            for cost in outcome.costs:
+                found.setdefault((cost.operator, cost.stage, seen[cost.operator]), []).append(cost)
+                seen[cost.operator] += 1
+        return [
+            {
+                "operator": operator,
+                "stage": stage,
+                "share": len(costs) / len(outcomes),
+                **{name: sum(getattr(cost, name) for cost in costs) / len(outcomes) for name in SPENT},
             }
-            told.append({"operator": costs[0].operator, "stage": costs[0].stage, **means})
-        return told
+            for (operator, stage, _), costs in found.items()
+        ]
 
     def counts(self, instance: str) -> dict[str, int]:
         """How many questions were asked, scored and failed, and of the scored how many had no triple or no known answer."""

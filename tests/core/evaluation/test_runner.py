@@ -205,10 +205,9 @@ def command(kit, file, *more):
     return [sys.executable, "-m", "core", "evaluate", *parts]
 
 
-@pytest.fixture
-def many(tmp_path):
+def many(tmp_path, count):
     file = tmp_path / "many.txt"
-    file.write_text("".join(f"question {i} of [One]\tDrama\n" for i in range(300)), "utf-8")
+    file.write_text("".join(f"question {i} of [One]\tDrama\n" for i in range(count)), "utf-8")
     return file
 
 
@@ -233,33 +232,34 @@ def started(arguments, home, stop_at):
     return process
 
 
-def test_killed_in_the_middle_and_taken_up_again(kit, many, tmp_path):
+def test_killed_in_the_middle_and_taken_up_again(kit, tmp_path):
     """kill -9 loses at most the row at work; the same command does the rest, and nothing twice."""
     home = tmp_path / "home"
     home.mkdir()
-    process = started(command(kit, many), home, 40)
+    arguments = command(kit, many(tmp_path, 120))
+    process = started(arguments, home, 20)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
     process.communicate()
     store = Store(home / "evaluations.sqlite")
     run = store.runs()[0]
-    assert 40 <= run.done < run.total == 600 and run.failed == 0 and run.status == "running"
+    assert 20 <= run.done < run.total == 240 and run.failed == 0 and run.status == "running"
     early = {(row.instance, row.question.id): row.outcome for row in store.rows(run.id)}
     done = subprocess.run(
-        command(kit, many, "--json"), env={**os.environ, "HOPSCOPE_HOME": str(home)}, capture_output=True, text=True, check=True
+        [*arguments, "--json"], env={**os.environ, "HOPSCOPE_HOME": str(home)}, capture_output=True, text=True, check=True
     )
     told = json.loads(done.stdout)
     late = {(row.instance, row.question.id): row.outcome for row in store.rows(run.id)}
-    assert told["run"] == run.id and told["status"] == "done" and len(late) == 600
+    assert told["run"] == run.id and told["status"] == "done" and len(late) == 240
     assert all(late[pair] == outcome for pair, outcome in early.items())  # seconds and all: they were not run again
     for instance in told["instances"].values():
-        assert instance["questions"]["scored"] == 300 and instance["metrics"]["reader_hit@1"]["n"] == 300
+        assert instance["questions"]["scored"] == 120 and instance["metrics"]["reader_hit@1"]["n"] == 120
 
 
-def test_interrupted_ends_cleanly(kit, many, tmp_path):
+def test_interrupted_ends_cleanly(kit, tmp_path):
     home = tmp_path / "home"
     home.mkdir()
-    process = started(command(kit, many), home, 5)
+    process = started(command(kit, many(tmp_path, 3000)), home, 5)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=120)
     assert process.returncode == 130 and "Interrupted." in said and "the same command goes on" in said and "Traceback" not in said

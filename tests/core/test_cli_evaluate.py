@@ -1,0 +1,97 @@
+"""`evaluate` on the command line: the object it prints, the files it writes, its exit codes."""
+
+import csv
+import json
+
+import pytest
+
+from core.cli import FAILED, OK, WRONG, main
+from core.commands.evaluate import split
+from core.evaluation.store import shared
+
+LINE = "EgoNetwork(hops=2, keep=300) >> ShortestPaths() >> Rank(model='bm25', keep=20) >> Answer()"
+PROMISED = ("subgraph_recall", "path_recall@32", "path_hit@32", "reader_hit@1", "hits@1", "f1", "seconds", "tokens_in", "tokens_out")
+
+
+@pytest.fixture
+def told(films, tmp_path, monkeypatch, capsys):
+    """`told(*arguments)`: exit code, standard output and error of `evaluate` over three questions of the films graph."""
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    file = tmp_path / "mine.txt"
+    file.write_text("what genre has [One]\tDrama\nwho directed [Two]\tAnn\nwho is [Nobody]\tAnn\n", "utf-8")
+
+    def run(*arguments, set=str(file), instances=f"{LINE},lego-1"):
+        code = main(["evaluate", "--set", set, "--graph", str(films.folder), "--instances", instances, *arguments])
+        out = capsys.readouterr()
+        return code, out.out, out.err
+
+    yield run
+    shared().close()
+
+
+def test_one_object_with_every_promised_figure(told):
+    code, out, _ = told("--no-llm", "--json", "--sample", "3")
+    result = json.loads(out)
+    assert code == OK and list(result["instances"]) == [LINE.replace("hops=2, ", ""), "lego-1"]
+    for instance in result["instances"].values():
+        for name in PROMISED:
+            assert set(instance["metrics"][name]) == {"mean", "low", "high", "n"} and instance["metrics"][name]["n"] == 2
+        assert instance["questions"] == {"asked": 3, "scored": 2, "failed": 1, "without_context": 0, "without_answers": 0}
+        assert instance["answered_by"] == {"graph reader": 2} and list(instance["errors"])[0].startswith("“Nobody” is not in the graph.")
+        assert instance["metrics"]["subgraph_recall"]["mean"] == instance["metrics"]["path_hit@32"]["mean"] == 1
+        assert instance["metrics"]["tokens_in"]["mean"] == 0 < instance["metrics"]["seconds"]["mean"]
+    assert result["sample"] == 3 and result["of"] == 3 and result["model"] is False
+    assert json.loads(told("--no-llm", "--json")[1])["run"] == result["run"]  # the same questions: nothing is run again
+    assert json.loads(told("--no-llm", "--json", "--again")[1])["run"] == result["run"] + 1
+
+
+def test_a_table_and_files(told, tmp_path):
+    code, out, _ = told("--no-llm", "--csv", str(tmp_path / "t.csv"), "--latex", str(tmp_path / "t.tex"))
+    assert code == OK and "reader_hit@1" in out and "lego-1" in out and "No language model answered" in out
+    with (tmp_path / "t.csv").open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == 6
+    assert (tmp_path / "t-summary.csv").read_text().startswith("instance,hops,metric,mean,low,high,n\n")
+    assert r"\begin{tabular}" in (tmp_path / "t.tex").read_text()
+
+
+@pytest.mark.parametrize(
+    "arguments, changed, sentence",
+    [
+        (["--sample", "many"], {}, "whole number or “all”"),
+        (["--sample", "0"], {}, "at least one question"),
+        (["--judge", "--no-llm"], {}, "nothing can be judged"),
+        ([], {"set": "metaqa-9hop"}, "no question set “metaqa-9hop”"),
+        ([], {"instances": "lego-99"}, "Did you mean “lego-9”"),
+        ([], {"instances": " , "}, "at least one instance"),
+        (["--no-llm", "--csv", "/nowhere/t.csv"], {}, "cannot be written"),
+    ],
+)
+def test_bad_input_ends_in_a_sentence(told, arguments, changed, sentence):
+    code, _, err = told(*arguments, **changed)
+    assert code == WRONG and sentence in err and "Traceback" not in err
+
+
+def test_an_instance_that_answers_nothing_is_a_failure(told, tmp_path):
+    file = tmp_path / "unknown.txt"
+    file.write_text("who is [Nobody]\tAnn\n", "utf-8")
+    code, out, _ = told("--no-llm", "--json", set=str(file))
+    assert code == FAILED and json.loads(out)["instances"]["lego-1"]["metrics"]["hits@1"] == {
+        "mean": None,
+        "low": None,
+        "high": None,
+        "n": 0,
+    }
+
+
+def test_a_damaged_file_of_evaluations_is_told_of(told, tmp_path):
+    file = tmp_path / "home" / "evaluations.sqlite"
+    file.parent.mkdir()
+    file.write_bytes(b"nothing like a database " * 50)
+    code, _, err = told("--no-llm")
+    assert code == WRONG and "was left as it is" in err
+    assert file.read_bytes() == b"nothing like a database " * 50
+    file.unlink()
+
+
+def test_commas_inside_brackets_and_quotes_do_not_part():
+    assert split("a, B(x=1, y='),(') >> C(d=prefilter(1,2)),, d ") == ["a", "B(x=1, y='),(') >> C(d=prefilter(1,2))", "d"]
