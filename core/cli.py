@@ -16,6 +16,7 @@ from core.commands import (
     instances,
     models,
     prepare,
+    reports,
 )
 from core.commands.terminal import FAILED, INTERRUPTED, OK, WRONG
 from core.errors import BadInput, BadParameter, HopscopeError, StoreError, UnknownEntity
@@ -28,6 +29,7 @@ COMMANDS = (
     evaluate,
     models,
     prepare,
+    reports,
 )
 
 

@@ -17,11 +17,18 @@ def add(commands) -> None:
 def run(options) -> int:
     """List every instance; the exit code."""
     from core.instances.catalogue import catalogue
+    from core.instances.needs import missing
+    from core.models.registry import shared
 
-    rows = [{"id": i.id, "title": i.title, "paper": i.paper, "group": i.group, "line": repr(i.line)} for i in catalogue().values()]
+    rows = [
+        {"id": i.id, "title": i.title, "paper": i.paper, "group": i.group, "line": repr(i.line), "missing": missing(i.line, shared())}
+        for i in catalogue().values()
+    ]
     if options.json:
         print(json.dumps(rows, ensure_ascii=False, indent=2))
     else:
         for row in rows:
             print(f"{row['id']:24} {row['title']}")
+            for sentence in row["missing"]:
+                print(f"{'':24} cannot run yet: {sentence}")
     return OK

@@ -32,16 +32,17 @@ def fate(graph, states: Sequence[State], path: Path) -> Fate:
 
 def _dropped(states: Sequence[State], path: Path) -> Fate | None:
     """The last operator that still saw the path and did not keep it."""
-    for before, after in zip(reversed(states[:-1]), reversed(states[1:])):
+    handed = [None, *(state.paths for state in states)]  # what each operator was handed
+    for before, after in zip(reversed(handed[:-1]), reversed(states)):
         step = after.trace[-1]
         place = _position(step.before_cut, path)
-        if place is None and _position(before.paths, path) is None:
+        if place is None and _position(before, path) is None:
             continue
         if _position(after.paths, path) is not None:
             continue
         if place is not None:
             return Fate("dropped", f"dropped by {step.operator}: {ordinal(place + 1)} of {len(step.before_cut):,}")
-        return Fate("dropped", f"dropped by {step.operator}: one of {len(before.paths):,} not chosen")
+        return Fate("dropped", f"dropped by {step.operator}: one of {len(before):,} not chosen")
     return None
 
 

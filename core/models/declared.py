@@ -110,6 +110,13 @@ class VLLM:
     get: str = ""
 
 
+@dataclass(frozen=True)
+class Absent:
+    """A model that a method names and nobody has shipped; `why` ends its sentence and says what can take its place."""
+
+    why: str
+
+
 BACKENDS: dict[str, tuple[type, tuple[str, ...]]] = {
     "minilm": (MiniLM, ("encoder",)),
     "late-interaction": (LateInteraction, ("reranker",)),
@@ -122,6 +129,7 @@ BACKENDS: dict[str, tuple[type, tuple[str, ...]]] = {
     "llama-embeddings": (LlamaEmbeddings, ("encoder",)),
     "openai": (OpenAI, ("chat",)),
     "vllm": (VLLM, ("chat",)),
+    "absent": (Absent, KINDS),
 }
 
 

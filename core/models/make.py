@@ -35,6 +35,8 @@ def _not_made(row: Row, folder: str) -> str:
 def missing(row: Row, rows: Mapping[str, Row]) -> str:
     """Why the model of `row` cannot be used here and how to get it, or an empty text where it seems to be here."""
     settings, backend = row.settings, row.backend
+    if backend == "absent":
+        return f"{row.name} is not on this computer: {settings.why}"
     if backend == "minilm":
         place = settings.package.replace("-", "_")
         if not settings.folder and importlib.util.find_spec(place) is None:

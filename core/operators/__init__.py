@@ -1,13 +1,16 @@
 """One module a stage; each operator is a small frozen dataclass."""
 
 from core.operators.beam import BeamSearch
+from core.operators.decoded import DecodedPaths
 from core.operators.extract import EgoNetwork, PersonalizedPageRank, RandomWalks
 from core.operators.filter import FilterSubgraph
 from core.operators.generate import Answer
 from core.operators.paths import ShortestPaths, SimplePaths
+from core.operators.plans import RelationPlans
 from core.operators.read import GraphReader
 from core.operators.refine import RandomSelect, Rank
 from core.operators.reports import CommunityReports
+from core.operators.tog import ThinkOnGraph
 from core.operators.tree import TreePaths
 
 OPERATORS = {
@@ -21,8 +24,11 @@ OPERATORS = {
         SimplePaths,
         BeamSearch,
         TreePaths,
+        ThinkOnGraph,
+        RelationPlans,
         Rank,
         RandomSelect,
+        DecodedPaths,
         CommunityReports,
         GraphReader,
         Answer,

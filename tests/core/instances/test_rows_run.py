@@ -18,6 +18,7 @@ SCORED = ["lego-1", "lego-2", "lego-6", "lego-10", "lego-12", "lego-14", "lego-1
 
 ANSWERED = [f"lego-{n}" for n in range(1, 16)] + ["language-model-only"]  # with the language model, also for the answer
 CHOSEN = ["lego-14-llm-stopped"]  # with the language model while retrieving
+SAID = ["tog", "tog-bm25", "tog-embeddings", "rog", "rog-trained"]  # paths only where a language model says sensible things
 
 
 def run(graph, models, row, seeds, text, model=True):
@@ -43,7 +44,7 @@ def test_every_row_with_written_down_models(kit, row):
     choosers = {name: picker if uses_chat(name) else table for name in asked(catalogue()[row].line)}
     state = run(kit.graph, kit.Written(**choosers), row, (kit.node("One"),), "genre of One")
     assert state.answer == "Drama" and [step.operator for step in state.trace][-1] == "Answer"
-    if catalogue()[row].line.operators[0].stage == "extract":
+    if catalogue()[row].line.operators[0].stage == "extract" and row not in SAID:
         assert "One -> has_genre -> Drama" in [kit.graph.text(path) for path in state.paths.items]
 
 
@@ -52,7 +53,7 @@ def test_every_row_with_the_real_models_on_five_nodes(kit, row):
     needed = {name for expression in asked(catalogue()[row].line) for name in names(expression)}
     absent = [info.how_to_get for name in sorted(needed) if not (info := shared().info(name)).present]
     if absent:
-        with pytest.raises(ModelUnavailable, match="is not on this computer yet; (make|fetch) it"):
+        with pytest.raises(ModelUnavailable, match="is not on this computer|cannot run here"):
             run(kit.graph, shared(), row, (kit.node("One"),), "what genre is the film One")
         pytest.skip(absent[0])
     answer = row in ANSWERED

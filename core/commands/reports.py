@@ -1,0 +1,65 @@
+"""`reports`: community reports, written ahead."""
+
+from __future__ import annotations
+
+from core.commands.terminal import OK, bar
+from core.errors import BadInput
+
+
+def add(commands) -> None:
+    """The command's grammar."""
+    reports = commands.add_parser(
+        "reports",
+        help="write community reports ahead (for lego-grag-m)",
+        description="Write the reports of communities that are not written yet: of named entities, of the entities of a question set, "
+        "or of all. Ctrl-C stops; what was written stays, and the same command goes on from there.",
+    )
+    reports.add_argument("--entity", action="append", default=[], metavar="NAME", help="of this entity's community; repeat for more")
+    reports.add_argument("--set", metavar="NAME", help="of the entities in this question set")
+    reports.add_argument(
+        "--sample", type=int, metavar="N", help="only N of its questions, the same ones that evaluate draws with that seed"
+    )
+    reports.add_argument("--seed", type=int, default=0)
+    reports.add_argument("--all", action="store_true", help="of every community of the graph, the largest first")
+    reports.add_argument("--graph", default="metaqa", metavar="NAME", help="a graph's name (default: metaqa)")
+    reports.add_argument("--size", type=int, default=10, metavar="N", help="the largest community (default: 10)")
+    reports.add_argument("--model", default="answer", metavar="NAME", help="the role or name of the writing model (default: answer)")
+    reports.set_defaults(run=run)
+
+
+def run(options) -> int:
+    """Write the reports and say how many; the exit code."""
+    from core.engine import shared
+    from core.indexes.communities import communities
+    from core.indexes.reports import Reports
+
+    if options.size < 2:
+        raise BadInput("--size must be at least 2.")
+    engine = shared()
+    with bar("Opening the graph") as advanced:
+        graph = engine.graph(options.graph, progress=advanced)
+        found = communities(graph, options.size, advanced)
+    reports = Reports(graph, found, lambda: engine.models.chat(options.model), engine.models.signature(options.model))
+    with bar("Reports") as advanced:
+        written, kept = reports.prepare(_wanted(options, graph, found), advanced, lambda: None)
+    print(f"{written:,} reports written, {kept:,} were there, of {len(found):,} communities of {graph.name}.")
+    return OK
+
+
+def _wanted(options, graph, found) -> list[int]:
+    """The communities that were asked for."""
+    import numpy as np
+
+    if options.all:
+        return np.argsort(-found.sizes(), kind="stable").tolist()
+    from core.graph.lookup import names
+
+    entities = list(options.entity)
+    if options.set:
+        from core.datasets import questions
+        from core.evaluation.plan import sample
+
+        entities += [entity for question in sample(questions(options.set), options.sample, options.seed) for entity in question.entities]
+    if not entities:
+        raise BadInput("Say whose reports: --entity NAME, --set NAME or --all.")
+    return [int(found.of[names(graph).find(entity)]) for entity in dict.fromkeys(entities)]

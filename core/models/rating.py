@@ -1,0 +1,90 @@
+"""A language model that rates the items of a numbered list, as Think-on-Graph prunes relations and entities."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.errors import shorten
+from core.models.base import Chat, Messages, Task
+from core.models.llm_chooser import HELP, PLURAL
+from core.prompts import filled, prompts
+from core.types import Usage
+
+TOP = 10  # the highest score, which counts as 1
+
+
+@dataclass(frozen=True)
+class Rated:
+    """The scores (above 0 to 1) of the rated positions, best first; None where nothing could be read. With cost and notes."""
+
+    scores: dict[int, float] | None
+    usage: Usage = Usage()
+    notes: tuple[str, ...] = ()
+
+
+def rate(chat: Chat, task: Task, start: str, texts: Sequence[str], k: int) -> Rated:
+    """What `chat` says of `texts`, seen from `start`: at most `k` of them with scores; the rest count as 0.
+
+    A reply without JSON is read as pairs of numbers, item and score. Numbers that are not in the list and repeated ones are
+    dropped with a note. Where the list does not fit into the context, its first half is shown, and so on.
+    """
+    shown, notes = len(texts), []
+    room = chat.context - _longest(k)
+    while shown > 1 and chat.count_tokens(_messages(task, start, texts[:shown], k)) > room:
+        shown //= 2
+    if shown < len(texts):
+        notes.append(f"Only the first {shown} of {len(texts)} {PLURAL[task.unit]} fit into the model's context and were rated.")
+    messages, most = _messages(task, start, texts[:shown], k), min(k, shown)
+    reply = chat.reply(messages, schema=_schema(shown, most), max_tokens=_longest(most), seed=task.seed, check=task.check)
+    pairs = _pairs(reply.text)
+    usage = Usage(1, reply.tokens_in, reply.tokens_out)
+    if pairs is None:
+        said = shorten(reply.text)
+        return Rated(None, usage, (*notes, f"The model's reply (“{said}”) holds no ratings of {PLURAL[task.unit]}."))
+    scores: dict[int, float] = {}
+    for number, score in pairs:
+        if 1 <= number <= shown and number - 1 not in scores:
+            scores[number - 1] = min(max(score, 0.0), TOP) / TOP
+    if len(scores) < len(pairs):
+        notes.append("Ratings of items that are not in the list, or were rated before, were dropped.")
+    best = sorted(((i, s) for i, s in scores.items() if s > 0), key=lambda pair: (-pair[1], pair[0]))[:k]
+    return Rated(dict(best), usage, tuple(notes))
+
+
+def _longest(k: int) -> int:
+    """Tokens that `k` ratings may take."""
+    return 24 + 20 * k
+
+
+def _messages(task: Task, start: str, texts: Sequence[str], k: int) -> Messages:
+    prompt, plain = prompts("relations")["rate"], lambda text: " ".join(text.split())
+    words = dict(what=PLURAL[task.unit], help=HELP[task.unit], k=str(k), question=plain(task.query), start=plain(start))
+    words["list"] = "\n".join(f"{number}. {plain(text)}" for number, text in enumerate(texts, 1))
+    return tuple({"role": role, "content": filled(prompt[role], **words)} for role in ("system", "user"))
+
+
+def _schema(n: int, k: int) -> dict[str, Any]:
+    number = {"type": "integer", "minimum": 1, "maximum": n}
+    score = {"type": "integer", "minimum": 0, "maximum": TOP}
+    rating = {
+        "type": "object",
+        "properties": {"number": number, "score": score},
+        "required": ["number", "score"],
+        "additionalProperties": False,
+    }
+    ratings = {"type": "array", "maxItems": k, "items": rating}
+    return {"type": "object", "properties": {"ratings": ratings}, "required": ["ratings"], "additionalProperties": False}
+
+
+def _pairs(reply: str) -> list[tuple[int, float]] | None:
+    """(number, score) as the reply names them; None where there are none to read."""
+    try:
+        told = json.loads(reply)["ratings"]
+        return [(int(one["number"]), float(one["score"])) for one in told]
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
+        found = re.findall(r"(?<![\d.])(\d{1,6})\D+?(\d{1,3}(?:\.\d+)?)", reply)
+        return [(int(number), float(score)) for number, score in found] or None

@@ -1,0 +1,72 @@
+"""Paths that a language model writes out while it is held to those of the graph (Graph-constrained Reasoning)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from core.errors import shorten
+from core.operators.base import Context, Operator, Recorder, param
+from core.prompts import filled, prompts
+from core.types import Ranking, State, Usage
+
+
+@dataclass(frozen=True, repr=False)
+class DecodedPaths(Operator):
+    """`keep` of the paths, one after the other written by a language model that can write nothing else.
+
+    It is shown the question and its entities, not the paths; what it writes is held to the trie of their texts, so that it may
+    name only what is in the graph. A path that was written is taken out of the trie before the next one is asked for, where
+    Graph-constrained Reasoning (2024; a language model trained for it, paths of at most two hops) keeps 10 beams at once:
+    greedy decoding gives the same bytes each time. The first `limit` paths make the trie.
+
+    A reply that is none of the paths, as of a server that cannot be held to them, ends the writing; if it is the first, the
+    first `keep` paths are taken as they come. Both are noted.
+    """
+
+    stage = "refine"
+    title = "constrained decoding"
+    reads, writes = ("paths",), ("paths",)
+
+    keep: int = param(10, "Keep", "How many paths are written.", low=1, high=1000)
+    limit: int = param(5000, "Paths in the trie", "The first so many of the paths found may be written.", low=1, high=100_000)
+    role: str = param("choose", "Language model", "The role or name of the chat model that writes.", chat=True)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        of = {" ".join(ctx.graph.text(path).split()): path for path in reversed(state.paths.items[: self.limit])}
+        left = dict(sorted(of.items()))
+        if len(state.paths) > self.limit:
+            recorder.notes.append(f"The trie holds the first {self.limit:,} of {len(state.paths):,} paths.")
+        written = []
+        while left and len(written) < self.keep:
+            ctx.progress(f"Writing path {len(written) + 1} of {self.keep}", len(written) / self.keep)
+            text, said = self._write(state, ctx, recorder, list(left))
+            if text is None:
+                recorder.notes.append(f"The model wrote “{shorten(said)}”, which is none of the paths; no more were asked for.")
+                break
+            written.append(left.pop(text))
+        if of and not written:
+            recorder.notes.append(f"The first {min(self.keep, len(state.paths))} paths were taken as they came.")
+            return state.replace(paths=Ranking("path", state.paths.items[: self.keep]))
+        return state.replace(paths=Ranking("path", tuple(written)))
+
+    def _write(self, state: State, ctx: Context, recorder: Recorder, texts: list[str]) -> tuple[str | None, str]:
+        """The path that is written, or None, and the reply."""
+        prompt = prompts("relations")["path"]
+        words = dict(question=" ".join(state.question.text.split()), entities=", ".join(ctx.graph.names(state.seeds)))
+        messages = tuple({"role": role, "content": filled(prompt[role], **words)} for role in ("system", "user"))
+        path = {"type": "object", "properties": {"path": {"type": "string", "enum": texts}}, "required": ["path"]}
+        longest = 16 + max(len(text.encode()) for text in texts)
+        reply = ctx.models.chat(self.role).reply(
+            messages, schema=path | {"additionalProperties": False}, max_tokens=min(512, longest), seed=ctx.seed, check=ctx.check
+        )
+        recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
+        try:
+            said = json.loads(reply.text)["path"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            said = reply.text
+        told = " ".join(said.split()) if isinstance(said, str) else ""
+        return (told if told in set(texts) else None), reply.text
+
+    def words(self) -> str:
+        return f"{self.keep:,} written by a constrained language model"

@@ -1,0 +1,19 @@
+"""A chat model that gives recorded replies in turn and keeps what it was asked."""
+
+from core.models.base import Reply
+
+
+class Script:
+    """Replies in the order given; a token is a word. Asked more often than there are replies, it fails."""
+
+    def __init__(self, *replies: str, context: int = 4096):
+        self.replies, self.context, self.asked, self.schemas = list(replies), context, [], []
+
+    def count_tokens(self, messages):
+        return sum(len(message["content"].split()) for message in messages)
+
+    def reply(self, messages, *, schema=None, **_):
+        self.asked.append(messages[-1]["content"])
+        self.schemas.append(schema)
+        text = self.replies.pop(0)
+        return Reply(text, self.count_tokens(messages), len(text.split()))

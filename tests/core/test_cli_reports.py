@@ -1,0 +1,67 @@
+"""`python -m core reports`: whose reports are written, what is said, and going on after a stop."""
+
+import json
+
+import pytest
+
+from core.cli import OK, WRONG, main
+from core.engine import Engine
+from core.graph.build import build
+from core.models.base import Reply
+from tests.films import TRIPLES, Written
+
+
+class Writer:
+    """Writes the same report each time; after `most` reports a person presses Ctrl-C."""
+
+    context = 4096
+
+    def __init__(self):
+        self.written, self.most = 0, 99
+
+    def reply(self, messages, **_):
+        if self.written == self.most:
+            raise KeyboardInterrupt
+        self.written += 1
+        return Reply(json.dumps({"title": "t", "summary": "s", "findings": []}), 1, 1)
+
+
+@pytest.fixture
+def films(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    graph, writer = build(TRIPLES, tmp_path / "films", "films", "both"), Writer()
+    engine = Engine(Written(writer))
+    monkeypatch.setattr("core.engine.shared", lambda: engine)
+    return graph, writer
+
+
+def test_the_reports_of_named_entities_and_then_of_all(films, capsys):
+    graph, writer = films
+    told = ["--graph", str(graph.folder)]
+    assert main(["reports", *told, "--entity", "One", "--entity", "Drama"]) == OK and writer.written == 1  # one community
+    assert capsys.readouterr().out == "1 reports written, 0 were there, of 2 communities of films.\n"
+    assert main(["reports", *told, "--all"]) == OK and writer.written == 2
+    assert capsys.readouterr().out == "1 reports written, 1 were there, of 2 communities of films.\n"
+
+
+def test_ctrl_c_keeps_what_was_written(films, capsys):
+    graph, writer = films
+    writer.most = 1
+    assert main(["reports", "--graph", str(graph.folder), "--all"]) == 130
+    writer.most = 99
+    assert main(["reports", "--graph", str(graph.folder), "--all"]) == OK and writer.written == 2
+    assert "1 reports written, 1 were there" in capsys.readouterr().out
+
+
+def test_the_entities_of_a_question_file(films, tmp_path):
+    graph, writer = films
+    file = tmp_path / "asked.txt"
+    file.write_text("what genre is [One]\tDrama\nwho directed [Drama]\tAnn\nwhen was [Two] released\t1999\n", "utf-8")
+    assert main(["reports", "--graph", str(graph.folder), "--set", str(file)]) == OK and writer.written == 2
+
+
+@pytest.mark.parametrize(
+    "wrong, told", [([], "Say whose reports"), (["--all", "--size", "1"], "at least 2"), (["--entity", "Nobody"], "is not in the graph")]
+)
+def test_wrong_input_is_told(films, capsys, wrong, told):
+    assert main(["reports", "--graph", str(films[0].folder), *wrong]) == WRONG and told in capsys.readouterr().err
