@@ -29,8 +29,9 @@ def restore() -> None:
     link = read_link()
     state.question, state.entities, state.answers = link.question, list(link.entities), list(link.answers)
     asked = known_question(link.question)
-    if asked is not None and not link.answers:
-        state.answers = list(asked.answers)
+    if asked is not None:
+        state.entities = state.entities or list(asked.entities)
+        state.answers = state.answers or list(asked.answers)
     state.lanes, state.seed, state.model, state.reader = list(link.lanes), link.seed, link.model, link.reader
     state.submitted = bool(link.question.strip())
 

@@ -9,9 +9,14 @@ function pathSteps(path) {
     if (index) parts.push(" ");
     if (index % 2 === 0) return parts.push(el("b", "", step));
     const backward = list(path.forward)[(index - 1) / 2] === false;
-    parts.push(el("span", "relation", backward ? `${step} ←` : step));
+    parts.push(el("span", "relation", ...breakable(step), backward ? " ←" : null));
   });
   return parts;
+}
+
+// A dotted name, people.person.place_of_birth, breaks after its dots and strokes rather than inside a word.
+function breakable(name) {
+  return String(name).split(/(?<=[._/])(?=[^._/])/).flatMap((part, index) => (index ? [document.createElement("wbr"), part] : [part]));
 }
 
 export function makeRow() {

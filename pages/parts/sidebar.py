@@ -24,16 +24,27 @@ def _graph() -> None:
     if current not in known and question and base in known:
         names.insert(names.index(base) + 1, current)  # the graph of one question
     current = current if current in names else names[0]
-    st.selectbox("Graph", names, index=names.index(current), key="graph", format_func=lambda name: _title(known, name))
+    st.selectbox(
+        "Graph", names, index=names.index(current), key="graph", format_func=lambda name: _title(known, name), on_change=_begin_anew
+    )
     job = engine().jobs.get(f"open-{st.session_state.graph}")
     opened = job.result if job is not None else None
     if opened is not None:
         st.caption(f"{opened.n_nodes:,} entities · {opened.n_edges:,} triples · {opened.n_relations} relations")
 
 
+def _begin_anew() -> None:
+    """Another graph was chosen by hand: a question of the former one, and what was found there, are let go."""
+    state = st.session_state
+    state.question, state.entities, state.answers, state.hops = "", [], [], None
+    for key in ("job", "asked", "brought", "trouble", "clicked"):
+        state.pop(key, None)
+    st.query_params.clear()
+
+
 def _title(known, name: str) -> str:
     base, _, question = name.partition(":")
-    return known[name].title if name in known else f"{known[base].title}: question {question}"
+    return known[name].title if name in known else f"{question} ({known[base].title})"
 
 
 def _models() -> None:

@@ -87,19 +87,19 @@ def _preview(looked: Looked) -> None:
     head, known = looked.questions[:PREVIEWED], looked.questions
     named, answered = sum(bool(q.entities) for q in known), sum(bool(q.answers) for q in known)
     st.caption(
-        f"{len(known):,} questions; {named:,} name where to start from, {answered:,} have known answers."
-        + (" Rows bring graphs along." if looked.graphs else "")
-        + f" The first {len(head)}:"
+        f"{len(known):,} question{'s' * (len(known) != 1)}, {named:,} with entities, {answered:,} with answers"
+        + (", with graphs of their own" if looked.graphs else "")
+        + ("." if len(head) == len(known) else f". The first {len(head)}:")
     )
-    st.dataframe(
-        {
-            "Question": [q.text for q in head],
-            "Starts from": [", ".join(q.entities) for q in head],
-            "Answers": [", ".join(q.answers) for q in head],
-            "Hops": [q.hops for q in head],
-        },
-        hide_index=True,
-    )
+    shown = {
+        "Question": [q.text for q in head],
+        "Starts from": [", ".join(q.entities) for q in head],
+        "Answers": [", ".join(q.answers) for q in head],
+        "Hops": [q.hops for q in head],
+    }
+    if not any(shown["Hops"]):
+        del shown["Hops"]
+    st.dataframe(shown, hide_index=True)
 
 
 def _form(file, format: str, looked: Looked) -> None:

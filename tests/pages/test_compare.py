@@ -105,3 +105,15 @@ def test_a_click_right_after_typing_keeps_the_known_answers(movies):
     at.multiselect(key="answers").set_value([])
     at.button(key="ask").click().run()
     assert set(job(at).comparison.ask.question.answers) == {"Drama", "Fantasy", "Adventure", "Family", "War"}
+
+
+def test_a_question_of_another_set_on_the_graph_of_its_row(movies):
+    at = AppTest.from_file(PAGE, default_timeout=60)
+    at.session_state["graph"] = "webqsp-cwq"
+    at.query_params["llm"] = "0"
+    at.run()
+    assert any("james k polk" in button.label for button in at.button)
+    next(box for box in at.selectbox if box.label == "Set").set_value("webqsp-own").run()
+    next(button for button in at.button if button.label == "Draw a question").click().run()
+    assert not at.exception and at.session_state["graph"].startswith("webqsp-cwq:WebQTest-")
+    assert at.session_state["entities"] and at.session_state["answers"]

@@ -59,7 +59,7 @@ def test_unknown_names_bring_the_known_ones(home):
         questions("metaqa-1hop-de")
     with pytest.raises(BadInput, match="metaqa-3hop-test"):
         datasets()["metaqa"].questions("other")
-    with pytest.raises(BadInput, match="Known: metaqa"):
+    with pytest.raises(BadInput, match="Known: .*metaqa"):
         open_graph("metaq")
 
 
@@ -69,7 +69,7 @@ def test_graphs_a_person_built(home):
     (home / "graphs" / "broken" / "graph.json").write_text("{")
     (home / "graphs" / "empty").mkdir()
     known = datasets()
-    assert list(known)[0] == "metaqa" and list(known)[-1] == "mine" and not {"broken", "empty"} & set(known)
+    assert list(known)[-1] == "mine" and not {"broken", "empty"} & set(known)
     assert known["mine"].title == "My graph" and known["mine"].sets == {}
     assert open_graph("mine") is open_graph(home / "graphs" / "mine") and open_graph("mine").direction == "out"
     build([("a", "r", "c")], home / "graphs" / "mine", "My graph", "out")
