@@ -19,7 +19,9 @@ from core.operators.text import operator_class, parse_line
 
 FOLDER = Path(__file__).parent
 FIELDS = ("title", "short", "paper", "group", "base", "notes", "line")
+LAST = ("beyond", "without_retrieval")  # the files that come behind those of papers
 OWN = "own"
+ELSE = "else"
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def catalogue() -> dict[str, Instance]:
     Raises BadParameter.
     """
     found: dict[str, Instance] = {}
-    for file in sorted(FOLDER.glob("*.toml")):
+    for file in sorted(FOLDER.glob("*.toml"), key=lambda file: (file.stem in LAST, file.stem)):
         found |= read(file)
     found = _beside(found)
     own = own_file()

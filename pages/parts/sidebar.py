@@ -52,7 +52,7 @@ def _models() -> None:
     st.markdown("**Models**")
     lines = []
     for info in registry.declared():
-        if info.roles or not info.present:
+        if info.roles or (info.fetchable and not info.present):  # what is trained or brought along is told on the Models page
             mark = ":green[●]" if info.present else ":gray[○]"
             lines.append(f"{mark} {plain(registry.title(info.name))}{'' if info.present else ' · not here'}")
     st.caption("  \n".join(lines))
