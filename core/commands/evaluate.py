@@ -42,6 +42,8 @@ def add(commands) -> None:
     evaluate.add_argument("--json", action="store_true", help="print one JSON object")
     evaluate.add_argument("--csv", metavar="FILE", help="write a row a question and instance; the summary goes to FILE-summary.csv")
     evaluate.add_argument("--latex", metavar="FILE", help="write the summary as a LaTeX table (booktabs)")
+    evaluate.add_argument("--html", metavar="FILE", help="write a report that opens in a browser, without a network")
+    evaluate.add_argument("--vary", metavar="OPERATOR.PARAMETER=V,V", help="run each instance once for every value of one parameter")
     taken = evaluate.add_mutually_exclusive_group()
     taken.add_argument("--resume", action="store_true", help="take up an unfinished run of the same plan (the default)")
     taken.add_argument("--again", action="store_true", help="begin anew; what the earlier run found is kept beside it")
@@ -77,12 +79,14 @@ def run(options) -> int:
 def _plan(options, engine):
     """What the options ask for. Raises BadInput, BadParameter, StoreError."""
     from core.evaluation.plan import make_plan
+    from core.evaluation.sensitivity import varied
     from core.instances.catalogue import catalogue, find
 
     if options.sample != "all" and not options.sample.isdecimal():
         raise BadInput(f"A sample is a whole number or “all”, not “{options.sample}”.")
     known = catalogue()
     chosen = {instance.id: instance for spec in split(",".join(options.instances)) if (instance := find(spec, known))}
+    chosen = varied(tuple(chosen.values()), options.vary) if options.vary else tuple(chosen.values())
     wishes = {"model": not options.no_llm, "judge": options.judge, "cold": options.cold}
     size = None if options.sample == "all" else int(options.sample)
     with bar("Opening the graph") as advanced:
@@ -90,7 +94,7 @@ def _plan(options, engine):
         def graph(name):
             return engine.graph(name, progress=advanced)
 
-        return make_plan(tuple(chosen.values()), options.set, size, graph, graph=options.graph or "", seed=options.seed, **wishes)
+        return make_plan(chosen, options.set, size, graph, graph=options.graph or "", seed=options.seed, **wishes)
 
 
 def split(text: str) -> list[str]:
@@ -111,6 +115,7 @@ def split(text: str) -> list[str]:
 def _files(options) -> dict[Path, Callable]:
     """The files to write, and what writes each. Raises BadInput for one in a folder that does not exist."""
     from core.evaluation.export import latex, rows_csv, summary_csv
+    from core.evaluation.report import report_html
 
     files: dict[Path, Callable] = {}
     if options.csv:
@@ -118,6 +123,8 @@ def _files(options) -> dict[Path, Callable]:
         files = {file: rows_csv, file.with_name(f"{file.stem}-summary.csv"): summary_csv}
     if options.latex:
         files[Path(options.latex)] = latex
+    if options.html:
+        files[Path(options.html)] = report_html
     for file in files:
         if file.is_dir() or not file.parent.is_dir():
             raise BadInput(f"{file} cannot be written: there is no such folder, or it is one.")
