@@ -41,22 +41,21 @@ class _Terms:
     """The names of the terms of one file."""
 
     def __init__(self) -> None:
+        from pyoxigraph import BlankNode, Literal, NamedNode
+
+        def named(namer: Namer, term) -> str:
+            if isinstance(term, NamedNode):
+                iri, local = term.value, local_name(term.value)
+                return namer.name(f"<{iri}>", (local, f"{local} ({iri})", f"<{iri}>"))
+            if isinstance(term, BlankNode):
+                return namer.name(str(term), (str(term),))
+            if isinstance(term, Literal):
+                return namer.name(str(term), _literal_names(term))
+            raise BadInput("Triples about triples (RDF-star) are not read; leave them out of the file.")
+
         nodes, relations = Namer(), Namer()
-        self.node = lru_cache(REMEMBERED)(lambda term: _named(nodes, term))
-        self.relation = lru_cache(REMEMBERED)(lambda term: _named(relations, term))
-
-
-def _named(namer: Namer, term) -> str:
-    from pyoxigraph import BlankNode, Literal, NamedNode
-
-    if isinstance(term, NamedNode):
-        iri = term.value
-        return namer.name(f"<{iri}>", (local_name(iri), f"{local_name(iri)} ({iri})", f"<{iri}>"))
-    if isinstance(term, BlankNode):
-        return namer.name(str(term), (str(term),))
-    if isinstance(term, Literal):
-        return namer.name(str(term), _literal_names(term))
-    raise BadInput("Triples about triples (RDF-star) are not read; leave them out of the file.")
+        self.node = lru_cache(REMEMBERED)(lambda term: named(nodes, term))
+        self.relation = lru_cache(REMEMBERED)(lambda term: named(relations, term))
 
 
 def _literal_names(term) -> tuple[str, ...]:
@@ -70,8 +69,10 @@ def local_name(iri: str) -> str:
     """The readable end of an IRI: what follows its last `#` or `/`, else its last `:`, percent escapes decoded; the IRI
     itself where nothing follows."""
     rest = iri.rstrip("/#")
-    found = unquote(re.split(r"[#/]", rest)[-1])
-    found = found.rsplit(":", 1)[-1] if found == unquote(rest) else found
+    start = max(rest.rfind("#"), rest.rfind("/"))
+    found = rest[(start if start >= 0 else rest.rfind(":")) + 1 :]
+    if "%" in found:
+        found = unquote(found)
     return found if found.strip() else iri
 
 
