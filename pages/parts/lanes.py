@@ -8,11 +8,13 @@ import streamlit as st
 
 from core.errors import HopscopeError
 from core.instances.catalogue import Instance, find
+from core.instances.needs import missing
 from core.operators import OPERATORS
 from core.operators.base import Line, unfit
 from pages.parts.choosing import is_heading, label, options
 from pages.parts.forms import operator_form
 from pages.parts.permalink import MOST_LANES
+from pages.parts.session import engine
 from pages.parts.text import plain
 
 
@@ -69,10 +71,12 @@ def _choose(i: int, key: str) -> None:
 
 
 def _about(instance: Instance) -> None:
-    """Where the instance comes from, and how it was read where its source leaves something open."""
+    """Where the instance comes from, how it was read where its source leaves something open, and which models are not here."""
     for told in (instance.paper, instance.notes):
         if told:
             st.caption(plain(told))
+    for told in missing(instance.line, engine().models, st.session_state.model):
+        st.caption(f":material/cloud_off: {plain(told)}")
 
 
 def _add_or_remove(i: int) -> None:

@@ -51,3 +51,10 @@ def test_a_heading_is_no_start(movies):
 
 def test_a_heading_in_the_address_is_no_instance(movies):
     assert lanes(lane=["# Baselines"], llm="0").error[0].value.startswith("There is no instance “# Baselines”")
+
+
+def test_an_instance_whose_model_is_not_here_says_why_beside_its_chooser(movies):
+    at = lanes(lane=["gsr"], llm="0")
+    assert not at.exception
+    told = [caption.value.replace("\\", "") for caption in at.caption]
+    assert any("no weights of it come with Hopscope" in text for text in told) and any("Cannot run: GSR trains a T5" in text for text in told)
