@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from core.engine import Comparison, Lane
@@ -24,7 +25,7 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
 
 
 def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
-    """One lane: the instance, its answers, paths, subgraph size, funnel, prompt, operators and error."""
+    """One lane: the instance, its answers, paths, community reports, subgraph size, funnel, prompt, operators and error."""
     graph, state = comparison.graph, lane.state
     return {
         "instance": lane.instance.id,
@@ -33,6 +34,7 @@ def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
         "answer": state.answer,
         "reader_answers": None if state.reader is None else graph.names(state.reader),
         "paths": paths_list(graph, state),
+        "reports": None if state.reports is None else [dataclasses.asdict(report) for report in state.reports],
         "subgraph": None if state.subgraph is None else {"nodes": len(state.subgraph.nodes), "edges": len(state.subgraph.edges)},
         "funnel": funnel_dict(comparison, lane),
         **prompt_dict(state),

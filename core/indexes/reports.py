@@ -85,8 +85,8 @@ class Reports:
 
         `progress` hears how many are done and how much time is left.
         """
-        wanted = list(dict.fromkeys(wanted))
-        missing = [community for community in wanted if self.kept(community) is None]
+        wanted, there = list(dict.fromkeys(wanted)), {key for (key,) in self._query("select key from reports", ())}
+        missing = [community for community in wanted if self._key(community) not in there]
         start = time.monotonic()
         for done, community in enumerate(missing):
             check()
