@@ -39,6 +39,9 @@ def add(commands) -> None:
     evaluate.add_argument("--no-llm", action="store_true", help="ask no language model for answers; the graph reader's are scored")
     evaluate.add_argument("--judge", action="store_true", help="let the model of the role judge say whether each answer is right")
     evaluate.add_argument("--cold", action="store_true", help="share and remember nothing, so that seconds are each instance's own (slow)")
+    evaluate.add_argument(
+        "--metrics", default="", metavar="NAMES", help="metrics to show beside the usual ones, as path_hit@5,path_recall@5"
+    )
     evaluate.add_argument("--json", action="store_true", help="print one JSON object")
     evaluate.add_argument("--csv", metavar="FILE", help="write a row a question and instance; the summary goes to FILE-summary.csv")
     evaluate.add_argument("--latex", metavar="FILE", help="write the summary as a LaTeX table (booktabs)")
@@ -53,10 +56,11 @@ def add(commands) -> None:
 def run(options) -> int:
     """Evaluate, print and write; the exit code."""
     from core.engine import shared
+    from core.evaluation.metrics import REPORTED, metric
     from core.evaluation.store import shared as store
     from core.evaluation.summary import Summary, summary_dict
 
-    files = _files(options)
+    files, more = _files(options), [metric(name.strip()).name for name in options.metrics.split(",") if name.strip()]
     engine = shared()
     plan = _plan(options, engine)
     job = engine.evaluate(plan, options.again)
@@ -70,9 +74,9 @@ def run(options) -> int:
     summary = Summary(store().run(job.number), store().rows(job.number))
     _write(files, summary)
     if options.json:
-        print(json.dumps(summary_dict(summary), ensure_ascii=False, indent=2))
+        print(json.dumps(summary_dict(summary, list(dict.fromkeys([*REPORTED, *more]))), ensure_ascii=False, indent=2))
     else:
-        _print(summary)
+        _print(summary, more)
     return OK if all(summary.counts(instance)["scored"] for instance in summary.instances) else FAILED
 
 
@@ -139,15 +143,16 @@ def _write(files: dict[Path, Callable], summary) -> None:
             raise BadInput(f"{file} cannot be written: {error.strerror}.") from None
 
 
-def _print(summary) -> None:
+def _print(summary, more: list[str]) -> None:
     from core.evaluation.export import SHOWN, shown
     from core.evaluation.metrics import metric
 
-    spec, table = summary.run.spec, summary.table(SHOWN)
+    names = list(dict.fromkeys([*SHOWN, *more]))
+    spec, table = summary.run.spec, summary.table(names)
     print(f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, run {summary.run.id}")
     if not spec["model"]:
         print("No language model answered: hits@1 and f1 are the graph reader's.")
-    cells = [["", *SHOWN], *([instance, *_cells(figures, shown)] for instance, figures in table.items())]
+    cells = [["", *names], *([instance, *_cells(figures, shown)] for instance, figures in table.items())]
     widths = [max(map(len, column)) for column in zip(*cells)]
     for row in cells:
         print("  ".join(cell.ljust(width) if not i else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))))

@@ -46,8 +46,8 @@ def test_one_object_with_every_promised_figure(told):
 
 
 def test_a_table_and_files(told, tmp_path):
-    code, out, _ = told("--no-llm", "--csv", str(tmp_path / "t.csv"), "--latex", str(tmp_path / "t.tex"))
-    assert code == OK and "reader_hit@1" in out and "lego-1" in out and "No language model answered" in out
+    code, out, _ = told("--no-llm", "--metrics", "path_hit@1", "--csv", str(tmp_path / "t.csv"), "--latex", str(tmp_path / "t.tex"))
+    assert code == OK and "reader_hit@1" in out and "path_hit@1" in out and "lego-1" in out and "No language model answered" in out
     with (tmp_path / "t.csv").open(newline="") as file:
         assert len(list(csv.DictReader(file))) == 6
     assert (tmp_path / "t-summary.csv").read_text().startswith("instance,hops,metric,mean,low,high,n\n")
@@ -58,6 +58,7 @@ def test_a_table_and_files(told, tmp_path):
     "arguments, changed, sentence",
     [
         (["--sample", "many"], {}, "whole number or “all”"),
+        (["--metrics", "path_hits@3"], {}, "Did you mean “path_hit”"),
         (["--sample", "0"], {}, "at least one question"),
         (["--judge", "--no-llm"], {}, "nothing can be judged"),
         ([], {"set": "metaqa-9hop"}, "no question set “metaqa-9hop”"),
