@@ -52,7 +52,7 @@ class RelationPlans(Operator):
         for number, plan in enumerate(self._plans(state, ctx, recorder, known) if known else (), 1):
             paths = [path for seed in dict.fromkeys(state.seeds) for path in follow(local, seed, plan, self.cap, ctx)]
             found |= dict.fromkeys(paths)
-            recorder.notes.append(f"Plan {number}, {' → '.join(plan)}: {len(paths):,} paths.")
+            recorder.notes.append(f"Plan {number}, {' → '.join(plan)}: {len(paths):,} path{'' if len(paths) == 1 else 's'}.")
         if len(found) > self.cap:
             recorder.notes.append(f"Of {len(found):,} paths the first {self.cap:,} were kept.")
         return state.replace(paths=Ranking("path", tuple(found)[: self.cap]))

@@ -36,7 +36,7 @@ def test_paths_follow_each_plan_step_by_step_either_way(kit):
         "One -> directed_by -> Ann -> directed_by_reverse -> Two",
         "One -> has_genre -> Drama",
     ]
-    assert after.trace[-1].notes == ("Plan 1, directed_by → directed_by: 2 paths.", "Plan 2, has_genre: 1 paths.")
+    assert after.trace[-1].notes == ("Plan 1, directed_by → directed_by: 2 paths.", "Plan 2, has_genre: 1 path.")
     assert "directed_by\nhas_genre\nwritten_by\nrelease_year" in chat.asked[0] and "Entities of the question: One" in chat.asked[0]
     items = chat.schemas[0]["properties"]["plans"]["items"]
     assert items["maxItems"] == 3 and items["items"]["enum"] == ["directed_by", "has_genre", "written_by", "release_year"]
