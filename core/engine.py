@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from core.errors import BadInput, BadParameter, Cancelled, UnknownEntity
+from core.indexes import own
 from core.instances.catalogue import Instance
 from core.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, Jobs, sentence
 from core.models.combine import uses_chat
@@ -61,6 +62,7 @@ class Engine:
 
     def __init__(self, models=None):
         self._models = models
+        own.come_from(_solved)
         self.jobs = Jobs()
         self.evaluations = Jobs(workers=1)  # apart, so that hours of evaluation never keep a question waiting
         self._prefixes = Prefixes()
@@ -177,7 +179,7 @@ class Engine:
             ask.question.answers,
             ask.reader,
             ask.model,
-            [(i.id, repr(i.line)) for i in instances],
+            [(i.id, repr(i.line), *(operator.stamp(ask.graph) for operator in i.line)) for i in instances],
         ]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
@@ -205,7 +207,7 @@ class Engine:
         try:
             return any(
                 p.chat or uses_chat(value)
-                for operator in instance.line
+                for operator in instance.line.parts()
                 for p, value in zip(parameters(type(operator)), values(operator).values())
                 if (p.model or (p.chat and operator.stage != "generate")) and value not in p.also
             )
@@ -240,6 +242,13 @@ class Engine:
         except Exception as error:
             lane.status, lane.text, lane.error = FAILED, "", sentence(error)
         job.touch()
+
+
+def _solved(digest: str) -> list[Question]:
+    """The person's own solved questions: saved cases and thumbs up."""
+    from core.cases import solved
+
+    return solved(digest)
 
 
 def check_question(text: str) -> str:

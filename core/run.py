@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from core.operators.base import Context, Line
+from core.operators.branch import Branch
 from core.operators.read import GraphReader
 from core.types import Question, State
 
@@ -67,6 +68,7 @@ class LaneRun:
     models: object
     prefixes: Prefixes = field(default_factory=Prefixes)
     states: list[State] = field(default_factory=list)
+    stamp: str = ""  # what the operators so far said that they depend on
 
     def retrieve(self, progress: Progress) -> None:
         """Run everything up to the answer, then the graph reader where it is wanted and paths were sought."""
@@ -86,9 +88,15 @@ class LaneRun:
 
     def _run(self, operators: list, progress: Progress) -> None:
         context = Context(self.ask.graph, self.models, self.ask.seed, progress.check, progress.advanced, progress.text, self.ask.model)
-        for operator in operators:
+        waiting = list(operators)
+        while waiting:
+            operator = waiting.pop(0)
+            if isinstance(operator, Branch):  # its operators run like all others, so that each has a state of its own
+                waiting = [*operator.arm(self.state), *waiting]
+                continue
             done = tuple(map(lambda step: (step.operator, tuple(step.parameters.items())), self.state.trace))
-            key = (*self.ask.key(self.models.signature()), done, repr(operator), operator.stage == "generate" and self.ask.model)
+            self.stamp += operator.stamp(self.ask.graph)
+            key = (*self.ask.key(self.models.signature()), done, self.stamp, repr(operator), operator.stage == "generate" and self.ask.model)
             state = self.prefixes.get(key)
             if state is None:
                 state = operator(self.state, context)

@@ -175,6 +175,7 @@ class State:
 
     question: Question
     seeds: tuple[int, ...] = ()
+    hops: int | None = None  # how many steps the answer is thought to be away
     subgraph: Subgraph | None = None
     paths: Ranking | None = None
     reports: tuple[Report, ...] | None = None

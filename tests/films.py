@@ -7,6 +7,7 @@ One --has_genre--> Drama      Two --release_year--> 1999
 from __future__ import annotations
 
 from types import SimpleNamespace
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -75,6 +76,25 @@ class Parrot:
         return Reply(self.text, self.count_tokens(messages), len(self.text.split()))
 
 
+class Bag:
+    """An encoder whose vectors count words, each word on a dimension of its own; a token is a word, between two marks."""
+
+    size = 512
+
+    def encode(self, texts, check=None):
+        return np.stack([self._vector(text.lower().split()) for text in texts])
+
+    def encode_tokens(self, texts, check=None):
+        for place, text in enumerate(texts):
+            yield [place], np.stack([self._vector([word]) for word in ["[", *text.lower().split(), "]"]])
+
+    def _vector(self, words):
+        vector = np.zeros(self.size, np.float32)
+        for word in words:
+            vector[crc32(word.encode()) % self.size] += 1
+        return vector / max(np.linalg.norm(vector), 1e-12)
+
+
 class Written:
     """Models by name, all written down."""
 
@@ -86,6 +106,9 @@ class Written:
 
     def chat(self, role="answer"):
         return self._chat
+
+    def encoder(self, name="encoder"):
+        return Bag()
 
     def signature(self, name=None):
         return "written"

@@ -70,7 +70,7 @@ class Plan:
         asked = [
             name
             for instance in self.instances
-            for operator in instance.line
+            for operator in instance.line.parts()
             for name in used(operator)
             if self.model or operator.stage != "generate"
         ]

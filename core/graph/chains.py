@@ -61,10 +61,14 @@ class Front:
         kept = ~np.isin(nodes, np.fromiter(seeds, np.int64))
         return nodes[kept], walks[kept]
 
-    def path(self, end: int) -> Path:
-        """The first walk to `end`, by the pairs' order."""
-        place = int(np.flatnonzero(self.now == end)[0])
-        nodes, edges, forward, front = [end], [], [], self
+    def paths(self, ends: Sequence[int]) -> list[Path]:
+        """For each of these ends the first walk to it, by the pairs' order."""
+        nodes, first = np.unique(self.now, return_index=True)
+        return [self._back(int(place)) for place in first[np.searchsorted(nodes, np.asarray(ends, np.int64))]]
+
+    def _back(self, place: int) -> Path:
+        """The walk to one pair."""
+        nodes, edges, forward, front = [int(self.now[place])], [], [], self
         while front.before is not None:
             nodes.append(int(front.previous[place]))
             edges.append(int(front.edge[place]))
@@ -205,23 +209,25 @@ def walk(graph: Graph, seeds: Sequence[int], chain: Chain, direction: str = "gra
     return front
 
 
-def best_chain(
+def best_chains(
     graph: Graph,
     seeds: Sequence[int],
     answers: Iterable[int],
     steps: int,
     direction: str = "graph",
     check: Check = nothing,
-) -> tuple[Chain, float]:
-    """The chain whose ends best reproduce the answers, and the F1 of its ends: ties go to the shorter, then by codes.
+) -> tuple[tuple[Chain, ...], float]:
+    """The shortest chains whose ends best reproduce the answers, by codes, and the F1 of their ends.
 
-    No answer reached: an empty chain and 0.
+    There are several where the ends are the same, as where a film's director also wrote it. No answer reached: none and 0.
     """
     goal = np.unique(np.fromiter(answers, np.int64))
-    best: tuple[Chain, float] = ((), 0.0)
+    best, top = [], 0.0
     for chain, nodes in chains_from(graph, seeds, steps, direction, SOLVED_FROM, check=check):
         shared = int(np.isin(nodes, goal, assume_unique=True).sum())
         fit = 2 * shared / (len(nodes) + len(goal))
-        if fit > best[1] + 1e-12:
-            best = chain, fit
-    return best
+        if fit > top + 1e-12:
+            best, top = [chain], fit
+        elif best and fit > top - 1e-12 and len(chain) == len(best[0]):
+            best.append(chain)
+    return tuple(best), top

@@ -14,7 +14,8 @@ from typing import Any
 
 from core.errors import BadInput, BadParameter, nearest, shorten
 from core.home import home
-from core.operators.base import STAGES, Line, make, values
+from core.operators.base import STAGES, Line, Operator, make, values
+from core.operators.branch import Branch
 from core.operators.text import operator_class, parse_line
 
 FOLDER = Path(__file__).parent
@@ -150,9 +151,17 @@ def delete(key: str) -> None:
 
 def row(instance: Instance) -> dict[str, Any]:
     """The TOML row that reads back as `instance`."""
-    line = [{operator.stage: type(operator).__name__, **values(operator)} for operator in instance.line]
+    line = [_step(operator) for operator in instance.line]
     told = {key: getattr(instance, key) for key in FIELDS if key != "line" and getattr(instance, key)}
     return {**told, "line": line}
+
+
+def _step(operator: Operator) -> dict[str, Any]:
+    """One entry of a row's line."""
+    if isinstance(operator, Branch):
+        arms = {str(key): arm for key, arm in operator.arms} | {ELSE: operator.otherwise}
+        return {"branch": operator.on, **{key: [_step(inner) for inner in arm] for key, arm in arms.items()}}
+    return {operator.stage: type(operator).__name__, **values(operator)}
 
 
 def _own_rows() -> dict[str, Any]:
@@ -187,7 +196,24 @@ def _instance(key: str, row: Any, where: str) -> Instance:
     return Instance(key, line=line, **{field: row[field] for field in FIELDS if field in row and field != "line"})
 
 
-def _operator(step: Any, where: str):
+def _branch(step: Mapping[str, Any], where: str) -> Branch:
+    """`{ branch = "hops", 1 = [...], 2 = [...], else = [...] }`: what the question's value of `hops` decides."""
+    arms = {key: arm for key, arm in step.items() if key != "branch"}
+    for key, arm in arms.items():
+        if key != ELSE and not key.isdecimal():
+            raise BadParameter(f"{where}: an arm of a branch is named by a whole number or “{ELSE}”, not “{key}”.")
+        if not isinstance(arm, list):
+            raise BadParameter(f"{where}: the arm “{key}” must be a list of operators.")
+    built = {key: tuple(_operator(one, f"{where}, arm {key}, operator {i}") for i, one in enumerate(arm, 1)) for key, arm in arms.items()}
+    try:
+        return Branch(step["branch"], tuple((int(key), arm) for key, arm in built.items() if key != ELSE), built.get(ELSE, ()))
+    except BadParameter as error:
+        raise BadParameter(f"{where}: {error}") from None
+
+
+def _operator(step: Any, where: str) -> Operator:
+    if isinstance(step, Mapping) and "branch" in step:
+        return _branch(step, where)
     stages = [stage for stage in STAGES if isinstance(step, Mapping) and stage in step]
     if len(stages) != 1:
         raise BadParameter(f"{where}: name one stage ({', '.join(STAGES)}) and its operator.")

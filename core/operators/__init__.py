@@ -1,6 +1,8 @@
 """One module a stage; each operator is a small frozen dataclass."""
 
 from core.operators.beam import BeamSearch
+from core.operators.cases import CaseMemory, PredictHops
+from core.operators.chains import ChainRanking
 from core.operators.decoded import DecodedPaths
 from core.operators.extract import EgoNetwork, PersonalizedPageRank, RandomWalks
 from core.operators.filter import FilterSubgraph
@@ -16,6 +18,7 @@ from core.operators.tree import TreePaths
 OPERATORS = {
     cls.__name__: cls
     for cls in (
+        PredictHops,
         PersonalizedPageRank,
         RandomWalks,
         EgoNetwork,
@@ -24,6 +27,8 @@ OPERATORS = {
         SimplePaths,
         BeamSearch,
         TreePaths,
+        ChainRanking,
+        CaseMemory,
         ThinkOnGraph,
         RelationPlans,
         Rank,

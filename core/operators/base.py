@@ -15,7 +15,7 @@ from core.models.base import Choice, Models
 from core.models.combine import parse
 from core.types import Frame, Ranking, State, Step, Usage
 
-STAGES = ("extract", "filter", "retrieve", "refine", "read", "generate")
+STAGES = ("convert", "extract", "filter", "retrieve", "refine", "read", "generate")
 DIRECTIONS = ("graph", "out", "in", "both")
 
 
@@ -135,6 +135,14 @@ class Operator:
         """The work itself."""
         raise TypeError(f"{type(self).__name__} does not say what it does.")
 
+    def parts(self) -> tuple[Operator, ...]:
+        """The operators that may run in this one's place: itself, or those of a branch's arms."""
+        return (self,)
+
+    def stamp(self, graph: Any) -> str:
+        """What the outcome depends on beside the state, the graph and the models, as a text; most depend on nothing else."""
+        return ""
+
     def words(self) -> str:
         """This operator in a few words, with the parameters that matter."""
         return self.title
@@ -176,6 +184,10 @@ class Line:
         told = [operator for operator in self.operators if operator.stage != "generate"] or self.operators
         return " → ".join(operator.words() for operator in told)
 
+    def parts(self) -> tuple[Operator, ...]:
+        """Every operator that may run, those of branches included."""
+        return tuple(part for operator in self.operators for part in operator.parts())
+
     def replaced(self, position: int, operator: Operator) -> Line:
         """This line with another operator at `position`."""
         return Line(self.operators[:position] + (operator,) + self.operators[position + 1 :])
@@ -183,6 +195,7 @@ class Line:
 
 GIVEN = ("question", "seeds")
 NEED = {
+    "hops": "a number of hops, and nothing before it predicts one",
     "subgraph": "a subgraph, and nothing before it extracts one",
     "paths": "paths, and nothing before it finds any",
     "reports": "community reports, and nothing before it fetches any",
@@ -226,10 +239,12 @@ def make(cls: type[Operator], given: Mapping[str, Any], where: str = "") -> Oper
 
 
 def sizes(state: State, writes: Iterable[str]) -> dict[str, int]:
-    """How much an operator left behind: nodes and edges of the subgraph, number of paths and of reports."""
+    """How much an operator left behind: nodes and edges of the subgraph, number of hops, of paths and of reports."""
     found: dict[str, int] = {}
     if "subgraph" in writes and state.subgraph is not None:
         found |= {"nodes": len(state.subgraph.nodes), "edges": len(state.subgraph.edges)}
+    if "hops" in writes and state.hops is not None:
+        found["hops"] = state.hops
     if "paths" in writes and state.paths is not None:
         found["paths"] = len(state.paths)
     if "reports" in writes and state.reports is not None:

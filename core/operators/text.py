@@ -7,23 +7,19 @@ import ast
 from core.errors import BadParameter, nearest
 from core.operators import OPERATORS
 from core.operators.base import Line, Operator, make
+from core.operators.branch import Branch
 
 
 def parse_line(text: str) -> Line:
     """The line whose `repr` is `text`: `PersonalizedPageRank(keep=500) >> ShortestPaths() >> Answer()`.
 
-    Only operator names with literal parameters are read; nothing is evaluated. Raises BadParameter.
+    Only operator names with literal parameters are read, and branches of such; nothing is evaluated. Raises BadParameter.
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise BadParameter(f"“{text[:80]}” is neither an instance nor a line of operators.") from None
-    calls: list[ast.expr] = []
-    while isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.RShift):
-        calls.append(tree.right)
-        tree = tree.left
-    calls.append(tree)
-    return Line(tuple(_operator(call) for call in reversed(calls)))
+    return Line(_operators(tree))
 
 
 def operator_class(name: str, where: str = "") -> type[Operator]:
@@ -33,9 +29,31 @@ def operator_class(name: str, where: str = "") -> type[Operator]:
     return OPERATORS[name]
 
 
+def _operators(tree: ast.expr) -> tuple[Operator, ...]:
+    """The operators of `a >> b >> c`."""
+    calls: list[ast.expr] = []
+    while isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.RShift):
+        calls.append(tree.right)
+        tree = tree.left
+    calls.append(tree)
+    return tuple(_operator(call) for call in reversed(calls))
+
+
+def _branch(call: ast.Call) -> Branch:
+    """`Branch(on='hops', arms={1: A() >> B()}, otherwise=C())`."""
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    on, arms, otherwise = (given.get(name) for name in ("on", "arms", "otherwise"))
+    if len(given) != 3 or not isinstance(on, ast.Constant) or not isinstance(arms, ast.Dict) or otherwise is None:
+        raise BadParameter("A branch is written Branch(on='hops', arms={1: ..., 2: ...}, otherwise=...).")
+    keys = [key.value if isinstance(key, ast.Constant) else None for key in arms.keys]
+    return Branch(on.value, tuple((key, _operators(arm)) for key, arm in zip(keys, arms.values)), _operators(otherwise))
+
+
 def _operator(call: ast.expr) -> Operator:
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args):
         raise BadParameter(f"“{ast.unparse(call)[:80]}” is neither an instance nor an operator with named parameters.")
+    if call.func.id == Branch.__name__:
+        return _branch(call)
     given = {}
     for keyword in call.keywords:
         try:

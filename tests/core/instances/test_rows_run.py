@@ -30,7 +30,7 @@ def run(graph, models, row, seeds, text, model=True):
 
 def asked(line):
     """The expressions and names of the models that a line asks before the answer."""
-    for operator in line:
+    for operator in line.parts():
         for parameter in parameters(type(operator)):
             value = getattr(operator, parameter.name)
             if (parameter.model or parameter.chat) and value not in parameter.also:

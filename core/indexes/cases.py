@@ -1,0 +1,193 @@
+"""Solved questions as cases: the vector of the masked question, and the relation chains that best reproduce its answers.
+
+After CBR-KBQA (Das et al., Case-based Reasoning for Natural Language Queries over Knowledge Bases, EMNLP 2021), whose cases
+hold logical forms; here a case needs no more than a question and its answers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from core.errors import StoreError
+from core.graph.chains import Chain, best_chains, nothing
+from core.graph.lookup import names
+from core.graph.store import Graph
+from core.indexes import own
+from core.indexes.chains import Tell, fingerprint
+from core.indexes.masking import masked
+from core.indexes.place import index_folder
+from core.types import Question
+
+OWN = "own"  # names a person's own solved questions among the sources
+DRAW = 0  # seed of the draw from a set, so that the same cases serve every run
+AT_ONCE = 64  # cases written together; what is written survives a cancel
+HELD = 8
+TABLE = "CREATE TABLE IF NOT EXISTS cases (key TEXT PRIMARY KEY, masked TEXT, chains TEXT, fit REAL, vector BLOB)"
+_held: OrderedDict[tuple, Cases] = OrderedDict()
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """Solved questions in an order: their keys, masked texts, chains, and fits.
+
+    `chains[i]` are the shortest chains whose ends best reproduce the answers, none where none leads to one; `fits[i]` is the
+    F1 of their ends; `vectors` is float32 [n, d] with unit rows.
+    """
+
+    keys: tuple[str, ...]
+    texts: tuple[str, ...]
+    chains: tuple[tuple[Chain, ...], ...]
+    fits: tuple[float, ...]
+    vectors: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __add__(self, other: Cases) -> Cases:
+        """These, then those of `other` that are not among them."""
+        rows = [i for i, key in enumerate(other.keys) if key not in set(self.keys)]
+        if not rows:
+            return self
+        more = [tuple(part[i] for i in rows) for part in (other.keys, other.texts, other.chains, other.fits)]
+        vectors = np.concatenate([self.vectors, other.vectors[rows]]) if len(self) else other.vectors[rows]
+        return Cases(self.keys + more[0], self.texts + more[1], self.chains + more[2], self.fits + more[3], vectors)
+
+    def nearest(self, vector: np.ndarray) -> list[tuple[int, float]]:
+        """Every case by (-cosine, place): (place, cosine), cosines that agree to six digits being equal."""
+        if not len(self):
+            return []
+        cosines = np.round(np.einsum("nd,d->n", self.vectors.astype(np.float32), vector.astype(np.float32)), 6)
+        order = np.argsort(-cosines, kind="stable")
+        return list(zip(order.tolist(), cosines[order].tolist()))
+
+
+def key_of(question: Question) -> str:
+    """What a solved question is known by: its text and entities, and its answers."""
+    told = json.dumps([question.text, question.entities, question.answers], ensure_ascii=False)
+    return asked(question) + hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def asked(question: Question) -> str:
+    """The part of a key that two solutions of the same question share."""
+    return hashlib.sha256(question.text.replace("[", "").replace("]", "").casefold().encode()).hexdigest()[:16]
+
+
+def cases(
+    graph: Graph,
+    encoder,
+    source: str,
+    size: int,
+    steps: int,
+    direction: str = "graph",
+    progress: Tell = lambda text, share=None: None,
+    check: Callable[[], None] = nothing,
+) -> Cases:
+    """The cases of the named sources, solved first where they are not yet; newly saved ones count at once.
+
+    `source` names question sets, and `own` for the person's own, with commas between; of a set, `size` questions are
+    drawn, the same every time. Questions whose entities or answers the graph has not are left out. Raises BadInput for an
+    unknown set, StoreError where cases cannot be kept, and what `check` raises.
+    """
+    place = (graph.digest, fingerprint(encoder), steps, graph.resolve(direction))
+    file = index_folder(graph) / f"cases-{place[1]}-{steps}-{place[3]}.sqlite"
+    parts = parts_of(source)
+    sets = tuple(part for part in parts if part != OWN)
+    key = (*place, sets, size)
+    with _lock:  # two lanes that need the same cases solve them once
+        found = _held.get(key)
+        if found is None:
+            found = _solved(graph, encoder, file, _drawn(sets, size), steps, place[3], progress, check)
+            _held[key] = found
+            while len(_held) > HELD:
+                _held.popitem(last=False)
+        if OWN in parts:
+            found = found + _solved(graph, encoder, file, own.solved(graph.digest), steps, place[3], progress, check)
+    return found
+
+
+def parts_of(source: str) -> tuple[str, ...]:
+    """The names in a text of names with commas between."""
+    return tuple(dict.fromkeys(part.strip() for part in source.split(",") if part.strip()))
+
+
+def own_stamp(graph: Graph, source: str) -> str:
+    """Changes with the person's own solved questions, where these are among the sources."""
+    return " ".join(key_of(question) for question in own.solved(graph.digest)) if OWN in parts_of(source) else ""
+
+
+@lru_cache(maxsize=HELD)
+def _drawn(sets: tuple[str, ...], size: int) -> tuple[Question, ...]:
+    """`size` questions of each set, in the sets' order."""
+    from core.datasets import questions
+
+    found: list[Question] = []
+    for name in sets:
+        known = questions(name)
+        rows = np.sort(np.random.default_rng(DRAW).choice(len(known), min(size, len(known)), replace=False))
+        found += [known[int(row)] for row in rows]
+    return tuple(found)
+
+
+def _solved(graph: Graph, encoder, file: Path, questions: Sequence[Question], steps: int, direction: str, progress: Tell, check) -> Cases:
+    """The cases of these questions in their order, read from `file` or solved and added to it."""
+    by_key = {key_of(question): question for question in questions if question.answers}
+    try:
+        with closing(sqlite3.connect(file, timeout=30)) as store, store:
+            store.execute(TABLE)
+            known = {row[0]: row for row in _rows(store, by_key)}
+            missing = [key for key in by_key if key not in known]
+            for at in range(0, len(missing), AT_ONCE):
+                progress(f"Solving known questions: {at:,} of {len(missing):,}", at / len(missing))
+                fresh = list(_solve(graph, encoder, {key: by_key[key] for key in missing[at : at + AT_ONCE]}, steps, direction, check))
+                store.executemany("INSERT OR IGNORE INTO cases VALUES (?, ?, ?, ?, ?)", fresh)
+                store.commit()
+                known |= {row[0]: row for row in fresh}
+    except sqlite3.Error as error:
+        raise StoreError(f"The solved questions in {file} cannot be read or written: {error}.") from None
+    rows = [known[key] for key in by_key if key in known]
+    return Cases(
+        tuple(row[0] for row in rows),
+        tuple(row[1] for row in rows),
+        tuple(tuple(map(tuple, json.loads(row[2]))) for row in rows),
+        tuple(row[3] for row in rows),
+        np.stack([np.frombuffer(row[4], "<f4") for row in rows]) if rows else np.zeros((0, 1), np.float32),
+    )
+
+
+def _rows(store: sqlite3.Connection, keys: Iterable[str]) -> list[tuple]:
+    keys, found = list(keys), []
+    for at in range(0, len(keys), 500):
+        part = keys[at : at + 500]
+        found += store.execute(f"SELECT * FROM cases WHERE key IN ({','.join('?' * len(part))})", part).fetchall()
+    return found
+
+
+def _solve(graph: Graph, encoder, questions: dict[str, Question], steps: int, direction: str, check):
+    """A row for each question whose entities the graph has."""
+    found = []
+    for key, question in questions.items():
+        check()
+        seeds = [_busiest(graph, known) for entity in question.entities if (known := names(graph).exact(entity))]
+        answers = {node for answer in question.answers for node in names(graph).exact(answer)}
+        if answers and len(seeds) == len(question.entities) > 0:
+            chains, fit = best_chains(graph, seeds, sorted(answers), steps, direction, check)
+            found.append((key, masked(graph, question.text, seeds), json.dumps(chains), fit))
+    vectors = encoder.encode([row[1] for row in found], check) if found else ()
+    return [(*row, np.asarray(vector, "<f4").tobytes()) for row, vector in zip(found, vectors)]
+
+
+def _busiest(graph: Graph, nodes: Sequence[int]) -> int:
+    """Of nodes that share a name, the one with most edges, as questions are linked."""
+    return min(nodes, key=lambda node: (-graph.degree(node), node))

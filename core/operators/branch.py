@@ -1,0 +1,97 @@
+"""Branch: a place in a line where the question decides which operators run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.errors import BadParameter
+from core.operators.base import Context, Operator
+from core.types import State
+
+DECIDES = ("hops",)  # fields of State that a branch can look at
+Arm = tuple[Operator, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Branch(Operator):
+    """Operators that depend on the question: those of the arm for its number of hops, or those for all other questions.
+
+    The number is what the field `on` of the state holds; `otherwise` runs where no arm is for it.
+
+    What a branch reads is what one of its arms reads that the arm did not write itself; it writes what every arm writes.
+    Its operators appear in the trace like all others; the branch itself does no work and has no step of its own.
+    """
+
+    title = "branch"
+
+    on: str
+    arms: tuple[tuple[int, Arm], ...]
+    otherwise: Arm
+
+    def __post_init__(self) -> None:
+        if self.on not in DECIDES:
+            raise BadParameter(f"A branch looks at {' or '.join(DECIDES)}, not at {self.on!r}.")
+        keys = [key for key, _ in self.arms]
+        if not keys or len(set(keys)) < len(keys) or any(type(key) is not int or key < 0 for key in keys):
+            raise BadParameter("A branch needs arms, each for a whole number of its own, and “else”.")
+        for arm in self.every_arm():
+            if not arm:
+                raise BadParameter("An arm of a branch has no operator.")
+            for operator in arm:
+                if isinstance(operator, Branch) or operator.stage == "generate":
+                    raise BadParameter(f"{type(operator).__name__} cannot stand in an arm of a branch.")
+
+    def every_arm(self) -> tuple[Arm, ...]:
+        """The arms in order, the one for all else last."""
+        return (*(arm for _, arm in self.arms), self.otherwise)
+
+    def parts(self) -> tuple[Operator, ...]:
+        return tuple(operator for arm in self.every_arm() for operator in arm)
+
+    @property
+    def stage(self) -> str:  # type: ignore[override]
+        return self.otherwise[-1].stage
+
+    @property
+    def reads(self) -> tuple[str, ...]:  # type: ignore[override]
+        needs = [self.on]
+        for arm in self.every_arm():
+            for place, operator in enumerate(arm):
+                written = {field for before in arm[:place] for field in before.writes}
+                needs += [need for need in operator.reads if need not in written]
+        return tuple(dict.fromkeys(needs))
+
+    @property
+    def writes(self) -> tuple[str, ...]:  # type: ignore[override]
+        each = [[field for operator in arm for field in operator.writes] for arm in self.every_arm()]
+        return tuple(dict.fromkeys(field for field in each[0] if all(field in fields for fields in each)))
+
+    def arm(self, state: State) -> Arm:
+        """The operators that run for this state."""
+        value = getattr(state, self.on)
+        return next((arm for key, arm in self.arms if key == value), self.otherwise)
+
+    def __call__(self, state: State, ctx: Context) -> State:
+        for operator in self.arm(state):
+            state = operator(state, ctx)
+        return state
+
+    def stamp(self, graph) -> str:
+        return " ".join(operator.stamp(graph) for operator in self.parts())
+
+    def words(self) -> str:
+        told = [f"{key} → {_words(arm)}" for key, arm in self.arms]
+        return f"by {self.on}: {', '.join(told)}, else {_words(self.otherwise)}"
+
+    def __repr__(self) -> str:
+        arms = ", ".join(f"{key}: {_text(arm)}" for key, arm in self.arms)
+        return f"Branch(on={self.on!r}, arms={{{arms}}}, otherwise={_text(self.otherwise)})"
+
+
+def _text(arm: Sequence[Operator]) -> str:
+    return " >> ".join(map(repr, arm))
+
+
+def _words(arm: Sequence[Operator]) -> str:
+    return ", then ".join(operator.words() for operator in arm)

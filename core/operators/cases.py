@@ -1,0 +1,185 @@
+"""Path retrieval from solved questions: those most like the question vote with the chains that solved them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
+from core.operators.chains import ENCODER_HELP, KEEP_HELP, STEPS_HELP, WALKED_HELP, ChainRanking, in_words, walked
+from core.operators.extract import DIRECTION_HELP
+from core.types import State, Usage
+
+if TYPE_CHECKING:
+    from core.graph.chains import Chain
+    from core.indexes.cases import Cases
+
+SHARP = 32  # a neighbour's weight is its cosine to this power: at 0.9 it weighs 0.03 of one at 1
+WORDS = 20  # a chain that is 0.1 more like the question in words, as chain ranking holds them, weighs e² = 7 times as much
+LEAST_FIT = 0.5  # F1 below which a chain is no solution
+TOLD = 5  # neighbours named in the notes
+SOURCE_HELP = "Question sets with answers, and “own” for saved cases and thumbs up, with commas between."
+SIZE_HELP = "Solved questions drawn from each set, the same every time."
+ALIKE_HELP = "The least cosine of a neighbour's question, entities masked, that may vote."
+NEIGHBOURS_HELP = "The most similar solved questions vote, each the more the more similar it is."
+METAQA = "metaqa-1hop-dev,metaqa-2hop-dev,metaqa-3hop-dev,own"
+
+
+def neighbours(state: State, ctx: Context, recorder: Recorder, by: Any) -> tuple[Cases, Iterator[tuple[int, float]]]:
+    """The cases, and those of them that may vote, the most similar first: (place, cosine).
+
+    A case may vote where its question is at least `by.alike` like this one and is not this very question, and where its
+    chain solved it.
+    """
+    from core.indexes.cases import asked, cases
+    from core.indexes.masking import masked
+
+    encoder = ctx.models.encoder(by.encoder)
+    known = cases(ctx.graph, encoder, by.source, by.size, by.steps, by.direction, ctx.progress, ctx.check)
+    ctx.progress(f"Looking among {len(known):,} solved questions", None)
+    vector = encoder.encode([masked(ctx.graph, state.question.text, state.seeds)], ctx.check)[0]
+    recorder.usage += Usage(texts=1)
+    itself = asked(state.question)
+    fit = (
+        (place, cosine)
+        for place, cosine in known.nearest(vector)
+        if cosine >= by.alike and known.fits[place] >= LEAST_FIT and not known.keys[place].startswith(itself)
+    )
+    return known, fit
+
+
+@dataclass(frozen=True, repr=False)
+class CaseMemory(Operator):
+    """The ends of the relation chains that solved the most similar questions, the chain with most votes first.
+
+    Each solved question stands for the shortest chain whose ends best reproduce its answers (F1), or for all that tie. The
+    `neighbours` most similar ones, entities masked, whose chain starts at the seeds vote for it with weight cosine ^ 32 x
+    F1 x exp(20 x likeness), where likeness is chain ranking's score of the chain. Where none is similar enough, chain
+    ranking alone decides. A question that is itself among the cases does not vote. After case-based reasoning over
+    knowledge bases (CBR-KBQA, EMNLP 2021); the weights were chosen on development questions of MetaQA.
+    """
+
+    stage = "retrieve"
+    title = "case memory"
+    reads, writes = ("seeds",), ("subgraph", "paths")
+
+    source: str = param(METAQA, "Solved questions", SOURCE_HELP)
+    size: int = param(1000, "Of each set", SIZE_HELP, low=1, high=1_000_000)
+    neighbours: int = param(10, "Neighbours", NEIGHBOURS_HELP, low=1, high=1000)
+    alike: float = param(0.6, "Alike from", ALIKE_HELP, low=0.0, high=1.0)
+    steps: int = param(3, "Steps", STEPS_HELP, low=1, high=4)
+    chains: int = param(3, "Chains walked", WALKED_HELP, low=1, high=100)
+    keep: int = param(1000, "Keep", KEEP_HELP, low=1, high=100_000)
+    encoder: str = param("encoder", "Encoder", ENCODER_HELP, model=True)
+    direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        known, fit = neighbours(state, ctx, recorder, self)
+        votes = self._votes(state, ctx, recorder, known, fit)
+        if not votes:
+            recorder.notes.append(f"None of {len(known):,} solved questions is like this one; chain ranking decides.")
+            return ChainRanking(self.steps, self.chains, self.keep, self.encoder, self.direction).apply(state, ctx, recorder)
+        total = sum(votes.values())
+        order = sorted(votes, key=lambda chain: (-votes[chain], len(chain), chain))
+        return walked(state, ctx, recorder, [(chain, votes[chain] / total, _words(ctx.graph, chain)) for chain in order], self)
+
+    def _votes(self, state: State, ctx: Context, recorder: Recorder, known: Cases, fit: Iterator[tuple[int, float]]) -> dict[Chain, float]:
+        """What each chain got from the nearest cases that a chain starting at the seeds solved; the notes name them."""
+        leads: dict[Chain, bool] = {}
+        voters: list[tuple[int, float, tuple[Chain, ...]]] = []
+        for place, cosine in fit:
+            for chain in known.chains[place]:
+                if chain not in leads:
+                    leads[chain] = self._leads(state, ctx, chain)
+            here = tuple(chain for chain in known.chains[place] if leads[chain])
+            voters += [(place, cosine, here)] if here else []
+            if len(voters) == self.neighbours:
+                break
+        if not voters:
+            return {}
+        likeness = self._likeness(state, ctx, recorder, dict.fromkeys(chain for *_, here in voters for chain in here))
+        votes: dict[Chain, float] = {}
+        for place, cosine, here in voters:
+            for chain in here:
+                votes[chain] = votes.get(chain, 0.0) + cosine**SHARP * known.fits[place] * likeness[chain]
+        told = (f"“{known.texts[p]}” ({cosine:.2f}) for {' or '.join(_words(ctx.graph, c) for c in here)}" for p, cosine, here in voters)
+        recorder.notes.append(f"Of {len(known):,} solved questions {len(voters)} voted: {'; '.join(list(told)[:TOLD])}.")
+        return votes
+
+    def _leads(self, state: State, ctx: Context, chain: Chain) -> bool:
+        """Whether a walk along the chain leads from the seeds to another node."""
+        from core.graph.chains import walk
+
+        front = walk(ctx.graph, state.seeds, chain, self.direction, ctx.check)
+        return front is not None and len(front.ends(state.seeds)[0]) > 0
+
+    def _likeness(self, state: State, ctx: Context, recorder: Recorder, chains: Iterable[Chain]) -> dict[Chain, float]:
+        """exp(20 x likeness of the chain in words and the question); a chain that is not in the index is as the least of the others."""
+        index, question = in_words(state, ctx, recorder, self)
+        known = [chain for chain in chains if chain in index.place]
+        scores = dict(zip(known, index.scores(question, [index.place[chain] for chain in known]).tolist()))
+        least = min(scores.values(), default=0.0)
+        return {chain: float(np.exp(WORDS * scores.get(chain, least))) for chain in chains}
+
+    def stamp(self, graph) -> str:
+        from core.indexes.cases import own_stamp
+
+        return own_stamp(graph, self.source)
+
+    def words(self) -> str:
+        return f"case memory, {self.size:,} solved questions a set"
+
+
+@dataclass(frozen=True, repr=False)
+class PredictHops(Operator):
+    """How many steps the answer is away, by the vote of the most similar solved questions.
+
+    The `neighbours` most similar ones vote with the length of the chain that solved them, weighed as in the case memory.
+    Where none is similar enough, it is the length of the best chain by chain ranking. The LEGO-GraphRAG report (B.8)
+    leaves the prediction to a classifier such as FRAG, which is not published.
+    """
+
+    stage = "convert"
+    title = "hop prediction"
+    reads, writes = ("seeds",), ("hops",)
+
+    source: str = param(METAQA, "Solved questions", SOURCE_HELP)
+    size: int = param(1000, "Of each set", SIZE_HELP, low=1, high=1_000_000)
+    neighbours: int = param(10, "Neighbours", NEIGHBOURS_HELP, low=1, high=1000)
+    alike: float = param(0.6, "Alike from", ALIKE_HELP, low=0.0, high=1.0)
+    steps: int = param(3, "Steps", STEPS_HELP, low=1, high=4)
+    encoder: str = param("encoder", "Encoder", ENCODER_HELP, model=True)
+    direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        known, fit = neighbours(state, ctx, recorder, self)
+        near = [pair for pair, _ in zip(fit, range(self.neighbours))]
+        votes: dict[int, float] = {}
+        for place, cosine in near:
+            hops = len(known.chains[place][0])
+            votes[hops] = votes.get(hops, 0.0) + cosine**SHARP * known.fits[place]
+        if votes:
+            hops = min(votes, key=lambda n: (-votes[n], n))
+            told = "; ".join(f"“{known.texts[place]}” ({cosine:.2f}) took {len(known.chains[place][0])}" for place, cosine in near[:TOLD])
+            recorder.notes.append(f"{hops} hops: {told}.")
+            return state.replace(hops=hops)
+        ranked = ChainRanking(self.steps, encoder=self.encoder, direction=self.direction).ranked(state, ctx, recorder)
+        recorder.notes.append(f"None of {len(known):,} solved questions is like this one; chain ranking decides.")
+        return state.replace(hops=len(ranked[0][0]) if ranked else None)
+
+    def stamp(self, graph) -> str:
+        from core.indexes.cases import own_stamp
+
+        return own_stamp(graph, self.source)
+
+    def words(self) -> str:
+        return "hops predicted"
+
+
+def _words(graph, chain: Chain) -> str:
+    from core.graph.chains import chain_name
+
+    return chain_name(graph, chain)

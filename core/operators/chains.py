@@ -1,0 +1,107 @@
+"""Path retrieval by relation chains: the question, its entity masked, is held against all chains that start at the seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
+from core.operators.extract import DIRECTION_HELP
+from core.types import Frame, Path, Ranking, State, Subgraph, Usage
+
+if TYPE_CHECKING:
+    from core.graph.chains import Chain
+    from core.indexes.chains import ChainIndex
+
+LOOKED_AT = 256  # pairs of nodes from which a chain is continued when the chains at the seeds are listed
+STEPS_HELP = "The longest chain. Each step more is many chains more to choose from."
+WALKED_HELP = "The best chains are walked from the seeds; the graph reader answers the ends of the first."
+ENCODER_HELP = "The sentence encoder that reads the question and the chains."
+KEEP_HELP = "How many paths stay: for each end of a walked chain one, the chains one after the other."
+
+
+@dataclass(frozen=True, repr=False)
+class ChainRanking(Operator):
+    """The ends of the `chains` relation chains that are most like the question in words, the best chain's first.
+
+    A chain is a row of relations with directions; in words, from its last step to its first, it is `the genre of the
+    films directed by X`. All chains of the graph are encoded once and kept; the question, X for its entity, costs one
+    encoder call. Chains that start at the seeds are scored by late interaction both ways (F1 of the tokens' best
+    cosines), walked, and give one path for each end, ends that more walks reach first. Needs no solved question and no
+    training. Hopscope's own.
+    """
+
+    stage = "retrieve"
+    title = "chain ranking"
+    reads, writes = ("seeds",), ("subgraph", "paths")
+
+    steps: int = param(3, "Steps", STEPS_HELP, low=1, high=4)
+    chains: int = param(3, "Chains walked", WALKED_HELP, low=1, high=100)
+    keep: int = param(1000, "Keep", KEEP_HELP, low=1, high=100_000)
+    encoder: str = param("encoder", "Encoder", ENCODER_HELP, model=True)
+    direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        chosen = self.ranked(state, ctx, recorder)
+        if chosen:
+            told = "; ".join(f"{words} ({score:.2f})" for _, score, words in chosen[: self.chains])
+            recorder.notes.append(f"Best of {len(chosen):,} chains: {told}.")
+        return walked(state, ctx, recorder, chosen, self)
+
+    def ranked(self, state: State, ctx: Context, recorder: Recorder) -> list[tuple[Chain, float, str]]:
+        """The chains that start at the seeds, best first: (chain, score, words)."""
+        from core.graph.chains import chains_from
+
+        index, question = in_words(state, ctx, recorder, self)
+        ctx.progress("Ranking relation chains", None)
+        found = chains_from(ctx.graph, state.seeds, self.steps, self.direction, LOOKED_AT, index.beginnings.__contains__, ctx.check)
+        places = [index.place[chain] for chain, _ in found if chain in index.place]
+        scores = np.round(index.scores(question, places), 9)
+        return [(index.chains[places[i]], float(scores[i]), index.texts[places[i]]) for i in np.argsort(-scores, kind="stable").tolist()]
+
+    def words(self) -> str:
+        return f"chain ranking, {self.steps} steps"
+
+
+def in_words(state: State, ctx: Context, recorder: Recorder, by: Any) -> tuple[ChainIndex, np.ndarray]:
+    """The graph's chains in words, and the vectors of the masked question's tokens; `by` tells steps, direction and encoder."""
+    from core.indexes.chains import chain_index, token_vectors
+    from core.indexes.masking import masked
+
+    encoder = ctx.models.encoder(by.encoder)
+    index = chain_index(ctx.graph, encoder, by.steps, by.direction, ctx.progress, ctx.check)
+    if index.found > len(index):
+        recorder.notes.append(f"Only the {len(index):,} shortest and commonest of {index.found:,} chains are known.")
+    recorder.usage += Usage(texts=1)
+    return index, token_vectors(encoder, [masked(ctx.graph, state.question.text, state.seeds)], ctx.check)[0]
+
+
+def walked(state: State, ctx: Context, recorder: Recorder, chosen: Sequence[tuple[Chain, float, str]], by: Any) -> State:
+    """The state with the paths of the first `by.chains` chains that lead anywhere, and the part of the graph they touch.
+
+    Of `by.keep` paths in all, one for each end, the ends of a chain by (-walks that reach them, id); a path's score is its
+    chain's. The story has a frame for each chain.
+    """
+    from core.graph.chains import walk
+
+    paths: dict[Path, float] = {}
+    for chain, score, words in chosen[: by.chains]:
+        front = walk(ctx.graph, state.seeds, chain, by.direction, ctx.check)
+        nodes, walks = front.ends(state.seeds) if front is not None else (np.empty(0, np.int64), np.empty(0))
+        order = np.lexsort((nodes, -walks))[: by.keep - len(paths)]
+        here = front.paths(nodes[order]) if front is not None else []
+        paths |= dict.fromkeys(here, score)
+        if here:
+            recorder.frames.append(Frame(words, Ranking("path", tuple(here), (score,) * len(here)), len(nodes)))
+    ranking = Ranking("path", tuple(paths), tuple(paths.values()))
+    return state.replace(paths=ranking, subgraph=_touched(state.seeds, ranking))
+
+
+def _touched(seeds: Sequence[int], paths: Ranking) -> Subgraph:
+    """The seeds, and the nodes and edges of the paths."""
+    nodes = np.unique(np.array([*seeds, *(node for path in paths.items for node in path.nodes)], np.int64))
+    edges = np.unique(np.array([edge for path in paths.items for edge in path.edges], np.int64))
+    return Subgraph(nodes, edges)

@@ -1,0 +1,86 @@
+"""Chain ranking, case memory and hop prediction on unseen MetaQA questions, with the graph reader: no language model is asked.
+
+The topic entities are those of the set. Cases are solved development questions, the questions are of the test sets.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+
+import numpy as np
+
+from core.datasets import questions
+from core.engine import shared
+from core.evaluation.survival import right
+from core.operators.base import Line
+from core.operators.cases import CaseMemory, PredictHops
+from core.operators.chains import ChainRanking
+from core.run import LaneRun, Prefixes, Progress
+
+EACH = int(os.environ.get("HOPSCOPE_BENCHMARK_QUESTIONS", 400))  # of each set
+SEED = 2026
+SETS = {"1 hop": "metaqa-1hop", "2 hops": "metaqa-2hop", "3 hops": "metaqa-3hop", "1 hop, reworded": "metaqa-1hop-ntm"}
+PLAIN = "metaqa-1hop-dev,metaqa-2hop-dev,metaqa-3hop-dev"
+REWORDED = f"{PLAIN},metaqa-1hop-ntm-dev"
+LINES = {
+    "chain ranking": Line((ChainRanking(),)),
+    "case memory 1,000": Line((CaseMemory(PLAIN, 1000),)),
+    "case memory 100": Line((CaseMemory(PLAIN, 100),)),
+    "case memory 1,000, reworded ones too": Line((CaseMemory(REWORDED, 1000),)),
+    "case memory 100, reworded ones too": Line((CaseMemory(REWORDED, 100),)),
+    "hop prediction 1,000": Line((PredictHops(PLAIN, 1000),)),
+    "hop prediction 100": Line((PredictHops(PLAIN, 100),)),
+}
+AIMS = {
+    "chain ranking": {"1 hop": 0.40, "2 hops": 0.65, "3 hops": 0.60},
+    "case memory 1,000": {"1 hop": 0.97, "2 hops": 0.97, "3 hops": 0.97},
+    "case memory 100": {"1 hop": 0.85, "2 hops": 0.85, "3 hops": 0.85},
+    "case memory 1,000, reworded ones too": {"1 hop, reworded": 0.97},
+    "case memory 100, reworded ones too": {"1 hop, reworded": 0.85},
+}
+
+
+def run() -> list[dict]:
+    """For every line and set, the share of questions whose first answer is right (or hops, predicted), and warm milliseconds."""
+    engine = shared()
+    graph = engine.graph("metaqa")
+    rows = []
+    for name, line in LINES.items():
+        for told, stem in SETS.items():
+            good, seconds = [], []
+            asks = [engine.ask(graph, question, model=False) for question in drawn(f"{stem}-test")]
+            LaneRun(asks[0], line, engine.models, Prefixes()).retrieve(Progress())  # builds and loads what is kept
+            for ask in asks:
+                engine.models.encoder().forget()
+                lane = LaneRun(ask, line, engine.models, Prefixes())
+                start = time.perf_counter()
+                lane.retrieve(Progress())
+                seconds.append(time.perf_counter() - start)
+                good.append(_right(graph, lane.state))
+            aim = AIMS.get(name, {}).get(told)
+            note = f"{len(good)} questions, {statistics.median(seconds) * 1e3:.0f} ms (9 of 10 in {np.quantile(seconds, 0.9) * 1e3:.0f})"
+            rows.append(
+                {
+                    "name": f"{name}, {told}",
+                    "value": float(np.mean(good)),
+                    "unit": "right" if "hop pred" in name else "hit@1",
+                    "note": note + (f"; aim {aim}" if aim else ""),
+                }
+            )
+    return rows
+
+
+def drawn(name: str) -> list:
+    """`EACH` questions of a set, the same every time."""
+    known = questions(name)
+    rows = np.random.default_rng(SEED).choice(len(known), min(EACH, len(known)), replace=False)
+    return [known[int(row)] for row in rows]
+
+
+def _right(graph, state) -> bool:
+    if state.paths is None:
+        return state.hops == state.question.hops
+    first = state.replace(reader=state.reader[:1])
+    return bool(right(graph, first, state.question.answers, reader=True))
