@@ -96,7 +96,8 @@ class LaneRun:
                 continue
             done = tuple(map(lambda step: (step.operator, tuple(step.parameters.items())), self.state.trace))
             self.stamp += operator.stamp(self.ask.graph)
-            key = (*self.ask.key(self.models.signature()), done, self.stamp, repr(operator), operator.stage == "generate" and self.ask.model)
+            asks = operator.stage == "generate" and self.ask.model
+            key = (*self.ask.key(self.models.signature()), done, self.stamp, repr(operator), asks)
             state = self.prefixes.get(key)
             if state is None:
                 state = operator(self.state, context)

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from zipfile import BadZipFile
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -206,6 +207,6 @@ def _read(file) -> ChainIndex | None:
             if told["version"] != VERSION:
                 return None
             index = ChainIndex(tuple(map(tuple, told["chains"])), tuple(told["texts"]), data["tokens"], data["starts"], told["found"])
-    except (OSError, ValueError, EOFError, KeyError):
+    except (OSError, ValueError, EOFError, KeyError, BadZipFile):
         return None
     return index if len(index.starts) == len(index.chains) + 1 and index.starts[-1] == len(index.tokens) else None

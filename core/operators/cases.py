@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -78,51 +78,13 @@ class CaseMemory(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         known, fit = neighbours(state, ctx, recorder, self)
-        votes = self._votes(state, ctx, recorder, known, fit)
+        votes = _votes(state, ctx, recorder, known, fit, self)
         if not votes:
             recorder.notes.append(f"None of {len(known):,} solved questions is like this one; chain ranking decides.")
             return ChainRanking(self.steps, self.chains, self.keep, self.encoder, self.direction).apply(state, ctx, recorder)
         total = sum(votes.values())
         order = sorted(votes, key=lambda chain: (-votes[chain], len(chain), chain))
         return walked(state, ctx, recorder, [(chain, votes[chain] / total, _words(ctx.graph, chain)) for chain in order], self)
-
-    def _votes(self, state: State, ctx: Context, recorder: Recorder, known: Cases, fit: Iterator[tuple[int, float]]) -> dict[Chain, float]:
-        """What each chain got from the nearest cases that a chain starting at the seeds solved; the notes name them."""
-        leads: dict[Chain, bool] = {}
-        voters: list[tuple[int, float, tuple[Chain, ...]]] = []
-        for place, cosine in fit:
-            for chain in known.chains[place]:
-                if chain not in leads:
-                    leads[chain] = self._leads(state, ctx, chain)
-            here = tuple(chain for chain in known.chains[place] if leads[chain])
-            voters += [(place, cosine, here)] if here else []
-            if len(voters) == self.neighbours:
-                break
-        if not voters:
-            return {}
-        likeness = self._likeness(state, ctx, recorder, dict.fromkeys(chain for *_, here in voters for chain in here))
-        votes: dict[Chain, float] = {}
-        for place, cosine, here in voters:
-            for chain in here:
-                votes[chain] = votes.get(chain, 0.0) + cosine**SHARP * known.fits[place] * likeness[chain]
-        told = (f"“{known.texts[p]}” ({cosine:.2f}) for {' or '.join(_words(ctx.graph, c) for c in here)}" for p, cosine, here in voters)
-        recorder.notes.append(f"Of {len(known):,} solved questions {len(voters)} voted: {'; '.join(list(told)[:TOLD])}.")
-        return votes
-
-    def _leads(self, state: State, ctx: Context, chain: Chain) -> bool:
-        """Whether a walk along the chain leads from the seeds to another node."""
-        from core.graph.chains import walk
-
-        front = walk(ctx.graph, state.seeds, chain, self.direction, ctx.check)
-        return front is not None and len(front.ends(state.seeds)[0]) > 0
-
-    def _likeness(self, state: State, ctx: Context, recorder: Recorder, chains: Iterable[Chain]) -> dict[Chain, float]:
-        """exp(20 x likeness of the chain in words and the question); a chain that is not in the index is as the least of the others."""
-        index, question = in_words(state, ctx, recorder, self)
-        known = [chain for chain in chains if chain in index.place]
-        scores = dict(zip(known, index.scores(question, [index.place[chain] for chain in known]).tolist()))
-        least = min(scores.values(), default=0.0)
-        return {chain: float(np.exp(WORDS * scores.get(chain, least))) for chain in chains}
 
     def stamp(self, graph) -> str:
         from core.indexes.cases import own_stamp
@@ -177,6 +139,47 @@ class PredictHops(Operator):
 
     def words(self) -> str:
         return "hops predicted"
+
+
+def _votes(state: State, ctx: Context, recorder: Recorder, known: Cases, fit: Iterator[tuple[int, float]], by: Any) -> dict[Chain, float]:
+    """What each chain got from the nearest cases that a chain starting at the seeds solved; the notes name them."""
+    leads: dict[Chain, bool] = {}
+    voters: list[tuple[int, float, tuple[Chain, ...]]] = []
+    for place, cosine in fit:
+        for chain in known.chains[place]:
+            if chain not in leads:
+                leads[chain] = _leads(state, ctx, chain, by.direction)
+        here = tuple(chain for chain in known.chains[place] if leads[chain])
+        voters += [(place, cosine, here)] if here else []
+        if len(voters) == by.neighbours:
+            break
+    if not voters:
+        return {}
+    likeness = _likeness(state, ctx, recorder, dict.fromkeys(chain for *_, here in voters for chain in here), by)
+    votes: dict[Chain, float] = {}
+    for place, cosine, here in voters:
+        for chain in here:
+            votes[chain] = votes.get(chain, 0.0) + cosine**SHARP * known.fits[place] * likeness[chain]
+    told = [f"“{known.texts[p]}” ({cosine:.2f}) for {' or '.join(_words(ctx.graph, c) for c in here)}" for p, cosine, here in voters]
+    recorder.notes.append(f"Of {len(known):,} solved questions {len(voters)} voted: {'; '.join(told[:TOLD])}.")
+    return votes
+
+
+def _leads(state: State, ctx: Context, chain: Chain, direction: str) -> bool:
+    """Whether a walk along the chain leads from the seeds to another node."""
+    from core.graph.chains import walk
+
+    front = walk(ctx.graph, state.seeds, chain, direction, ctx.check)
+    return front is not None and len(front.ends(state.seeds)[0]) > 0
+
+
+def _likeness(state: State, ctx: Context, recorder: Recorder, chains: Collection[Chain], by: Any) -> dict[Chain, float]:
+    """exp(20 x likeness of the chain in words and the question); a chain that is not in the index is as the least of the others."""
+    index, question = in_words(state, ctx, recorder, by)
+    known = [chain for chain in chains if chain in index.place]
+    scores = dict(zip(known, index.scores(question, [index.place[chain] for chain in known]).tolist()))
+    least = min(scores.values(), default=0.0)
+    return {chain: float(np.exp(WORDS * scores.get(chain, least))) for chain in chains}
 
 
 def _words(graph, chain: Chain) -> str:

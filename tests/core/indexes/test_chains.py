@@ -1,0 +1,151 @@
+"""Chains in words, which chains a graph has, their scores by hand, and how they are kept."""
+
+import numpy as np
+import pytest
+
+from core.errors import Cancelled
+from core.graph.build import build
+from core.indexes import chains as module
+from core.indexes.chains import ChainIndex, chain_index, fingerprint, possible_chains, takes_part, token_vectors
+from core.indexes.kinds import kinds
+from core.indexes.masking import masked
+from core.indexes.phrases import Phrase, chain_text, doer, phrase, plural
+from core.indexes.place import index_folder
+from tests.films import TRIPLES, Bag
+
+PAIRS = [(0, 1), (0, 3), (1, 2), (1, 4), (1, 6), (2, 1), (3, 0), (3, 6), (5, 0), (7, 0), (7, 2)]  # of the films, by hand
+
+
+@pytest.fixture
+def films(tmp_path):
+    return build(TRIPLES, tmp_path / "films", "films", "both")
+
+
+@pytest.mark.parametrize(
+    "name, said",
+    [
+        ("directed_by", Phrase("director", "directed by")),
+        ("written_by", Phrase("writer", "written by")),
+        ("has_genre", Phrase("genre", "with genre")),
+        ("in_language", Phrase("language", "in language")),
+        ("release_year", Phrase("release year", "with release year")),
+        ("bornIn", Phrase("place or thing born in", "born in")),
+        ("people.person.place_of_birth", Phrase("place of birth", "with place of birth", "person")),
+        ("film.film.produced_by", Phrase("producer", "produced by", "film")),
+        ("http://example.org/spouse", Phrase("spouse", "with spouse")),
+        ("??", Phrase("thing", "with thing")),
+    ],
+)
+def test_relation_names_in_words(name, said):
+    assert phrase(name) == said
+
+
+def test_english_by_rule():
+    assert [doer(w) for w in ("directed", "written", "edited", "created", "founded")] == ["director", "writer", "editor", "creator", "founder"]
+    assert [plural(w) for w in ("film", "country", "person", "match", "series", "play")] == [
+        "films",
+        "countries",
+        "people",
+        "matches",
+        "series",
+        "plays",
+    ]
+
+
+def test_a_chain_in_words_runs_from_its_last_step_to_its_first():
+    phrases = [phrase(name) for name in ("directed_by", "written_by", "has_genre", "release_year")]
+    said = lambda *chain, kind="film": chain_text(chain, phrases, [kind] * 4)
+    assert said(0) == "the director of the film X" and said(1) == "the films directed by X"
+    assert said(1, 4) == "the genre of the films directed by X"
+    assert said(0, 3, 6) == "the release year of the films written by the director of the film X"
+    assert said(0, 5, kind="thing") == "the things with genre the director of X"
+
+
+def test_kinds_are_told_by_names_or_by_what_the_heads_have(films):
+    phrases = [phrase(name) for name in films.relation_names]
+    has = takes_part(films)
+
+    def encode(texts):  # every description holds "director", and of the nouns only "film" lies near it
+        return np.array([[1.0, 0.0] if "director" in text or "film" in text.split() else [0.0, 1.0] for text in texts], np.float32)
+
+    assert kinds(phrases, has, encode) == ["film", "film", "film", "film"]
+    told = [Phrase("director", "directed by", "opera"), *phrases[1:]]
+    assert kinds(told, has, encode) == ["opera", "film", "film", "film"]  # what a name tells is not guessed
+    unlike = lambda texts: np.array([[1.0, 0.0] if "director" in text else [0.0, 1.0] for text in texts], np.float32)
+    assert kinds(phrases, has, unlike) == ["thing"] * 4  # no noun is near enough
+    assert "film" not in kinds([*phrases[:2], Phrase("film", "with film"), phrases[3]], has, encode)[:1]  # a relation's own word is no kind
+
+
+def test_the_steps_of_each_node(films):
+    names = films.names(range(films.n_nodes))
+    table = {name: dict(zip(row.indices.tolist(), row.data.tolist())) for name, row in zip(names, takes_part(films))}
+    assert table == {"One": {0: 1, 4: 1}, "Ann": {1: 2, 3: 1}, "Two": {0: 1, 2: 1, 6: 1}, "Drama": {5: 1}, "1999": {7: 1}}
+
+
+def test_chains_that_the_graph_has(films):
+    chains, found = possible_chains(takes_part(films), 2, "both", 100, lambda: None)
+    assert chains == [(code,) for code in range(8)] + PAIRS and found == 19
+    assert possible_chains(takes_part(films), 3, "out", 100, lambda: None) == ([(0,), (2,), (4,), (6,)], 4)
+    capped, found = possible_chains(takes_part(films), 2, "both", 10, lambda: None)
+    assert capped == [(code,) for code in range(8)] + [(0, 1), (0, 3)] and found == 19  # from Ann, where two films lead
+
+
+def test_a_step_that_hardly_any_node_takes_is_no_chain(tmp_path):
+    # a thousand films by one person each; one of these persons has a genre too, which is 1 of 1,000 and below the bar
+    triples = [(f"f{i}", "directed_by", f"p{i}") for i in range(1000)] + [("p0", "has_genre", "odd")]
+    graph = build(triples, tmp_path / "rare", "rare", "both")
+    assert (0, 2) not in possible_chains(takes_part(graph), 2, "both", 100, lambda: None)[0]
+
+
+def test_scores_by_hand():
+    a, b, c = np.eye(3)
+    index = ChainIndex(((0,), (1,), (2,)), ("", "", ""), np.array([a, a, c, a, b], np.float16), np.array([0, 1, 3, 5]), 3)
+    question = np.array([a, b], np.float32)
+    # precision and recall: 1 and 1/2; 1/2 and 1/2; 1 and 1
+    assert index.scores(question, [0, 1, 2]).tolist() == pytest.approx([2 / 3, 1 / 2, 1.0])
+    assert index.scores(question, [2]).tolist() == [1.0] and len(index.scores(question, [])) == 0
+    assert index.scores(np.array([c], np.float32), [0]).tolist() == [0.0]  # nothing alike
+
+
+def test_vectors_of_tokens_or_of_the_whole_text():
+    (tokens,) = token_vectors(Bag(), ["the genre of X"])
+    assert tokens.shape == (4, Bag.size)  # the marks at both ends are left out
+    whole = type("Whole", (), {"encode": lambda self, texts, check=None: np.ones((len(texts), 2), np.float32)})()
+    assert [part.shape for part in token_vectors(whole, ["a", "b"])] == [(1, 2), (1, 2)]
+    assert fingerprint(Bag()) == fingerprint(Bag()) != fingerprint(whole)
+
+
+def test_chains_are_encoded_once_kept_and_read_again(films):
+    encoder = Bag()
+    first = chain_index(films, encoder, 2)
+    assert first.found == len(first) == 19 and first.texts[first.place[(1, 4)]] == "the genre of the things directed by X"
+    (file,) = index_folder(films).glob("chains-*.npz")
+    module._held.clear()
+    stamp = file.stat().st_mtime_ns
+    again = chain_index(films, encoder, 2)
+    assert again.chains == first.chains and again.texts == first.texts and np.array_equal(again.tokens, first.tokens)
+    assert file.stat().st_mtime_ns == stamp
+    file.write_bytes(file.read_bytes()[:100])  # damaged: built again
+    module._held.clear()
+    assert chain_index(films, encoder, 2).texts == first.texts and file.stat().st_size > 100
+    assert (0, 1) in first.beginnings and (0, 0) not in first.beginnings
+
+
+def test_a_cancelled_build_keeps_nothing(films):
+    def check():
+        raise Cancelled()
+
+    with pytest.raises(Cancelled):
+        chain_index(films, Bag(), 3, check=check)
+    assert not list(index_folder(films).glob("chains-*"))
+
+
+def test_masked_questions(films):
+    from core.graph.lookup import names
+
+    one, ann = names(films).find("One"), names(films).find("Ann")
+    assert masked(films, "who directed [One] and Two", (one,)) == "who directed X and Two"
+    assert masked(films, "what did ann direct", (ann,)) == "what did X direct"
+    assert masked(films, "Annie and Ann", (ann,)) == "Annie and X"  # whole words only
+    assert masked(films, "who made One and why was one made", (one,)) == "who made X and why was one made"  # as named first
+    assert masked(films, "who directed it", (one,)) == "who directed it"

@@ -1,0 +1,138 @@
+"""Chain ranking, case memory and hop prediction on the five films nodes, with an encoder whose vectors count words."""
+
+import numpy as np
+import pytest
+
+from core.errors import BadInput
+from core.graph.build import build
+from core.graph.lookup import names
+from core.indexes import own
+from core.indexes.cases import _drawn, cases, key_of
+from core.operators import CaseMemory, ChainRanking, GraphReader, PredictHops
+from core.operators.base import Context, Line
+from core.run import Ask, LaneRun, Prefixes, Progress
+from core.types import Question, State
+from tests.films import Bag
+
+
+@pytest.fixture
+def solved(monkeypatch):
+    """A list that stands for the person's own solved questions."""
+    mine: list[Question] = []
+    monkeypatch.setattr(own, "_read", lambda digest: mine)
+    return mine
+
+
+def asked(kit, text, *seeds):
+    state = kit.state(*seeds)
+    return state.replace(question=Question(text, entities=tuple(seeds)))
+
+
+def answers(kit, operator, text, *seeds):
+    after = operator(asked(kit, text, *seeds), kit.context())
+    return after, kit.graph.names(GraphReader()(after, kit.context()).reader)
+
+
+WHO_MADE_TWO = Question("who made Two", entities=("Two",), answers=("Ann",))  # Ann directed and wrote it
+WHICH_BY_ANN = Question("what is there by Ann", entities=("Ann",), answers=("One", "Two"))
+KINDS_BY_ANN = Question("which kinds by Ann", entities=("Ann",), answers=("Drama",))
+
+
+def test_the_chain_in_the_question_s_own_words_comes_first(kit):
+    after, found = answers(kit, ChainRanking(), "the genre of One", "One")
+    assert found == ["Drama"] and kit.texts(after)[0] == "One -> has_genre -> Drama" and after.paths.scores[0] == pytest.approx(1.0)
+    step = after.trace[-1]
+    assert step.notes[0].startswith("Best of 8 chains: the genre of X (1.00); ") and step.usage.texts == 1
+    assert step.frames[0].title == "the genre of X" and step.sizes["paths"] == len(after.paths)
+    after, found = answers(kit, ChainRanking(chains=1), "the release year of the things directed by the director of One", "One")
+    assert found == ["1999"] and kit.texts(after) == ["One -> directed_by -> Ann -> directed_by_reverse -> Two -> release_year -> 1999"]
+    assert kit.graph.names(after.subgraph.nodes) == sorted(["One", "Ann", "Two", "1999"], key=kit.node) and len(after.subgraph.edges) == 3
+
+
+def test_ends_that_more_walks_reach_come_first(kit, tmp_path):
+    triples = [("a", "part", "m"), ("a", "part", "n"), ("m", "kind", "x"), ("m", "kind", "y"), ("n", "kind", "y")]
+    graph = build(triples, tmp_path / "parts", "parts", "both")
+    state = State(Question("the kind of the part of a", entities=("a",)), (names(graph).find("a"),))
+    after = ChainRanking(chains=1)(state, Context(graph, kit.Written()))
+    assert [graph.text(path) for path in after.paths.items] == ["a -> part -> m -> kind -> y", "a -> part -> m -> kind -> x"]
+
+
+def test_chains_come_one_after_the_other_and_keep_cuts(kit):
+    after, found = answers(kit, ChainRanking(chains=2), "the things directed by Ann", "Ann")
+    assert found == ["One", "Two"] and after.trace[-1].frames[0].considered == 2 and len(after.trace[-1].frames) == 2
+    assert list(after.paths.scores) == sorted(after.paths.scores, reverse=True) and len(set(after.paths.scores)) == 2
+    cut, _ = answers(kit, ChainRanking(chains=2, keep=1), "the things directed by Ann", "Ann")
+    assert kit.texts(cut) == ["Ann -> directed_by_reverse -> One"]
+
+
+def test_a_seed_without_chains_has_no_paths(kit):
+    after, found = answers(kit, ChainRanking(direction="out"), "what is Ann", "Ann")
+    assert found == [] and len(after.paths) == 0 and kit.graph.names(after.subgraph.nodes) == ["Ann"]
+
+
+def test_a_case_stands_for_every_chain_that_solves_it(kit, solved):
+    solved += [WHO_MADE_TWO, WHICH_BY_ANN, Question("who made Nobody", entities=("Nobody",), answers=("Ann",))]
+    known = cases(kit.graph, Bag(), "own", 1, 3)
+    assert known.texts == ("who made X", "what is there by X")  # what the graph has not is left out
+    assert known.chains == (((0,), (2,)), ((1,),)) and known.fits == (1.0, 1.0)
+    assert [place for place, _ in known.nearest(Bag().encode(["what is there by X"])[0])] == [1, 0]
+
+
+def test_the_chain_of_the_nearest_case_answers(kit, solved):
+    solved += [WHO_MADE_TWO, WHICH_BY_ANN]
+    after, found = answers(kit, CaseMemory("own"), "who made One", "One")
+    assert found == ["Ann"] and after.paths.scores[0] == 1.0
+    assert after.trace[-1].notes == ("Of 2 solved questions 1 voted: “who made X” (1.00) for directed_by.",)  # nobody wrote One
+
+
+def test_votes_by_hand(kit, solved):
+    # "which kinds by X" is the question itself; "what kinds by X" shares 3 of 4 words: cosine 3/4, weight (3/4)^32 = 0.0001
+    solved += [Question("which kinds by Two", entities=("Two",), answers=("1999",)), KINDS_BY_ANN]
+    memory = CaseMemory("own", alike=0.5)
+    after, found = answers(kit, memory, "what kinds by Ann", "Ann")
+    votes = after.trace[-1].notes[-1]
+    # from Ann, only the chain (1, 4) of the second case leads anywhere: release_year starts at films
+    assert found == ["Drama"] and "1 voted" in votes and "directed_by_reverse -> has_genre" in votes and "(0.75)" in votes
+
+
+def test_a_question_is_never_its_own_case_and_unlike_ones_do_not_vote(kit, solved):
+    solved.append(WHO_MADE_TWO)
+    after, _ = answers(kit, CaseMemory("own"), "who made Two", "Two")
+    assert any("None of 1 solved questions is like this one; chain ranking decides." in note for note in after.trace[-1].notes)
+    after, found = answers(kit, CaseMemory("own"), "the genre of One", "One")
+    assert found == ["Drama"] and "chain ranking decides" in after.trace[-1].notes[0]
+
+
+def test_a_new_case_counts_at_once_in_a_lane_too(kit, solved):
+    line, prefixes = Line((CaseMemory("own"),)), Prefixes()
+
+    def reader():
+        lane = LaneRun(Ask(kit.graph, Question("what of One", entities=("One",)), (kit.node("One"),)), line, kit.Written(), prefixes)
+        lane.retrieve(Progress())
+        return kit.graph.names(lane.state.reader), lane.state.trace[0].notes[0]
+
+    assert "chain ranking decides" in reader()[1]
+    solved.append(Question("what of Two", entities=("Two",), answers=("Ann",)))
+    assert reader() == (["Ann"], "Of 1 solved questions 1 voted: “what of X” (1.00) for directed_by.")
+
+
+def test_hops_are_those_of_the_nearest_cases(kit, solved):
+    solved += [WHO_MADE_TWO, KINDS_BY_ANN]
+    state = PredictHops("own")(asked(kit, "which kinds by One", "One"), kit.context())
+    assert state.hops == 2 and state.trace[-1].sizes == {"hops": 2} and "“which kinds by X” (1.00) took 2" in state.trace[-1].notes[0]
+    alone = PredictHops("own", alike=1.0)(asked(kit, "the genre of One", "One"), kit.context())
+    assert alone.hops == 1 and "chain ranking decides" in alone.trace[-1].notes[-1]  # the genre of X
+
+
+def test_cases_are_drawn_the_same_every_time():
+    few = _drawn(("metaqa-1hop-dev", "metaqa-2hop-dev"), 4)
+    assert len(few) == 8 and len({key_of(question) for question in few}) == 8 and few == _drawn(("metaqa-1hop-dev", "metaqa-2hop-dev"), 4)
+    assert {question.hops for question in few[:4]} == {1} and {question.hops for question in few[4:]} == {2}
+    with pytest.raises(BadInput, match="metaqa-9hop"):
+        _drawn(("metaqa-9hop",), 4)
+
+
+def test_same_bytes_twice(kit):
+    runs = [ChainRanking()(asked(kit, "who made One", "One"), kit.context()) for _ in range(2)]
+    assert runs[0].paths.items == runs[1].paths.items and runs[0].paths.scores == runs[1].paths.scores
+    assert np.array_equal(runs[0].subgraph.nodes, runs[1].subgraph.nodes)
