@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,8 @@ from core.models.declared import Row
 
 if TYPE_CHECKING:
     from core.models.base import Encoder
+
+TRAINING = "training.json"  # what a folder of weights trained here tells of them
 
 
 def weights_file(row: Row) -> Path:
@@ -23,6 +27,27 @@ def weights_file(row: Row) -> Path:
 def weights_folder(folder: str) -> Path:
     """Where a folder of weights lies, or would lie: an absolute name as it is, else inside the models folder."""
     return models_folder() / Path(folder).expanduser()
+
+
+def stamp(row: Row, rows: Mapping[str, Row]) -> str:
+    """A text that changes with the weights of a model in a folder (of one trained here, only with them); empty for the others."""
+    settings = row.settings
+    inner = rows.get(getattr(settings, "encoder", ""))
+    folder = getattr(settings, "folder", "") or (row.backend == "vllm" and settings.get and settings.weights)
+    if not folder:
+        return stamp(inner, rows) if inner else ""
+    place = weights_folder(folder)
+    try:
+        file = place / TRAINING
+        stat = file.stat()
+        return _told(file, stat.st_mtime_ns, stat.st_size, stat.st_ino)
+    except OSError:
+        return repr(sorted((f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in place.glob("*.safetensors")))
+
+
+@lru_cache(maxsize=64)
+def _told(file: Path, *state: int) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def _not_made(row: Row, folder: str) -> str:

@@ -48,6 +48,7 @@ class Registry:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._made: dict[str, Any] = {}
+        self._stamps: dict[str, str] = {}  # of the weights that each model was made with
         self._rows: dict[str, Row] = {}
         self._roles: dict[str, str] = {}
         self.reload()
@@ -70,15 +71,16 @@ class Registry:
         return dict(self._roles)
 
     def signature(self, name: str | None = None) -> str:
-        """A text that changes whenever a role or a model's declaration does; part of the keys of remembered results.
+        """A text that changes whenever a role, a model's declaration or weights trained here do; part of the keys of remembered results.
 
         With a `name` or role, a text that changes only when that model is another one. Raises BadParameter.
         """
         if name is not None:
             row = self.resolve(name)
-            return repr((row.backend, row.settings))
+            return repr((row.backend, row.settings, make.stamp(row, self._rows)))
         with self._lock:
-            return repr((sorted(self._roles.items()), sorted(self._rows.items())))
+            stamps = [make.stamp(row, self._rows) for _, row in sorted(self._rows.items())]
+            return repr((sorted(self._roles.items()), sorted(self._rows.items()), stamps))
 
     def title(self, name: str) -> str:
         """The title of a model or role up to its first comma. Raises BadParameter."""
@@ -214,11 +216,14 @@ class Registry:
             fit = tuple(n for n, r in self._rows.items() if r.kind in kinds)
             raise BadParameter(f"“{name}” is a {row.kind}, but {what} is needed here.{nearest(name, fit)}")
         with self._lock:
+            stamp = make.stamp(row, self._rows)
+            if self._stamps.get(row.name) != stamp:
+                _close(self._made.pop(row.name, None))  # its weights were trained anew since
             if row.name not in self._made:
                 why = make.missing(row, self._rows)
                 if why:
                     raise ModelUnavailable(why)
-                self._made[row.name] = make.make(row, self.encoder)
+                self._made[row.name], self._stamps[row.name] = make.make(row, self.encoder), stamp
             return self._made[row.name]
 
 

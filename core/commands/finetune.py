@@ -1,0 +1,212 @@
+"""`finetune`: train the encoder or a language model on a question set, and report before and after on unseen questions."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from core.commands.terminal import OK, watch
+from core.errors import BadInput, HopscopeError
+
+ENCODER = """Trains all-MiniLM-L6-v2 so that a question lies near what leads to its answers: path texts (for No. 18), triples (No. 12)
+and relation names (No. 5), by multiple-negatives ranking. A positive is what reaches a known answer along the chain of relations that
+agrees best with the known answers; it is told from those of the other questions in the batch and, in the preset cpu, from three other
+candidates of its own question. The result is served as encoder-finetuned at once."""
+LLM = """Trains low-rank adapters (LoRA) on a causal language model with the very prompts by which language models choose paths (No. 20),
+triples (No. 14) and relations (No. 7) from numbered lists, and plan relations (RoG); the right reply names what reaches a known answer. The
+merged model is served as chat-finetuned: by vLLM in this process where there is a graphics card, or by any OpenAI-compatible server that is
+started on its folder and declared under that name on the Models page. Rate 2e-4, warm-up 0.1, cosine, two epochs and the cut-off of 4,096
+tokens are LEGO-GraphRAG v1's. It needs a base model's weights, none of which come with Hopscope, and a graphics card for large ones."""
+KEPT = """Everything is kept as it goes: after an interrupt or a kill the same command goes on where it was. MetaQA's training questions are
+not shipped; the default trains on its development questions, holds some of them out to choose when to stop, and reports on test questions,
+none of which is ever trained on. A set without a test part sets a fifth of its questions apart for the report. HOPSCOPE_THREADS tells how
+many threads are used."""
+PRESET = """cpu: batches of 32, two epochs, positives drawn anew, three hard negatives; minutes on two quiet cores. paper: batches of
+1,024, ten epochs, the first positive only, no hard negatives, as LEGO-GraphRAG's code has it; hours without a graphics card"""
+
+
+def add(commands) -> None:
+    """The command's grammar."""
+    finetune = commands.add_parser("finetune", help="train the encoder or a language model on a question set")
+    kinds = finetune.add_subparsers(required=True, metavar="WHAT")
+    encoder = kinds.add_parser("encoder", help="the sentence encoder, for v1 No. 5, 12 and 18", description=ENCODER, epilog=KEPT)
+    _common(encoder, questions="300")
+    encoder.add_argument("--preset", choices=("cpu", "paper"), default="cpu", help=f"{PRESET} (default: cpu)")
+    encoder.add_argument("--batch", type=_whole, metavar="N", help="questions a step")
+    encoder.add_argument("--epochs", type=_whole, metavar="N", help="how often each question is seen")
+    encoder.add_argument("--rate", type=float, metavar="X", help="the highest learning rate")
+    encoder.add_argument("--negatives", type=_whole0, metavar="N", help="hard negatives a question")
+    encoder.add_argument(
+        "--test-sample", type=_whole, default=50, metavar="N", help="unseen questions of each test set in the report (default: 50)"
+    )
+    encoder.set_defaults(run=run_encoder)
+
+    llm = kinds.add_parser("llm", help="a language model, for v1 No. 7, 14 and 20", description=LLM, epilog=KEPT)
+    _common(llm, questions="all")
+    llm.add_argument("--base", default="", metavar="MODEL", help="a folder with a causal language model, or its name on the model hub")
+    llm.add_argument("--batch", type=_whole, default=8, metavar="N", help="dialogues a step, one at a time (default: 8)")
+    llm.add_argument("--epochs", type=_whole, default=2, metavar="N", help="how often each question is seen (default: 2)")
+    llm.add_argument("--rate", type=float, default=2e-4, metavar="X", help="the highest learning rate (default: 2e-4)")
+    llm.add_argument("--cut", type=_whole, default=4096, metavar="N", help="dialogues of more tokens are left out (default: 4096)")
+    llm.add_argument(
+        "--test-sample", type=_whole, default=50, metavar="N", help="unseen questions of each test set in the report (default: 50)"
+    )
+    llm.set_defaults(run=run_llm)
+
+
+def _common(kind, questions: str) -> None:
+    from core.finetune import DEFAULT_SETS
+
+    kind.add_argument(
+        "--set", default=DEFAULT_SETS, metavar="NAMES", help="question sets, with commas, or files (default: MetaQA's -dev sets)"
+    )
+    kind.add_argument("--test", default="", metavar="NAMES", help="test sets of the report (default: the -test set beside each)")
+    kind.add_argument("--questions", default=questions, metavar="N", help=f"questions drawn from each set, or all (default: {questions})")
+    kind.add_argument("--held-out", type=_whole, default=20, metavar="N", help="of them to choose when to stop (default: 20)")
+    kind.add_argument("--seed", type=_whole0, default=0, metavar="N", help="of every draw (default: 0)")
+    kind.add_argument("--again", action="store_true", help="train anew, also where the same training was done or begun")
+    kind.add_argument("--json", action="store_true", help="print one JSON object")
+    reports = kind.add_mutually_exclusive_group()
+    reports.add_argument("--report", action="store_true", help="train nothing, only report on what is here")
+    reports.add_argument("--no-report", action="store_true", help="only train")
+
+
+def run_encoder(options) -> int:
+    """Train, serve, report; the exit code."""
+    from dataclasses import replace
+
+    from core.engine import shared
+    from core.finetune import run
+    from core.finetune.encoder import PRESETS
+
+    engine, told = shared(), None
+    if not options.report:
+        wishes = {name: value for name in ("batch", "epochs", "rate", "negatives") if (value := getattr(options, name)) is not None}
+        settings = replace(PRESETS[options.preset], seed=options.seed, **wishes)
+        split = _split(options)
+        told = _watched("encoder", lambda job: run.encoder(engine, split, settings, job.tell, job.check, options.again))
+        if not options.json:
+            _print_training(told)
+    else:
+        told = _there(engine, run.ENCODER, "encoder")
+    rows = [] if options.no_report else _report(engine, told, options)
+    if options.json:
+        print(json.dumps({"training": told, "report": rows}, ensure_ascii=False, indent=2))
+    return OK
+
+
+def run_llm(options) -> int:
+    """Train, serve, report; the exit code."""
+    from core.engine import shared
+    from core.finetune import run
+    from core.finetune.llm import NEEDED, Settings
+
+    engine = shared()
+    if options.report:
+        told = _there(engine, run.CHAT, "llm --base MODEL")
+    elif not options.base:
+        raise BadInput(NEEDED)
+    else:
+        settings = Settings(options.batch, options.epochs, options.rate, cut=options.cut, seed=options.seed)
+        split, unseen = _split(options), 0 if options.no_report else options.test_sample
+        told = _watched("llm", lambda job: run.llm(engine, split, settings, options.base, unseen, job.tell, job.check, options.again))
+    if options.json:
+        print(json.dumps({"training": told, "report": told["report"]}, ensure_ascii=False, indent=2))
+        return OK
+    _print_training(told)
+    print(f"\nOn questions of {', '.join(_tests(told))}, which the training never saw: loss a token of the right reply, and how often the")
+    print("first number that the model names is right")
+    for row in told["report"]:
+        hit = "" if row["hit"] is None else f"  right first {row['hit']:.3f}"
+        loss = "–" if row["loss"] is None else f"{row['loss']:.3f}"
+        print(f"  {row['task']:9} {row['when']:7} {row['n']:>5,} dialogues  loss {loss}{hit}")
+    return OK
+
+
+def _tests(told: dict) -> tuple[str, ...]:
+    from core.finetune.split import Split
+
+    return Split(**told["split"]).test_names
+
+
+def _report(engine, told: dict, options) -> list[dict]:
+    from core.evaluation.store import shared as store
+    from core.finetune.report import evaluations, lines, table, together
+    from core.finetune.split import Split
+
+    split, numbers = Split(**{**told["split"], **({"tests": options.test} if options.test else {})}), []
+    for job in evaluations(split, options.test_sample, engine):
+        _end(job)
+        numbers.append(job.number)
+    summary = together([(store().run(number), store().rows(number)) for number in numbers])
+    for instance in summary.instances:
+        for error, times in summary.errors(instance).items():
+            print(f"hopscope: {instance}: {times} failed: {error}", file=sys.stderr)
+    rows = table(summary)
+    if not options.json:
+        print(f"\nOne-shot ranking of the same paths, {', '.join(split.test_names)}, which the training never saw:")
+        print("before is v1 No. 16 with the plain encoder, after is v1 No. 18 with the trained one")
+        print("\n".join(lines(rows)))
+    return rows
+
+
+def _print_training(told: dict) -> None:
+    split = told["split"]
+    print(f"Trained on {told['examples']:,} questions of {split['sets']}, {told['held_out']:,} more held out, seed {split['seed']}.")
+    for step, loss, figure in told["looks"]:
+        kept = "  ← kept" if step == told["best_step"] else ""
+        print(f"  step {step:>5,}  {'' if loss is None else f'loss {loss:.3f}':10}  held-out {figure:.3f}{kept}")
+
+
+def _split(options):
+    from core.finetune.split import Split
+
+    if options.questions != "all" and not options.questions.isdecimal():
+        raise BadInput(f"--questions is a whole number or “all”, not “{options.questions}”.")
+    size = None if options.questions == "all" else int(options.questions)
+    return Split(options.set, options.test, size, options.held_out, options.seed)
+
+
+def _there(engine, name: str, kind: str) -> dict:
+    """What is told of the trained model that is here. Raises BadInput."""
+    from core.finetune.place import trained
+    from core.finetune.run import target
+
+    told = trained(target(engine, name))
+    if told is None:
+        raise BadInput(f"There is no trained model to report on; make it with: python -m core finetune {kind}")
+    return told
+
+
+def _watched(name: str, work) -> dict:
+    """The result of a job that this terminal watches. Raises HopscopeError, KeyboardInterrupt."""
+    from core.jobs import Job, Jobs
+
+    job = Jobs(workers=1).start(name, lambda: Job(name, work))
+    _end(job)
+    return job.result
+
+
+def _end(job) -> None:
+    try:
+        watch(job)
+    except KeyboardInterrupt:
+        print("hopscope: What is done is kept; the same command goes on from there.", file=sys.stderr)
+        raise
+    if job.error:
+        raise HopscopeError(job.error)
+
+
+def _whole(text: str) -> int:
+    return _number(text, 1)
+
+
+def _whole0(text: str) -> int:
+    return _number(text, 0)
+
+
+def _number(text: str, low: int) -> int:
+    if not text.isdecimal() or int(text) < low:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least {low}, not “{text}”")
+    return int(text)

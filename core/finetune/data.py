@@ -1,0 +1,129 @@
+"""Training examples: for each question what leads to a known answer, and what does not, at each unit that the instances read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from core.graph.chains import Chain, chain_of
+from core.graph.lookup import names
+from core.graph.store import Graph
+from core.operators.base import Context
+from core.operators.extract import PersonalizedPageRank
+from core.operators.paths import ShortestPaths
+from core.operators.tree import triple
+from core.types import Path, Question, State
+
+RETRIEVAL = PersonalizedPageRank(keep=2000, damping=0.8) >> ShortestPaths(hops=4)
+"""How candidates are found: as No. 16 and No. 18 find what they rank."""
+UNITS = ("path", "triple", "relation")
+POSITIVES, NEGATIVES = 8, 32  # texts kept of each unit
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What a question's candidates of one unit read like: `positives` lead to an answer, `negatives` do not."""
+
+    unit: str
+    positives: tuple[str, ...]
+    negatives: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A question with its candidates, and `plan`, the relations that lead to its answers, step by step."""
+
+    id: str
+    question: str
+    entities: tuple[str, ...]
+    plan: tuple[str, ...]
+    parts: tuple[Texts, ...]
+
+    def part(self, unit: str) -> Texts:
+        """Its candidates of one unit."""
+        return next(part for part in self.parts if part.unit == unit)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, told: dict[str, Any]) -> Example:
+        """The example that `to_dict` told of."""
+        parts = tuple(Texts(part["unit"], tuple(part["positives"]), tuple(part["negatives"])) for part in told["parts"])
+        return cls(told["id"], told["question"], tuple(told["entities"]), tuple(told["plan"]), parts)
+
+
+def example(
+    graph: Graph, question: Question, seeds: Sequence[int], seed: int = 0, check: Callable[[], None] = lambda: None
+) -> Example | None:
+    """The training example of a question; None where no retrieved path ends in a known answer, or none misses them all.
+
+    Of the relation chains that the retrieved paths run along, the one whose ends agree best with the known answers (F1)
+    counts as right: a path of another chain may end in an answer by chance. "path": positives are the paths of that chain that
+    end in an answer, by place (the first is the one that the papers' code trains on); negatives are paths of other chains that
+    pass no answer, drawn so that lengths, and within a length chains, take turns. "triple" (`A, r, B`): the triples of the
+    positive paths against others of the negative ones. "relation": the chain's names against the rest of the subgraph's.
+    """
+    golds = {node for answer in question.answers for node in names(graph).exact(answer)}
+    state = State(question, tuple(seeds))
+    for operator in RETRIEVAL:
+        state = operator(state, Context(graph, None, seed, check))
+    chains: dict[Chain, list[Path]] = {}
+    for path in state.paths.items:
+        chains.setdefault(chain_of(graph, path), []).append(path)
+    best = best_chain(chains, golds)
+    if best is None:
+        return None
+    right = [path for path in chains[best] if path.end in golds]
+    wrong = [(chain, path) for chain, paths in chains.items() if chain != best for path in paths if golds.isdisjoint(path.nodes)]
+    if not wrong:
+        return None
+    rng = np.random.default_rng([seed, *question.id.encode()])
+    wrong = turns(turns([wrong[int(i)] for i in rng.permutation(len(wrong))], lambda one: one[0]), lambda one: len(one[0]))
+    wrong_paths = [path for _, path in wrong[:NEGATIVES]]
+    plan = [graph.relation_names[code >> 1] for code in best]
+    others = [graph.relation_names[r] for r in np.unique(graph.relations[state.subgraph.edges])]
+    parts = (
+        _texts("path", map(graph.text, right), map(graph.text, wrong_paths)),
+        _texts("triple", _triples(graph, right), _triples(graph, wrong_paths)),
+        _texts("relation", plan, (others[int(i)] for i in rng.permutation(len(others)))),
+    )
+    return Example(question.id, question.text, tuple(graph.names(seeds)), tuple(plan), parts)
+
+
+def best_chain(chains: dict[Chain, list[Path]], golds: set[int]) -> Chain | None:
+    """The chain whose paths' ends agree best with the known answers, by (-F1, steps, codes); None where none ends in any."""
+    found: list[tuple[float, int, Chain]] = []
+    for chain, paths in chains.items():
+        ends = {path.end for path in paths}
+        if ends & golds:
+            found.append((-2 * len(ends & golds) / (len(ends) + len(golds)), len(chain), chain))
+    return min(found)[2] if found else None
+
+
+def turns(items: Iterable[T], kind: Callable[[T], Any]) -> list[T]:
+    """The items reordered so that their kinds take turns: the first of each kind in the order given, then the second of each."""
+    seen: Counter = Counter()
+    placed = []
+    for item in items:
+        seen[kind(item)] += 1
+        placed.append((seen[kind(item)], item))
+    return [item for _, item in sorted(placed, key=lambda one: one[0])]
+
+
+def _texts(unit: str, positives: Iterable[str], negatives: Iterable[str]) -> Texts:
+    """Distinct texts of both kinds; what is positive anywhere is never negative."""
+    good = list(dict.fromkeys(positives))
+    bad = [text for text in dict.fromkeys(negatives) if text not in set(good)]
+    return Texts(unit, tuple(good[:POSITIVES]), tuple(bad[:NEGATIVES]))
+
+
+def _triples(graph: Graph, paths: Iterable[Path]) -> list[str]:
+    steps = [zip(path.nodes, path.nodes[1:], path.edges, path.forward) for path in paths]
+    return [triple(graph, Path((a, b), (edge,), (along,))) for path in steps for a, b, edge, along in path]

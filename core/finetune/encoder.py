@@ -1,0 +1,228 @@
+"""The sentence encoder, trained so that a question lies near what leads to its answers."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import BadInput
+from core.finetune.data import UNITS, Example
+from core.finetune.loop import Check, Schedule, State, Tell, Training, drawn
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+SCALE = 20.0  # of cosines, as sentence-transformers' loss has it
+MAX_TOKENS = 256  # as the encoder reads
+PART, DIRECT = 1_536, 6_144  # tokens, padding counted: of one pass through the model, and up to which a batch is held as a whole
+WEIGHTS = "model.safetensors"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to train. `batch` questions a step; `negatives` of its own candidates a question, beside those of the others in the
+    batch; `positives` "first" or "drawn" anew each epoch."""
+
+    batch: int = 32
+    epochs: int = 2
+    rate: float = 1e-4
+    warmup: float = 0.1
+    negatives: int = 3
+    positives: str = "drawn"
+    units: tuple[str, ...] = UNITS
+    seed: int = 0
+    measure: int = 30
+    patience: int = 3
+
+
+PRESETS = {
+    "cpu": Settings(),
+    "paper": Settings(batch=1024, epochs=10, rate=2e-5, negatives=0, positives="first", measure=5),
+}
+"""paper: LEGO-GraphRAG's code, as far as it tells (batch 1024, 10 epochs, the first positive only; the rate is
+sentence-transformers' own). cpu: fewer questions at a time and more steps, for which hard negatives make up; minutes, not hours."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One row of a batch: the question, a text that leads to an answer, some that do not, and all texts that do."""
+
+    question: str
+    positive: str
+    negatives: tuple[str, ...]
+    known: frozenset[str]
+
+
+def batches(examples: Sequence[Example], settings: Settings, epoch: int) -> list[list[Pair]]:
+    """The batches of an epoch, each of one unit, in an order and with draws that depend on seed and epoch alone.
+
+    Every example gives a row of each unit. A rest of one row is left out, as it has nothing to be told from.
+    """
+    rng = np.random.default_rng([settings.seed, epoch])
+    found: list[list[Pair]] = []
+    for unit in settings.units:
+        rows = [_pair(examples[int(i)], unit, settings, rng) for i in rng.permutation(len(examples))]
+        found += [rows[at : at + settings.batch] for at in range(0, len(rows), settings.batch)]
+    found = [rows for rows in found if len(rows) > 1 or rows[0].negatives]
+    return [found[int(i)] for i in rng.permutation(len(found))]
+
+
+def _pair(example: Example, unit: str, settings: Settings, rng: np.random.Generator) -> Pair:
+    part = example.part(unit)
+    place = 0 if settings.positives == "first" else int(rng.integers(len(part.positives)))
+    negatives = rng.permutation(len(part.negatives))[: settings.negatives]
+    return Pair(example.question, part.positives[place], tuple(part.negatives[int(i)] for i in negatives), frozenset(part.positives))
+
+
+def ranking_loss(questions: Tensor, texts: Tensor, wrong: Tensor) -> Tensor:
+    """Multiple-negatives ranking loss (Henderson et al. 2017): the mean cross-entropy of finding text i for question i.
+
+    `questions` [b, d] and `texts` [n, d] are unit rows, the first b texts the questions' own; `wrong` bool [b, n] marks the
+    texts that a question is told from: its own negatives and whatever the others in the batch bring, but no known positive.
+    """
+    import torch
+
+    scores = SCALE * questions @ texts.T
+    own = torch.eye(len(questions), len(texts), dtype=torch.bool)
+    scores = scores.masked_fill(~(wrong | own).to(scores.device), float("-inf"))
+    return torch.nn.functional.cross_entropy(scores, torch.arange(len(questions), device=scores.device))
+
+
+class Model:
+    """The encoder of a folder, in float32, on a graphics card where there is one: texts to unit vectors with gradients."""
+
+    def __init__(self, folder: Path):
+        import torch
+        import transformers
+        from tokenizers import Tokenizer
+
+        from core.models.cross import device
+        from core.models.threads import threads
+
+        torch.set_num_threads(threads())
+        transformers.utils.logging.set_verbosity_error()  # it would print a table of what it read
+        transformers.utils.logging.disable_progress_bar()
+        self._torch, self.device = torch, device()
+        self.net = transformers.AutoModel.from_pretrained(str(folder), local_files_only=True, add_pooling_layer=False).float()
+        self.net.to(self.device)
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(MAX_TOKENS)
+
+    def encode(self, texts: Sequence[str]) -> Tensor:
+        """Unit vectors [n, d] without gradients, as the encoder that serves gives them."""
+        self.net.eval()
+        with self._torch.inference_mode():
+            return self._forward(self._parts(texts), len(texts), None)
+
+    def backward(self, texts: Sequence[str], loss: Callable[[Tensor], Tensor], seed: int) -> float:
+        """Add the gradients of `loss` of the texts' unit vectors to the weights'; the loss.
+
+        A batch too large for memory is passed twice, part by part, with the gradients at the vectors between (Gao et al. 2021);
+        its result is the same, since dropout is drawn anew for each part from `seed`.
+        """
+        self.net.train()
+        parts = self._parts(texts)
+        if sum(ids.size for _, ids in parts) <= DIRECT:
+            value = loss(self._forward(parts, len(texts), seed))
+            value.backward()
+            return float(value.detach())
+        with self._torch.no_grad():
+            vectors = self._forward(parts, len(texts), seed)
+        vectors.requires_grad_()
+        value = loss(vectors)
+        value.backward()
+        for place, (rows, ids) in enumerate(parts):
+            (self._part(ids, seed + place) * vectors.grad[self._torch.from_numpy(rows).to(self.device)]).sum().backward()
+        return float(value.detach())
+
+    def save(self, folder: Path, base: Path) -> None:
+        """Write the weights into `folder`, with what else the base folder holds."""
+        from safetensors.torch import save_file
+
+        other = shutil.ignore_patterns("*.safetensors", "*.bin", "*.onnx", "README.md", ".*", "training.json")
+        shutil.copytree(base, folder, ignore=other, dirs_exist_ok=True)
+        save_file({name: value.detach().cpu().contiguous() for name, value in self.net.state_dict().items()}, folder / WEIGHTS)
+
+    def _parts(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """The texts, shortest first, in parts of at most `PART` tokens: (places, ids padded with -1)."""
+        codes = [code.ids for code in self._tokenizer.encode_batch(list(texts))]
+        order = sorted(range(len(codes)), key=lambda i: (len(codes[i]), i))
+        cut: list[list[int]] = []
+        for place in order:
+            if not cut or (len(cut[-1]) + 1) * len(codes[place]) > PART:
+                cut.append([])
+            cut[-1].append(place)
+        padded = [np.array([codes[i] + [-1] * (len(codes[rows[-1]]) - len(codes[i])) for i in rows], np.int64) for rows in cut]
+        return [(np.array(rows), ids) for rows, ids in zip(cut, padded)]
+
+    def _forward(self, parts: list[tuple[np.ndarray, np.ndarray]], n: int, seed: int | None) -> Tensor:
+        vectors = self._torch.cat([self._part(ids, None if seed is None else seed + place) for place, (_, ids) in enumerate(parts)])
+        back = np.empty(n, np.int64)
+        back[np.concatenate([rows for rows, _ in parts])] = np.arange(n)
+        return vectors[self._torch.from_numpy(back).to(self.device)]
+
+    def _part(self, ids: np.ndarray, seed: int | None) -> Tensor:
+        if seed is not None:
+            self._torch.manual_seed(seed)
+        codes = self._torch.from_numpy(ids).to(self.device)
+        mask = (codes >= 0).long()
+        tokens = self.net(input_ids=codes.clamp(min=0), attention_mask=mask).last_hidden_state
+        mean = (tokens * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+        return self._torch.nn.functional.normalize(mean, dim=1)
+
+
+def train(
+    base: Path, examples: Sequence[Example], held: Sequence[Example], settings: Settings, work: Path, key: str, tell: Tell, check: Check
+) -> tuple[Model, State]:
+    """The trained model, its best weights in place, and how the training went. Raises BadInput, Cancelled, StoreError."""
+    if not examples or not held:
+        raise BadInput("No training question, or none of those held out, has a path to a known answer within four hops.")
+    tell("Loading the encoder", None)
+    model = Model(base)
+    sizes = len(batches(examples, settings, 0))
+    epoch: dict[int, list[list[Pair]]] = {}
+
+    def step(number: int) -> float:
+        turn = number // sizes
+        if turn not in epoch:
+            epoch.clear()
+            epoch[turn] = batches(examples, settings, turn)
+        return _step(model, epoch[turn][number % sizes], drawn(settings.seed, number))
+
+    schedule = Schedule(sizes * settings.epochs, settings.rate, settings.warmup, "linear", settings.measure, settings.patience)
+    weights = {name: weight for name, weight in model.net.named_parameters() if weight.requires_grad}
+    training = Training(weights, schedule, step, lambda: reciprocal_rank(model, held, check), work, key, tell, check)
+    return model, training.run(settings.seed)
+
+
+def _step(model: Model, rows: Sequence[Pair], seed: int) -> float:
+    import torch
+
+    questions = [row.question for row in rows]
+    texts = [row.positive for row in rows] + [text for row in rows for text in row.negatives]
+    wrong = torch.tensor([[text not in row.known for text in texts] for row in rows])
+    n = len(questions)
+    return model.backward(questions + texts, lambda vectors: ranking_loss(vectors[:n], vectors[n:], wrong), seed)
+
+
+def reciprocal_rank(model: Model, held: Sequence[Example], check: Check = lambda: None) -> float:
+    """The mean reciprocal rank of the first positive path among the negative paths of its question; in a tie it comes last."""
+    found = []
+    for one in held:
+        check()
+        part = one.part("path")
+        vectors = model.encode([one.question, part.positives[0], *part.negatives])
+        scores = (vectors[1:] @ vectors[0]).cpu().numpy()
+        found.append(1 / (1 + int((scores[1:] >= scores[0]).sum())))
+    return float(np.mean(found))
+
+
+def told(settings: Settings) -> dict[str, Any]:
+    """Settings as JSON can hold them."""
+    return asdict(settings) | {"units": list(settings.units)}

@@ -1,0 +1,217 @@
+"""A language model, trained to choose and to plan: low-rank adapters (LoRA) by peft, merged into a folder that vLLM serves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import BadInput, ModelUnavailable, shorten
+from core.finetune.dialogues import Dialogue
+from core.finetune.loop import Check, Schedule, State, Tell, Training, drawn
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+LONGEST_REPLY = 64  # tokens written when choices are looked at
+NEEDED = """Name a causal language model to begin from with --base: a folder with config.json, its weights as safetensors and a tokenizer \
+that has a chat template, or a name on the model hub, such as Qwen/Qwen2.5-7B-Instruct (15 GB, and a graphics card of 24 GB). None comes \
+with Hopscope: its embedded models are 4-bit files, which cannot be trained."""
+FILES = ["*.safetensors", "*.json", "*.jinja", "*.model", "*.txt"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to train. The rate, its warm-up and cosine, the cut-off in tokens and two epochs are LEGO-GraphRAG v1's (the yaml file of
+    its code says three epochs); rank, alpha, no dropout, every linear layer and eight dialogues a step are LLaMA Factory's own,
+    with which the paper trains. `shown` is v1's window."""
+
+    batch: int = 8
+    epochs: int = 2
+    rate: float = 2e-4
+    warmup: float = 0.1
+    cut: int = 4096
+    rank: int = 8
+    alpha: int = 16
+    shown: int = 24
+    seed: int = 0
+    looks: int = 4  # at held-out questions, over the whole training
+    save_memory: bool = False  # compute activations twice rather than keep them; always on a graphics card
+
+
+def base_folder(base: str, tell: Tell) -> Path:
+    """The folder of a base model, fetched from the hub where `base` is a name there. Raises BadInput, ModelUnavailable."""
+    if not base:
+        raise BadInput(NEEDED)
+    folder = Path(base).expanduser()
+    if folder.is_dir():
+        for name in ("config.json", "tokenizer_config.json"):
+            if not (folder / name).is_file():
+                raise BadInput(f"{folder} holds no {name}. {NEEDED}")
+        return folder
+    if base.count("/") != 1 or base.startswith((".", "/", "~")):
+        raise BadInput(f"There is no folder {base}. {NEEDED}")
+    import huggingface_hub
+
+    tell(f"Fetching {base} from the model hub", None)
+    try:
+        return Path(huggingface_hub.snapshot_download(base, allow_patterns=FILES))
+    except Exception as error:  # whatever the hub's client raises, from a name it does not know to a lost connection
+        raise ModelUnavailable(f"{base} is no folder here and could not be fetched: {shorten(str(error), 200)} {NEEDED}") from error
+
+
+class Model:
+    """A causal language model with new adapters, whose weights alone are trained; on a graphics card, in bfloat16, where there is one."""
+
+    def __init__(self, folder: Path, settings: Settings):
+        import peft
+        import torch
+        import transformers
+
+        from core.models.cross import device
+        from core.models.threads import threads
+
+        torch.set_num_threads(threads())
+        transformers.utils.logging.set_verbosity_error()
+        transformers.utils.logging.disable_progress_bar()
+        self._torch, self.device = torch, device()
+        kind = torch.float32 if self.device == "cpu" else torch.bfloat16
+        try:
+            self.tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
+            plain = transformers.AutoModelForCausalLM.from_pretrained(str(folder), local_files_only=True, dtype=kind)
+        except (OSError, ValueError, KeyError) as error:
+            raise BadInput(f"{folder} cannot be read as a causal language model: {shorten(str(error), 200)}") from error
+        if not self.tokenizer.chat_template:
+            raise BadInput(f"The tokenizer in {folder} has no chat template; an instruction-tuned model is needed.")
+        torch.manual_seed(drawn(settings.seed, 0))  # the adapters begin at random
+        lora = peft.LoraConfig(r=settings.rank, lora_alpha=settings.alpha, target_modules="all-linear", task_type="CAUSAL_LM")
+        self.net = peft.get_peft_model(plain, lora).to(self.device)
+        if settings.save_memory or self.device != "cpu":
+            self.net.gradient_checkpointing_enable()
+            self.net.enable_input_require_grads()
+
+    @property
+    def adapters(self) -> dict[str, Tensor]:
+        """The weights that are trained, by name."""
+        return {name: weight for name, weight in self.net.named_parameters() if weight.requires_grad}
+
+    def codes(self, one: Dialogue) -> tuple[list[int], list[int]]:
+        """The tokens of prompt and reply, as the chat template puts them. Raises BadInput for one that takes no such messages."""
+        from jinja2 import TemplateError
+
+        whole = [*map(dict, one.messages), {"role": "assistant", "content": one.reply}]
+        try:
+            asked = self.tokenizer.apply_chat_template(whole[:-1], tokenize=False, add_generation_prompt=True)
+            text = self.tokenizer.apply_chat_template(whole, tokenize=False)
+        except TemplateError as error:
+            raise BadInput(f"The base model's chat template does not take these messages: {error}") from error
+        reply = text[len(asked) :] if text.startswith(asked) else one.reply + (self.tokenizer.eos_token or "")
+        plain = lambda part: list(self.tokenizer(part, add_special_tokens=False)["input_ids"])
+        return plain(asked), plain(reply)
+
+    def loss(self, codes: tuple[list[int], list[int]]) -> Tensor:
+        """The sum over the reply's tokens of their cross-entropy given all before."""
+        prompt, reply = codes
+        ids = self._torch.tensor([prompt + reply], device=self.device)
+        logits = self.net(input_ids=ids, logits_to_keep=len(reply) + 1).logits[0, :-1].float()
+        return self._torch.nn.functional.cross_entropy(logits, ids[0, -len(reply) :], reduction="sum")
+
+    def mean_loss(self, dialogues: Sequence[tuple[list[int], list[int]]], check: Check = lambda: None) -> float:
+        """The mean cross-entropy of a reply's token."""
+        self.net.eval()
+        total = 0.0
+        with self._torch.inference_mode():
+            for codes in dialogues:
+                check()
+                total += float(self.loss(codes))
+        return total / sum(len(reply) for _, reply in dialogues)
+
+    def backward(self, dialogues: Sequence[tuple[list[int], list[int]]]) -> float:
+        """Add the gradients of the mean cross-entropy of a reply's token, one dialogue at a time; the loss."""
+        self.net.train()
+        tokens, total = sum(len(reply) for _, reply in dialogues), 0.0
+        for codes in dialogues:
+            loss = self.loss(codes) / tokens
+            loss.backward()
+            total += float(loss.detach())
+        return total
+
+    def reply(self, one: Dialogue) -> str:
+        """What the model itself replies, greedily, at most 64 tokens."""
+        self.net.eval()
+        prompt, _ = self.codes(one)
+        ids = self._torch.tensor([prompt], device=self.device)
+        with self._torch.inference_mode():
+            told = self.net.generate(
+                input_ids=ids, attention_mask=self._torch.ones_like(ids), max_new_tokens=LONGEST_REPLY, do_sample=False,
+                pad_token_id=self.tokenizer.eos_token_id,
+            )  # fmt: skip
+        return self.tokenizer.decode(told[0, len(prompt) :], skip_special_tokens=True)
+
+    def plain(self):
+        """A context in which the model is the base model, without its adapters."""
+        return self.net.disable_adapter()
+
+    def save(self, folder: Path) -> None:
+        """Write the model with its adapters merged into the weights, and its tokenizer; the adapters are gone afterwards."""
+        self.net.merge_and_unload().save_pretrained(str(folder))
+        self.tokenizer.save_pretrained(str(folder))
+
+
+def train(
+    model: Model, examples: Sequence[Dialogue], held: Sequence[Dialogue], settings: Settings, work: Path, key: str, tell: Tell, check: Check
+) -> State:
+    """Train the adapters, the best in place at the end; how it went (figures: negative losses). Raises BadInput, Cancelled, StoreError."""
+    codes, looked_at = fitting(model, examples, settings.cut), fitting(model, held, settings.cut)
+    if not codes or not looked_at:
+        raise BadInput(
+            f"No question to train on, or none held out, has a path to a known answer and a prompt of at most {settings.cut} tokens."
+        )
+    sizes = -(-len(codes) // settings.batch)
+
+    def step(number: int) -> float:
+        order = np.random.default_rng([settings.seed, number // sizes]).permutation(len(codes))
+        at = number % sizes * settings.batch
+        return model.backward([codes[int(i)] for i in order[at : at + settings.batch]])
+
+    steps = sizes * settings.epochs
+    schedule = Schedule(steps, settings.rate, settings.warmup, "cosine", max(1, -(-steps // settings.looks)), settings.looks + 1)
+    return Training(model.adapters, schedule, step, lambda: -model.mean_loss(looked_at, check), work, key, tell, check).run(settings.seed)
+
+
+def fitting(model: Model, dialogues: Sequence[Dialogue], cut: int) -> list[tuple[list[int], list[int]]]:
+    """The tokens of those dialogues that are no longer than `cut`."""
+    return [codes for one in dialogues if len((codes := model.codes(one))[0]) + len(codes[1]) <= cut]
+
+
+def figures(model: Model, unseen: Sequence[Dialogue], settings: Settings, tell: Tell, check: Check) -> list[dict[str, Any]]:
+    """Before and after on dialogues of unseen questions, by task: `loss` a token of the right reply, and of the choices `hit`, the
+    share of which the first number that the model names is right."""
+    from core.models.llm_chooser import parse
+
+    rows = []
+    for when in ("before", "after"):
+        with model.plain() if when == "before" else nullcontext():
+            for task in dict.fromkeys(one.task for one in unseen):
+                part = [one for one in unseen if one.task == task]
+                codes = fitting(model, part, settings.cut)
+                hits = []
+                for place, one in enumerate(part if part[0].shown else ()):
+                    check()
+                    tell(f"Unseen questions, {task}s, {when}: {place} of {len(part)}", place / len(part))
+                    numbers, _ = parse(model.reply(one), [""] * one.shown)
+                    hits.append(bool(numbers) and numbers[0] in one.right)
+                hit = float(np.mean(hits)) if hits else None
+                rows.append(
+                    {"when": when, "task": task, "n": len(part), "loss": model.mean_loss(codes, check) if codes else None, "hit": hit}
+                )
+    return rows
+
+
+def told(settings: Settings) -> dict[str, Any]:
+    """Settings as JSON can hold them."""
+    return asdict(settings)

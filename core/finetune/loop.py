@@ -1,0 +1,193 @@
+"""A training loop that can be killed at any moment: what it resumes from is kept as safetensors and JSON, nothing is pickled."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.errors import Cancelled, StoreError
+from core.indexes.place import keep
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Tell = Callable[[str, float | None], None]
+Check = Callable[[], None]
+STATE, MOMENTS = "state.json", ("exp_avg", "exp_avg_sq")
+LONGEST_GRADIENT = 1.0  # norm to which gradients are cut
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How the learning rate goes: up to `rate` over the first `warmup` of all `steps`, then down to 0, straight or as a cosine.
+
+    `measure` is after how many steps the held-out questions are looked at, `patience` how many looks in a row without a gain
+    end the training; `keep` is after how many seconds the state is kept.
+    """
+
+    steps: int
+    rate: float
+    warmup: float = 0.1
+    shape: str = "linear"
+    measure: int = 50
+    patience: int = 3
+    keep: float = 60.0
+
+    def at(self, step: int) -> float:
+        """The learning rate of a step, from 0."""
+        rising = math.ceil(self.warmup * self.steps)
+        if step < rising:
+            return self.rate * (step + 1) / rising
+        gone = (step - rising) / max(1, self.steps - rising)
+        return self.rate * ((1 - gone) if self.shape == "linear" else 0.5 * (1 + math.cos(math.pi * gone)))
+
+
+def drawn(seed: int, number: int) -> int:
+    """A seed for one step of many, of 48 bits, so that as many again may follow it."""
+    import numpy as np
+
+    return int(np.random.SeedSequence((seed, number)).generate_state(1, np.uint64)[0] >> 16)
+
+
+@dataclass
+class State:
+    """How far a training is. `looks` are (step, mean loss of the steps before it, held-out figure); larger figures are better."""
+
+    step: int = 0
+    best: int = 0
+    figure: float = -math.inf
+    stale: int = 0
+    looks: list[tuple[int, float | None, float]] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)  # since the last look
+
+
+@dataclass
+class Training:
+    """Trains `weights`, tensors by name, in place. `step(number)` does one forward and backward pass and gives its loss;
+    `measure()` gives the held-out figure of the weights as they are.
+
+    `folder` keeps the state under `key`, which tells everything that the result depends on: a run of the same key goes on
+    where the last one was, bit for bit as if it had never stopped (on the same processor and number of threads).
+    """
+
+    weights: Mapping[str, Tensor]
+    schedule: Schedule
+    step: Callable[[int], float]
+    measure: Callable[[], float]
+    folder: Path
+    key: str
+    tell: Tell = lambda text, share=None: None
+    check: Check = lambda: None
+
+    def run(self, seed: int) -> State:
+        """Train to the end and leave the best weights in place. Raises Cancelled with the state kept, and StoreError."""
+        import torch
+
+        self._optimizer = torch.optim.AdamW(list(self.weights.values()), lr=self.schedule.rate, weight_decay=0.01)
+        state, kept, begun, first = self._resumed() or State(), time.monotonic(), time.monotonic(), None
+        if not state.looks:
+            self._look(state)
+        while state.step < self.schedule.steps and state.stale < self.schedule.patience:
+            try:
+                self.check()
+            except Cancelled:
+                self._keep(state)
+                raise
+            first = state.step if first is None else first
+            self._tell(state, (time.monotonic() - begun) / (state.step - first) if state.step > first else None)
+            for group in self._optimizer.param_groups:
+                group["lr"] = self.schedule.at(state.step)
+            torch.manual_seed(drawn(seed, state.step))
+            state.losses.append(self.step(state.step))
+            torch.nn.utils.clip_grad_norm_(list(self.weights.values()), LONGEST_GRADIENT)
+            self._optimizer.step()
+            self._optimizer.zero_grad()
+            state.step += 1
+            if state.step % self.schedule.measure == 0 or state.step == self.schedule.steps:
+                self._look(state)
+            if time.monotonic() - kept > self.schedule.keep:
+                self._keep(state)
+                kept = time.monotonic()
+        self._keep(state)
+        self._load(self._read(f"best-{state.best}"))
+        return state
+
+    def _look(self, state: State) -> None:
+        """Measure the weights; the best so far, of equals the latest, are kept at once."""
+        self.tell(f"Step {state.step:,} of {self.schedule.steps:,}: looking at held-out questions", state.step / self.schedule.steps)
+        figure = self.measure()
+        mean = sum(state.losses) / len(state.losses) if state.losses else None
+        state.looks.append((state.step, mean, figure))
+        state.losses, state.stale = [], state.stale + 1
+        if figure >= state.figure:
+            state.best, state.figure, state.stale = state.step, figure, 0
+            self._write(f"best-{state.step}", {name: weight.detach() for name, weight in self.weights.items()})
+
+    def _tell(self, state: State, pace: float | None) -> None:
+        from core.evaluation.runner import duration
+
+        left = f", about {duration(pace * (self.schedule.steps - state.step))} left" if pace else ""
+        loss = f", loss {state.losses[-1]:.3f}" if state.losses else ""
+        self.tell(f"Step {state.step:,} of {self.schedule.steps:,}{loss}{left}", state.step / self.schedule.steps)
+
+    def _keep(self, state: State) -> None:
+        """Keep everything: first the tensors under a new name, then the state that names them, then drop what it replaced."""
+        tensors = {f"weight.{name}": weight.detach() for name, weight in self.weights.items()}
+        for name, weight in self.weights.items():
+            for moment in MOMENTS:
+                if weight in self._optimizer.state:
+                    tensors[f"{moment}.{name}"] = self._optimizer.state[weight][moment]
+        self._write(f"step-{state.step}", tensors)
+        told = {"key": self.key, **vars(state)}
+        keep(self.folder / STATE, lambda stream: stream.write(json.dumps(told, indent=1).encode("utf-8")))
+        for file in self.folder.glob("*-*.safetensors"):
+            if file.stem not in (f"step-{state.step}", f"best-{state.best}"):
+                file.unlink(missing_ok=True)
+
+    def _resumed(self) -> State | None:
+        """The kept state of the same key, its tensors put in place; None where there is none or it is damaged."""
+        import torch
+
+        try:
+            told: dict[str, Any] = json.loads((self.folder / STATE).read_text("utf-8"))
+            if told.pop("key") != self.key:
+                return None
+            state = State(**{**told, "looks": [tuple(look) for look in told["looks"]]})
+            tensors = self._read(f"step-{state.step}")
+            self._read(f"best-{state.best}")
+        except (OSError, ValueError, KeyError, TypeError, StoreError):
+            return None
+        self._load({name.removeprefix("weight."): value for name, value in tensors.items() if name.startswith("weight.")})
+        for name, weight in self.weights.items():
+            if f"{MOMENTS[0]}.{name}" in tensors:
+                moments = {moment: tensors[f"{moment}.{name}"].to(weight.device) for moment in MOMENTS}
+                self._optimizer.state[weight] = {"step": torch.tensor(float(state.step)), **moments}
+        return state
+
+    def _load(self, tensors: Mapping[str, Tensor]) -> None:
+        import torch
+
+        with torch.no_grad():
+            for name, weight in self.weights.items():
+                weight.copy_(tensors[name])
+
+    def _write(self, name: str, tensors: Mapping[str, Tensor]) -> None:
+        from safetensors.torch import save
+
+        plain = {key: value.cpu().contiguous() for key, value in tensors.items()}
+        keep(self.folder / f"{name}.safetensors", lambda stream: stream.write(save(plain)))
+
+    def _read(self, name: str) -> dict[str, Tensor]:
+        """The tensors of a kept file. Raises StoreError where it is absent or damaged."""
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+
+        try:
+            return load_file(self.folder / f"{name}.safetensors")
+        except (OSError, SafetensorError) as error:
+            raise StoreError(f"{self.folder / name}.safetensors cannot be read ({error}); train again.") from None

@@ -1,0 +1,89 @@
+"""Before and after: the same questions, which the training never saw, ranked by the plain and by the trained model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from core.evaluation.store import Row, Run
+from core.evaluation.summary import Summary
+from core.finetune.split import Split
+from core.jobs import Job
+
+BEFORE, AFTER = "lego-v1-16", "lego-v1-18"  # one-shot ranking of the same paths, by the role encoder and by encoder-finetuned
+SHOWN = ("path_hit@1", "path_hit@32", "path_recall@32")
+
+
+def evaluations(split: Split, size: int, engine) -> Iterator[Job]:
+    """The jobs that ask `size` unseen questions of each test set, first of the plain encoder, then of the trained one.
+
+    Apart from each other, so that what the plain encoder finds is asked for once, however often another one is trained; kept
+    question by question. A job's `number` is its run's in the evaluations' store. Raises BadInput, StoreError.
+    """
+    from core.instances.catalogue import catalogue, find
+
+    known = catalogue()
+    for name in (BEFORE, AFTER):
+        yield engine.evaluate(split.plan([find(name, known)], size, engine.graph))
+
+
+def together(runs: Sequence[tuple[Run, Sequence[Row]]]) -> Summary:
+    """One summary of runs of an instance each over the same questions."""
+    first = runs[0][0]
+    instances = [instance for run, _ in runs for instance in run.spec["instances"]]
+    return Summary(replace(first, spec={**first.spec, "instances": instances}), [row for _, rows in runs for row in rows])
+
+
+def table(summary: Summary) -> list[dict[str, Any]]:
+    """For each hop count and metric: `before` and `after` with their 95 % intervals, and `change` with its interval and p-value.
+
+    The change is of the same questions (paired); p is of no change, uncorrected, one test a cell.
+    """
+    first, second = summary.instances
+    told = []
+    for hops, part in summary.by_hops().items():
+        figures = part.table(SHOWN)
+        tests = {test.metric: test for test in part.compared([(second, first)], SHOWN)}
+        for name in SHOWN:
+            change = asdict(tests[name]) if name in tests else {}
+            told.append(
+                {
+                    "hops": hops,
+                    "metric": name,
+                    "before": asdict(figures[first][name]),
+                    "after": asdict(figures[second][name]),
+                    "change": {key: change[key] for key in ("difference", "low", "high", "p", "n") if key in change},
+                }
+            )
+    return told
+
+
+def lines(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """The table as text: a line a hop count and metric, and a word on what did not get better."""
+    head = ("hops", "questions", "metric", "before", "after", "change, 95 % interval", "p")
+    cells = [head, *map(_cells, rows)]
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    text = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in cells]
+    worse = [f"{row['metric']} at {_hops(row)} hops" for row in rows if row["change"] and row["change"]["difference"] <= 0]
+    unsure = [
+        f"{row['metric']} at {_hops(row)} hops" for row in rows if row["change"] and row["change"]["low"] <= 0 < row["change"]["difference"]
+    ]
+    if worse:
+        text.append(f"No gain: {', '.join(worse)}.")
+    if unsure:
+        text.append(f"A gain that may be chance: {', '.join(unsure)}.")
+    return text
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    change, n = row["change"], str(row["after"]["n"])
+    shown = lambda told: "–" if told["mean"] is None else f"{told['mean']:.3f} [{told['low']:.3f}, {told['high']:.3f}]"
+    if not change:
+        return _hops(row), n, row["metric"], shown(row["before"]), shown(row["after"]), "–", "–"
+    interval = f"{change['difference']:+.3f} [{change['low']:+.3f}, {change['high']:+.3f}]"
+    return _hops(row), n, row["metric"], shown(row["before"]), shown(row["after"]), interval, f"{change['p']:.2g}"
+
+
+def _hops(row: dict[str, Any]) -> str:
+    return "?" if row["hops"] is None else str(row["hops"])

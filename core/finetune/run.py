@@ -1,0 +1,140 @@
+"""A training from questions to the folder that serves: one call for each kind of model, the same from a screen or a terminal."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from core.errors import BadParameter, ModelUnavailable
+from core.evaluation.plan import Drawn
+from core.finetune import encoder as encoders
+from core.finetune import llm as llms
+from core.finetune.data import RETRIEVAL, Example
+from core.finetune.dialogues import dialogues
+from core.finetune.loop import Check, State, Tell
+from core.finetune.place import digest, key, publish, trained, workplace
+from core.finetune.split import Split, examples
+from core.models import make
+
+VERSION = 1
+ENCODER, CHAT, BASE = "encoder-finetuned", "chat-finetuned", "minilm"
+
+
+def target(engine, name: str) -> Path:
+    """The folder that a declared model is served from. Raises BadParameter where its row names none."""
+    settings = engine.models.resolve(name).settings
+    folder = getattr(settings, "folder", "") or (getattr(settings, "get", "") and settings.weights)
+    if not folder:
+        raise BadParameter(f"“{name}” is declared without a folder of its own, so a trained model has no place to go.")
+    return make.weights_folder(folder)
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The questions of a training, and their examples once asked for."""
+
+    split: Split
+    engine: Any
+    train: Sequence[Drawn]
+    held: Sequence[Drawn]
+
+    @classmethod
+    def of(cls, split: Split, engine) -> Questions:
+        """The questions that a split draws. Raises BadInput, StoreError."""
+        return cls(split, engine, *split.drawn(engine.graph))
+
+    def told(self) -> list[Any]:
+        """Everything that the examples depend on."""
+        asked = [[one.question.id, one.question.text, one.question.entities, one.question.answers] for one in (*self.train, *self.held)]
+        graphs = {one.graph: self.engine.graph(one.graph).digest for one in (*self.train, *self.held) if one.graph}
+        return [VERSION, repr(RETRIEVAL), self.split.seed, len(self.train), asked, graphs]
+
+    def examples(self, work: Path, tell: Tell, check: Check) -> tuple[list[Example], list[Example]]:
+        """(to train on, held out), kept in `work`. Raises Cancelled, StoreError."""
+        known = key(self.told())
+        parts = ((self.train, work / "train.json"), (self.held, work / "held-out.json"))
+        train, held = (examples(part, self.engine, self.split.seed, file, known, tell, check) for part, file in parts)
+        return train, held
+
+
+def encoder(engine, split: Split, settings: encoders.Settings, tell: Tell, check: Check, again: bool = False) -> dict[str, Any]:
+    """Train the sentence encoder and put it where `encoder-finetuned` is served from; what is told of it.
+
+    One that was trained with the same questions, settings and base is there already and is left as it is, unless `again`.
+    Raises BadInput, BadParameter, ModelUnavailable, StoreError, and Cancelled: the same call then goes on from there.
+    """
+    place, base = target(engine, ENCODER), _base_folder(engine)
+    questions = Questions.of(split, engine)
+    known = key(questions.told(), encoders.told(settings), digest(base / encoders.WEIGHTS))
+
+    def work(folder: Path) -> tuple[dict[str, Any], Callable[[Path], None]]:
+        train, held = questions.examples(folder, tell, check)
+        model, state = encoders.train(base, train, held, settings, folder, known, tell, check)
+        figures = {"base": BASE, "settings": encoders.told(settings), "examples": len(train), "held_out": len(held)}
+        return figures | _course(state), lambda aside: model.save(aside, base)
+
+    return _made(place, known, split, work, again)
+
+
+def llm(
+    engine, split: Split, settings: llms.Settings, base: str, unseen: int, tell: Tell, check: Check, again: bool = False
+) -> dict[str, Any]:
+    """Train a language model and put it, adapters merged, where `chat-finetuned` is served from; what is told of it.
+
+    With it comes `report`: before and after on `unseen` questions of each test set. The rest is as for `encoder`.
+    """
+    place, folder = target(engine, CHAT), llms.base_folder(base, tell)
+    questions, asked = Questions.of(split, engine), split.unseen(unseen, engine.graph)
+    state = sorted((file.name, file.stat().st_size) for file in folder.glob("*.safetensors"))
+    known = key(questions.told(), llms.told(settings), base, state, [one.question.id for one in asked])
+
+    def work(workplace: Path) -> tuple[dict[str, Any], Callable[[Path], None]]:
+        train, held = questions.examples(workplace, tell, check)
+        rest = examples(asked, engine, split.seed, workplace / "unseen.json", known, tell, check)
+        tell("Loading the language model", None)
+        model = llms.Model(folder, settings)
+        seen, chosen, last = (dialogues(part, settings.shown, split.seed) for part in (train, held, rest))
+        state = llms.train(model, seen, chosen, settings, workplace, known, tell, check)
+        rows = llms.figures(model, last, settings, tell, check)
+        told = {"base": base, "settings": llms.told(settings), "examples": len(train), "held_out": len(held), "report": rows}
+        return told | _course(state), model.save
+
+    return _made(place, known, split, work, again)
+
+
+def _made(place: Path, known: str, split: Split, work: Callable, again: bool) -> dict[str, Any]:
+    """What is told of the model in `place`, trained first where it is not the one of that key."""
+    there = trained(place)
+    if there and there.get("key") == known and not again:
+        return there
+    with workplace(place) as folder:
+        if again:
+            _clear(folder)
+        told, fill = work(folder)
+        publish(place, {"key": known, "split": asdict(split), **told}, fill)
+        _clear(folder)
+    return json.loads((place / make.TRAINING).read_text("utf-8"))
+
+
+def _course(state: State) -> dict[str, Any]:
+    """How a training went."""
+    return {"steps": state.step, "best_step": state.best, "looks": state.looks}
+
+
+def _clear(folder: Path) -> None:
+    for file in folder.iterdir():
+        shutil.rmtree(file) if file.is_dir() else file.unlink()
+
+
+def _base_folder(engine) -> Path:
+    from core.models.encoder import package_folder
+
+    settings = engine.models.resolve(BASE).settings
+    folder = make.weights_folder(settings.folder) if settings.folder else package_folder(settings.package)
+    if not (folder / encoders.WEIGHTS).is_file():
+        raise ModelUnavailable(f"{folder} holds no {encoders.WEIGHTS} to begin from.")
+    return folder

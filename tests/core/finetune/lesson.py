@@ -1,0 +1,29 @@
+"""A training of three numbers, as a program of its own so that it can be killed: `python -m tests.core.finetune.lesson FOLDER`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import torch
+
+from core.finetune.loop import Schedule, Training
+
+
+def lesson(folder, slow=0.0, key="k", check=lambda: None, steps=12):
+    weights = {"w": torch.nn.Parameter(torch.zeros(3, dtype=torch.float32))}
+
+    def step(number):
+        time.sleep(slow)
+        loss = ((weights["w"] + torch.randn(3) - number % 3) ** 2).sum()  # random numbers are drawn in every step
+        loss.backward()
+        return float(loss.detach())
+
+    schedule = Schedule(steps, 0.1, measure=4, patience=9, keep=0.0)
+    measure = lambda: -float((weights["w"].detach() - 1).abs().sum())
+    return weights, Training(weights, schedule, step, measure, Path(folder), key, check=check).run(7)
+
+
+if __name__ == "__main__":
+    lesson(sys.argv[1], slow=0.2)

@@ -1,0 +1,101 @@
+"""LoRA on a small Qwen2 with random weights: it learns, is broken off, resumed, merged and read again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from core.errors import BadInput, Cancelled, ModelUnavailable
+from core.finetune.dialogues import dialogues
+from core.finetune.llm import Model, Settings, base_folder, figures, fitting, train
+
+FAST = Settings(batch=4, epochs=2, rate=2e-2, shown=4, looks=2)
+QUIET = (lambda text, share=None: None, lambda: None)
+
+
+@pytest.fixture(scope="module")
+def talks(lesson):
+    """(dialogues to learn, held out): relations to choose from and plans."""
+    told = [dialogues(part, 4, 0, ("relation", "plan")) for part in lesson]
+    return told[0][:16], told[1][:4]
+
+
+def test_only_the_reply_is_learnt_and_the_template_is_the_models_own(qwen, talks):
+    model = Model(qwen, FAST)
+    prompt, reply = model.codes(talks[0][0])
+    assert model.tokenizer.decode(prompt).endswith("<|im_end|>\n<|im_start|>assistant\n")
+    assert model.tokenizer.decode(reply) == talks[0][0].reply + "<|im_end|>\n"
+    with torch.inference_mode():  # the loss is that of the reply's tokens alone
+        logits = model.net(input_ids=torch.tensor([prompt + reply])).logits[0].log_softmax(-1)
+        told = sum(-float(logits[len(prompt) + i - 1, code]) for i, code in enumerate(reply))
+        assert float(model.loss((prompt, reply))) == pytest.approx(told, rel=1e-4)
+    assert fitting(model, talks[0][:1], len(prompt) + len(reply)) and not fitting(model, talks[0][:1], len(prompt) + len(reply) - 1)
+    assert all("lora" in name for name in model.adapters)
+
+
+def test_saved_memory_changes_no_gradient(qwen, talks):
+    found = []
+    for save_memory in (False, True):
+        model = Model(qwen, replace(FAST, save_memory=save_memory))
+        model.backward([model.codes(talks[0][0])])
+        found.append(torch.cat([weight.grad.ravel() for weight in model.adapters.values()]))
+    assert torch.allclose(*found, atol=1e-6) and float(found[0].abs().max()) > 0
+
+
+def test_it_learns_is_resumed_exactly_and_its_merged_folder_is_read_again(qwen, talks, tmp_path):
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    (tmp_path / "whole").mkdir(), (tmp_path / "cut").mkdir()
+    whole = Model(qwen, FAST)
+    state = train(whole, *talks, FAST, tmp_path / "whole", "k", *QUIET)
+    assert state.step == 8 and state.looks[-1][1] < state.looks[1][1] and state.figure > state.looks[0][2]
+    calls = iter(range(100))
+
+    def cancel() -> None:
+        if next(calls) == 11:
+            raise Cancelled()
+
+    with pytest.raises(Cancelled):
+        train(Model(qwen, FAST), *talks, FAST, tmp_path / "cut", "k", QUIET[0], cancel)
+    resumed = Model(qwen, FAST)
+    train(resumed, *talks, FAST, tmp_path / "cut", "k", *QUIET)
+    assert all(torch.equal(weight, resumed.adapters[name]) for name, weight in whole.adapters.items())
+
+    rows = figures(whole, talks[1], FAST, *QUIET)
+    loss = {(row["when"], row["task"]): row["loss"] for row in rows}
+    assert loss["after", "relation"] < loss["before", "relation"] and loss["after", "plan"] < loss["before", "plan"]
+    assert {row["hit"] is None for row in rows if row["task"] == "plan"} == {True}
+
+    codes = torch.tensor([sum(whole.codes(talks[1][0]), [])])
+    with torch.inference_mode():
+        told = whole.net.eval()(input_ids=codes).logits
+    whole.save(tmp_path / "merged")
+    read = AutoModelForCausalLM.from_pretrained(tmp_path / "merged").eval()
+    with torch.inference_mode():
+        assert torch.allclose(read(input_ids=codes).logits, told, atol=1e-4)
+    assert AutoTokenizer.from_pretrained(tmp_path / "merged").chat_template
+    assert not list((tmp_path / "merged").glob("*adapter*"))
+
+
+def test_a_reply_is_read_as_the_chooser_reads_it(qwen, talks, monkeypatch):
+    model = Model(qwen, FAST)
+    choice, other = talks[1][0], next(n for n in range(1, 5) if n not in talks[1][0].right)
+    for reply, hit in ((choice.reply, 1.0), (f'{{"choices": [{other}, {min(choice.right)}]}}', 0.0), ("none", 0.0)):
+        monkeypatch.setattr(model, "reply", lambda one, reply=reply: reply)
+        assert [row["hit"] for row in figures(model, [choice], FAST, *QUIET)] == [hit, hit]
+
+
+@pytest.mark.parametrize(
+    "base, kind", [("", BadInput), ("{tmp}", BadInput), ("{tmp}/absent", BadInput), ("nobody/nothing", ModelUnavailable)]
+)
+def test_without_a_base_model_it_says_what_it_needs(tmp_path, monkeypatch, base, kind):
+    import huggingface_hub
+
+    def unreachable(*_, **__):
+        raise OSError("no route to the hub")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", unreachable)
+    with pytest.raises(kind, match="a causal language model to begin from with --base"):
+        base_folder(base.replace("{tmp}", str(tmp_path)), QUIET[0])

@@ -1,0 +1,93 @@
+"""The loop: its learning rates, and that neither a cancel nor a kill changes what comes out."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from core.errors import Cancelled
+from core.finetune.loop import Schedule
+from core.finetune.place import publish, trained, workplace
+from core.home import ROOT
+from tests.core.finetune.lesson import lesson
+
+
+def test_the_rate_rises_then_falls():
+    straight = Schedule(20, 1.0, 0.1)
+    assert [straight.at(step) for step in (0, 1, 2, 11, 19)] == pytest.approx([0.5, 1.0, 1.0, 0.5, 1 / 18])
+    wave = Schedule(12, 2.0, 0.0, "cosine")
+    assert [wave.at(step) for step in (0, 4, 6, 12)] == pytest.approx([2.0, 1.5, 1.0, 0.0])
+
+
+def test_a_cancelled_training_goes_on_as_if_it_had_never_stopped(tmp_path):
+    (tmp_path / "whole").mkdir(), (tmp_path / "cut").mkdir()
+    weights, state = lesson(tmp_path / "whole")
+    calls = []
+
+    def cancel():
+        calls.append(1)
+        if len(calls) == 6:
+            raise Cancelled()
+
+    with pytest.raises(Cancelled):
+        lesson(tmp_path / "cut", check=cancel)
+    assert json.loads((tmp_path / "cut" / "state.json").read_text())["step"] == 5
+    again, resumed = lesson(tmp_path / "cut")
+    assert again["w"].tolist() == weights["w"].tolist() and resumed.looks == state.looks
+    assert state.figure == max(figure for _, _, figure in state.looks) and weights["w"].tolist() != [0, 0, 0]
+    assert not [file for file in (tmp_path / "cut").iterdir() if file.suffix not in (".json", ".safetensors")]  # nothing pickled
+
+
+def test_another_key_begins_anew(tmp_path):
+    lesson(tmp_path)
+    _, state = lesson(tmp_path, key="other", steps=2)
+    assert state.step == 2
+
+
+@pytest.mark.parametrize("hurt", ["state.json", "step-12.safetensors"])
+def test_a_damaged_state_begins_anew(tmp_path, hurt):
+    weights, _ = lesson(tmp_path)
+    (tmp_path / hurt).write_bytes(b"{")
+    again, _ = lesson(tmp_path)
+    assert again["w"].tolist() == weights["w"].tolist()
+
+
+def test_a_kill_loses_nothing_but_the_step_at_work(tmp_path):
+    (tmp_path / "whole").mkdir(), (tmp_path / "killed").mkdir()
+    process = subprocess.Popen([sys.executable, "-m", "tests.core.finetune.lesson", str(tmp_path / "killed")], cwd=ROOT)
+    state = tmp_path / "killed" / "state.json"
+    while not state.exists() or json.loads(state.read_text())["step"] < 3:
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert 3 <= json.loads(state.read_text())["step"] < 12
+    weights, _ = lesson(tmp_path / "whole")
+    again, _ = lesson(tmp_path / "killed")
+    assert again["w"].tolist() == weights["w"].tolist()
+
+
+def test_a_model_is_replaced_as_a_whole_or_not_at_all(tmp_path):
+    target = tmp_path / "models" / "mine"
+    fill = lambda word: lambda folder: (folder / "model.safetensors").write_text(word)
+    publish(target, {"n": 1}, fill("one"))
+    first = trained(target)
+    with pytest.raises(ZeroDivisionError):
+        publish(target, {"n": 2}, lambda folder: 1 / 0)
+    assert trained(target) == first and (target / "model.safetensors").read_text() == "one"
+    publish(target, {"n": 3}, fill("three"))
+    assert trained(target)["n"] == 3 and trained(target)["sha256"] != first["sha256"]
+    assert [file.name for file in target.parent.iterdir()] == ["mine"]
+
+
+def test_a_place_left_half_swapped_is_mended(tmp_path):
+    target = tmp_path / "mine"
+    publish(target, {}, lambda folder: (folder / "model.safetensors").write_text("old"))
+    target.rename(tmp_path / ".mine.old")  # as a kill between the two renames leaves it
+    with workplace(target) as folder:
+        assert (target / "model.safetensors").read_text() == "old" and folder.is_dir()
