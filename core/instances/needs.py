@@ -10,7 +10,7 @@ from core.operators.base import Line, parameters
 
 
 def needed(line: Line) -> tuple[str, ...]:
-    """The models and roles that a line names, in its order, the answering one's last. Raises BadParameter."""
+    """The models and roles that a line names, those of its branches included, in its order. Raises BadParameter."""
     return tuple(dict.fromkeys(_named(line)))
 
 
@@ -20,7 +20,8 @@ def missing(line: Line, models, answering: bool = True) -> tuple[str, ...]:
     `models` is the registry; without `answering`, the model of the answer is not counted. A name that nobody declared is told of.
     """
     found = []
-    for name in needed(line if answering else Line(tuple(o for o in line if o.stage != "generate"))):
+    asked = line if answering else Line(tuple(operator for operator in line if operator.stage != "generate"))
+    for name in needed(asked):
         try:
             found.append(models.info(name).how_to_get)
         except BadParameter as error:
@@ -29,7 +30,7 @@ def missing(line: Line, models, answering: bool = True) -> tuple[str, ...]:
 
 
 def _named(line: Line) -> Iterator[str]:
-    for operator in line:
+    for operator in line.parts():
         for parameter in parameters(type(operator)):
             value = getattr(operator, parameter.name)
             if value not in parameter.also and (parameter.model or parameter.chat):
