@@ -99,9 +99,9 @@ class CaseMemory(Operator):
 class PredictHops(Operator):
     """How many steps the answer is away, by the vote of the most similar solved questions.
 
-    The `neighbours` most similar ones vote with the length of the chain that solved them, weighed as in the case memory.
-    Where none is similar enough, it is the length of the best chain by chain ranking. The LEGO-GraphRAG report (B.8)
-    leaves the prediction to a classifier such as FRAG, which is not published.
+    The `neighbours` most similar ones vote as in the case memory, and the votes for chains of one length are added. Where
+    none is similar enough, it is the length of the best chain by chain ranking. The LEGO-GraphRAG report (B.8) leaves the
+    prediction to a classifier such as FRAG, which is not published.
     """
 
     stage = "convert"
@@ -118,16 +118,11 @@ class PredictHops(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         known, fit = neighbours(state, ctx, recorder, self)
-        near = [pair for pair, _ in zip(fit, range(self.neighbours))]
-        votes: dict[int, float] = {}
-        for place, cosine in near:
-            hops = len(known.chains[place][0])
-            votes[hops] = votes.get(hops, 0.0) + cosine**SHARP * known.fits[place]
-        if votes:
-            hops = min(votes, key=lambda n: (-votes[n], n))
-            told = "; ".join(f"“{known.texts[place]}” ({cosine:.2f}) took {len(known.chains[place][0])}" for place, cosine in near[:TOLD])
-            recorder.notes.append(f"{hops} hops: {told}.")
-            return state.replace(hops=hops)
+        hops: dict[int, float] = {}
+        for chain, weight in _votes(state, ctx, recorder, known, fit, self).items():
+            hops[len(chain)] = hops.get(len(chain), 0.0) + weight
+        if hops:
+            return state.replace(hops=min(hops, key=lambda length: (-hops[length], length)))
         ranked = ChainRanking(self.steps, encoder=self.encoder, direction=self.direction).ranked(state, ctx, recorder)
         recorder.notes.append(f"None of {len(known):,} solved questions is like this one; chain ranking decides.")
         return state.replace(hops=len(ranked[0][0]) if ranked else None)

@@ -6,7 +6,6 @@ The topic entities are those of the set. Cases are solved development questions,
 from __future__ import annotations
 
 import os
-import statistics
 import time
 
 import numpy as np
@@ -14,10 +13,12 @@ import numpy as np
 from core.datasets import questions
 from core.engine import shared
 from core.evaluation.survival import right
+from core.graph.chains import best_chains, walk
+from core.graph.lookup import names
 from core.operators.base import Line
 from core.operators.cases import CaseMemory, PredictHops
 from core.operators.chains import ChainRanking
-from core.run import LaneRun, Prefixes, Progress
+from core.run import Ask, LaneRun, Prefixes, Progress
 
 EACH = int(os.environ.get("HOPSCOPE_BENCHMARK_QUESTIONS", 400))  # of each set
 SEED = 2026
@@ -46,21 +47,23 @@ def run() -> list[dict]:
     """For every line and set, the share of questions whose first answer is right (or hops, predicted), and warm milliseconds."""
     engine = shared()
     graph = engine.graph("metaqa")
-    rows = []
+    asks = {told: [engine.ask(graph, question, model=False) for question in drawn(f"{stem}-test")] for told, stem in SETS.items()}
+    rows = [
+        {
+            "name": f"the chain that fits the known answers best, {told}",
+            "value": float(np.mean([_ceiling(graph, ask) for ask in asked])),
+            "unit": "hit@1",
+            "note": "what no choice of a chain can pass: films of one name are one node",
+        }
+        for told, asked in asks.items()
+    ]
     for name, line in LINES.items():
-        for told, stem in SETS.items():
-            good, seconds = [], []
-            asks = [engine.ask(graph, question, model=False) for question in drawn(f"{stem}-test")]
-            LaneRun(asks[0], line, engine.models, Prefixes()).retrieve(Progress())  # builds and loads what is kept
-            for ask in asks:
-                engine.models.encoder().forget()
-                lane = LaneRun(ask, line, engine.models, Prefixes())
-                start = time.perf_counter()
-                lane.retrieve(Progress())
-                seconds.append(time.perf_counter() - start)
-                good.append(_right(graph, lane.state))
+        for told, asked in asks.items():
+            LaneRun(asked[0], line, engine.models, Prefixes()).retrieve(Progress())  # builds and loads what is kept
+            good, took = zip(*(_timed(engine, ask, line) for ask in asked))
+            wall, busy = np.array(took).T * 1e3
             aim = AIMS.get(name, {}).get(told)
-            note = f"{len(good)} questions, {statistics.median(seconds) * 1e3:.0f} ms (9 of 10 in {np.quantile(seconds, 0.9) * 1e3:.0f})"
+            note = f"{len(good)} questions, median {np.median(wall):.0f} ms on the clock, {np.median(busy):.0f} ms of processor time"
             rows.append(
                 {
                     "name": f"{name}, {told}",
@@ -70,6 +73,27 @@ def run() -> list[dict]:
                 }
             )
     return rows
+
+
+def _timed(engine, ask: Ask, line: Line) -> tuple[bool, tuple[float, float]]:
+    """Whether the first answer (or the number of hops) is right, and the seconds on the clock and of the processors."""
+    engine.models.encoder().forget()
+    lane = LaneRun(ask, line, engine.models, Prefixes())
+    start = time.perf_counter(), time.process_time()
+    lane.retrieve(Progress())
+    took = time.perf_counter() - start[0], time.process_time() - start[1]
+    return _right(ask.graph, lane.state), took
+
+
+def _ceiling(graph, ask: Ask) -> bool:
+    """Whether the first end of the best chain is right, where the chain is chosen by the known answers."""
+    goal = {node for answer in ask.question.answers for node in names(graph).exact(answer)}
+    chains, _ = best_chains(graph, ask.seeds, sorted(goal), 3)
+    front = walk(graph, ask.seeds, chains[0]) if chains else None
+    if front is None:
+        return False
+    nodes, walks = front.ends(ask.seeds)
+    return int(nodes[np.lexsort((nodes, -walks))[0]]) in goal
 
 
 def drawn(name: str) -> list:

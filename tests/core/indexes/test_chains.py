@@ -41,7 +41,13 @@ def test_relation_names_in_words(name, said):
 
 
 def test_english_by_rule():
-    assert [doer(w) for w in ("directed", "written", "edited", "created", "founded")] == ["director", "writer", "editor", "creator", "founder"]
+    assert [doer(w) for w in ("directed", "written", "edited", "created", "founded")] == [
+        "director",
+        "writer",
+        "editor",
+        "creator",
+        "founder",
+    ]
     assert [plural(w) for w in ("film", "country", "person", "match", "series", "play")] == [
         "films",
         "countries",

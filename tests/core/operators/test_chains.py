@@ -118,8 +118,9 @@ def test_a_new_case_counts_at_once_in_a_lane_too(kit, solved):
 
 def test_hops_are_those_of_the_nearest_cases(kit, solved):
     solved += [WHO_MADE_TWO, KINDS_BY_ANN]
-    state = PredictHops("own")(asked(kit, "which kinds by One", "One"), kit.context())
-    assert state.hops == 2 and state.trace[-1].sizes == {"hops": 2} and "“which kinds by X” (1.00) took 2" in state.trace[-1].notes[0]
+    state = PredictHops("own")(asked(kit, "which kinds are by Ann", "Ann"), kit.context())
+    assert state.hops == 2 and state.trace[-1].sizes == {"hops": 2}  # 4 of 5 words shared: cosine 4 / (2 x 5 ^ 0.5) = 0.89
+    assert "1 voted: “which kinds by X” (0.89) for directed_by_reverse -> has_genre" in state.trace[-1].notes[0]
     alone = PredictHops("own", alike=1.0)(asked(kit, "the genre of One", "One"), kit.context())
     assert alone.hops == 1 and "chain ranking decides" in alone.trace[-1].notes[-1]  # the genre of X
 
