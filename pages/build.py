@@ -17,6 +17,7 @@ from pages.parts.trying import try_it
 
 EMPTY = ""
 STAGE_WORDS = {
+    "convert": "Read the question",
     "extract": "Take a part of the graph",
     "filter": "Thin that part",
     "retrieve": "Find paths",

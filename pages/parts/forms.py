@@ -12,9 +12,11 @@ from core.errors import BadParameter, HopscopeError
 from core.models.combine import uses_chat
 from core.models.declared import ROLES
 from core.operators.base import Operator, Parameter, make, parameters, values
+from core.operators.branch import Branch
 from pages.parts.session import engine
 from pages.parts.text import plain
 
+BRANCH_HELP = "The arms of a branch are changed in the address of this page or in a TOML file, not in a form."
 AT_ONCE = 4  # parameters shown at once; the rest wait behind "More settings"
 _NAMED = re.compile(r"`(\w+)`")
 OTHER = "…"  # stands for an expression that is typed
@@ -39,6 +41,9 @@ def operator_form(operator: Operator, key: str) -> Operator | None:
 
     `key` tells this form from others; while it stays the same, what was typed stays.
     """
+    if isinstance(operator, Branch):
+        st.caption(f"{plain(operator.words())}. {BRANCH_HELP}")
+        return operator
     given, current = {}, values(operator)
     asked = parameters(type(operator))
     try:

@@ -111,15 +111,16 @@ def _apart(i: int, instance: Instance) -> None:
     position = st.selectbox(
         "Operator", range(len(operators)), key=f"apart-{i}-{instance.id}", format_func=lambda p: f"{p + 1}. {operators[p].words()}"
     )
-    swaps = _swaps(instance.line, position)
+    swaps, this = _swaps(instance.line, position), type(operators[position])
+    swaps = swaps if this.__name__ in swaps else [this.__name__, *swaps]  # a branch is no operator that could be added
     name = st.selectbox(
         "Becomes",
         swaps,
-        index=swaps.index(type(operators[position]).__name__),
+        index=swaps.index(this.__name__),
         key=f"becomes-{i}-{position}-{instance.id}",
-        format_func=lambda n: OPERATORS[n].title,
+        format_func=lambda n: OPERATORS.get(n, this).title,
     )
-    current = operators[position] if name == type(operators[position]).__name__ else OPERATORS[name]()
+    current = operators[position] if name == this.__name__ else OPERATORS[name]()
     try:
         operator = operator_form(current, key=f"form-{i}-{position}-{name}-{instance.id}")
         if operator is None:
