@@ -24,7 +24,7 @@ from core.graph.chains import Chain, best_chains, nothing
 from core.graph.lookup import names
 from core.graph.store import Graph
 from core.indexes import own
-from core.indexes.chains import Tell, fingerprint
+from core.indexes.chains import Tell, fingerprint, waiting
 from core.indexes.masking import masked
 from core.indexes.place import index_folder
 from core.types import Question
@@ -105,7 +105,7 @@ def cases(
     parts = parts_of(source)
     sets = tuple(part for part in parts if part != OWN)
     key = (*place, sets, size)
-    with _lock:  # two lanes that need the same cases solve them once
+    with waiting(_lock, check):  # two lanes that need the same cases solve them once
         found = _held.get(key)
         if found is None:
             found = _solved(graph, encoder, file, _drawn(sets, size), steps, place[3], progress, check)

@@ -7,8 +7,10 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from weakref import WeakKeyDictionary
 from zipfile import BadZipFile
 
 import numpy as np
@@ -29,6 +31,7 @@ VERSION = 1
 Tell = Callable[[str, float | None], None]
 _held: OrderedDict[tuple, ChainIndex] = OrderedDict()
 _guard = threading.Lock()
+_fingerprints: WeakKeyDictionary = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +95,10 @@ def token_vectors(encoder, texts: Sequence[str], check: Callable[[], None] = not
 
 def fingerprint(encoder) -> str:
     """A few letters that tell encoders apart, by the vector of one text, whatever they are called."""
-    vector = np.round(np.asarray(encoder.encode([PROBE])[0], np.float64), 2) + 0.0
-    return hashlib.sha256(vector.astype("<f4").tobytes()).hexdigest()[:12]
+    if encoder not in _fingerprints:
+        vector = np.round(np.asarray(encoder.encode([PROBE])[0], np.float64), 2) + 0.0
+        _fingerprints[encoder] = hashlib.sha256(vector.astype("<f4").tobytes()).hexdigest()[:12]
+    return _fingerprints[encoder]
 
 
 def chain_index(
@@ -104,7 +109,7 @@ def chain_index(
     Raises StoreError where they cannot be kept, and what `check` raises.
     """
     key = (graph.digest, fingerprint(encoder), steps, graph.resolve(direction))
-    with _guard:
+    with waiting(_guard, check):
         index = _held.pop(key, None)
         if index is None:
             file = index_folder(graph) / f"chains-{key[1]}-{steps}-{key[3]}.npz"
@@ -116,6 +121,17 @@ def chain_index(
         while len(_held) > HELD:
             _held.popitem(last=False)
     return index
+
+
+@contextmanager
+def waiting(lock: threading.Lock, check: Callable[[], None]) -> Iterator[None]:
+    """The lock, once it is free; meanwhile `check` may raise."""
+    while not lock.acquire(timeout=0.1):
+        check()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def build(graph: Graph, encoder, steps: int, direction: str, progress: Tell, check: Callable[[], None]) -> ChainIndex:

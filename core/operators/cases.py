@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 SHARP = 32  # a neighbour's weight is its cosine to this power: at 0.9 it weighs 0.03 of one at 1
 WORDS = 20  # a chain that is 0.1 more like the question in words, as chain ranking holds them, weighs e² = 7 times as much
 LEAST_FIT = 0.5  # F1 below which a chain is no solution
+TWIN = 0.99999  # cosine of two questions that differ in nothing but the entity
+TWIN_NOTE = "The very same question was solved for another entity, as happens where a set is made from templates."
 TOLD = 5  # neighbours named in the notes
 SOURCE_HELP = "Question sets with answers, and “own” for saved cases and thumbs up, with commas between."
 SIZE_HELP = "Solved questions drawn from each set, the same every time."
@@ -157,6 +159,8 @@ def _votes(state: State, ctx: Context, recorder: Recorder, known: Cases, fit: It
             votes[chain] = votes.get(chain, 0.0) + cosine**SHARP * known.fits[place] * likeness[chain]
     told = [f"“{known.texts[p]}” ({cosine:.2f}) for {' or '.join(_words(ctx.graph, c) for c in here)}" for p, cosine, here in voters]
     recorder.notes.append(f"Of {len(known):,} solved questions {len(voters)} voted: {'; '.join(told[:TOLD])}.")
+    if voters[0][1] > TWIN:
+        recorder.notes.append(TWIN_NOTE)
     return votes
 
 
