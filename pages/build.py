@@ -8,6 +8,7 @@ from core.errors import BadParameter, HopscopeError
 from core.instances.catalogue import OWN, Instance, delete, find, named, save
 from core.operators import OPERATORS
 from core.operators.base import STAGES, Line
+from pages.parts.advice import show_advice, tried
 from pages.parts.choosing import is_heading, options
 from pages.parts.draft import Draft, heading
 from pages.parts.forms import operator_form, sentence_of
@@ -129,6 +130,7 @@ def card(draft: Draft, position: int) -> None:
         changed = operator_form(operator, this.key)
         this.broken = changed is None
         this.operator = changed or operator
+        show_advice(this.operator, tried(), this.key, lambda better: draft.change(position, better))
         reason = draft.reasons()[position]
         if reason:
             st.warning(plain(reason), icon=":material/warning:")

@@ -44,6 +44,11 @@ class Draft:
         self._remember()
         del self.cards[position]
 
+    def change(self, position: int, operator: Operator) -> None:
+        """Put another operator in a card's place."""
+        self._remember()
+        self.cards = [*self.cards[:position], Card(operator), *self.cards[position + 1 :]]
+
     def insert(self, position: int, operator: Operator) -> None:
         """Put a new card before `position`."""
         self._remember()

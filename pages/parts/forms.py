@@ -82,12 +82,11 @@ def _field(parameter: Parameter, value: Any, key: str) -> Any:
         return _model(parameter, value, key)
     if parameter.chat:
         return _chat(parameter, value, key)
-    if key not in st.session_state:
-        st.session_state[key] = value
     told: dict[str, Any] = {"key": key, "help": plain(parameter.help)}
     label = plain(parameter.label)
     if parameter.choices:
-        return _choice(parameter, label, told)
+        return _choice(parameter, label, value, told)
+    told["value"] = value  # not put into the session: what a closed popover holds would begin at its lowest value when it opens
     if parameter.type is bool:
         with st.container(width=150):
             st.space("small")
@@ -114,10 +113,10 @@ def _whole(limit: float | None) -> int | None:
     return None if limit is None else int(limit)
 
 
-def _choice(parameter: Parameter, label: str, told: dict[str, Any]) -> str:
+def _choice(parameter: Parameter, label: str, value: str, told: dict[str, Any]) -> str:
     if len(parameter.choices) <= 4:
-        return st.segmented_control(label, parameter.choices, required=True, **told)
-    return st.selectbox(label, parameter.choices, width=220, **told)
+        return st.segmented_control(label, parameter.choices, default=value, required=True, **told)
+    return st.selectbox(label, parameter.choices, index=parameter.choices.index(value), width=220, **told)
 
 
 def _model(parameter: Parameter, value: str, key: str) -> str:
@@ -125,16 +124,17 @@ def _model(parameter: Parameter, value: str, key: str) -> str:
     options = dict(_choosers())
     options |= {word: word for word in parameter.also}
     options[OTHER] = "another expression…"
-    if key not in st.session_state or st.session_state[key] not in options:
-        st.session_state[key] = value if value in options else OTHER
+    first = value if value in options else OTHER
+    if st.session_state.get(key, first) not in options:
+        del st.session_state[key]
     with st.container(width=320):
-        chosen = st.selectbox(plain(parameter.label), list(options), key=key, format_func=options.__getitem__, help=plain(parameter.help))
+        at = list(options).index(first)
+        chosen = st.selectbox(plain(parameter.label), list(options), at, options.__getitem__, key=key, help=plain(parameter.help))
         if chosen != OTHER:
             return chosen
         typed = f"{key}-typed"
-        if typed not in st.session_state:
-            st.session_state[typed] = "" if value in options else value
-        return st.text_input("Expression", key=typed, placeholder="prefilter(encoder, choose, 32)", help=_EXPRESSION_HELP)
+        begun = "" if value in options else value
+        return st.text_input("Expression", begun, key=typed, placeholder="prefilter(encoder, choose, 32)", help=_EXPRESSION_HELP)
 
 
 _EXPRESSION_HELP = (
@@ -158,11 +158,8 @@ def _chat(parameter: Parameter, value: str, key: str) -> str:
     options |= {role: _role_words(role) for role, kind in ROLES.items() if kind == "chat"}
     options |= {info.name: info.title for info in engine().models.declared() if info.kind == "chat"}
     options.setdefault(value, value)
-    if key not in st.session_state:
-        st.session_state[key] = value
-    return st.selectbox(
-        plain(parameter.label), list(options), key=key, format_func=options.__getitem__, help=plain(parameter.help), width=320
-    )
+    at = list(options).index(value)
+    return st.selectbox(plain(parameter.label), list(options), at, options.__getitem__, key=key, help=plain(parameter.help), width=320)
 
 
 def _role_words(role: str) -> str:

@@ -11,6 +11,7 @@ from core.instances.catalogue import Instance, find
 from core.instances.needs import missing
 from core.operators import OPERATORS
 from core.operators.base import Line, unfit
+from pages.parts.advice import asked, show_advice
 from pages.parts.choosing import is_heading, label, options
 from pages.parts.forms import operator_form
 from pages.parts.permalink import MOST_LANES
@@ -125,6 +126,8 @@ def _apart(i: int, instance: Instance) -> None:
         operator = operator_form(current, key=f"form-{i}-{position}-{name}-{instance.id}")
         if operator is None:
             return
+        use = lambda better: _replace(i, repr(instance.line.replaced(position, better)))
+        show_advice(operator, asked(), f"form-{i}-{position}-{name}-{instance.id}", use)
         spec = repr(instance.line.replaced(position, operator))
     except HopscopeError as error:
         st.error(plain(str(error)))

@@ -1,0 +1,53 @@
+"""The suggested size beside its parameter: shown with reasons, applied by a press alone, on Compare and on Build."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.engine import shared
+from core.home import ROOT
+from core.jobs import Job
+
+LANE = "PersonalizedPageRank(keep=900) >> ShortestPaths() >> Answer()"
+
+
+@pytest.fixture
+def opened(movies):
+    """A page of that name, on the movie graph, which is open."""
+    shared().jobs.start("open-metaqa", lambda: Job("open-metaqa", lambda job: movies)).wait(20)
+
+    def page(name: str, **query) -> AppTest:
+        at = AppTest.from_file(str(ROOT / "pages" / f"{name}.py"), default_timeout=120)
+        for key, value in query.items():
+            at.query_params[key] = value
+        return at.run()
+
+    return page
+
+
+def press(at: AppTest) -> AppTest:
+    (button,) = [button for button in at.button if str(button.key).endswith("-advice")]
+    return button.click().run()
+
+
+def test_compare_suggests_and_changes_the_lane_when_pressed(opened):
+    at = opened("compare", q="which person directed the movie Inception", lane=[LANE], llm="0")
+    assert not at.exception and at.session_state["lanes"] == [LANE]
+    assert any("6 words, a name counted as one" in part.value for part in at.caption)
+    press(at)
+    assert at.session_state["lanes"] == ["PersonalizedPageRank(keep=200) >> ShortestPaths() >> Answer()"]
+
+
+def test_build_suggests_for_the_question_that_is_tried(opened):
+    at = opened("build", line=LANE)
+    at.text_input(key="try_question").set_value("which person directed the movie Inception").run()
+    press(at)
+    assert not at.exception and at.session_state["draft"].cards[0].operator.keep == 200
+    at = opened("build", line="EgoNetwork() >> ShortestPaths() >> Answer()")
+    assert not [button for button in at.button if str(button.key).endswith("-advice")]
+
+
+def test_without_a_question_nothing_is_suggested(opened):
+    at = opened("compare", lane=[LANE], llm="0")
+    assert not [button for button in at.button if str(button.key).endswith("-advice")]
