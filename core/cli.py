@@ -18,6 +18,7 @@ from core.commands import (
     models,
     prepare,
     reports,
+    search,
 )
 from core.commands.terminal import FAILED, INTERRUPTED, OK, WRONG
 from core.errors import BadInput, BadParameter, HopscopeError, StoreError, UnknownEntity
@@ -32,6 +33,7 @@ COMMANDS = (
     models,
     prepare,
     reports,
+    search,
 )
 
 

@@ -77,7 +77,8 @@ class Plan:
         return tuple(dict.fromkeys([*asked, *(["judge"] if self.judge else [])]))
 
     def spec(self, models: str) -> dict[str, Any]:
-        """Everything that the results depend on, as JSON can hold it; `models` is the signature of those it uses."""
+        """Everything that the results depend on, as JSON can hold it; `models` is the signature of those it uses, with all
+        else that its operators depend on."""
         asked = [[one.question.id, one.question.text, one.question.entities, one.question.answers, one.question.hops] for one in self.drawn]
         return {
             "instances": [{"id": i.id, "name": i.name, "title": i.title, "line": repr(i.line)} for i in self.instances],
@@ -143,9 +144,11 @@ def used(operator: Operator) -> list[str]:
     """The models and roles that an operator names."""
     found: list[str] = []
     for parameter, value in zip(parameters(type(operator)), values(operator).values(), strict=True):
+        if value in parameter.also:
+            continue
         if parameter.chat:
             found.append(value)
-        elif parameter.model and value not in parameter.also:
+        elif parameter.model:
             found += names(value)
     return found
 

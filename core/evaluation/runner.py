@@ -74,7 +74,7 @@ class Evaluation:
         left = {i.id: sum((i.id, one.question.id) not in done for one in self.plan.drawn) for i in self.plan.instances}
         pace = Pace(len(self.plan.drawn) * len(self.plan.instances), left)
         if any(left.values()):
-            self._warm(job)
+            warm(self.plan, self.models, self.ask, job)
             self.store.mark(self.run, RUNNING)
         try:
             for drawn, instances in self._turns(done):
@@ -125,40 +125,42 @@ class Evaluation:
             return None
         return judge(self.models.chat("judge"), question.text, question.answers, answer, job.check)
 
-    def _warm(self, job: Job) -> None:
-        """Load what will be needed, so that no question pays for it. Raises ModelUnavailable where a language model that is to
-        answer or judge is not here; what only some instances rank by is told of in their rows."""
-        job.tell("Loading the models")
-        needed = [name for i in self.plan.instances for o in i.line if o.stage == "generate" and self.plan.model for name in used(o)]
-        needed += ["judge"] if self.plan.judge else []
-        for role in dict.fromkeys(needed):
-            load = getattr(self.models.chat(role), "load", None)
-            if load:
-                load()
-        asked = self.plan.drawn[0]
-        extractors = dict.fromkeys(operator for i in self.plan.instances for operator in i.line if starts(operator))
-        for work in [
-            *(lambda operator=operator: self._extract(job, asked, operator) for operator in extractors),
-            *(lambda name=name: self._score(name) for name in self.plan.models if name not in needed),
-        ]:
-            job.check()
-            try:
-                work()
-            except Cancelled:
-                raise
-            except Exception as error:
-                log.info("Warming up: %s", error)  # every row that meets it keeps it
 
-    def _extract(self, job: Job, drawn: Drawn, operator: Operator) -> None:
-        """Have an operator's compiled code loaded, or compiled where it never was."""
-        asked = self.ask(drawn)
-        operator(State(asked.question, asked.seeds), Context(asked.graph, self.models, asked.seed, job.check))
+def warm(plan: Plan, models, ask: Callable[[Drawn], Ask], job: Job) -> None:
+    """Load what will be needed, so that no question pays for it. Raises ModelUnavailable where a language model that is to
+    answer or judge is not here; what only some instances rank by is told of in their rows."""
+    job.tell("Loading the models")
+    needed = [name for i in plan.instances for o in i.line if o.stage == "generate" and plan.model for name in used(o)]
+    needed += ["judge"] if plan.judge else []
+    for role in dict.fromkeys(needed):
+        load = getattr(models.chat(role), "load", None)
+        if load:
+            load()
+    asked = plan.drawn[0]
+    extractors = dict.fromkeys(operator for i in plan.instances for operator in i.line if starts(operator))
+    for work in [
+        *(lambda operator=operator: _start(operator, ask(asked), models, job) for operator in extractors),
+        *(lambda name=name: _score(models, name) for name in plan.models if name not in needed),
+    ]:
+        job.check()
+        try:
+            work()
+        except Cancelled:
+            raise
+        except Exception as error:
+            log.info("Warming up: %s", error)  # every row that meets it keeps it
 
-    def _score(self, name: str) -> None:
-        """Have a scorer's weights loaded; a language model that picks is loaded when it is first asked."""
-        chooser = self.models.chooser(name)
-        if hasattr(chooser, "score"):
-            chooser.score(Task("warm"), ["warm"])
+
+def _start(operator: Operator, asked: Ask, models, job: Job) -> None:
+    """Have an operator's compiled code loaded, or compiled where it never was."""
+    operator(State(asked.question, asked.seeds), Context(asked.graph, models, asked.seed, job.check))
+
+
+def _score(models, name: str) -> None:
+    """Have a scorer's weights loaded; a language model that picks is loaded when it is first asked."""
+    chooser = models.chooser(name)
+    if hasattr(chooser, "score"):
+        chooser.score(Task("warm"), ["warm"])
 
 
 def starts(operator: Operator) -> bool:

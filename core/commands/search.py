@@ -1,0 +1,123 @@
+"""`search`: find an instance in the design space under a budget, and hold it against published lines."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from core.commands.terminal import FAILED, OK, bar, watch
+from core.errors import BadInput, HopscopeError
+
+EPILOG = """Every line that was tried is kept in the folder searches of your Hopscope folder; the same command goes on from there, and with
+more --trials tries more lines. The exit code is 1 where no line keeps the budget."""
+
+
+def add(commands) -> None:
+    """The command's grammar."""
+    search = commands.add_parser("search", help="find an instance under a budget of seconds or tokens a question", epilog=EPILOG)
+    search.add_argument("--set", required=True, metavar="NAME", help="question sets to search with, separated by commas (metaqa-2hop-dev)")
+    search.add_argument("--sample", type=int, default=30, metavar="N", help="questions drawn from each set (default: 30)")
+    search.add_argument("--unseen", default="", metavar="NAME", help="question sets that what is found is held against published lines on")
+    search.add_argument("--unseen-sample", type=int, default=60, metavar="N", help="questions drawn from each unseen set (default: 60)")
+    search.add_argument("--metric", default="reader_hit@1", metavar="NAME", help="the quality (default: reader_hit@1)")
+    budget = search.add_mutually_exclusive_group(required=True)
+    budget.add_argument("--budget-seconds", type=float, metavar="S", help="mean seconds a question that a line may take")
+    budget.add_argument("--budget-tokens", type=float, metavar="N", help="mean tokens a question that a line may use")
+    search.add_argument("--trials", type=int, default=40, metavar="N", help="lines to try (default: 40)")
+    search.add_argument("--seed", type=int, default=0, help="of the samples and the search (default: 0)")
+    search.add_argument("--graph", default="", metavar="NAME", help="a graph's name or folder (default: the set's own)")
+    search.add_argument(
+        "--with",
+        dest="kinds",
+        default="published,beyond",
+        metavar="KINDS",
+        help="published, beyond, solved, llm (default: published,beyond)",
+    )
+    search.add_argument(
+        "--against", default="", metavar="IDS", help="published lines to beat (default: Table 1's without a language model)"
+    )
+    search.add_argument("--save", default="", metavar="NAME", help="keep the best line within the budget as an instance of your own")
+    search.add_argument("--json", action="store_true", help="print one JSON object")
+    search.set_defaults(run=run)
+
+
+def run(options) -> int:
+    """Search, judge, print and save; the exit code."""
+    from core.engine import shared
+    from core.evaluation.search import front
+    from core.evaluation.verdict import start, told
+    from core.instances.catalogue import save
+
+    engine = shared()
+    hunted = _hunt(options, engine)
+    job = start(engine, hunted)
+    try:
+        watch(job)
+    except KeyboardInterrupt:
+        print("hopscope: What is done is kept; the same command goes on from there.", file=sys.stderr)
+        raise
+    if job.error:
+        raise HopscopeError(job.error)
+    points, verdict = job.result
+    best = front(points)
+    kept = save(options.save, best[0].line, _notes(hunted.search.wish)) if options.save and best else None
+    if options.json:
+        print(json.dumps(told(hunted, points, verdict) | ({"saved": kept.id} if kept else {}), ensure_ascii=False, indent=2))
+    else:
+        _print(hunted.search.wish, points, verdict, kept)
+    return OK if best else FAILED
+
+
+def _hunt(options, engine):
+    """What the options ask for. Raises BadInput, BadParameter, StoreError."""
+    from core.commands.evaluate import split
+    from core.evaluation.verdict import hunt, references
+    from core.instances.catalogue import catalogue, find
+
+    known = catalogue()
+    against = [find(spec, known) for spec in split(options.against)] if options.against else references(known, engine.models)
+    cost = "seconds" if options.budget_tokens is None else "tokens"
+    if options.save and not options.save.strip():
+        raise BadInput("Give the instance a name first.")
+    with bar("Opening the graph"):
+        return hunt(
+            engine,
+            options.set,
+            options.sample,
+            options.unseen,
+            options.unseen_sample,
+            known=tuple(against),
+            graph=options.graph,
+            seed=options.seed,
+            kinds=tuple(filter(None, map(str.strip, options.kinds.split(",")))),
+            quality=options.metric,
+            cost=cost,
+            budget=options.budget_seconds if cost == "seconds" else options.budget_tokens,
+            trials=options.trials,
+        )
+
+
+def _notes(wish) -> str:
+    return (
+        f"Found by a search on {len(wish.tuning.drawn)} questions of {wish.tuning.set} for {wish.quality} under "
+        f"{wish.budget:g} {wish.cost} a question, seed {wish.tuning.seed}."
+    )
+
+
+def _print(wish, points, verdict, kept) -> None:
+    from core.evaluation.export import shown
+    from core.evaluation.search import front
+
+    best = front(points)
+    print(f"{len(points)} lines tried on {len(wish.tuning.drawn)} questions of {wish.tuning.set}")
+    print(f"Budget: {wish.budget:g} {wish.cost} a question")
+    given_up = [point.tried.stopped for point in points if point.tried.stopped]
+    for reason in dict.fromkeys(given_up):
+        print(f"{given_up.count(reason)} given up: {reason}")
+    print(f"The front, by {wish.quality} and {wish.cost}:" if best else "No line keeps the budget.")
+    for point in best:
+        print(f"{point.number:4}  {point.tried.quality:.3f}  {shown(wish.cost, point.tried.cost)}  {point.line.words()}")
+    for one in verdict.against if verdict else ():
+        print(verdict.words(one))
+    if kept:
+        print(f"Saved as {kept.id}")

@@ -1,0 +1,66 @@
+"""`search` on the command line: the object it prints, what it saves, its exit codes."""
+
+import json
+
+import pytest
+
+from core.cli import FAILED, OK, WRONG, main
+from core.evaluation.store import shared
+from core.instances.catalogue import catalogue
+
+
+@pytest.fixture
+def told(films, tmp_path, monkeypatch, capsys):
+    """`told(*arguments)`: exit code, standard output and error of `search` over the films graph."""
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    tune, unseen = tmp_path / "tune.txt", tmp_path / "unseen.txt"
+    tune.write_text("what genre has [One]\tDrama\nwho wrote [Two]\tAnn\n", "utf-8")
+    unseen.write_text("who directed [Two]\tAnn\nwhen was [Two] released\t1999\n", "utf-8")
+
+    def run(*arguments, budget=("--budget-seconds", "60")):
+        given = ["--set", str(tune), "--unseen", str(unseen), "--graph", str(films.folder), "--with", "published", "--trials", "4"]
+        code = main(["search", *given, *budget, *arguments])
+        out = capsys.readouterr()
+        return code, out.out, out.err
+
+    yield run
+    shared().close()
+
+
+def test_it_searches_judges_saves_and_goes_on(told):
+    code, out, _ = told("--against", "lego-1", "--json", "--save", "Mine")
+    found = json.loads(out)
+    assert code == OK and len(found["trials"]) == 4 and found["sample"] == 2 and found["budget"] == {"seconds": 60}
+    best = next(one for one in found["trials"] if one["number"] == found["front"][0])
+    assert best["front"] and best["asked"] == 2 and best["quality"] == max(one["quality"] for one in found["trials"] if not one["stopped"])
+    assert found["saved"] == "own-mine" and repr(catalogue()["own-mine"].line) == best["line"]
+    assert "2 questions" in catalogue()["own-mine"].notes
+    unseen = found["unseen"]
+    first = unseen["found"][0]
+    assert unseen["best_published"] == "lego-1" and unseen["sample"] == 2 and first["number"] == best["number"]
+    gain = first["figures"]["reader_hit@1"]["mean"] - unseen["published"]["lego-1"]["reader_hit@1"]["mean"]
+    assert first["quality"]["difference"] == pytest.approx(gain)
+    code, out, err = told("--against", "lego-1", "--save", "Mine")  # nothing is run again: the same lines with the same seconds
+    assert code == WRONG and "already an instance" in err
+    code, out, _ = told("--against", "lego-1")
+    assert code == OK and first["words"] in out and "The front, by reader_hit@1 and seconds" in out
+
+
+def test_no_line_within_the_budget_is_a_failure(told):
+    code, out, _ = told("--trials", "2", "--against", "lego-1", budget=("--budget-seconds", "1e-9"))
+    assert code == FAILED and "2 given up: over the budget" in out and "No line keeps the budget" in out
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["--metric", "seconds"], "no quality to search by"),
+        (["--with", "beyonds"], "Did you mean “beyond”"),
+        (["--against", "lego-99"], "Did you mean"),
+        (["--trials", "0"], "at least one line"),
+        (["--save", " "], "name first"),
+    ],
+)
+def test_bad_input_ends_in_a_sentence(told, arguments, sentence):
+    code, _, err = told(*arguments)
+    assert code == WRONG and sentence in err and "Traceback" not in err
