@@ -22,12 +22,12 @@ from core.indexes.kinds import kinds
 from core.indexes.phrases import chain_text, phrase
 from core.indexes.place import index_folder, keep
 
-MOST_CHAINS = 20_000
+MOST_CHAINS = 10_000  # about 50 MB
 RARE = 0.002  # share of the nodes reached; a step that fewer can take follows by an accident of names
 MOST_EDGES = 2_000_000  # triples looked at to learn which steps follow each other
 HELD = 4
 PROBE = "Which words does this encoder put near each other?"
-VERSION = 1
+VERSION = 2
 Tell = Callable[[str, float | None], None]
 _held: OrderedDict[tuple, ChainIndex] = OrderedDict()
 _guard = threading.Lock()
@@ -38,13 +38,14 @@ _fingerprints: WeakKeyDictionary = WeakKeyDictionary()
 class ChainIndex:
     """Chains with their words and the unit vectors of their words' tokens, ordered by (length, codes).
 
-    Chain `i` has the vectors `tokens[starts[i] : starts[i + 1]]`. `found` is how many chains the graph was seen to have,
-    of which the commonest of the shortest are kept.
+    Chain `i` has the vectors `tokens[starts[i] : starts[i + 1]]`, each in whole steps of its `scales`. `found` is how many
+    chains the graph was seen to have, of which the commonest of the shortest are kept.
     """
 
     chains: tuple[Chain, ...]
     texts: tuple[str, ...]
-    tokens: np.ndarray  # float16 [t, d]
+    tokens: np.ndarray  # int8 [t, d]
+    scales: np.ndarray  # float32 [t]
     starts: np.ndarray  # int64 [n + 1]
     found: int
 
@@ -74,6 +75,7 @@ class ChainIndex:
         rows = np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in places])
         # einsum, unlike a matrix product, adds each row in an order that does not depend on the other rows
         alike = np.einsum("td,qd->tq", self.tokens[rows].astype(np.float32), question.astype(np.float32)).astype(np.float64)
+        alike *= self.scales[rows, None]
         cuts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
         precision = np.add.reduceat(alike.max(axis=1), cuts) / lengths
         recall = np.maximum.reduceat(alike, cuts, axis=0).mean(axis=1)
@@ -145,10 +147,15 @@ def build(graph: Graph, encoder, steps: int, direction: str, progress: Tell, che
     vectors: list[np.ndarray] = []
     for at in range(0, len(texts), 256):
         progress(f"Encoding relation chains: {at:,} of {len(texts):,}", at / len(texts))
-        vectors += [part.astype(np.float16) for part in token_vectors(encoder, texts[at : at + 256], check)]
+        vectors += token_vectors(encoder, texts[at : at + 256], check)
     starts = np.concatenate([[0], np.cumsum([len(part) for part in vectors])]).astype(np.int64)
-    tokens = np.concatenate(vectors) if vectors else np.zeros((0, 1), np.float16)
-    return ChainIndex(tuple(chains), tuple(texts), tokens, starts, found)
+    return ChainIndex(tuple(chains), tuple(texts), *in_steps(np.concatenate(vectors) if vectors else np.zeros((0, 1))), starts, found)
+
+
+def in_steps(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows as whole numbers of -127 to 127, int8, and the step of each row, float32: a quarter of the space, cosines to 0.01."""
+    scales = np.maximum(np.abs(vectors).max(axis=1, initial=0), 1e-12) / 127
+    return np.round(vectors / scales[:, None]).astype(np.int8), scales.astype(np.float32)
 
 
 def takes_part(graph: Graph) -> csr_matrix:
@@ -212,7 +219,7 @@ def _commonest(level: dict[Chain, float], most: int) -> list[Chain]:
 
 def _write(stream, index: ChainIndex) -> None:
     told = json.dumps({"version": VERSION, "found": index.found, "chains": index.chains, "texts": index.texts}, ensure_ascii=False)
-    np.savez(stream, tokens=index.tokens, starts=index.starts, told=np.frombuffer(told.encode("utf-8"), np.uint8))
+    np.savez(stream, tokens=index.tokens, scales=index.scales, starts=index.starts, told=np.frombuffer(told.encode("utf-8"), np.uint8))
 
 
 def _read(file) -> ChainIndex | None:
@@ -222,7 +229,8 @@ def _read(file) -> ChainIndex | None:
             told = json.loads(data["told"].tobytes().decode("utf-8"))
             if told["version"] != VERSION:
                 return None
-            index = ChainIndex(tuple(map(tuple, told["chains"])), tuple(told["texts"]), data["tokens"], data["starts"], told["found"])
+            arrays = data["tokens"], data["scales"], data["starts"]
+            index = ChainIndex(tuple(map(tuple, told["chains"])), tuple(told["texts"]), *arrays, told["found"])
     except (OSError, ValueError, EOFError, KeyError, BadZipFile):
         return None
     return index if len(index.starts) == len(index.chains) + 1 and index.starts[-1] == len(index.tokens) else None

@@ -20,7 +20,7 @@ from core.operators.cases import CaseMemory, PredictHops
 from core.operators.chains import ChainRanking
 from core.run import Ask, LaneRun, Prefixes, Progress
 
-EACH = int(os.environ.get("HOPSCOPE_BENCHMARK_QUESTIONS", 400))  # of each set
+EACH = int(os.environ.get("HOPSCOPE_BENCHMARK_QUESTIONS", 200))  # of each set
 SEED = 2026
 SETS = {"1 hop": "metaqa-1hop", "2 hops": "metaqa-2hop", "3 hops": "metaqa-3hop", "1 hop, reworded": "metaqa-1hop-ntm"}
 PLAIN = "metaqa-1hop-dev,metaqa-2hop-dev,metaqa-3hop-dev"

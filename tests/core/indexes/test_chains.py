@@ -6,7 +6,7 @@ import pytest
 from core.errors import Cancelled
 from core.graph.build import build
 from core.indexes import chains as module
-from core.indexes.chains import ChainIndex, chain_index, fingerprint, possible_chains, takes_part, token_vectors
+from core.indexes.chains import ChainIndex, chain_index, fingerprint, in_steps, possible_chains, takes_part, token_vectors
 from core.indexes.kinds import kinds
 from core.indexes.masking import masked
 from core.indexes.phrases import Phrase, chain_text, doer, phrase, plural
@@ -105,12 +105,19 @@ def test_a_step_that_hardly_any_node_takes_is_no_chain(tmp_path):
 
 def test_scores_by_hand():
     a, b, c = np.eye(3)
-    index = ChainIndex(((0,), (1,), (2,)), ("", "", ""), np.array([a, a, c, a, b], np.float16), np.array([0, 1, 3, 5]), 3)
+    index = ChainIndex(((0,), (1,), (2,)), ("", "", ""), *in_steps(np.array([a, a, c, a, b])), np.array([0, 1, 3, 5]), 3)
     question = np.array([a, b], np.float32)
     # precision and recall: 1 and 1/2; 1/2 and 1/2; 1 and 1
     assert index.scores(question, [0, 1, 2]).tolist() == pytest.approx([2 / 3, 1 / 2, 1.0])
-    assert index.scores(question, [2]).tolist() == [1.0] and len(index.scores(question, [])) == 0
+    assert index.scores(question, [2]).tolist() == pytest.approx([1.0]) and len(index.scores(question, [])) == 0
     assert index.scores(np.array([c], np.float32), [0]).tolist() == [0.0]  # nothing alike
+
+
+def test_rows_in_whole_steps():
+    rows = np.array([[0.6, -0.8], [0.0, 0.0], [0.02, 1.0]])
+    whole, scales = in_steps(rows)
+    assert whole.tolist() == [[95, -127], [0, 0], [3, 127]] and scales[0] == pytest.approx(0.8 / 127)  # 0.6 / 0.8 x 127 = 95.25
+    assert np.abs(whole * scales[:, None] - rows).max() <= 0.5 / 127
 
 
 def test_vectors_of_tokens_or_of_the_whole_text():
