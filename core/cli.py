@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from core.commands import (
     ask,
     build,
+    cases,
     evaluate,
     finetune,
     instances,
@@ -28,6 +29,7 @@ COMMANDS = (
     ask,
     instances,
     build,
+    cases,
     evaluate,
     finetune,
     models,

@@ -31,12 +31,12 @@ def test_results_are_the_same_after_thawing(compared):
 
 
 def test_the_board_is_the_same_after_thawing(compared):
-    """Everything but the ids, which become places in the excerpt, and the layout that follows their order."""
+    """Everything but the ids, which become places in the excerpt: every node lies where it lay."""
     from pages.parts.payload import Board
 
     before = compared(lanes=("ranked", "beam", "broken"))
     one, other = (Board(c).payload() for c in (before, comparison(thaw_finished(told(before)))))
-    drawn = lambda board: sorted((node["name"], node["role"]) for node in board["layout"]["nodes"])
+    drawn = lambda board: sorted((node["name"], node["role"], node["x"], node["y"]) for node in board["layout"]["nodes"])
     assert drawn(one) == drawn(other) and one["fates"] == other["fates"]
     assert [p["steps"] for p in one["paths"].values()] == [p["steps"] for p in other["paths"].values()]
     kept = (

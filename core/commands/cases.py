@@ -1,0 +1,111 @@
+"""`cases`: list, export and import saved comparisons, and run the case study that ships as an example."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from core.commands.terminal import OK, bar, watch
+from core.errors import BadInput, HopscopeError, ModelFailed
+
+
+def add(commands) -> None:
+    """The command's grammar."""
+    cases = commands.add_parser("cases", help="list, export or import saved comparisons")
+    parts = cases.add_subparsers(required=True, metavar="WHAT")
+
+    listed = parts.add_parser("list", help="the saved comparisons and the examples")
+    listed.add_argument("words", nargs="*", help="words of a question, note, tag, entity or instance")
+    listed.add_argument("--json", action="store_true", help="print a JSON array")
+    listed.set_defaults(run=_list)
+
+    out = parts.add_parser("export", help="write cases into one file")
+    out.add_argument("ids", nargs="*", metavar="ID", help="which cases (default: all of your own)")
+    out.add_argument("--out", required=True, metavar="FILE")
+    out.set_defaults(run=_export)
+
+    into = parts.add_parser("import", help="add the cases of a file")
+    into.add_argument("file", metavar="FILE")
+    into.set_defaults(run=_import)
+
+    study = parts.add_parser("study", help="run the papers' case study, save it and export it")
+    study.add_argument("--out", required=True, metavar="FILE")
+    study.set_defaults(run=_study)
+
+
+def _list(options) -> int:
+    from core.cases import cases
+
+    found = cases(" ".join(options.words))
+    if options.json:
+        told = ("id", "question", "entities", "answers", "graph", "instances", "notes", "tags", "created", "example")
+        print(json.dumps([{name: getattr(case, name) for name in told} for case in found], ensure_ascii=False, indent=2))
+    else:
+        for case in found:
+            print(f"{case.id:24} {case.question}  ({', '.join(case.instances)})")
+    return OK
+
+
+def _export(options) -> int:
+    from core.cases import cases, export
+
+    keys = options.ids or [case.id for case in cases() if not case.example]
+    if not keys:
+        raise BadInput("There are no cases of your own to export.")
+    _write(options.out, export(keys))
+    print(f"{len(set(keys)):,} cases in {options.out}")
+    return OK
+
+
+def _import(options) -> int:
+    from core.cases import load
+
+    try:
+        data = Path(options.file).read_bytes()
+    except OSError as error:
+        raise BadInput(f"{options.file} cannot be read: {error.strerror or error}.") from None
+    loaded = load(data)
+    print(f"{len(loaded.added):,} added, {loaded.known:,} were here already")
+    return OK
+
+
+def _study(options) -> int:
+    """The comparisons of data/case-study/study.toml on its graph, by the instances and models as they are here."""
+    import tomllib
+
+    from core.cases import export, save
+    from core.datasets import datasets
+    from core.engine import shared
+    from core.instances.catalogue import find
+    from core.replay import finished
+
+    engine, dataset = shared(), datasets()["case-study"]
+    with bar("Opening the graph") as advanced:
+        graph = dataset.open(advanced)
+    questions = {question.id: question for question in dataset.questions("case-study")}
+    keys = []
+    for row in tomllib.loads((dataset.triples.parent / "study.toml").read_text("utf-8"))["case"]:
+        job = engine.compare(engine.ask(graph, questions[row["question"]]), [find(key) for key in row["instances"]])
+        watch(job)
+        for lane in job.comparison.lanes:
+            if lane.error or job.error:
+                raise ModelFailed(f"{lane.instance.name}: {lane.error or job.error}")
+        question = questions[row["question"]]
+        link = {
+            "q": question.text,
+            "e": list(question.entities),
+            "a": list(question.answers),
+            "lane": row["instances"],
+            "graph": dataset.name,
+        }
+        keys.append(save(finished(job.comparison), link, row["notes"], row["tags"]).id)
+    _write(options.out, export(keys))
+    print(f"{len(keys)} cases in {options.out}")
+    return OK
+
+
+def _write(file: str, data: bytes) -> None:
+    try:
+        Path(file).write_bytes(data)
+    except OSError as error:
+        raise HopscopeError(f"{file} cannot be written: {error.strerror or error}.") from None
