@@ -151,26 +151,9 @@ class Engine:
 
         An unfinished run of the same plan is taken up where it stopped, unless `again`. Raises StoreError.
         """
-        from core.evaluation.runner import Evaluation
-        from core.evaluation.store import shared as store
+        from core.evaluation.starting import start
 
-        run = store().begin(plan.spec("\n".join(map(self._signature, plan.models))), plan.drawn, again)
-
-        def ask(drawn) -> Ask:
-            return self.ask(drawn.open(self.graph), drawn.question, seed=plan.seed, model=plan.model)
-
-        def make() -> Job:
-            job = Job(f"evaluation-{run.id}", Evaluation(plan, store(), run.id, self.models, ask))
-            job.number = run.id
-            return job
-
-        return self.evaluations.start(f"evaluation-{run.id}", make, again=True)
-
-    def _signature(self, model: str) -> str:
-        try:
-            return self.models.signature(model)
-        except BadParameter as error:
-            return str(error)
+        return start(self, plan, again)
 
     def key(self, ask: Ask, instances: Sequence[Instance]) -> str:
         """What a comparison is known by: the same for the same question, graph, lanes, models and seed."""

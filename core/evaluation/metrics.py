@@ -24,7 +24,8 @@ BY_NODE = (
 BY_ANSWER = (
     "An answer counts as found if, in lower case and without punctuation and articles, it is a substring of the text (one way only); one "
     "that is nothing but these is found only where the texts are the same. Where no language model is asked, the text is the graph "
-    "reader's names, one a line, and the table says so. A question without known answers is left out."
+    "reader's names, one a line, and the table says so. A text that repeats the question counts as right where an answer is part of it. A "
+    "question without known answers is left out."
 )
 IN_ALL = (
     "Summed over the operators of the line, as each reports it; shared operators are charged to every instance that uses them, and "

@@ -16,6 +16,7 @@ from core.evaluation.metrics import metric
 from core.evaluation.plan import make_plan, sample
 from core.evaluation.runner import Pace
 from core.evaluation.store import Store
+from core.operators import EgoNetwork
 from core.snapshot import thaw_all
 from core.types import Question
 
@@ -72,6 +73,12 @@ def test_a_finished_run_is_shown_at_once_and_only_failures_are_tried_again(bench
 def test_other_wishes_are_another_run(bench):
     numbers = {bench.run(bench.plan(**wishes)).number for wishes in ({}, {"model": False}, {"judge": True}, {"seed": 3})}
     assert len(numbers) == 4
+
+
+def test_what_operators_depend_on_makes_another_run(bench, monkeypatch):
+    first = bench.run(bench.plan()).number
+    monkeypatch.setattr(EgoNetwork, "stamp", lambda self, graph: f"seven solved questions of {graph.name}")
+    assert bench.run(bench.plan()).number == first + 1 == bench.run(bench.plan()).number
 
 
 def test_without_a_model_the_graph_reader_is_scored(bench):

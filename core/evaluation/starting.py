@@ -1,0 +1,44 @@
+"""A plan made into a job of the engine."""
+
+from __future__ import annotations
+
+from core.errors import BadInput, BadParameter
+from core.evaluation.plan import Drawn, Plan
+from core.evaluation.runner import Evaluation
+from core.evaluation.store import shared
+from core.jobs import Job
+from core.run import Ask
+
+
+def start(engine, plan: Plan, again: bool = False) -> Job:
+    """The job that runs the plan; see `Engine.evaluate`."""
+    store = shared()
+    depends = "\n".join([*(_signature(engine.models, name) for name in plan.models), *_stamps(engine, plan)])
+    run = store.begin(plan.spec(depends), plan.drawn, again)
+
+    def ask(drawn: Drawn) -> Ask:
+        return engine.ask(drawn.open(engine.graph), drawn.question, seed=plan.seed, model=plan.model)
+
+    def make() -> Job:
+        job = Job(f"evaluation-{run.id}", Evaluation(plan, store, run.id, engine.models, ask))
+        job.number = run.id
+        return job
+
+    return engine.evaluations.start(f"evaluation-{run.id}", make, again=True)
+
+
+def _signature(models, name: str) -> str:
+    """What a model is, as a text; of one that is not declared, the sentence that says so."""
+    try:
+        return models.signature(name)
+    except BadParameter as error:
+        return str(error)
+
+
+def _stamps(engine, plan: Plan) -> list[str]:
+    """What the plan's operators depend on beside graph and models, such as a person's own solved questions."""
+    try:
+        graph = plan.drawn[0].open(engine.graph)
+    except BadInput:  # the question has no graph, as its rows will say
+        return []
+    return [stamp for instance in plan.instances for operator in instance.line if (stamp := operator.stamp(graph))]
