@@ -252,5 +252,5 @@ def test_an_unknown_carrier_is_refused_when_saving():
 
 def test_an_empty_subgraph_and_no_paths_come_back():
     empty = Subgraph(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-    state = State(Question("q"), (), empty, Ranking("path", ()), ())
+    state = State(Question("q"), (), subgraph=empty, paths=Ranking("path", ()), reader=())
     same(state, thaw(freeze(state, SimpleNamespace(digest="d"))))
