@@ -5,9 +5,11 @@ import pytest
 
 from core.errors import BadInput
 from core.graph.build import build
+from core.graph.chains import chain_name, chain_of
 from core.graph.lookup import names
 from core.indexes import own
 from core.indexes.cases import _drawn, cases, key_of
+from core.models.registry import shared
 from core.operators import CaseMemory, ChainRanking, GraphReader, PredictHops
 from core.operators.base import Context, Line
 from core.run import Ask, LaneRun, Prefixes, Progress
@@ -83,7 +85,8 @@ def test_the_chain_of_the_nearest_case_answers(kit, solved):
     after, found = answers(kit, CaseMemory("own"), "who made One", "One")
     assert found == ["Ann"] and after.paths.scores[0] == 1.0
     told = after.trace[-1].notes
-    assert told[0] == "Of 2 solved questions 1 voted: “who made X” (1.00) for directed_by." and "made from templates" in told[1]  # nobody wrote One
+    assert told[0] == "Of 2 solved questions 1 voted: “who made X” (1.00) for directed_by."  # nobody wrote One
+    assert "made from templates" in told[1]
 
 
 def test_votes_by_hand(kit, solved):
@@ -138,3 +141,17 @@ def test_same_bytes_twice(kit):
     runs = [ChainRanking()(asked(kit, "who made One", "One"), kit.context()) for _ in range(2)]
     assert runs[0].paths.items == runs[1].paths.items and runs[0].paths.scores == runs[1].paths.scores
     assert np.array_equal(runs[0].subgraph.nodes, runs[1].subgraph.nodes)
+
+
+@pytest.mark.parametrize(
+    "text, entity, chain",
+    [
+        ("which person directed the movie Inception", "Inception", "directed_by"),
+        ("which films did Christopher Nolan direct", "Christopher Nolan", "directed_by_reverse"),
+        ("what are the genres of the films directed by Christopher Nolan", "Christopher Nolan", "directed_by_reverse -> has_genre"),
+    ],
+)
+def test_chains_of_the_movie_graph_with_the_real_encoder(movies, text, entity, chain):
+    state = State(Question(text, entities=(entity,)), (names(movies).find(entity),))
+    after = ChainRanking(steps=2)(state, Context(movies, shared()))
+    assert chain_name(movies, chain_of(movies, after.paths.items[0])) == chain, after.trace[-1].notes
