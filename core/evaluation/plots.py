@@ -53,7 +53,7 @@ def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
         title=_title(cost), type="log" if spread else "linear", rangemode="normal" if spread else "tozero", minorloglabels="complete"
     )
     figure.update_yaxes(title=_title(quality))
-    return _styled(figure, f"{_title(quality)} against {_title(cost).lower()}", legend=False)
+    return styled(figure, f"{_title(quality)} against {_title(cost).lower()}", legend=False)
 
 
 def funnel(summary: Summary) -> Figure:
@@ -75,7 +75,7 @@ def funnel(summary: Summary) -> Figure:
             )
     figure.update_xaxes(categoryorder="array", categoryarray=[stage.capitalize() for stage in STAGES])
     figure.update_yaxes(title="Share of known answers alive", range=[-0.03, 1.05])
-    return _styled(figure, "Where the answers are lost")
+    return styled(figure, "Where the answers are lost")
 
 
 def by_hops(summary: Summary, name: str) -> Figure:
@@ -97,7 +97,7 @@ def by_hops(summary: Summary, name: str) -> Figure:
             hovertemplate=f"<b>{title}</b>, %{{x}}<br>%{{customdata[0]}}<extra></extra>",
         )
     figure.update_yaxes(title=_title(name))
-    return _styled(figure, f"{_title(name)} by hop count")
+    return styled(figure, f"{_title(name)} by hop count")
 
 
 def sensitivity(points: Mapping[str, Sequence[tuple[Any, Estimate]]], parameter: str, name: str) -> Figure:
@@ -120,7 +120,7 @@ def sensitivity(points: Mapping[str, Sequence[tuple[Any, Estimate]]], parameter:
         )
     figure.update_xaxes(title=escape(parameter))
     figure.update_yaxes(title=_title(name))
-    return _styled(figure, f"{_title(name)} by {escape(parameter)}")
+    return styled(figure, f"{_title(name)} by {escape(parameter)}")
 
 
 def _names(summary: Summary) -> dict[str, str]:
@@ -150,7 +150,7 @@ def _bars(told: Sequence[Estimate]) -> dict[str, Any]:
     return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "thickness": 1.2, "width": 4}
 
 
-def _styled(figure: Figure, title: str, legend: bool = True) -> Figure:
+def styled(figure: Figure, title: str, legend: bool = True) -> Figure:
     grid = {"gridcolor": "rgba(128,140,152,0.25)", "zerolinecolor": "rgba(128,140,152,0.4)", "linecolor": "rgba(128,140,152,0.6)"}
     figure.update_xaxes(**grid)
     figure.update_yaxes(**grid)

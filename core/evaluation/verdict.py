@@ -58,6 +58,7 @@ class Verdict:
 
     run: int
     best: Instance
+    published: Mapping[str, Instance]
     figures: Mapping[str, Mapping[str, Estimate]]
     against: tuple[Beaten, ...]
     questions: int
@@ -142,7 +143,7 @@ def judged(summary: Summary, hunted: Hunt, chosen: Sequence[Point]) -> Verdict:
     against = tuple(
         Beaten(point, table[a], tests[quality, a], tests[cost, a]) for point, (a, _) in zip(chosen, pairs) if (quality, a) in tests
     )
-    return Verdict(summary.run.id, best, {key: table[key] for key in known}, against, summary.run.spec["sample"])
+    return Verdict(summary.run.id, best, known, {key: table[key] for key in known}, against, summary.run.spec["sample"])
 
 
 def told(hunted: Hunt, points: Sequence[Point], verdict: Verdict | None) -> dict[str, Any]:
