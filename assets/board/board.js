@@ -94,6 +94,7 @@ class Board {
     this.element.dataset.question = this.payload.question ?? "";
     this.applyTheme();
     this.renderLanes();
+    this.turn(list(this.payload.lanes).some((lane) => lane.status === "running" || lane.status === "answering"));
     this.replay.update();
     this.refresh();
   }
@@ -105,6 +106,20 @@ class Board {
     const old = new Set(list(before.layout?.nodes).map((node) => node.id));
     const nodes = list(this.payload.layout?.nodes);
     if (old.size && nodes.length && !nodes.some((node) => old.has(node.id))) this.setView({ k: 1, fit: true });
+  }
+
+  // The signs of lanes at work move four times a second: an endless CSS animation would have the page painted at every frame.
+  turn(busy) {
+    if (busy === Boolean(this.ticking)) return;
+    clearInterval(this.ticking);
+    this.ticking = null;
+    if (!busy || globalThis.matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    let tick = 0;
+    this.ticking = setInterval(() => {
+      tick += 1;
+      this.element.style.setProperty("--tick", String(tick % 8));
+      this.element.style.setProperty("--pulse", tick % 4 < 2 ? "1" : ".3");
+    }, 250);
   }
 
   renderLanes() {
@@ -197,6 +212,7 @@ class Board {
   destroy() {
     this.gone = true;
     clearTimeout(this.hoverTimer);
+    clearInterval(this.ticking);
     cancelAnimationFrame(this.viewFrame);
     document.removeEventListener("keydown", this.onKey);
     this.theme.destroy();
