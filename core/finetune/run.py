@@ -85,21 +85,23 @@ def llm(
 ) -> dict[str, Any]:
     """Train a language model and put it, adapters merged, where `chat-finetuned` is served from; what is told of it.
 
-    With it comes `report`: before and after on `unseen` questions of each test set. The rest is as for `encoder`.
+    With it comes `report`: before and after on `unseen` questions of each test set, made once, with the training. The rest is
+    as for `encoder`.
     """
-    place, folder = target(engine, CHAT), llms.base_folder(base, tell)
+    place, begin = target(engine, CHAT), llms.base_folder(base, tell)
     questions, asked = Questions.of(split, engine), split.unseen(unseen, engine.graph)
-    state = sorted((file.name, file.stat().st_size) for file in folder.glob("*.safetensors"))
-    known = key(questions.told(), llms.told(settings), base, state, [one.question.id for one in asked])
+    files = sorted((file.name, file.stat().st_size) for file in begin.glob("*.safetensors"))
+    known = key(questions.told(), llms.told(settings), base, files)
 
-    def work(workplace: Path) -> tuple[dict[str, Any], Callable[[Path], None]]:
-        train, held = questions.examples(workplace, tell, check)
-        rest = examples(asked, engine, split.seed, workplace / "unseen.json", known, tell, check)
+    def work(folder: Path) -> tuple[dict[str, Any], Callable[[Path], None]]:
+        train, held = questions.examples(folder, tell, check)
+        others = key(questions.told(), [one.question.id for one in asked])
+        rest = examples(asked, engine, split.seed, folder / "unseen.json", others, tell, check)
         tell("Loading the language model", None)
-        model = llms.Model(folder, settings)
-        seen, chosen, last = (dialogues(part, settings.shown, split.seed) for part in (train, held, rest))
-        state = llms.train(model, seen, chosen, settings, workplace, known, tell, check)
-        rows = llms.figures(model, last, settings, tell, check)
+        model = llms.Model(begin, settings)
+        parts = [dialogues(part, settings.shown, split.seed) for part in (train, held, rest)]
+        state = llms.train(model, *parts[:2], settings, folder, known, tell, check)
+        rows = llms.figures(model, parts[2], settings, tell, check)
         told = {"base": base, "settings": llms.told(settings), "examples": len(train), "held_out": len(held), "report": rows}
         return told | _course(state), model.save
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +73,9 @@ class Split:
         return train, held
 
     def unseen(self, size: int, graph: Callable[[str], Any]) -> list[Drawn]:
-        """`size` unseen questions of each test set. Raises BadInput, StoreError."""
-        return [one for part in self._unseen(graph).values() for one in part[:size]]
+        """`size` unseen questions of each test set, the sets taking turns. Raises BadInput, StoreError."""
+        parts = [part[:size] for part in self._unseen(graph).values()]
+        return [one for turn in zip_longest(*parts) for one in turn if one is not None]
 
     def plan(self, instances: Sequence, size: int, graph: Callable[[str], Any]) -> Plan:
         """An evaluation of the instances, asked through the graph reader alone, on `size` unseen questions of each test set."""
