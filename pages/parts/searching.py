@@ -111,6 +111,7 @@ def _judged(verdict: Verdict) -> None:
             (st.info if place == 0 else st.caption)(plain(verdict.words(one)) + ".")
     told = f"On {verdict.questions} unseen questions, each asked of every line in turn, with 95 % intervals"
     st.caption(plain(f"{told}; the p-values are corrected for the number of lines held against it (Holm)."))
+    st.link_button("Every question of it", f"./evaluate?run={verdict.run}", icon=":material/bar_chart:", type="tertiary")
 
 
 def _table(points: Sequence[Point], best: Sequence[Point], wish) -> Point | None:
