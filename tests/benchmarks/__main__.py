@@ -1,4 +1,4 @@
-"""Run all benchmarks, or those named: `python -m tests.benchmarks [pagerank encoding retrieval chains screen start] [--json]`."""
+"""Run all benchmarks, or those named: `python -m tests.benchmarks [pagerank encoding retrieval chains adviser screen start] [--json]`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import importlib
 import json
 
-ALL = ("start", "pagerank", "encoding", "retrieval", "chains", "screen")
+ALL = ("start", "pagerank", "encoding", "retrieval", "chains", "adviser", "screen")
 
 
 def main() -> None:
