@@ -1,9 +1,10 @@
-"""A question of a run opened again: its rows as a finished comparison that screens take like one that has just ended."""
+"""A run opened again: its plan, or the rows of one question as a finished comparison that screens take like one just ended."""
 
 from __future__ import annotations
 
 from core.cases.finished import Finished, FinishedLane
 from core.errors import BadInput
+from core.evaluation.plan import Plan
 from core.evaluation.store import Run, Store
 from core.instances.catalogue import Instance, catalogue
 from core.operators.text import parse_line
@@ -29,6 +30,22 @@ def opened(store: Store, run: Run, question: str, graph, instances: tuple[str, .
     if known is None:
         raise BadInput(f"Nothing that could be opened is kept of question “{question}” in evaluation {run.id}.")
     return Finished(graph, known.question, known.seeds, tuple(lanes), run.spec["seed"], True, run.spec["model"])
+
+
+def planned(store: Store, run: Run) -> Plan:
+    """The plan of a run, so that it can be taken up again."""
+    spec = run.spec
+    return Plan(
+        tuple(map(_instance, spec["instances"])),
+        tuple(store.drawn(run.id)),
+        spec["set"],
+        spec["of"],
+        tuple((name, digest) for name, digest in spec["graphs"]),
+        spec["seed"],
+        spec["model"],
+        spec["judge"],
+        spec["cold"],
+    )
 
 
 def _instance(spec: dict[str, str]) -> Instance:

@@ -78,7 +78,7 @@ def own_file() -> Path:
 
 
 def read(file: Path) -> dict[str, Instance]:
-    """The instances of one TOML file, read again when it changed. Raises BadParameter that names file, row, key and the nearest valid name."""
+    """The instances of one TOML file, read again when it changed. Raises BadParameter with file, row, key and the nearest valid name."""
     known = file.stat()
     return dict(_read(file, known.st_mtime_ns, known.st_size))
 

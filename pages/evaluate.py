@@ -1,0 +1,61 @@
+"""Evaluate: instances over question sets, with figures that can be trusted, pictures, tests, and every question to open."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.errors import HopscopeError
+from core.evaluation.store import shared as store
+from pages.parts.evaluating import leave, new_run, progress, run_actions, runs
+from pages.parts.figures import facts, figures
+from pages.parts.questions import one_question
+from pages.parts.searching import show_search
+from pages.parts.text import plain
+
+
+def page() -> None:
+    """Draw the form and the list of runs, a run, or a question of it, as the address says."""
+    told = st.session_state.pop("evaluate_told", None)
+    if told:
+        st.error(plain(told))
+    number, question = st.query_params.get("run", ""), st.query_params.get("question", "")
+    try:
+        if not number:
+            start()
+        elif question:
+            one_question(int(number), question)
+        else:
+            one_run(int(number))
+    except (HopscopeError, ValueError) as error:
+        st.error(plain(str(error)) if isinstance(error, HopscopeError) else "The address names no evaluation.")
+        if number:
+            st.button("All evaluations", icon=":material/arrow_back:", on_click=leave)
+
+
+def start() -> None:
+    """A new evaluation and those there are, or a search for an instance."""
+    st.subheader("Evaluate", anchor=False)
+    given, searched = st.tabs([":material/bar_chart: Given instances", ":material/travel_explore: Find me an instance"])
+    with given:
+        new_run()
+        runs()
+    with searched:
+        show_search()
+
+
+def one_run(number: int) -> None:
+    """One run: how far it is, and what came out so far."""
+    run = store().run(number)
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.button("All evaluations", icon=":material/arrow_back:", type="tertiary", on_click=leave)
+        with st.container(horizontal=True, width="content", gap="small", vertical_alignment="center"):
+            run_actions(run)
+    with st.container(gap=None):
+        st.subheader(plain(f"{len(run.spec['instances'])} instances on {run.spec['set']}"), anchor=False)
+        st.caption(plain(facts(run)))
+    progress(run)
+    if run.done + run.failed:
+        figures(run)
+
+
+page()

@@ -1,0 +1,106 @@
+"""The Evaluate screen through Streamlit's own test driver: start, figures, questions, open one, delete, bad addresses."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.engine import shared as engine
+from core.errors import HopscopeError
+from core.evaluation.plan import make_plan
+from core.evaluation.store import shared as store
+from core.home import ROOT
+from core.instances.catalogue import catalogue
+
+
+@pytest.fixture
+def home(movies, tmp_path, monkeypatch):
+    """The evaluations of a home of the test's own; the graph is where the other tests have it."""
+    engine().graph()
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    yield store()
+    for run in store().runs():
+        job = engine().evaluations.get(f"evaluation-{run.id}")
+        if job is not None:
+            job.cancel()
+            assert job.wait(30)
+    store().close()
+
+
+@pytest.fixture
+def run(home):
+    """A finished run: No. 1 on three questions, and No. 10."""
+    known = catalogue()
+    plan = make_plan([known["lego-1"], known["lego-10"]], "metaqa-1hop-dev", 3, engine().graph, model=False)
+    job = engine().evaluate(plan)
+    assert job.wait(120) and not job.error
+    return job.number
+
+
+def opened(**query: object) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    at.switch_page("pages/evaluate.py")
+    for name, value in query.items():
+        at.query_params[name] = str(value)
+    return at.run()
+
+
+def said(at: AppTest) -> str:
+    return "\n".join(part.value for kind in (at.markdown, at.caption, at.text, at.subheader, at.error) for part in kind)
+
+
+def test_without_any_the_form_says_what_happens(home):
+    at = opened()
+    assert not at.exception and "No evaluation yet" in said(at)
+
+
+def test_a_started_evaluation_is_followed_and_kept(home):
+    at = opened()
+    at.multiselect[1].set_value(["lego-1"])
+    at.number_input[0].set_value(2)
+    next(b for b in at.button if b.label == "Start").click()
+    at.run()
+    assert not at.exception
+    number = home.runs()[0].id
+    assert engine().evaluations.get(f"evaluation-{number}").wait(120)
+    told = home.run(number)
+    assert (told.done, told.failed, told.spec["sample"]) == (2, 0, 2)
+    at = opened(run=number)
+    assert not at.exception and "1 instances on metaqa" in said(at).replace("\\", "")
+
+
+def test_figures_tests_and_meanings_of_a_run(run):
+    at = opened(run=run)
+    assert not at.exception
+    figures = at.dataframe[0].value
+    assert list(figures["Instance"]) == ["No. 1", "No. 10"]
+    assert figures["subgraph_recall"][0].startswith("1.000")  # every answer is one step from the topic entity
+    assert {"PersonalizedPageRank", "ShortestPaths"} <= set(at.dataframe[1].value["Operator"])
+    assert set(at.dataframe[2].value["Instance"]) == {"No. 10"}
+    assert any("Subgraph precision" in one.label for one in at.expander)
+
+
+def test_a_question_of_a_run_opens_from_what_was_kept(run, home):
+    question = home.drawn(run)[0].question
+    at = opened(run=run, question=question.id)
+    assert not at.exception and question.text in said(at).replace("\\", "")
+    assert any(b.label == "Data (JSON)" for b in at.get("download_button")) or "Starts from" in said(at)
+
+
+def test_a_deleted_run_is_gone(run, home):
+    at = opened(run=run)
+    next(b for b in at.button if b.label == "Yes, delete it").click()
+    at.run()
+    with pytest.raises(HopscopeError):
+        home.run(run)
+
+
+@pytest.mark.parametrize("query", [{"run": "nine"}, {"run": "9999"}])
+def test_an_address_of_no_run_says_so(home, query):
+    at = opened(**query)
+    assert not at.exception and "no evaluation" in said(at)
+
+
+def test_a_run_without_that_question_says_so(run):
+    at = opened(run=run, question="<b>none</b>")
+    assert not at.exception and "holds no question" in said(at)
