@@ -8,7 +8,7 @@ import pytest
 
 from core.home import models_folder
 
-TOY = ("A>B", "A>C", "B>C", "C>A", "C>D", "E>A", "D>D")  # METHODS 9.1, first fixture; ids 0..4 are A B C D E
+TOY = ("A>B", "A>C", "B>C", "C>A", "C>D", "E>A", "D>D")  # ids 0..4 are A B C D E
 
 
 @pytest.fixture(scope="session")

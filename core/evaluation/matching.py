@@ -1,4 +1,4 @@
-"""When a text holds an answer (METHODS of LEGO-GraphRAG, RoG, G-Retriever, HippoRAG: the same normalisation)."""
+"""When a text holds an answer (LEGO-GraphRAG, RoG, G-Retriever, HippoRAG: the same normalisation)."""
 
 from __future__ import annotations
 

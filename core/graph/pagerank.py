@@ -27,7 +27,7 @@ def pagerank_exact(
     """The personalised PageRank of every node, float64 [n], which sums to 1.
 
     p = damping x P^T p + (1 - damping) x s, with s the seeds, repeated ones counting again; what reaches a node without
-    steps returns to s. `damping` is the probability of following an edge (LEGO-GraphRAG's `restart_prob`, METHODS 0.2).
+    steps returns to s. `damping` is the probability of following an edge (LEGO-GraphRAG's `restart_prob`).
     In `both`, a self-loop counts twice, as in igraph. `tolerance` bounds the error summed over all nodes. Raises
     BadParameter for a damping outside [0, 1), BadInput for no seeds or a seed outside the graph.
     """

@@ -18,7 +18,7 @@ def shortest_paths(
     """The shortest paths of at most `hops` steps from `source` (a node of the graph) to the other nodes of the subgraph.
 
     One a target by default, the smallest by (place of the last but one node in the search, edge), as igraph's
-    `get_shortest_paths` gives one (LEGO-GraphRAG SBR-SPR, METHODS 1.2); with `every`, all of them, each parallel edge its
+    `get_shortest_paths` gives one (LEGO-GraphRAG SBR-SPR); with `every`, all of them, each parallel edge its
     own. Ordered by (length, end, nodes, edges), in the graph's ids. At most `cap` paths, the first in that order; the
     second value says whether there were more. The path of no steps is left out; a source outside has no paths.
     """
@@ -32,7 +32,7 @@ def shortest_paths(
 
 
 def simple_paths(local: Local, source: int, hops: int, cap: int | None, check: Callable[[], None] | None = None) -> tuple[list[Path], bool]:
-    """All paths of 1 to `hops` steps from `source` that repeat no node (LEGO-GraphRAG EPR, METHODS 1.2), shortest first.
+    """All paths of 1 to `hops` steps from `source` that repeat no node (LEGO-GraphRAG EPR), shortest first.
 
     Within a length, by the place of the path that is extended, then (edge, forward first). At most `cap` paths, so that
     a cap keeps the shortest and bounds the memory; the second value says whether there were more. In the graph's ids.

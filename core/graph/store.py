@@ -145,7 +145,7 @@ class Graph:
         return neighbours, np.concatenate([out, into]), forward
 
     def text(self, path: Path) -> str:
-        """A path in words: `A -> r1 -> B`, a backward step as `A -> r1_reverse -> B` (METHODS: paths as LEGO-GraphRAG
+        """A path in words: `A -> r1 -> B`, a backward step as `A -> r1_reverse -> B` (paths as LEGO-GraphRAG
         prints them, backward steps with Retrieve-Rewrite-Answer's suffix)."""
         parts = [self.node_name(path.nodes[0])]
         for node, edge, forward in zip(path.nodes[1:], path.edges, path.forward):

@@ -28,7 +28,7 @@ def random_walks(
 
     From each seed, `walks` walks of `steps` steps; a step takes any edge at the node with equal chance, so that parallel
     edges count each. The start counts as a visit. With chance `restart` a step leads back to the seed instead, and always
-    does from a node without steps; with `restart` 0 a walk ends there (LEGO-GraphRAG's RWR as coded, METHODS 2). With
+    does from a node without steps; with `restart` 0 a walk ends there (LEGO-GraphRAG's RWR as coded). With
     `within` only steps inside that subgraph are taken, and a seed outside it starts no walk. Raises BadParameter for
     negative numbers or a restart outside [0, 1], BadInput for unfit seeds.
     """

@@ -32,7 +32,7 @@ class ThinkOnGraph(Operator):
     times entity, a lone entity 1; the best `width` of all chains go on, those of score 0 never. Then a language model says
     whether the facts suffice. They are handed on, the longest chains first, when it says yes, and when no chain can go on. If it
     never does, `exhausted` decides: "alone" leaves the answer to what the language model knows by itself, as the paper does.
-    The subgraph is the part that was read. (Think-on-Graph, ICLR 2024, and its code; METHODS 3.5. Not so here: replies are JSON
+    The subgraph is the part that was read. (Think-on-Graph, ICLR 2024, and its code. Not so here: replies are JSON
     over numbered lists, literals are entities too, and the rest of a list counts 0 without being rated.)
 
     A reply without ratings of relations ends that chain; without ratings of entities each of n gets 1 / n. A relation is not

@@ -12,7 +12,7 @@ from core.graph.build import build
 from core.graph.pagerank import pagerank_exact, top_pagerank
 from tests.core.graph.strategies import directions, graphs
 
-# METHODS 9.1: order A B C D E, seed A
+# order A B C D E, seed A; igraph 1.0.0 and an independent power iteration agree
 RECORDED = [
     ("out", 0.8, (0,), [0.280899, 0.112360, 0.202247, 0.404494, 0]),
     ("both", 0.8, (0,), [0.421903, 0.134650, 0.251346, 0.107720, 0.084381]),
@@ -47,7 +47,7 @@ def test_recorded_numbers_by_pushing_alone(toy, patient, monkeypatch, direction,
 
 
 def test_mass_at_a_dead_end_returns_to_the_seed(tmp_path):
-    # METHODS 9.1 without the loop D>D
+    # without the loop D>D
     graph = build([(p[0], "r", p[2]) for p in ("A>B", "A>C", "B>C", "C>A", "C>D", "E>A")], tmp_path / "g", "g")
     expected = [0.415282, 0.166113, 0.299003, 0.119601, 0]
     assert pagerank_exact(graph, [0], 0.8, "out") == pytest.approx(expected, abs=6e-7)
