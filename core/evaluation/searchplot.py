@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
@@ -55,7 +56,9 @@ def found_figure(points: Sequence[Point], verdict: Verdict | None, quality: str,
             )
     if verdict is not None:
         _unseen(figure, verdict, quality, cost)
-    figure.add_vline(x=budget, line={"color": PUBLISHED, "width": 1, "dash": "dash"}, annotation_text="budget")
+    figure.add_vline(x=budget, line={"color": PUBLISHED, "width": 1, "dash": "dash"})
+    place = math.log10(budget) if cost == "seconds" else budget  # annotations stand at the exponent where an axis is logarithmic
+    figure.add_annotation(x=place, y=1, yref="paper", text="budget", showarrow=False, xanchor="left", yanchor="top", xshift=4)
     title = metric(quality).told()["title"]
     figure.update_xaxes(title=f"{metric(cost).title} a question", type="log" if cost == "seconds" else "linear", minorloglabels="none")
     figure.update_yaxes(title=title, range=[-0.05, 1.08])
@@ -84,7 +87,7 @@ def _unseen(figure: Figure, verdict: Verdict, quality: str, cost: str) -> None:
             },
             mode="markers+text",
             text=[escape(name) for name in known],
-            textposition="middle right",
+            textposition="middle left",
             marker={"color": colour, "size": 11, "symbol": symbol},
             name=group,
             hovertext=[

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core.datasets import datasets
+from core.evaluation.metrics import metric
 from core.evaluation.search import Point, front
 from core.evaluation.searchplot import found_figure
 from core.evaluation.space import KINDS, USUAL
@@ -56,13 +57,11 @@ def _form() -> dict[str, Any] | None:
             later = st.number_input("Of each unseen set", 1, 10_000, 20, key="search_unseen_sample")
             seed = st.number_input("Seed", 0, 2**31, 0, key="search_seed")
         with right:
-            quality = st.selectbox("What is good", QUALITIES, key="search_quality")
+            quality = st.selectbox("What is good", QUALITIES, format_func=lambda name: metric(name).told()["title"], key="search_quality")
             cost = st.segmented_control("Budget of", ["seconds", "tokens"], default="seconds", required=True, key="search_cost")
             budget = st.number_input("Budget a question, mean", 0.001, 1e6, 1.0, format="%g", key="search_budget")
             trials = st.number_input("Lines to try", 1, 1000, 25, key="search_trials")
-            kinds = st.pills(
-                "Try", list(KINDS), selection_mode="multi", default=list(USUAL), format_func=lambda kind: KINDS[kind], key="search_kinds"
-            )
+            kinds = st.multiselect("Try", list(KINDS), list(USUAL), format_func=KINDS.__getitem__, key="search_kinds")
         st.caption(MEASURED)
         sent = st.form_submit_button("Search", type="primary", icon=":material/travel_explore:")
     if not sent:
@@ -110,8 +109,8 @@ def _judged(verdict: Verdict) -> None:
         else:
             (st.info if place == 0 else st.caption)(plain(verdict.words(one)) + ".")
     told = f"On {verdict.questions} unseen questions, each asked of every line in turn, with 95 % intervals"
-    st.caption(plain(f"{told}; the p-values are corrected for the number of lines held against it (Holm)."))
-    st.link_button("Every question of it", f"./evaluate?run={verdict.run}", icon=":material/bar_chart:", type="tertiary")
+    st.caption(plain(f"{told}; the p-values are corrected for the number of lines held against the published one (Holm)."))
+    st.link_button("Every question on Evaluate", f"./evaluate?run={verdict.run}", icon=":material/bar_chart:", type="tertiary")
 
 
 def _table(points: Sequence[Point], best: Sequence[Point], wish) -> Point | None:

@@ -69,7 +69,7 @@ def test_a_search_is_shown_judged_and_a_line_of_it_saved(at):
     assert not at.exception and not at.dataframe  # nothing was searched yet
     at.number_input(key="search_trials").set_value(3)
     at.number_input(key="search_budget").set_value(60.0)
-    at.pills(key="search_kinds").set_value(["published"])
+    at.multiselect(key="search_kinds").set_value(["published"])
     send(at)
     assert not at.exception and not at.error, said(at)
     sets, sample, later, _, wishes = at.asked[0]
@@ -99,6 +99,6 @@ def test_a_budget_that_nothing_keeps_and_wishes_that_cannot_be_granted(at):
     at.segmented_control(key="search_cost").set_value("seconds")
     at.number_input(key="search_budget").set_value(0.001)
     at.number_input(key="search_trials").set_value(1)
-    at.pills(key="search_kinds").set_value([])
+    at.multiselect(key="search_kinds").set_value([])
     send(at)
     assert "nothing to retrieve with" in at.error[0].value
