@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from core.commands.terminal import FAILED, OK, bar, watch
-from core.errors import BadInput, HopscopeError
+from core.commands.terminal import FAILED, OK, bar, finish
+from core.errors import BadInput
 
 EPILOG = """Every question is kept as it is done, in evaluations.sqlite of your Hopscope folder. The same command takes an unfinished
 run up where it stopped, tries failed questions again, and shows a finished one at once. The exit code is 1 where an instance answered
@@ -64,13 +63,7 @@ def run(options) -> int:
     engine = shared()
     plan = _plan(options, engine)
     job = engine.evaluate(plan, options.again)
-    try:
-        watch(job)
-    except KeyboardInterrupt:
-        print("hopscope: What is done is kept; the same command goes on from there.", file=sys.stderr)
-        raise
-    if job.error:
-        raise HopscopeError(job.error)
+    finish(job)
     summary = Summary(store().run(job.number), store().rows(job.number))
     _write(files, summary)
     if options.json:

@@ -6,8 +6,8 @@ import argparse
 import json
 import sys
 
-from core.commands.terminal import OK, watch
-from core.errors import BadInput, HopscopeError
+from core.commands.terminal import OK, finish
+from core.errors import BadInput
 
 ENCODER = """Trains all-MiniLM-L6-v2 so that a question lies near what leads to its answers: path texts (for No. 18), triples (No. 12)
 and relation names (No. 5), by multiple-negatives ranking. A positive is what reaches a known answer along the chain of relations that
@@ -35,7 +35,7 @@ def add(commands) -> None:
     encoder.add_argument("--preset", choices=("cpu", "paper"), default="cpu", help=f"{PRESET} (default: cpu)")
     encoder.add_argument("--batch", type=_whole, metavar="N", help="questions a step")
     encoder.add_argument("--epochs", type=_whole, metavar="N", help="how often each question is seen")
-    encoder.add_argument("--rate", type=float, metavar="X", help="the highest learning rate")
+    encoder.add_argument("--rate", type=_rate, metavar="X", help="the highest learning rate")
     encoder.add_argument("--negatives", type=_whole0, metavar="N", help="hard negatives a question")
     encoder.add_argument(
         "--test-sample", type=_whole, default=50, metavar="N", help="unseen questions of each test set in the report (default: 50)"
@@ -47,7 +47,7 @@ def add(commands) -> None:
     llm.add_argument("--base", default="", metavar="MODEL", help="a folder with a causal language model, or its name on the model hub")
     llm.add_argument("--batch", type=_whole, default=8, metavar="N", help="dialogues a step, one at a time (default: 8)")
     llm.add_argument("--epochs", type=_whole, default=2, metavar="N", help="how often each question is seen (default: 2)")
-    llm.add_argument("--rate", type=float, default=2e-4, metavar="X", help="the highest learning rate (default: 2e-4)")
+    llm.add_argument("--rate", type=_rate, default=2e-4, metavar="X", help="the highest learning rate (default: 2e-4)")
     llm.add_argument("--cut", type=_whole, default=4096, metavar="N", help="dialogues of more tokens are left out (default: 4096)")
     llm.add_argument(
         "--test-sample", type=_whole, default=50, metavar="N", help="unseen questions of each test set in the report (default: 50)"
@@ -137,7 +137,7 @@ def _report(engine, told: dict, options) -> list[dict]:
 
     split, numbers = Split(**{**told["split"], **({"tests": options.test} if options.test else {})}), []
     for job in evaluations(split, options.test_sample, engine):
-        _end(job)
+        finish(job)
         numbers.append(job.number)
     summary = together([(store().run(number), store().rows(number)) for number in numbers])
     for instance in summary.instances:
@@ -184,18 +184,7 @@ def _watched(name: str, work) -> dict:
     from core.jobs import Job, Jobs
 
     job = Jobs(workers=1).start(name, lambda: Job(name, work))
-    _end(job)
-    return job.result
-
-
-def _end(job) -> None:
-    try:
-        watch(job)
-    except KeyboardInterrupt:
-        print("hopscope: What is done is kept; the same command goes on from there.", file=sys.stderr)
-        raise
-    if job.error:
-        raise HopscopeError(job.error)
+    return finish(job)
 
 
 def _whole(text: str) -> int:
@@ -204,6 +193,16 @@ def _whole(text: str) -> int:
 
 def _whole0(text: str) -> int:
     return _number(text, 0)
+
+
+def _rate(text: str) -> float:
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = 0.0
+    if not 0 < rate < 1:
+        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, not “{text}”")
+    return rate
 
 
 def _number(text: str, low: int) -> int:

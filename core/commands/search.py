@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
 
-from core.commands.terminal import FAILED, OK, bar, watch
-from core.errors import BadInput, HopscopeError
+from core.commands.terminal import FAILED, OK, bar, finish
+from core.errors import BadInput
 
 EPILOG = """Every line that was tried is kept in the folder searches of your Hopscope folder; the same command goes on from there, and with
 more --trials tries more lines. The exit code is 1 where no line keeps the budget."""
@@ -51,14 +50,7 @@ def run(options) -> int:
     engine = shared()
     hunted = _hunt(options, engine)
     job = start(engine, hunted)
-    try:
-        watch(job)
-    except KeyboardInterrupt:
-        print("hopscope: What is done is kept; the same command goes on from there.", file=sys.stderr)
-        raise
-    if job.error:
-        raise HopscopeError(job.error)
-    points, verdict = job.result
+    points, verdict = finish(job)
     best = front(points)
     kept = save(options.save, best[0].line, _notes(hunted.search.wish)) if options.save and best else None
     if options.json:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
+
+from core.errors import HopscopeError
 
 OK, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
 """All went well; a part failed or a model was missing; the input was wrong; interrupted by Ctrl-C."""
@@ -38,3 +41,16 @@ def watch(job) -> None:
             job.cancel()
             job.wait(10)
             raise
+
+
+def finish(job) -> Any:
+    """Watch a job that keeps what it does until it ends; its result. Raises HopscopeError where it failed; Ctrl-C says that the
+    same command goes on."""
+    try:
+        watch(job)
+    except KeyboardInterrupt:
+        print("hopscope: What is done is kept; the same command goes on from there.", file=sys.stderr)
+        raise
+    if job.error:
+        raise HopscopeError(job.error)
+    return job.result
