@@ -209,6 +209,12 @@ def walk(graph: Graph, seeds: Sequence[int], chain: Chain, direction: str = "gra
     return front
 
 
+def ranked_ends(front: Front, seeds: Iterable[int]) -> np.ndarray:
+    """The ends but the seeds, int64, by (-walks to it, id)."""
+    nodes, walks = front.ends(seeds)
+    return nodes[np.lexsort((nodes, -walks))]
+
+
 def best_chains(
     graph: Graph,
     seeds: Sequence[int],

@@ -85,17 +85,18 @@ def walked(state: State, ctx: Context, recorder: Recorder, chosen: Sequence[tupl
     Of `by.keep` paths in all, one for each end, the ends of a chain by (-walks that reach them, id); a path's score is its
     chain's. The story has a frame for each chain.
     """
-    from core.graph.chains import walk
+    from core.graph.chains import ranked_ends, walk
 
     paths: dict[Path, float] = {}
     for chain, score, words in chosen[: by.chains]:
         front = walk(ctx.graph, state.seeds, chain, by.direction, ctx.check)
-        nodes, walks = front.ends(state.seeds) if front is not None else (np.empty(0, np.int64), np.empty(0))
-        order = np.lexsort((nodes, -walks))[: by.keep - len(paths)]
-        here = front.paths(nodes[order]) if front is not None else []
+        if front is None:
+            continue
+        ends = ranked_ends(front, state.seeds)
+        here = front.paths(ends[: by.keep - len(paths)])
         paths |= dict.fromkeys(here, score)
         if here:
-            recorder.frames.append(Frame(words, Ranking("path", tuple(here), (score,) * len(here)), len(nodes)))
+            recorder.frames.append(Frame(words, Ranking("path", tuple(here), (score,) * len(here)), len(ends)))
     ranking = Ranking("path", tuple(paths), tuple(paths.values()))
     return state.replace(paths=ranking, subgraph=_touched(state.seeds, ranking))
 

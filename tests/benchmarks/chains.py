@@ -13,7 +13,7 @@ import numpy as np
 from core.datasets import questions
 from core.engine import shared
 from core.evaluation.survival import right
-from core.graph.chains import best_chains, walk
+from core.graph.chains import best_chains, ranked_ends, walk
 from core.graph.lookup import names
 from core.operators.base import Line
 from core.operators.cases import CaseMemory, PredictHops
@@ -90,10 +90,7 @@ def _ceiling(graph, ask: Ask) -> bool:
     goal = {node for answer in ask.question.answers for node in names(graph).exact(answer)}
     chains, _ = best_chains(graph, ask.seeds, sorted(goal), 3)
     front = walk(graph, ask.seeds, chains[0]) if chains else None
-    if front is None:
-        return False
-    nodes, walks = front.ends(ask.seeds)
-    return int(nodes[np.lexsort((nodes, -walks))[0]]) in goal
+    return front is not None and int(ranked_ends(front, ask.seeds)[0]) in goal
 
 
 def drawn(name: str) -> list:

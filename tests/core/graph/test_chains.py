@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.graph.chains import best_chains, chain_name, chain_of, chains_from, sampled, walk
+from core.graph.chains import best_chains, chain_name, chain_of, chains_from, ranked_ends, sampled, walk
 from core.graph.store import Graph
 from tests.core.graph.strategies import directions, graphs
 
@@ -52,6 +52,12 @@ def test_walks_are_counted_and_each_end_has_the_first_path(kit):
     assert kit.graph.text(path) == "One -> directed_by -> Ann -> written_by_reverse -> Two -> release_year -> 1999"
     assert chain_of(kit.graph, path) == (0, 3, 6) and chain_name(kit.graph, (0, 3)) == "directed_by -> written_by_reverse"
     assert walk(kit.graph, named(kit, "One"), (YEAR,)) is None
+
+
+def test_ends_reached_by_more_walks_come_first_then_by_id(kit):
+    order = lambda chain, *seeds: kit.graph.names(ranked_ends(walk(kit.graph, named(kit, *seeds), chain), named(kit, *seeds)))
+    assert order((1,), "Ann") == ["One", "Two"]  # once each
+    assert order((0, 1), "One", "Two") == []  # each film leads to the other only, and both are seeds
 
 
 def test_the_chain_that_best_reproduces_answers(kit):
