@@ -153,7 +153,10 @@ def _report(engine, told: dict, options) -> list[dict]:
 
 def _print_training(told: dict) -> None:
     split = told["split"]
-    print(f"Trained on {told['examples']:,} questions of {split['sets']}, {told['held_out']:,} more held out, seed {split['seed']}.")
+    some = f"{told['examples']:,} of {told['asked']:,} questions" if told["examples"] < told["asked"] else f"{told['asked']:,} questions"
+    print(f"Trained on {some} of {split['sets']}, {told['held_out']:,} more held out, seed {split['seed']}.")
+    if told["examples"] < told["asked"]:
+        print("From the others no retrieved path ends in a known answer, or none misses all of them.")
     for step, loss, figure in told["looks"]:
         kept = "  ← kept" if step == told["best_step"] else ""
         print(f"  step {step:>5,}  {'' if loss is None else f'loss {loss:.3f}':10}  held-out {figure:.3f}{kept}")

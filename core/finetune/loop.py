@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import Cancelled, StoreError
+from core.finetune.place import durable
 from core.indexes.place import keep
 
 if TYPE_CHECKING:
@@ -177,10 +179,16 @@ class Training:
                 weight.copy_(tensors[name])
 
     def _write(self, name: str, tensors: Mapping[str, Tensor]) -> None:
-        from safetensors.torch import save
+        """Write a file beside its place, make it durable, and put it there in one step. Raises StoreError."""
+        from safetensors.torch import save_file
 
-        plain = {key: value.cpu().contiguous() for key, value in tensors.items()}
-        keep(self.folder / f"{name}.safetensors", lambda stream: stream.write(save(plain)))
+        file, aside = self.folder / f"{name}.safetensors", self.folder / f".{name}.part"
+        try:
+            save_file({key: value.cpu().contiguous() for key, value in tensors.items()}, aside)
+            durable(aside)
+            os.replace(aside, file)
+        except OSError as error:
+            raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from None
 
     def _read(self, name: str) -> dict[str, Tensor]:
         """The tensors of a kept file. Raises StoreError where it is absent or damaged."""

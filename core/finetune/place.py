@@ -47,7 +47,7 @@ def publish(target: Path, told: dict[str, Any], fill: Callable[[Path], None]) ->
             (aside / TRAINING).write_text(json.dumps({**told, "sha256": weights}, ensure_ascii=False, indent=1), "utf-8")
             os.chmod(aside, 0o755)
             for file in (*aside.rglob("*"), aside):
-                _durable(file)
+                durable(file)
             if target.exists():
                 target.rename(_old(target))
             aside.rename(target)
@@ -92,7 +92,8 @@ def _mend(target: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _durable(file: Path) -> None:
+def durable(file: Path) -> None:
+    """Have the system put a file or folder on the disk."""
     handle = os.open(file, os.O_RDONLY)
     try:
         os.fsync(handle)

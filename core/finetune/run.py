@@ -74,8 +74,8 @@ def encoder(engine, split: Split, settings: encoders.Settings, tell: Tell, check
     def work(folder: Path) -> tuple[dict[str, Any], Callable[[Path], None]]:
         train, held = questions.examples(folder, tell, check)
         model, state = encoders.train(base, train, held, settings, folder, known, tell, check)
-        figures = {"base": BASE, "settings": encoders.told(settings), "examples": len(train), "held_out": len(held)}
-        return figures | _course(state), lambda aside: model.save(aside, base)
+        figures = {"base": BASE, "settings": encoders.told(settings), "asked": len(questions.train)}
+        return figures | {"examples": len(train), "held_out": len(held)} | _course(state), lambda aside: model.save(aside, base)
 
     return _made(place, known, split, work, again)
 
@@ -102,8 +102,8 @@ def llm(
         parts = [dialogues(part, settings.shown, split.seed) for part in (train, held, rest)]
         state = llms.train(model, *parts[:2], settings, folder, known, tell, check)
         rows = llms.figures(model, parts[2], settings, tell, check)
-        told = {"base": base, "settings": llms.told(settings), "examples": len(train), "held_out": len(held), "report": rows}
-        return told | _course(state), model.save
+        told = {"base": base, "settings": llms.told(settings), "asked": len(questions.train), "report": rows}
+        return told | {"examples": len(train), "held_out": len(held)} | _course(state), model.save
 
     return _made(place, known, split, work, again)
 
