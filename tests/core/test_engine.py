@@ -26,7 +26,7 @@ def engine(kit):
 
 
 def done(job):
-    assert job.wait(20), "the job did not end"
+    assert job.wait(120), "the job did not end"
     return job
 
 

@@ -15,7 +15,7 @@ LANE = "PersonalizedPageRank(keep=900) >> ShortestPaths() >> Answer()"
 @pytest.fixture
 def opened(movies):
     """A page of that name, on the movie graph, which is open."""
-    shared().jobs.start("open-metaqa", lambda: Job("open-metaqa", lambda job: movies)).wait(20)
+    shared().jobs.start("open-metaqa", lambda: Job("open-metaqa", lambda job: movies)).wait(120)
 
     def page(name: str, **query) -> AppTest:
         at = AppTest.from_file(str(ROOT / "pages" / f"{name}.py"), default_timeout=120)

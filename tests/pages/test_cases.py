@@ -34,7 +34,7 @@ def saved(kit):
     for text, notes, tags in (("genre of <b>One</b>", "ends in *Drama*", ["demo"]), ("who directed One", "", [])):
         ask = engine.ask(kit.graph, Question(text, entities=("One",), answers=("Drama",)))
         job = engine.compare(ask, [Instance("ranked", "Ranked", parse_line(LINE))])
-        assert job.wait(20)
+        assert job.wait(120)
         found.append(save(finished(job.comparison), {"q": text}, notes, tags))
     engine.jobs.stop()
     return found

@@ -23,7 +23,7 @@ def home(movies, tmp_path, monkeypatch):
         job = engine().evaluations.get(f"evaluation-{run.id}")
         if job is not None:
             job.cancel()
-            assert job.wait(30)
+            assert job.wait(120)
     store().close()
 
 

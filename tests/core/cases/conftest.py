@@ -31,7 +31,7 @@ def compared(kit):
     def make(text="genre of One", answers=("Drama",), lanes=("ranked", "beam")):
         ask = engine.ask(kit.graph, Question(text, entities=("One",), answers=answers, hops=1))
         job = engine.compare(ask, [Instance(name, name, parse_line(LINES[name]), notes="n") for name in lanes])
-        assert job.wait(20)
+        assert job.wait(120)
         return job.comparison
 
     yield make
