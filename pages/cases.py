@@ -24,7 +24,7 @@ def page() -> None:
         if key:
             opened(get(key))
         else:
-            st.subheader("Cases", anchor=False)
+            st.header("Cases", anchor=False)
             casebook()
     except HopscopeError as error:
         st.error(plain(str(error)))

@@ -34,7 +34,7 @@ def page() -> None:
 
 def start() -> None:
     """A new evaluation and those there are, or a search for an instance."""
-    st.subheader("Evaluate", anchor=False)
+    st.header("Evaluate", anchor=False)
     given, searched = st.tabs([":material/bar_chart: Given instances", ":material/travel_explore: Find me an instance"])
     with given:
         new_run()
