@@ -35,11 +35,12 @@ class Board:
     def payload(self) -> dict[str, Any]:
         """The board's data as of now."""
         comparison = self._comparison
+        statuses = [lane.status for lane in comparison.lanes]  # read first: a lane told to be done is then drawn as done
         ready = tuple(len(lane.states) if lane.retrieved else 0 for lane in comparison.lanes)
         if ready != self._ready:
             self._shared, self._ready = self._draw(), ready
         shared = self._shared
-        lanes = [self._lane(i, lane, shared) for i, lane in enumerate(comparison.lanes)]
+        lanes = [self._lane(i, lane, status, shared) for i, (lane, status) in enumerate(zip(comparison.lanes, statuses))]
         return {
             "question": comparison.ask.question.text,
             "lanes": lanes,
@@ -138,7 +139,7 @@ class Board:
                 found[f"lane-{i}"] = {"fate": end.kind, "text": end.text}
         return found
 
-    def _lane(self, i: int, lane: Lane, shared: dict[str, Any]) -> dict[str, Any]:
+    def _lane(self, i: int, lane: Lane, status: str, shared: dict[str, Any]) -> dict[str, Any]:
         graph, state = self._comparison.graph, self._state(lane)
         subgraph = state.subgraph
         answers = self._comparison.ask.question.answers
@@ -150,7 +151,7 @@ class Board:
             "id": f"lane-{i}",
             "title": lane.instance.name,
             "subtitle": lane.instance.line.words(),
-            "status": lane.status,
+            "status": status,
             "status_text": lane.text,
             "error": lane.error,
             "reader": None if state.reader is None else graph.names(state.reader),
