@@ -32,6 +32,7 @@ def run(options) -> int:
     from core.engine import shared
     from core.indexes.communities import communities
     from core.indexes.reports import Reports
+    from core.spans import with_time_left
 
     if options.size < 2:
         raise BadInput("--size must be at least 2.")
@@ -41,7 +42,7 @@ def run(options) -> int:
         found = communities(graph, options.size, advanced)
     reports = Reports(graph, found, lambda: engine.models.chat(options.model), engine.models.signature(options.model))
     with bar("Reports") as advanced:
-        written, kept = reports.prepare(_wanted(options, graph, found), advanced, lambda: None)
+        written, kept = reports.prepare(_wanted(options, graph, found), with_time_left(advanced), lambda: None)
     print(f"{written:,} reports written, {kept:,} were there, of {len(found):,} communities of {graph.name}.")
     return OK
 

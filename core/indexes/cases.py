@@ -11,8 +11,8 @@ import json
 import sqlite3
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -24,9 +24,9 @@ from core.graph.chains import Chain, best_chains, nothing
 from core.graph.lookup import names
 from core.graph.store import Graph
 from core.indexes import own
-from core.indexes.chains import Tell, fingerprint, waiting
+from core.indexes.chains import Tell, fingerprint
 from core.indexes.masking import masked
-from core.indexes.place import index_folder
+from core.indexes.place import free, index_folder, waiting
 from core.types import Question
 
 OWN = "own"  # names a person's own solved questions among the sources
@@ -101,7 +101,7 @@ def cases(
     unknown set, StoreError where cases cannot be kept, and what `check` raises.
     """
     place = (graph.digest, fingerprint(encoder), steps, graph.resolve(direction))
-    file = index_folder(graph) / f"cases-{place[1]}-{steps}-{place[3]}.sqlite"
+    file = _file(graph, *place[1:])
     parts = parts_of(source)
     sets = tuple(part for part in parts if part != OWN)
     key = (*place, sets, size)
@@ -117,6 +117,25 @@ def cases(
     return found
 
 
+def forget(graph: Graph) -> None:
+    """Lets go of the graph's cases in memory. Raises StoreError while they are solved."""
+    with free(_lock, "The solved questions"):
+        for key in [key for key in _held if key[0] == graph.digest]:
+            del _held[key]
+
+
+def coverage(graph: Graph, encoder, source: str, size: int, steps: int) -> tuple[int, int]:
+    """How many questions of the sources are solved already, and how many can be: those whose entities and answers the graph has."""
+    asked_for = (*_drawn(tuple(part for part in parts_of(source) if part != OWN), size), *own.solved(graph.digest))
+    by_key = {key_of(question): question for question in asked_for if question.answers}
+    file, solved = _file(graph, fingerprint(encoder), steps, graph.resolve("graph")), set()
+    if file.is_file():
+        with _opened(file) as store:
+            solved = {row[0] for row in _rows(store, by_key)}
+    able = [key for key, question in by_key.items() if key in solved or _ends(graph, question) is not None]
+    return len(solved), len(able)
+
+
 def parts_of(source: str) -> tuple[str, ...]:
     """The names in a text of names with commas between."""
     return tuple(dict.fromkeys(part.strip() for part in source.split(",") if part.strip()))
@@ -125,6 +144,21 @@ def parts_of(source: str) -> tuple[str, ...]:
 def own_stamp(graph: Graph, source: str) -> str:
     """Changes with the person's own solved questions, where these are among the sources."""
     return " ".join(key_of(question) for question in own.solved(graph.digest)) if OWN in parts_of(source) else ""
+
+
+def _file(graph: Graph, encoder: str, steps: int, direction: str) -> Path:
+    return index_folder(graph) / f"cases-{encoder}-{steps}-{direction}.sqlite"
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[sqlite3.Connection]:
+    """The store of solved questions, with its table. Raises StoreError for what goes wrong with it."""
+    try:
+        with closing(sqlite3.connect(file, timeout=30)) as store, store:
+            store.execute(TABLE)
+            yield store
+    except sqlite3.Error as error:
+        raise StoreError(f"The solved questions in {file} cannot be read or written: {error}.") from None
 
 
 @lru_cache(maxsize=HELD)
@@ -143,19 +177,15 @@ def _drawn(sets: tuple[str, ...], size: int) -> tuple[Question, ...]:
 def _solved(graph: Graph, encoder, file: Path, questions: Sequence[Question], steps: int, direction: str, progress: Tell, check) -> Cases:
     """The cases of these questions in their order, read from `file` or solved and added to it."""
     by_key = {key_of(question): question for question in questions if question.answers}
-    try:
-        with closing(sqlite3.connect(file, timeout=30)) as store, store:
-            store.execute(TABLE)
-            known = {row[0]: row for row in _rows(store, by_key)}
-            missing = [key for key in by_key if key not in known]
-            for at in range(0, len(missing), AT_ONCE):
-                progress(f"Solving known questions: {at:,} of {len(missing):,}", at / len(missing))
-                fresh = list(_solve(graph, encoder, {key: by_key[key] for key in missing[at : at + AT_ONCE]}, steps, direction, check))
-                store.executemany("INSERT OR IGNORE INTO cases VALUES (?, ?, ?, ?, ?)", fresh)
-                store.commit()
-                known |= {row[0]: row for row in fresh}
-    except sqlite3.Error as error:
-        raise StoreError(f"The solved questions in {file} cannot be read or written: {error}.") from None
+    with _opened(file) as store:
+        known = {row[0]: row for row in _rows(store, by_key)}
+        missing = [key for key in by_key if key not in known]
+        for at in range(0, len(missing), AT_ONCE):
+            progress(f"Solving known questions: {at:,} of {len(missing):,}", at / len(missing))
+            fresh = list(_solve(graph, encoder, {key: by_key[key] for key in missing[at : at + AT_ONCE]}, steps, direction, check))
+            store.executemany("INSERT OR IGNORE INTO cases VALUES (?, ?, ?, ?, ?)", fresh)
+            store.commit()
+            known |= {row[0]: row for row in fresh}
     rows = [known[key] for key in by_key if key in known]
     return Cases(
         tuple(row[0] for row in rows),
@@ -179,13 +209,20 @@ def _solve(graph: Graph, encoder, questions: dict[str, Question], steps: int, di
     found = []
     for key, question in questions.items():
         check()
-        seeds = [_busiest(graph, known) for entity in question.entities if (known := names(graph).exact(entity))]
-        answers = {node for answer in question.answers for node in names(graph).exact(answer)}
-        if answers and len(seeds) == len(question.entities) > 0:
-            chains, fit = best_chains(graph, seeds, sorted(answers), steps, direction, check)
+        ends = _ends(graph, question)
+        if ends is not None:
+            seeds, answers = ends
+            chains, fit = best_chains(graph, seeds, answers, steps, direction, check)
             found.append((key, masked(graph, question.text, seeds), json.dumps(chains), fit))
     vectors = encoder.encode([row[1] for row in found], check) if found else ()
     return [(*row, np.asarray(vector, "<f4").tobytes()) for row, vector in zip(found, vectors)]
+
+
+def _ends(graph: Graph, question: Question) -> tuple[list[int], list[int]] | None:
+    """The nodes of a question's entities and of its answers; None where the graph lacks an entity or all answers."""
+    seeds = [_busiest(graph, known) for entity in question.entities if (known := names(graph).exact(entity))]
+    answers = {node for answer in question.answers for node in names(graph).exact(answer)}
+    return (seeds, sorted(answers)) if answers and len(seeds) == len(question.entities) > 0 else None
 
 
 def _busiest(graph: Graph, nodes: Sequence[int]) -> int:

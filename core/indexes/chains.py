@@ -7,9 +7,9 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from weakref import WeakKeyDictionary
 from zipfile import BadZipFile
 
@@ -20,7 +20,7 @@ from core.graph.chains import Chain, nothing
 from core.graph.store import Graph
 from core.indexes.kinds import kinds
 from core.indexes.phrases import chain_text, phrase
-from core.indexes.place import index_folder, keep
+from core.indexes.place import free, index_folder, keep, waiting
 
 MOST_CHAINS = 10_000  # about 50 MB
 RARE = 0.002  # share of the nodes reached; a step that fewer can take follows by an accident of names
@@ -114,26 +114,34 @@ def chain_index(
     with waiting(_guard, check):
         index = _held.pop(key, None)
         if index is None:
-            file = index_folder(graph) / f"chains-{key[1]}-{steps}-{key[3]}.npz"
-            index = _read(file)
-            if index is None:
-                index = build(graph, encoder, steps, key[3], progress, check)
-                keep(file, lambda stream: _write(stream, index))
+            index = _read(_file(graph, key))
+        if index is None:
+            index = build(graph, encoder, steps, key[3], progress, check)
+            keep(_file(graph, key), lambda stream: _write(stream, index))
         _held[key] = index
         while len(_held) > HELD:
             _held.popitem(last=False)
     return index
 
 
-@contextmanager
-def waiting(lock: threading.Lock, check: Callable[[], None]) -> Iterator[None]:
-    """The lock, once it is free; meanwhile `check` may raise."""
-    while not lock.acquire(timeout=0.1):
-        check()
-    try:
-        yield
-    finally:
-        lock.release()
+def prepare(graph: Graph, encoder, steps: int, progress: Tell, check: Callable[[], None]) -> None:
+    """The graph's chains encoded anew and kept; what was kept stays until then. Raises as `chain_index`."""
+    key = (graph.digest, fingerprint(encoder), steps, graph.resolve("graph"))
+    with waiting(_guard, check):
+        index = build(graph, encoder, steps, key[3], progress, check)
+        keep(_file(graph, key), lambda stream: _write(stream, index))
+        _held.pop(key, None)
+
+
+def forget(graph: Graph) -> None:
+    """Lets go of the graph's chains in memory. Raises StoreError while they are encoded."""
+    with free(_guard, "The relation chains"):
+        for key in [key for key in _held if key[0] == graph.digest]:
+            del _held[key]
+
+
+def _file(graph: Graph, key: tuple) -> Path:
+    return index_folder(graph) / f"chains-{key[1]}-{key[2]}-{key[3]}.npz"
 
 
 def build(graph: Graph, encoder, steps: int, direction: str, progress: Tell, check: Callable[[], None]) -> ChainIndex:

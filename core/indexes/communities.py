@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
@@ -57,11 +58,19 @@ def communities(
 
     Raises StoreError where they cannot be kept.
     """
-    file = index_folder(graph) / f"communities-{max_size}.npy"
-    known = _read(file, graph.n_nodes)
-    if known is None:
-        known = detect(graph, max_size, progress, check)
-        keep(file, lambda stream: np.save(stream, known))
+    return kept(graph, max_size) or prepare(graph, max_size, progress, check)
+
+
+def kept(graph: Graph, max_size: int = MAX_SIZE) -> Communities | None:
+    """The graph's communities where they are kept, else None."""
+    known = _read(_file(graph, max_size), graph.n_nodes)
+    return None if known is None else Communities(known)
+
+
+def prepare(graph: Graph, max_size: int, progress: Tell, check: Callable[[], None]) -> Communities:
+    """The graph's communities, found anew and kept; what was kept stays until then. Raises StoreError, and what `check` raises."""
+    known = detect(graph, max_size, progress, check)
+    keep(_file(graph, max_size), lambda stream: np.save(stream, known))
     return Communities(known)
 
 
@@ -103,6 +112,10 @@ def _leiden(part) -> np.ndarray:
             return np.asarray(part.community_leiden(objective_function="modularity", n_iterations=2).membership, np.int64)
         finally:
             igraph.set_random_number_generator(random)
+
+
+def _file(graph: Graph, max_size: int) -> Path:
+    return index_folder(graph) / f"communities-{max_size}.npy"
 
 
 def _read(file, n_nodes: int) -> np.ndarray | None:

@@ -1,10 +1,12 @@
-"""Where what is prepared for a graph is kept, and how a file gets there whole or not at all."""
+"""Where what is prepared for a graph is kept, how a file gets there whole or not at all, and who may make it."""
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -41,3 +43,25 @@ def keep(file: Path, write: Callable[[IO[bytes]], None]) -> None:
             raise
     except OSError as error:
         raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from None
+
+
+@contextmanager
+def waiting(lock: threading.Lock, check: Callable[[], None]) -> Iterator[None]:
+    """The lock, once it is free; meanwhile `check` may raise."""
+    while not lock.acquire(timeout=0.1):
+        check()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def free(lock: threading.Lock, what: str) -> Iterator[None]:
+    """The lock, if nobody holds it. Raises StoreError where somebody does."""
+    if not lock.acquire(blocking=False):
+        raise StoreError(f"{what} are being made or read just now; try again when that is done.")
+    try:
+        yield
+    finally:
+        lock.release()

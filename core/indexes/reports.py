@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
@@ -83,17 +82,20 @@ class Reports:
     def prepare(self, wanted: Iterable[int], progress: Tell, check: Callable[[], None]) -> tuple[int, int]:
         """Write the wanted reports that are not kept yet: (written, kept before). Each is kept at once, so that a stop costs one.
 
-        `progress` hears how many are done and how much time is left.
+        `progress` hears how many are done.
         """
-        wanted, there = list(dict.fromkeys(wanted)), {key for (key,) in self._query("select key from reports", ())}
-        missing = [community for community in wanted if self._key(community) not in there]
-        start = time.monotonic()
+        wanted = list(dict.fromkeys(wanted))
+        missing = self.missing(wanted)
         for done, community in enumerate(missing):
             check()
-            left = f", {_span((time.monotonic() - start) / done * (len(missing) - done))} left" if done else ""
-            progress(f"Reports: {done:,} of {len(missing):,}{left}", done / len(missing))
+            progress(f"Reports: {done:,} of {len(missing):,}", done / len(missing))
             self.get(community, check=check)
         return len(missing), len(wanted) - len(missing)
+
+    def missing(self, wanted: Iterable[int]) -> list[int]:
+        """Those of the wanted communities whose reports are not kept yet, in their order."""
+        there = {key for (key,) in self._query("select key from reports", ())}
+        return [community for community in wanted if self._key(community) not in there]
 
     def _key(self, community: int) -> str:
         told = [self.graph.digest, self.communities.digest(community), self._signature, prompts("report")["report"]]
@@ -161,10 +163,3 @@ def _edges(graph: Graph, members: np.ndarray) -> list[int]:
     degrees = np.array([graph.degree(int(a)) + graph.degree(int(b)) for a, b in zip(heads, tails)], np.int64)
     outside = ~(np.isin(heads, members) & np.isin(tails, members))
     return edges[np.lexsort((edges, -degrees, outside))].tolist()
-
-
-def _span(seconds: float) -> str:
-    """A span of time in words: 40 seconds, 12 minutes, 3.5 hours."""
-    if seconds < 90:
-        return f"{seconds:.0f} seconds"
-    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"

@@ -1,0 +1,50 @@
+"""Spans of time in words, and how long a piece of work will still take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+Tell = Callable[[str, float | None], None]
+TOLD_FROM, TOLD_AFTER = 0.01, 2.0  # share done and seconds spent before which nobody knows how long it will take
+
+
+def span(seconds: float) -> str:
+    """A span of time in words: 40 seconds, 12 minutes, 3.5 hours, 9 days."""
+    if seconds < 90:
+        return _counted(max(1, round(seconds)), "second")
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} minutes"
+    return f"{seconds / 3600:.1f} hours" if seconds < 48 * 3600 else f"{seconds / 86400:.0f} days"
+
+
+def ago(seconds: float) -> str:
+    """How long ago something was, in words: just now, 12 minutes ago, 3 days ago."""
+    if seconds < 60:
+        return "just now"
+    size, unit = next((size, unit) for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")) if seconds >= size)
+    return f"{_counted(int(seconds // size), unit)} ago"
+
+
+def with_time_left(tell: Tell) -> Tell:
+    """`tell` with the time left in its text, as soon as that can be guessed from the share that is done.
+
+    What was done before the first word, as in work that is taken up again, is not counted as done in this time.
+    """
+    begun: list[tuple[float, float]] = []
+
+    def told(text: str, share: float | None = None) -> None:
+        if share is not None:
+            if not begun or share < begun[0][1]:
+                begun[:] = [(time.monotonic(), share)]
+            start, before = begun[0]
+            spent, done = time.monotonic() - start, share - before
+            if spent >= TOLD_AFTER and done >= TOLD_FROM and share < 1:
+                text = f"{text}, {span(spent / done * (1 - share))} left"
+        tell(text, share)
+
+    return told
+
+
+def _counted(number: int, unit: str) -> str:
+    return f"{number} {unit}{'s' * (number != 1)}"
