@@ -171,6 +171,19 @@ def _arrays(
     names: dict[str, int], columns: tuple[np.ndarray, ...], n_relations: int, stop: Check
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """The arrays of the store and the blob of names. Raises BadInput for a name that cannot be written as UTF-8."""
+    try:
+        encoded = [name.encode("utf-8") for name in names]
+    except UnicodeEncodeError as error:
+        raise BadInput(f"A name cannot be written as UTF-8: {error.object!r}.") from None
+    n = len(encoded)
+    arrays = edge_arrays(columns, n, n_relations, stop)
+    arrays["name_offsets"] = np.concatenate([[0], np.cumsum(np.fromiter(map(len, encoded), np.int64, n))]).astype(np.int64)
+    arrays["name_order"] = np.array(sorted(range(n), key=encoded.__getitem__), np.int32)
+    return arrays, np.frombuffer(b"".join(encoded), np.uint8)
+
+
+def edge_arrays(columns: tuple[np.ndarray, ...], n: int, n_relations: int, stop: Check = lambda: None) -> dict[str, np.ndarray]:
+    """The arrays of a store's edges, made in memory from the columns head, relation, tail."""
     heads, relations, tails = columns
     order = np.lexsort((tails, relations, heads))
     heads, relations, tails = heads[order], relations[order], tails[order]
@@ -178,14 +191,8 @@ def _arrays(
     fresh[1:] = (np.diff(heads) != 0) | (np.diff(relations) != 0) | (np.diff(tails) != 0)
     heads, relations, tails = heads[fresh], relations[fresh], tails[fresh]
     stop()
-    try:
-        encoded = [name.encode("utf-8") for name in names]
-    except UnicodeEncodeError as error:
-        raise BadInput(f"A name cannot be written as UTF-8: {error.object!r}.") from None
-    n, m = len(encoded), len(heads)
-    inward = np.argsort(tails, kind="stable")
-    ends = np.cumsum(np.fromiter(map(len, encoded), np.int64, n))
-    arrays = {
+    m, inward = len(heads), np.argsort(tails, kind="stable")
+    return {
         "out_indptr": _indptr(heads, n),
         "heads": heads.astype(np.int32),
         "tails": tails.astype(np.int32),
@@ -193,10 +200,7 @@ def _arrays(
         "in_indptr": _indptr(tails, n),
         "in_edges": inward.astype(np.int32 if m <= np.iinfo(np.int32).max else np.int64),
         "in_heads": heads[inward].astype(np.int32),
-        "name_offsets": np.concatenate([[0], ends]).astype(np.int64),
-        "name_order": np.array(sorted(range(n), key=encoded.__getitem__), np.int32),
     }
-    return arrays, np.frombuffer(b"".join(encoded), np.uint8)
 
 
 def _indptr(nodes: np.ndarray, n: int) -> np.ndarray:

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path as FilePath
 
 import numpy as np
 
 from core.errors import StoreError
-from core.types import Direction, Path
+from core.graph.protocol import KnowledgeGraph, Shape, Steps
+from core.types import Direction
 
 VERSION = 1
 META = "graph.json"  # says what the store is and which folder beside it holds the arrays
 BLOB = "names.bin"
+BUSIEST = 8  # nodes told as the best connected
+LOOPS_UP_TO = 50_000_000  # triples; counting self-loops reads them all
 ARRAYS = ("out_indptr", "heads", "tails", "relations", "in_indptr", "in_edges", "in_heads", "name_offsets", "name_order")
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
-    """A directed multigraph of triples.
+class Graph(KnowledgeGraph):
+    """A directed multigraph of triples, as arrays.
 
     Edge `e` is the triple `(heads[e], relations[e], tails[e])`; edges are sorted by (head, relation, tail, line), so the
     edges out of node `v` are the ids `out_indptr[v] .. out_indptr[v + 1]`, and those into it are
@@ -38,8 +40,8 @@ class Graph:
     in_indptr: np.ndarray  # int64 [n + 1]
     in_edges: np.ndarray  # int32 or int64 [m]
     in_heads: np.ndarray  # int32 [m], heads[in_edges]
-    name_offsets: np.ndarray  # int64 [n + 1] into names_utf8
-    name_order: np.ndarray  # int32 [n], node ids ordered by the bytes of their names
+    name_offsets: np.ndarray  # int64 [n + 1] into names_utf8; [0] where the nodes are only numbered
+    name_order: np.ndarray  # int32 [n], node ids ordered by the bytes of their names; empty where they are only numbered
     names_utf8: np.ndarray  # uint8
     folder: FilePath | None = None
 
@@ -75,7 +77,9 @@ class Graph:
     def _check_sizes(self) -> None:
         """Raises ValueError where the arrays do not fit each other; looks at their ends only, so costs nothing."""
         n, m = self.n_nodes, self.n_edges
-        sizes = {"heads": m, "relations": m, "in_edges": m, "in_heads": m, "in_indptr": n + 1, "name_offsets": n + 1, "name_order": n}
+        named = 0 if self.numbered else n
+        sizes = {"heads": m, "relations": m, "in_edges": m, "in_heads": m, "in_indptr": n + 1}
+        sizes |= {"name_offsets": named + 1, "name_order": named}
         for key, size in sizes.items():
             if len(getattr(self, key)) != size:
                 raise ValueError(f"{key} holds {len(getattr(self, key))} values, not {size}")
@@ -100,61 +104,88 @@ class Graph:
         return len(self.tails)
 
     @property
-    def n_relations(self) -> int:
-        return len(self.relation_names)
+    def numbered(self) -> bool:
+        """Whether no names are stored: a node's name is its number."""
+        return len(self.name_offsets) == 1
 
-    @cached_property
-    def relation_ids(self) -> dict[str, int]:
-        return {name: i for i, name in enumerate(self.relation_names)}
+    @property
+    def at_hand(self) -> bool:
+        return True
 
     def node_name(self, node: int) -> str:
         """The name of a node."""
-        start, end = int(self.name_offsets[node]), int(self.name_offsets[node + 1])
-        return bytes(self.names_utf8[start:end]).decode("utf-8")
+        if self.numbered:
+            return str(int(node))
+        return self._name_bytes(node).decode("utf-8")
 
     def names(self, nodes) -> list[str]:
         """The names of several nodes, in their order."""
         return [self.node_name(int(node)) for node in nodes]
 
-    def relation_name(self, edge: int) -> str:
-        """The relation of an edge, as a name."""
-        return self.relation_names[int(self.relations[edge])]
+    def nodes_named(self, name: str) -> tuple[int, ...]:
+        """The nodes of this very name, ascending."""
+        if self.numbered:
+            return (int(name),) if name.isascii() and name.isdecimal() and len(name) < 20 and str(int(name)) == name and int(name) < self.n_nodes else ()
+        wanted, order, low, high = name.encode("utf-8", "surrogatepass"), self.name_order, 0, self.n_nodes
+        while low < high:
+            middle = (low + high) // 2
+            if self._name_bytes(int(order[middle])) < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        found = []
+        while low < len(order) and self._name_bytes(int(order[low])) == wanted:
+            found.append(int(order[low]))
+            low += 1
+        return tuple(sorted(found))
 
-    def resolve(self, direction: str) -> Direction:
-        """`direction`, or this graph's own where it is "graph"."""
-        return self.direction if direction == "graph" else direction  # type: ignore[return-value]
+    def degrees(self, nodes: np.ndarray, direction: str = "both") -> np.ndarray:
+        """The number of edges at each node, int64; in `both`, a self-loop counts twice."""
+        ways = {"out": (self.out_indptr,), "in": (self.in_indptr,), "both": (self.out_indptr, self.in_indptr)}[self.resolve(direction)]
+        return sum(np.asarray(indptr[nodes + 1] - indptr[nodes], np.int64) for indptr in ways)
 
-    def degree(self, node: int, direction: str = "both") -> int:
-        """The number of edges at a node; in `both`, a self-loop counts twice."""
-        out = int(self.out_indptr[node + 1] - self.out_indptr[node])
-        into = int(self.in_indptr[node + 1] - self.in_indptr[node])
-        return {"out": out, "in": into, "both": out + into}[self.resolve(direction)]
+    def steps_from(self, nodes: np.ndarray, direction: str = "both") -> Steps:
+        """Every step from the nodes: those along triples first, node by node as they are given, each by ascending edge."""
+        direction, found = self.resolve(direction), []
+        if direction != "in":
+            rows, edges = slices(self.out_indptr, nodes)
+            found.append((rows, self.tails[edges], edges, np.ones(len(edges), bool)))
+        if direction != "out":
+            rows, places = slices(self.in_indptr, nodes)
+            found.append((rows, self.in_heads[places], self.in_edges[places], np.zeros(len(places), bool)))
+        rows, near, edges, forward = found[0] if len(found) == 1 else (np.concatenate(parts) for parts in zip(*found))
+        edges = np.asarray(edges, np.int64)
+        return Steps(rows, np.asarray(near, np.int64), edges, self.relations[edges].astype(np.int64), forward)
 
-    def steps(self, node: int, direction: str = "both") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Every step from a node: (neighbours, edges, forward), out-edges first, each part by ascending edge id.
+    def triples(self, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(heads, relations, tails) of the edges, int64, in their order."""
+        return tuple(np.asarray(column[edges], np.int64) for column in (self.heads, self.relations, self.tails))  # type: ignore[return-value]
 
-        A self-loop is one step forward and, in `both`, one backward.
-        """
-        direction = self.resolve(direction)
-        start, end = int(self.out_indptr[node]), int(self.out_indptr[node + 1])
-        out = np.arange(start, end, dtype=np.int64) if direction != "in" else np.empty(0, np.int64)
-        here = slice(*self.in_indptr[node : node + 2]) if direction != "out" else slice(0)
-        into, sources = np.asarray(self.in_edges[here], np.int64), self.in_heads[here]
-        neighbours = np.concatenate([self.tails[out], sources]).astype(np.int64)
-        forward = np.concatenate([np.ones(len(out), bool), np.zeros(len(into), bool)])
-        return neighbours, np.concatenate([out, into]), forward
+    def adjacency(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """(out_indptr, tails, in_indptr, in_heads) of the whole graph, without memory maps around them."""
+        return tuple(np.asarray(values) for values in (self.out_indptr, self.tails, self.in_indptr, self.in_heads))  # type: ignore[return-value]
 
-    def text(self, path: Path) -> str:
-        """A path in words: `A -> r1 -> B`, a backward step as `A -> r1_reverse -> B` (paths as LEGO-GraphRAG
-        prints them, backward steps with Retrieve-Rewrite-Answer's suffix)."""
-        parts = [self.node_name(path.nodes[0])]
-        for node, edge, forward in zip(path.nodes[1:], path.edges, path.forward):
-            parts += [self.relation_name(edge) + ("" if forward else "_reverse"), self.node_name(node)]
-        return " -> ".join(parts)
+    def shape(self) -> Shape:
+        """Counts of the whole graph; reads the offsets and relations once."""
+        degrees = np.diff(self.out_indptr) + np.diff(self.in_indptr)
+        each = np.bincount(degrees, minlength=1)
+        shown = np.flatnonzero(each)
+        bar = np.partition(degrees, -BUSIEST)[-BUSIEST] if len(degrees) > BUSIEST else 0
+        best = np.flatnonzero(degrees >= bar)
+        best = best[np.lexsort((best, -degrees[best]))][:BUSIEST]
+        loops = int(np.count_nonzero(self.heads == self.tails)) if self.n_edges <= LOOPS_UP_TO else None
+        return Shape(shown, each[shown], np.bincount(self.relations, minlength=self.n_relations), tuple(best.tolist()), loops)
 
-    def triple_text(self, edge: int) -> str:
-        """A triple in words: `A -> r -> B`."""
-        return f"{self.node_name(int(self.heads[edge]))} -> {self.relation_name(edge)} -> {self.node_name(int(self.tails[edge]))}"
+    def _name_bytes(self, node: int) -> bytes:
+        return bytes(self.names_utf8[int(self.name_offsets[node]) : int(self.name_offsets[node + 1])])
+
+
+def slices(indptr: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The entries `indptr[v] .. indptr[v + 1]` of each node, one after the other: (place of the node, entry)."""
+    starts = np.asarray(indptr[nodes], np.int64)
+    counts = np.asarray(indptr[nodes + 1], np.int64) - starts
+    rows = np.repeat(np.arange(len(nodes)), counts)
+    return rows, np.arange(len(rows)) + np.repeat(starts - np.cumsum(counts) + counts, counts)
 
 
 def _meta(folder: FilePath) -> dict:

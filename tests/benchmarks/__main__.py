@@ -5,12 +5,17 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import sys
 
 ALL = ("start", "pagerank", "encoding", "retrieval", "chains", "adviser", "screen")
+APART = ("generate", "store")  # commands with options of their own
 
 
 def main() -> None:
     """Print one table: what was measured, its median, the limit to hold it against, and the spread."""
+    if sys.argv[1:] and sys.argv[1] in APART:
+        importlib.import_module(f"tests.benchmarks.{sys.argv[1]}").main(sys.argv[2:])
+        return
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of {', '.join(ALL)} (default: all)")
     parser.add_argument("--json", action="store_true")
