@@ -15,7 +15,8 @@ def span(seconds: float) -> str:
         return _counted(max(1, round(seconds)), "second")
     if seconds < 5400:
         return f"{seconds / 60:.0f} minutes"
-    return f"{seconds / 3600:.1f} hours" if seconds < 48 * 3600 else f"{seconds / 86400:.0f} days"
+    hours = seconds / 3600
+    return f"{hours:.1f} hours" if hours < 10 else f"{hours:.0f} hours" if hours < 48 else f"{hours / 24:.0f} days"
 
 
 def ago(seconds: float) -> str:

@@ -1,0 +1,178 @@
+"""What is prepared for a graph: what of each kind lies on disk, making it, and deleting it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from stat import S_ISDIR
+
+from core.errors import StoreError
+from core.graph.store import Graph
+from core.indexes import own
+from core.indexes.place import NAMED, index_folder
+from core.indexes.table import KINDS, Kind
+from core.jobs import Job, Jobs
+from core.spans import with_time_left
+
+READY, PARTLY, OTHER, ABSENT = "ready", "partly there", "for another setting", "not built"
+SETTLED = 600.0  # seconds after which a file that was never put in place is one that a killed process left
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What lies on disk under one name: what its name tells, its size in bytes, when it was changed, and whether it is what
+    lines read where nobody changed a setting."""
+
+    path: Path
+    words: str
+    size: int
+    changed: float
+    usual: bool = False
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A kind of index and what of it is there for a graph.
+
+    `parts` is how many of its parts are there and how many there can be, where that is known; `lacks` says why it cannot
+    be made here, empty where it can.
+    """
+
+    kind: Kind
+    kept: tuple[Kept, ...]
+    parts: tuple[int, int] | None
+    lacks: str
+
+    @property
+    def state(self) -> str:
+        """READY, PARTLY, OTHER where only what other settings or models read is there, or ABSENT."""
+        if not any(one.usual for one in self.kept):
+            return OTHER if self.kept else ABSENT
+        return PARTLY if self.parts is not None and self.parts[0] < self.parts[1] else READY
+
+    @property
+    def size(self) -> int:
+        return sum(one.size for one in self.kept)
+
+    @property
+    def changed(self) -> float | None:
+        """When it was last changed, in seconds since 1970."""
+        return max((one.changed for one in self.kept), default=None)
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """What nothing reads any more: the indexes of an earlier content of the graph, or files that no kind knows."""
+
+    path: Path
+    words: str
+    size: int
+    changed: float
+    earlier: bool = False
+
+
+def prepared(graph: Graph, models) -> list[Prepared]:
+    """Every kind with what of it is there, in the order of the table. Raises StoreError."""
+    entries = sorted(index_folder(graph).iterdir())
+    return [_prepared(graph, models, kind, entries) for kind in KINDS.values()]
+
+
+def stamp(graph: Graph, models) -> tuple:
+    """What changes whenever `prepared` or `leftovers` may give something else, and is quickly had."""
+    folder = index_folder(graph)
+    entries = [(path.name, *_weight(path)) for path in sorted(folder.iterdir())]
+    beside = sorted(path.name for path in folder.parent.iterdir())
+    return graph.digest, tuple(entries), tuple(beside), models.signature(), tuple(own.solved(graph.digest))
+
+
+def _prepared(graph: Graph, models, kind: Kind, entries: Sequence[Path]) -> Prepared:
+    absent = [told for role in kind.models if (told := models.info(role).how_to_get)]
+    usual = "" if absent else kind.usual(graph, models)
+    matches = [(path, match) for path in entries if (match := kind.match(path.name))]
+    kept = tuple(Kept(path, kind.words(match), *_weight(path), path.name == usual) for path, match in matches)
+    parts = kind.coverage(graph, models) if kept and not absent else None
+    return Prepared(kind, kept, parts, kind.lacks(graph) or next(iter(absent), ""))
+
+
+def leftovers(graph: Graph) -> list[Leftover]:
+    """What lies where the graph's indexes are kept and is read by nothing, the newest first."""
+    folder, found = index_folder(graph), []
+    for path in folder.iterdir():
+        if any(kind.owns(path.name) for kind in KINDS.values()):
+            continue
+        size, changed = _weight(path)
+        if not path.name.startswith("."):
+            found.append(Leftover(path, f"{path.name}, which this version of Hopscope does not know", size, changed))
+        elif time.time() - changed > SETTLED:
+            found.append(Leftover(path, "A file that was never finished", size, changed))
+    if graph.folder is not None and folder.parent == graph.folder / "indexes":  # elsewhere, other graphs' lie beside it
+        for path in folder.parent.iterdir():
+            if path != folder and re.fullmatch(f"[0-9a-f]{{{NAMED}}}", path.name):
+                kinds = [kind.title for kind in KINDS.values() if any(kind.owns(one.name) for one in path.iterdir())]
+                found.append(Leftover(path, ", ".join(kinds) or "Nothing", *_weight(path), earlier=True))
+    return sorted(found, key=lambda one: (-one.changed, one.path.name))
+
+
+def key(graph: Graph, kind: Kind) -> str:
+    """What the job that builds an index of a graph is known by."""
+    return f"index-{graph.digest}-{kind.name}"
+
+
+def start(jobs: Jobs, graph: Graph, kind: Kind, models, anew: bool = False) -> Job:
+    """A job that builds an index, or the one that is at it. `anew` makes from nothing what is otherwise added to."""
+
+    def work(job: Job) -> None:
+        if anew and kind.adds:
+            _remove(graph, kind)
+        job.tell("Beginning", None)
+        kind.build(graph, models, with_time_left(job.tell), job.check)
+
+    return jobs.start(key(graph, kind), lambda: Job(key(graph, kind), work), again=True)
+
+
+def building(jobs: Jobs, graph: Graph, kind: Kind) -> Job | None:
+    """The job that builds an index of a graph just now."""
+    job = jobs.get(key(graph, kind))
+    return job if job is not None and not job.ended else None
+
+
+def delete(jobs: Jobs, graph: Graph, kind: Kind) -> None:
+    """Deletes every file of a kind. Raises StoreError while it is built, or read by a question."""
+    if building(jobs, graph, kind):
+        raise StoreError(f"“{kind.title}” is being built; cancel that first.")
+    _remove(graph, kind)
+
+
+def _remove(graph: Graph, kind: Kind) -> None:
+    kind.forget(graph)
+    for path in sorted(index_folder(graph).iterdir()):
+        if kind.owns(path.name):
+            _unlink(path)
+
+
+def delete_leftover(graph: Graph, leftover: Leftover) -> None:
+    """Deletes what nothing reads; what is no leftover of the graph any more stays. Raises StoreError."""
+    if leftover.path in {one.path for one in leftovers(graph)}:
+        _unlink(leftover.path)
+
+
+def _unlink(path: Path) -> None:
+    try:
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be deleted: {error.strerror or error}.") from None
+
+
+def _weight(path: Path) -> tuple[int, float]:
+    """The bytes of a file or of all files in a folder, and when the newest of them was changed."""
+    size, changed = 0, 0.0
+    for one in [path, *path.rglob("*")]:
+        with suppress(FileNotFoundError):  # put in place or deleted while we look
+            stat = one.stat()
+            size, changed = size + (0 if S_ISDIR(stat.st_mode) else stat.st_size), max(changed, stat.st_mtime)
+    return size, changed

@@ -1,0 +1,191 @@
+"""The kinds of things that can be prepared for a graph: the one table of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from core.graph.store import Graph
+from core.indexes import cases as memory
+from core.indexes import chains, communities, own
+from core.indexes.reports import Reports
+from core.spans import span
+
+STEPS = 3  # of the operators Chain ranking and Case memory, where nobody changes it
+SOLVED = 1000  # questions of each set
+LEARNT_FROM = ("-dev", "-train")  # how the names of question sets end whose answers may be learnt from
+SECONDS_A_NODE, SECONDS_A_CHAIN, SECONDS_A_CASE, SECONDS_A_REPORT = 2e-5, 4e-3, 1.2e-2, 8.0  # on one slow core, as measured
+COUNTED = 100_000  # communities up to which it is looked up which of them have a report
+BESIDE = r"(?<=\.sqlite)-(journal|wal|shm)$"
+WAYS = {"both": "both ways", "out": "along the triples", "in": "against the triples"}
+Tell = Callable[[str, float | None], None]
+Check = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of index. What lies in the graph's folder under a name that fits `pattern` belongs to it.
+
+    `words` says in a few words what such a name tells; `usual` is the name of what lines read where nobody changed a
+    setting. `build` makes that, adding to what is there where `adds`, anew otherwise; None where it comes by itself.
+    `takes` says how long that is, `models` names the roles it needs, `lacks` why it cannot be made for a graph (empty
+    where it can), `coverage` how many `parts` of it are there and how many there can be (None where that is not known).
+    `forget` lets go of what memory holds of it, and raises StoreError while that is made.
+    """
+
+    name: str
+    title: str
+    purpose: str
+    pattern: str
+    words: Callable[[re.Match], str]
+    usual: Callable[[Graph, Any], str]
+    build: Callable[[Graph, Any, Tell, Check], None] | None = None
+    takes: Callable[[Graph, Any], str] = lambda graph, models: ""
+    adds: bool = False
+    models: tuple[str, ...] = ()
+    parts: str = ""
+    coverage: Callable[[Graph, Any], tuple[int, int] | None] = lambda graph, models: None
+    lacks: Callable[[Graph], str] = lambda graph: ""
+    forget: Callable[[Graph], None] = lambda graph: None
+
+    def match(self, name: str) -> re.Match | None:
+        """Whether a file or folder of that name is of this kind, and what its name tells."""
+        return re.fullmatch(self.pattern, name)
+
+    def owns(self, name: str) -> bool:
+        """Whether it is of this kind, or lies beside such a one while SQLite writes."""
+        return self.match(re.sub(BESIDE, "", name)) is not None
+
+
+def _chains_file(graph: Graph, models) -> str:
+    return f"chains-{chains.fingerprint(models.encoder())}-{STEPS}-{graph.resolve('graph')}.npz"
+
+
+def _cases_file(graph: Graph, models) -> str:
+    return f"cases-{chains.fingerprint(models.encoder())}-{STEPS}-{graph.resolve('graph')}.sqlite"
+
+
+def _steps(match: re.Match) -> str:
+    return f"up to {match['steps']} step{'s' * (match['steps'] != '1')}, followed {WAYS[match['way']]}"
+
+
+def _solve(graph: Graph, models, tell: Tell, check: Check) -> None:
+    memory.cases(graph, models.encoder(), _sources(graph), SOLVED, STEPS, "graph", tell, check)
+
+
+def _solved(graph: Graph, models) -> tuple[int, int]:
+    return memory.coverage(graph, models.encoder(), _sources(graph), SOLVED, STEPS)
+
+
+def _sources(graph: Graph) -> str:
+    """The sets of the graph that may be learnt from, as the operator Case memory names them, and the person's own."""
+    from core.datasets import dataset_of
+
+    known = dataset_of(graph.name)
+    sets = [name for name, one in known.sets.items() if name.endswith(LEARNT_FROM) and one.graphs == "union"] if known else []
+    return ",".join([*(name for name in sets if "-ntm-" not in name), memory.OWN])
+
+
+def _nothing_solved(graph: Graph) -> str:
+    if _sources(graph) != memory.OWN or own.solved(graph.digest):
+        return ""
+    return (
+        "No question set of this graph is meant to be learnt from. Save a comparison whose answers are known, "
+        "give a thumb up, or add a set whose name ends in -train."
+    )
+
+
+def _write_reports(graph: Graph, models, tell: Tell, check: Check) -> None:
+    found = communities.communities(graph, progress=tell, check=check)
+    order = (-found.sizes()).argsort(kind="stable").tolist()
+    _reports(graph, found, models).prepare(order, tell, check)
+
+
+def _reports(graph: Graph, found: communities.Communities, models) -> Reports:
+    return Reports(graph, found, lambda: models.chat("answer"), models.signature("answer"))
+
+
+def _written(graph: Graph, models) -> tuple[int, int] | None:
+    found = communities.kept(graph)
+    if found is None or len(found) > COUNTED:
+        return None
+    return len(found) - len(_reports(graph, found, models).missing(range(len(found)))), len(found)
+
+
+def _writing(graph: Graph, models) -> str:
+    done, total = _written(graph, models) or (0, graph.n_nodes // 5)
+    return (
+        f"about {span((total - done) * SECONDS_A_REPORT)} for all, the largest communities first, by a small language model without a GPU"
+    )
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            "communities",
+            "Communities",
+            "Groups of entities that hang closely together, found by the Leiden algorithm; community reports are written about them.",
+            r"communities-(?P<size>\d+)\.npy",
+            lambda match: f"at most {int(match['size']):,} entities each, where they can be split",
+            lambda graph, models: f"communities-{communities.MAX_SIZE}.npy",
+            lambda graph, models, tell, check: communities.prepare(graph, communities.MAX_SIZE, tell, check) and None,
+            lambda graph, models: f"about {span(graph.n_nodes * SECONDS_A_NODE)}",
+        ),
+        Kind(
+            "reports",
+            "Community reports",
+            "What a language model tells of each community, for prompts of the kind that Microsoft's GraphRAG gives. "
+            "A report that is missing is written when a question needs it.",
+            r"reports\.sqlite",
+            lambda match: "",
+            lambda graph, models: "reports.sqlite",
+            _write_reports,
+            _writing,
+            adds=True,
+            models=("answer",),
+            parts="communities have a report",
+            coverage=_written,
+        ),
+        Kind(
+            "chains",
+            "Relation chains",
+            "The chains of relations that the graph has, in words and as vectors, so that a question finds the chain it asks for. "
+            "Read by Chain ranking and Case memory.",
+            r"chains-(?P<encoder>[0-9a-f]+)-(?P<steps>\d+)-(?P<way>both|out|in)\.npz",
+            _steps,
+            _chains_file,
+            lambda graph, models, tell, check: chains.prepare(graph, models.encoder(), STEPS, tell, check),
+            lambda graph, models: f"at most about {span(chains.MOST_CHAINS * SECONDS_A_CHAIN + graph.n_edges * 2e-6)}",
+            models=("encoder",),
+            forget=chains.forget,
+        ),
+        Kind(
+            "cases",
+            "Solved questions",
+            "Questions with known answers and the relation chains that lead to them, so that a new question is answered as the most "
+            "similar ones were. Read by Case memory.",
+            r"cases-(?P<encoder>[0-9a-f]+)-(?P<steps>\d+)-(?P<way>both|out|in)\.sqlite",
+            lambda match: f"chains of {_steps(match)}",
+            _cases_file,
+            _solve,
+            lambda graph, models: f"about {span(_solved(graph, models)[1] * SECONDS_A_CASE)}",
+            adds=True,
+            models=("encoder",),
+            parts="questions are solved",
+            coverage=_solved,
+            lacks=_nothing_solved,
+            forget=memory.forget,
+        ),
+        Kind(
+            "pageranks",
+            "Measured PageRank methods",
+            "The comparisons of PageRank methods that were made on this graph, as the other tab shows them.",
+            r"pageranks\.json",
+            lambda match: "",
+            lambda graph, models: "pageranks.json",
+        ),
+    )
+}

@@ -1,0 +1,206 @@
+"""What is prepared for a graph: what is there, what it is for, building it anew, and deleting nothing but what belongs to it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from core.errors import StoreError
+from core.graph.build import build
+from core.indexes import cases as memory
+from core.indexes import chains, own
+from core.indexes.communities import communities
+from core.indexes.place import index_folder
+from core.indexes.prepared import (
+    ABSENT,
+    OTHER,
+    PARTLY,
+    READY,
+    building,
+    delete,
+    delete_leftover,
+    leftovers,
+    prepared,
+    stamp,
+    start,
+)
+from core.indexes.table import KINDS
+from core.jobs import CANCELLED, DONE, Jobs
+from core.types import Question
+from tests.films import TRIPLES, Parrot, Written
+
+REPORT = '{"title": "t", "summary": "s", "findings": []}'
+
+
+class Here(Written):
+    """Models that are all here, or of which one role is not."""
+
+    absent = ""
+
+    def info(self, role):
+        told = f"The {role} model is fetched by a button." if role == self.absent else ""
+        return SimpleNamespace(present=not told, how_to_get=told)
+
+
+@pytest.fixture
+def films(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    graph = build(TRIPLES, tmp_path / "films", "films", "both")
+    asked = (Question("who directed [One]", "a", ("One",), ("Ann",)), Question("who made [Three]", "b", ("Three",), ("Ann",)))
+    monkeypatch.setattr(own, "_read", lambda digest: asked)
+    yield graph
+    chains._held.clear()
+    memory._held.clear()
+
+
+@pytest.fixture
+def jobs():
+    jobs = Jobs(workers=1)
+    yield jobs
+    jobs.stop()
+
+
+def made(jobs, graph, name, models=None, **wishes):
+    job = start(jobs, graph, KINDS[name], models or Here(Parrot(REPORT)), **wishes)
+    assert job.wait(60)
+    return job
+
+
+def told(graph, models=None):
+    return {one.kind.name: one for one in prepared(graph, models or Here(Parrot(REPORT)))}
+
+
+def test_nothing_is_there_at_first(films):
+    assert {one.state for one in told(films).values()} == {ABSENT}
+    assert all(one.size == 0 and one.changed is None and not one.lacks for one in told(films).values())
+
+
+@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.build])
+def test_every_kind_is_built_kept_and_deleted_with_nothing_else(films, jobs, name):
+    before = time.time() - 2
+    assert made(jobs, films, name).status == DONE
+    one = told(films)[name]
+    assert one.state == READY and one.kept[0].usual and one.size > 0 and one.changed > before
+    others = {path.name for path in index_folder(films).iterdir() if not KINDS[name].owns(path.name)}
+    (index_folder(films) / "notes.txt").write_text("mine", "utf-8")
+    delete(jobs, films, KINDS[name])
+    assert told(films)[name].state == ABSENT
+    assert {path.name for path in index_folder(films).iterdir()} == others | {"notes.txt"}
+    assert made(jobs, films, name).status == DONE and told(films)[name].state == READY  # nothing in memory stands in for it
+
+
+def test_parts_are_counted_by_what_the_graph_can_have(films, jobs):
+    made(jobs, films, "cases")
+    assert told(films)["cases"].parts == (1, 1)  # Three is not in the graph
+    made(jobs, films, "communities")
+    found = communities(films)
+    made(jobs, films, "reports")
+    assert told(films)["reports"].parts == (len(found), len(found))
+
+
+def test_reports_that_are_cancelled_stay_and_are_gone_on_with(films, jobs):
+    chat, first = Parrot(REPORT), threading.Event()
+    reply = chat.reply
+
+    def slow(messages, **told):
+        if chat.asked:
+            first.set()
+            told["check"]()
+            time.sleep(0.2)
+        return reply(messages, **told)
+
+    chat.reply = slow
+    models = Here(chat)
+    job = start(jobs, films, KINDS["reports"], models)
+    assert first.wait(30) and building(jobs, films, KINDS["reports"]) is job
+    with pytest.raises(StoreError, match="cancel that first"):
+        delete(jobs, films, KINDS["reports"])
+    job.cancel()
+    assert job.wait(30) and job.status in (CANCELLED, DONE)
+    kept = told(films, models)["reports"].parts[0]
+    assert kept >= 1
+    made(jobs, films, "reports", models)
+    assert told(films, models)["reports"].state == READY and len(chat.asked) == told(films, models)["reports"].parts[1]
+    made(jobs, films, "reports", models, anew=True)
+    assert len(chat.asked) == 2 * told(films, models)["reports"].parts[1]
+
+
+def test_a_rebuild_that_fails_leaves_what_was_there(films, jobs, monkeypatch):
+    made(jobs, films, "chains")
+    (file,) = index_folder(films).glob("chains-*")
+    before = file.read_bytes()
+
+    def broken(*_):
+        raise StoreError("The disk is full.")
+
+    monkeypatch.setattr(chains, "build", broken)
+    job = made(jobs, films, "chains", anew=True)
+    assert job.error == "The disk is full." and file.read_bytes() == before
+
+
+def test_what_another_setting_reads_is_told_apart(films, jobs):
+    chains.chain_index(films, Here().encoder(), 2)
+    one = told(films)["chains"]
+    assert one.state == OTHER and one.kept[0].words == "up to 2 steps, followed both ways"
+    communities(films, 3)
+    assert told(films)["communities"].state == OTHER
+    models = Here(Parrot(REPORT))
+    made(jobs, films, "reports", models)
+    (kept,) = told(films)["reports"].kept
+    models.signature = lambda name=None: "another model"
+    assert told(films, models)["reports"].state == PARTLY and told(films, models)["reports"].parts[0] == 0
+
+
+def test_an_absent_model_says_how_to_get_it(films):
+    models = Here()
+    models.absent = "encoder"
+    assert told(films, models)["chains"].lacks == "The encoder model is fetched by a button."
+    assert not told(films, models)["communities"].lacks
+
+
+def test_cases_need_something_solved(films, monkeypatch):
+    monkeypatch.setattr(own, "_read", lambda digest: ())
+    assert "learnt from" in told(films)["cases"].lacks
+
+
+def test_nothing_is_deleted_while_it_is_made_for_a_question(films, jobs):
+    made(jobs, films, "chains")
+    with chains._guard, pytest.raises(StoreError, match="try again when that is done"):
+        delete(jobs, films, KINDS["chains"])
+    assert told(films)["chains"].state == READY
+
+
+def test_indexes_of_an_earlier_content_are_told_and_deleted(films, jobs):
+    made(jobs, films, "communities")
+    newer = build([*TRIPLES, ("Two", "has_genre", "Drama")], films.folder, "films", "both")
+    assert told(newer)["communities"].state == ABSENT
+    (left,) = leftovers(newer)
+    assert left.earlier and left.words == "Communities" and left.size == sum(f.stat().st_size for f in left.path.iterdir())
+    communities(newer)
+    delete_leftover(newer, left)
+    assert not leftovers(newer) and told(newer)["communities"].state == READY
+    delete_leftover(newer, left)  # gone already
+
+
+def test_unknown_and_unfinished_files_are_leftovers(films):
+    folder = index_folder(films)
+    (folder / "strange.bin").write_bytes(b"12345")
+    (folder / ".communities-10.npy-abc").write_bytes(b"half")
+    assert [(one.path.name, one.size) for one in leftovers(films)] == [("strange.bin", 5)]  # the other may be at work
+    os.utime(folder / ".communities-10.npy-abc", (1, 1))
+    assert [one.words for one in leftovers(films)][1] == "A file that was never finished"
+    outside = leftovers(films)[0].__class__(films.folder / "graph.json", "", 0, 0.0)
+    delete_leftover(films, outside)  # no leftover of the graph
+    assert (films.folder / "graph.json").is_file()
+
+
+def test_the_stamp_changes_with_what_is_there(films):
+    before = stamp(films, Here())
+    assert before == stamp(films, Here())
+    np.save(index_folder(films) / "communities-10.npy", np.zeros(5, np.int32))
+    assert stamp(films, Here()) != before
