@@ -1,0 +1,173 @@
+"""The vectors of a graph's texts in blocks on disk: each kept as it is done, and none encoded twice."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from core.graph.store import Graph
+from core.indexes.place import keep
+
+Of = Literal["nodes", "triples"]
+Tell = Callable[[str, float | None], None]
+Texts = tuple[int, list[str]]  # a block's number, and what of it is to be encoded
+Encode = Callable[[Iterable[Texts]], Iterable[tuple[int, np.ndarray]]]
+BLOCK = 1024  # texts; what a kill costs at most
+KEYS, DONE = "keys.npy", "index.json"
+EARLIER = 4  # earlier contents of a graph that are looked through
+NONE = np.zeros((0, 0), np.float32)
+
+
+def count(graph: Graph, of: Of) -> int:
+    """How many nodes or triples the graph has."""
+    return graph.n_nodes if of == "nodes" else graph.n_edges
+
+
+def texts(graph: Graph, of: Of, items: Sequence[int] | range) -> list[str]:
+    """What is encoded: the names of nodes, or triples as `A -> r -> B` (LEGO-GraphRAG's words for them)."""
+    return graph.names(items) if of == "nodes" else [graph.triple_text(int(item)) for item in items]
+
+
+def here(encoder, check: Callable[[], None] | None = None) -> Encode:
+    """Encodes in this process, one block after the other."""
+
+    def encode(blocks: Iterable[Texts]) -> Iterator[tuple[int, np.ndarray]]:
+        for number, wanted in blocks:
+            yield number, encoder.encode(wanted, check) if wanted else NONE
+
+    return encode
+
+
+def block_file(folder: Path, number: int) -> Path:
+    """Where a block lies."""
+    return folder / f"block-{number:06}.npy"
+
+
+@dataclass(eq=False)
+class Blocks:
+    """Blocks of `BLOCK` vectors in `folder`, float16 [rows, d]; vector `i` is that of item `i`.
+
+    `encoded` and `reused` count what `complete` encoded, and what it found among the vectors of an earlier content of the graph.
+    """
+
+    graph: Graph
+    of: Of
+    folder: Path
+    encoded: int = 0
+    reused: int = 0
+
+    def __len__(self) -> int:
+        return -(-count(self.graph, self.of) // BLOCK)
+
+    def items(self, number: int) -> range:
+        """The items of a block."""
+        return range(number * BLOCK, min(count(self.graph, self.of), (number + 1) * BLOCK))
+
+    def read(self, number: int) -> np.ndarray:
+        """A block's vectors, by memory map."""
+        return np.load(block_file(self.folder, number), mmap_mode="r")
+
+    def missing(self) -> list[int]:
+        """The blocks that are not there yet."""
+        return [number for number in range(len(self)) if not block_file(self.folder, number).exists()]
+
+    def complete(self, encode: Encode, progress: Tell, check: Callable[[], None]) -> None:
+        """Encode the missing blocks and keep each as it comes; then the keys of all texts, for the graph's next content.
+
+        A text whose vector an earlier content of the graph has is not encoded again. Raises StoreError, and what `check` and
+        `encode` raise.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        missing, earlier, waiting = self.missing(), Earlier.beside(self.folder), {}
+
+        def wanted() -> Iterator[Texts]:
+            for number in missing:
+                check()
+                told = texts(self.graph, self.of, self.items(number))
+                rows = earlier.rows(keys(told))
+                waiting[number] = rows
+                yield number, [told[i] for i in np.flatnonzero(rows < 0)]
+
+        for done, (number, vectors) in enumerate(encode(wanted()), 1):
+            block = earlier.filled(waiting.pop(number), vectors)
+            keep(block_file(self.folder, number), lambda stream, block=block: np.save(stream, block))
+            self.encoded, self.reused = self.encoded + len(vectors), self.reused + len(block) - len(vectors)
+            share, total = 1 - (len(missing) - done) / len(self), count(self.graph, self.of)
+            progress(f"Encoding {self.of}: {round(share * total):,} of {total:,}", share)
+        every = [keys(texts(self.graph, self.of, self.items(number))) for number in range(len(self))]
+        keep(self.folder / KEYS, lambda stream: np.save(stream, np.concatenate(every)))
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The finished vectors of one content: the keys of its texts ascending by their first half, and the row of each."""
+
+    folder: Path
+    keys: np.ndarray  # uint64 [n, 2]
+    rows: np.ndarray  # int64 [n]
+
+    def find(self, wanted: np.ndarray) -> np.ndarray:
+        """For each key its row, or -1, int64."""
+        at = np.minimum(np.searchsorted(self.keys[:, 0], wanted[:, 0]), len(self.keys) - 1)
+        return np.where((self.keys[at] == wanted).all(axis=1), self.rows[at], -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """The vectors that earlier contents of a graph have. Row numbers run on from one source to the next."""
+
+    sources: tuple[Source, ...]
+    _blocks: dict[Path, np.ndarray] = field(default_factory=dict)
+
+    @classmethod
+    def beside(cls, folder: Path) -> Earlier:
+        """What finished folders of this name hold beside that of other contents, the newest first."""
+        others = [done.parent for done in folder.parent.parent.glob(f"*/{folder.name}/{DONE}") if done.parent != folder]
+        others.sort(key=lambda other: (-(other / DONE).stat().st_mtime_ns, str(other)))
+        found = []
+        for other in others[:EARLIER]:
+            known = np.load(other / KEYS)
+            order = np.argsort(known[:, 0], kind="stable")
+            found.append(Source(other, known[order], order))
+        return cls(tuple(found))
+
+    def rows(self, wanted: np.ndarray) -> np.ndarray:
+        """For each key the number of its vector, or -1, int64."""
+        found, start = np.full(len(wanted), -1, np.int64), 0
+        for source in self.sources:
+            here = source.find(wanted)
+            found = np.where((found < 0) & (here >= 0), start + here, found)
+            start += len(source.rows)
+        return found
+
+    def filled(self, rows: np.ndarray, fresh: np.ndarray) -> np.ndarray:
+        """float16 [len(rows), d]: the vectors of these rows, the `fresh` ones in the places of -1."""
+        known = {int(place): self._vector(int(rows[place])) for place in np.flatnonzero(rows >= 0)}
+        width = len(next(iter(known.values()))) if known else fresh.shape[1]
+        block = np.empty((len(rows), width), np.float16)
+        for place, vector in known.items():
+            block[place] = vector
+        if len(fresh):
+            block[rows < 0] = fresh
+        return block
+
+    def _vector(self, row: int) -> np.ndarray:
+        for source in self.sources:
+            if row < len(source.rows):
+                break
+            row -= len(source.rows)
+        file = block_file(source.folder, row // BLOCK)
+        if file not in self._blocks:
+            self._blocks[file] = np.load(file, mmap_mode="r")
+        return self._blocks[file][row % BLOCK]
+
+
+def keys(told: Sequence[str]) -> np.ndarray:
+    """What texts are known by: 128 bits of a hash of each, uint64 [n, 2]."""
+    hashed = b"".join(hashlib.blake2b(text.encode("utf-8"), digest_size=16).digest() for text in told)
+    return np.frombuffer(hashed, "<u8").reshape(-1, 2)

@@ -1,0 +1,229 @@
+"""Vectors of a graph's nodes or triples in faiss: which are nearest to a question."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.errors import BadInput, StoreError
+from core.graph.store import Graph
+from core.graph.write import locked
+from core.indexes import encoded
+from core.indexes.chains import fingerprint
+from core.indexes.encoded import DONE, Blocks, Encode, Of, Tell, count, here, texts
+from core.indexes.place import free, index_folder, keep, waiting
+from core.spans import span
+
+VERSION, HELD = 1, 4
+FLAT_UP_TO, HNSW_UP_TO = 100_000, 1_000_000  # vectors; beyond, an inverted file
+LINKS, BUILDING, SEARCHING = 32, 80, 256  # of HNSW: M, efConstruction, efSearch
+PROBED, BYTES, TRAINED = 32, "SQ8", 64  # of the inverted file: lists looked into, how vectors are kept, vectors a list is learnt from
+LIMIT = 1_000_000  # nodes or triples that are encoded without being asked twice
+AT_ONCE = 100_000  # nodes or triples that are encoded within a question
+SAMPLE = 256  # texts encoded to tell how long all would take
+INDEX = "index.faiss"
+_held: OrderedDict[tuple, VectorIndex] = OrderedDict()
+_guard = threading.Lock()
+
+
+def nothing(*_) -> None:
+    """No progress is told, and nobody cancels."""
+
+
+@dataclass(frozen=True, eq=False)
+class VectorIndex:
+    """Unit vectors in faiss, vector `i` that of node or triple `i`. `facts` tells kind, dimension, items, seconds, encoded, reused."""
+
+    index: Any
+    facts: dict[str, Any]
+
+    def __len__(self) -> int:
+        return self.facts["items"]
+
+    def nearest(self, vector: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The `k` items of largest cosine, fewer where there are fewer: (ids int64, cosines float64) by (-cosine, id).
+
+        Cosines that agree to six digits are equal. Twice as many are asked for, so that equals at the cut are told apart by id.
+        """
+        asked = min(len(self), 2 * k + 16)
+        scores, ids = self.index.search(np.asarray(vector, np.float32)[None], asked)
+        there = ids[0] >= 0  # an inverted file may find fewer
+        ids, scores = ids[0][there].astype(np.int64), np.round(scores[0][there].astype(np.float64), 6)
+        order = np.lexsort((ids, -scores))[:k]
+        return ids[order], scores[order]
+
+
+def place(graph: Graph, encoder, of: Of) -> Path:
+    """The folder of the vectors of this graph's nodes or triples by this encoder. Raises StoreError."""
+    return index_folder(graph) / f"vectors-{of}-{fingerprint(encoder)}"
+
+
+def vector_index(graph: Graph, encoder, of: Of, progress: Tell = nothing, check: Callable[[], None] = nothing) -> VectorIndex:
+    """The vectors, encoded first where there are none yet and few are wanted.
+
+    Raises StoreError where there are none and more than `AT_ONCE` are wanted, with the command that prepares them.
+    """
+    key = (graph.digest, fingerprint(encoder), of)
+    with waiting(_guard, check):
+        index = _held.pop(key, None)
+        if index is None or not (place(graph, encoder, of) / DONE).exists():  # may have been deleted since
+            index = opened(place(graph, encoder, of))
+            if index is None and count(graph, of) > AT_ONCE:
+                name = graph.folder or graph.name
+                raise StoreError(
+                    f"The {count(graph, of):,} {of} of “{graph.name}” have no vectors yet; encode them on the page Indexes, or with: "
+                    f"python -m core index vectors --graph {name} --of {of}"
+                )
+            index = index or build(graph, encoder, of, progress, check)
+        _held[key] = index
+        while len(_held) > HELD:
+            _held.popitem(last=False)
+    return index
+
+
+def build(
+    graph: Graph,
+    encoder,
+    of: Of,
+    progress: Tell = nothing,
+    check: Callable[[], None] = nothing,
+    limit: int = LIMIT,
+    encode: Encode | None = None,
+) -> VectorIndex:
+    """The vectors, made where they are not finished; what is done goes to disk block by block and is taken up again.
+
+    `encode` encodes blocks elsewhere than here. The same bytes whoever encodes, in whatever order. Raises BadInput where there are more
+    than `limit` nodes or triples, and StoreError.
+    """
+    folder = place(graph, encoder, of)
+    with locked(folder / "building", True, check):
+        ready = opened(folder)
+        if ready is not None:
+            return ready
+        if count(graph, of) > limit:
+            raise BadInput(too_many(graph, encoder, of, limit))
+        blocks, start = Blocks(graph, of, folder), time.monotonic()
+        progress(f"Encoding {of}: {count(graph, of):,} in all", 1 - len(blocks.missing()) / len(blocks))
+        blocks.complete(encode or here(encoder, check), progress, check)
+        progress("Making the vectors searchable", None)
+        index, kind = searchable(blocks, check)
+        keep(folder / INDEX, lambda stream: _write(index, stream))
+        facts = {"version": VERSION, "of": of, "kind": kind, "items": index.ntotal, "dimension": index.d}
+        facts |= {"encoded": blocks.encoded, "reused": blocks.reused, "seconds": round(time.monotonic() - start, 1)}
+        keep(folder / DONE, lambda stream: stream.write(json.dumps(facts).encode()))
+        return opened(folder) or VectorIndex(index, facts)
+
+
+def opened(folder: Path) -> VectorIndex | None:
+    """The finished vectors in a folder, by memory map; None where there are none or they are damaged."""
+    import faiss
+
+    try:
+        facts = json.loads((folder / DONE).read_text("utf-8"))
+        index = faiss.read_index(str(folder / INDEX), faiss.IO_FLAG_MMAP_IFC)
+    except (OSError, ValueError, RuntimeError):
+        return None
+    fits = facts.get("version") == VERSION and index.ntotal == facts.get("items") and index.d == facts.get("dimension")
+    return VectorIndex(_tuned(index), facts) if fits else None
+
+
+def coverage(graph: Graph, encoder, of: Of) -> tuple[int, int]:
+    """How many nodes or triples are encoded, and how many there are; all only once the index is finished too."""
+    folder, total = place(graph, encoder, of), count(graph, of)
+    if (folder / DONE).exists():
+        return total, total
+    blocks = Blocks(graph, of, folder)
+    return min(total - 1, (len(blocks) - len(blocks.missing())) * encoded.BLOCK), total
+
+
+def delete(folder: Path) -> None:
+    """Remove the vectors in a folder, finished or not. Raises StoreError."""
+    try:
+        (folder / DONE).unlink(missing_ok=True)
+        shutil.rmtree(folder)
+    except OSError as error:
+        raise StoreError(f"The vectors in {folder} cannot be removed: {error.strerror or error}.") from None
+
+
+def forget(graph: Graph) -> None:
+    """Let go of the graph's vectors in memory. Raises StoreError while they are encoded by a question."""
+    with free(_guard, "The vectors"):
+        for key in [key for key in _held if key[0] == graph.digest]:
+            del _held[key]
+
+
+def kind_for(items: int) -> str:
+    """The faiss index for so many vectors, as its factory names it: exact search, then a graph of neighbours, then an inverted file."""
+    if items <= FLAT_UP_TO:
+        return "Flat"
+    return f"HNSW{LINKS}_{BYTES}" if items <= HNSW_UP_TO else f"IVF{4 * round(items**0.5)},{BYTES}"
+
+
+def searchable(blocks: Blocks, check: Callable[[], None], kind: str = "") -> tuple[Any, str]:
+    """A faiss index of the blocks' vectors for inner products, and its kind (default: by their number).
+
+    Made by one thread, since more would link an HNSW graph differently each time.
+    """
+    import faiss
+
+    threads = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    try:
+        return _searchable(faiss, blocks, check, kind)
+    finally:
+        faiss.omp_set_num_threads(threads)
+
+
+def _searchable(faiss, blocks: Blocks, check: Callable[[], None], kind: str) -> tuple[Any, str]:
+    items = blocks.items(len(blocks) - 1).stop
+    kind = kind or kind_for(items)
+    index = faiss.index_factory(blocks.read(0).shape[1], kind, faiss.METRIC_INNER_PRODUCT)
+    if kind.startswith("HNSW"):
+        index.hnsw.efConstruction = BUILDING
+    if not index.is_trained:
+        wanted = TRAINED * int(kind[3:].split(",")[0]) if kind.startswith("IVF") else TRAINED * 256
+        step = max(1, items // wanted)
+        index.train(np.concatenate([blocks.read(number)[::step] for number in range(len(blocks))]).astype(np.float32))
+    for number in range(len(blocks)):
+        check()
+        index.add(np.ascontiguousarray(blocks.read(number), np.float32))
+    return _tuned(index), kind
+
+
+def too_many(graph: Graph, encoder, of: Of, limit: int) -> str:
+    """What encoding more than `limit` would cost, from the time that a sample of them takes here."""
+    items = count(graph, of)
+    sample = texts(graph, of, np.linspace(0, items - 1, SAMPLE).astype(np.int64))
+    encoder.encode(sample[:1])
+    start = time.perf_counter()
+    width = encoder.encode(sample).shape[1]
+    rate = SAMPLE / max(1e-9, time.perf_counter() - start)
+    size = items * width * 3 / (1 << 30)  # two bytes a number in the blocks, one in the index
+    return (
+        f"“{graph.name}” has {items:,} {of}, more than the limit of {limit:,}: at {rate:,.0f} texts a second, encoding them takes about "
+        f"{span(items / rate)} on this computer and {size:,.1f} GB of disk. Say --limit {items} to do it all the same."
+    )
+
+
+def _tuned(index):
+    """The index with how thoroughly it is searched."""
+    if hasattr(index, "hnsw"):
+        index.hnsw.efSearch = SEARCHING
+    elif hasattr(index, "nprobe"):
+        index.nprobe = PROBED
+    return index
+
+
+def _write(index, stream) -> None:
+    import faiss
+
+    faiss.write_index(index, faiss.PyCallbackIOWriter(stream.write))

@@ -1,0 +1,208 @@
+"""Vectors of nodes and triples: nearest by hand and by brute force, taken up after a kill, reused when triples are added."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from core.errors import BadInput, Cancelled, StoreError
+from core.graph.build import build as build_graph
+from core.indexes import encoded, vectors
+from core.indexes.vectors import build, delete, kind_for, opened, place, searchable, vector_index
+from tests.films import TRIPLES, Bag
+
+
+class Counting(Bag):
+    """Remembers what it was asked; after `most` texts a person cancels."""
+
+    def __init__(self, most=10**9):
+        self.asked, self.most = [], most
+
+    def encode(self, texts, check=None):
+        if check and len(self.asked) >= self.most:
+            raise Cancelled()
+        self.asked += texts
+        return super().encode(texts)
+
+
+@pytest.fixture
+def grown(tmp_path):
+    """Builds the films graph, with more triples where they are given, always in the same folder."""
+    return lambda *more: build_graph([*TRIPLES, *more], tmp_path / "films", "films", "both")
+
+
+def bytes_of(folder):
+    return {file.name: file.read_bytes() for file in folder.iterdir() if file.name != encoded.DONE}
+
+
+def test_the_nearest_by_hand(grown):
+    # “who is ann of one” holds ann and one, each one of five words: cosine 1 / sqrt(5) = 0.447214; equal ones by id.
+    graph = grown()
+    question = Bag().encode(["who is ann of one"])[0]
+    ids, cosines = vector_index(graph, Bag(), "nodes").nearest(question, 3)
+    assert graph.names(ids) == ["One", "Ann", graph.node_name(2)] and cosines.tolist() == [0.447214, 0.447214, 0.0]
+    ids, cosines = vector_index(graph, Bag(), "nodes").nearest(question, 99)
+    assert len(ids) == 5 and ids[2:].tolist() == [2, 3, 4]
+    # One -> directed_by -> Ann has five words, the arrow twice: sqrt(1 + 4 + 1 + 1) long, ann and one in common.
+    ids, cosines = vector_index(graph, Bag(), "triples").nearest(question, 1)
+    assert graph.triple_text(ids[0]) == "One -> directed_by -> Ann" and cosines[0] == pytest.approx(2 / np.sqrt(5 * 7), abs=5e-4)
+
+
+def test_what_is_kept_is_opened_again_and_deleted(grown):
+    graph, encoder = grown(), Counting()
+    first = build(graph, encoder, "nodes")
+    assert first.facts["kind"] == "Flat" and first.facts["encoded"] == 5 and len(encoder.asked) > 5 - 1
+    asked = len(encoder.asked)
+    again = opened(place(graph, encoder, "nodes"))
+    assert again.facts == first.facts and len(build(graph, encoder, "nodes")) == 5 and len(encoder.asked) == asked
+    held = vector_index(graph, encoder, "nodes")
+    delete(place(graph, encoder, "nodes"))
+    assert opened(place(graph, encoder, "nodes")) is None and vector_index(graph, encoder, "nodes") is not held
+    with pytest.raises(StoreError, match="cannot be removed"):
+        delete(place(graph, encoder, "triples"))
+
+
+def test_a_damaged_index_is_made_again_from_its_blocks(grown):
+    graph, encoder = grown(), Counting()
+    build(graph, encoder, "nodes")
+    folder, asked = place(graph, encoder, "nodes"), len(encoder.asked)
+    for name in (vectors.INDEX, encoded.DONE):
+        before = bytes_of(folder)
+        (folder / name).write_bytes(b"garbage")
+        assert len(build(graph, encoder, "nodes")) == 5 and bytes_of(folder) == before
+    assert len(encoder.asked) == asked  # nothing was encoded again
+
+
+def test_a_cancelled_build_is_taken_up_where_it_stopped(grown, monkeypatch):
+    monkeypatch.setattr(encoded, "BLOCK", 2)
+    graph, stopped = grown(), Counting(most=3 + 1)  # the first text tells encoders apart
+    with pytest.raises(Cancelled):
+        build(graph, stopped, "nodes", check=lambda: None)
+    folder = place(graph, stopped, "nodes")
+    assert [file.name for file in sorted(folder.iterdir())] == ["block-000000.npy", "block-000001.npy", "building.lock"]
+    assert opened(folder) is None and vectors.coverage(graph, stopped, "nodes") == (4, 5)
+    told, encoder = [], Counting()
+    found = build(graph, encoder, "nodes", lambda text, share: told.append((text, share)))
+    assert encoder.asked[1:] == [graph.node_name(4)] and found.facts["encoded"] == 1 and told[-2] == ("Encoding nodes: 5 of 5", 1.0)
+    assert vectors.coverage(graph, encoder, "nodes") == (5, 5)
+    at_once = grown_bytes(grown, folder)
+    assert bytes_of(folder) == at_once
+
+
+def grown_bytes(grown, folder):
+    """The bytes of the same vectors made in one go."""
+    before = {file: file.read_bytes() for file in folder.iterdir()}
+    delete(folder)
+    build(grown(), Bag(), "nodes")
+    made = bytes_of(folder)
+    for file, content in before.items():
+        file.write_bytes(content)
+    return made
+
+
+def test_only_new_texts_are_encoded_when_triples_are_added(grown, monkeypatch):
+    monkeypatch.setattr(encoded, "BLOCK", 2)
+    build(grown(), Bag(), "triples")
+    graph, encoder = grown(("Anew", "written_by", "Ann"), ("One", "written_by", "Ann"), ("One", "has_genre", "Comedy")), Counting()
+    found = build(graph, encoder, "triples")
+    new = {"Anew -> written_by -> Ann", "One -> written_by -> Ann", "One -> has_genre -> Comedy"}
+    assert set(encoder.asked[1:]) == new and (found.facts["encoded"], found.facts["reused"]) == (3, 5)
+    folder = place(graph, encoder, "triples")
+    reused = bytes_of(folder)
+    monkeypatch.setattr(encoded, "EARLIER", 0)
+    delete(folder)
+    assert build(graph, Bag(), "triples").facts["reused"] == 0 and bytes_of(folder) == reused
+
+
+def test_too_many_are_refused_with_their_cost(grown):
+    with pytest.raises(BadInput, match=r"has 5 nodes, more than the limit of 4: at [\d,]+ texts a second.*Say --limit 5"):
+        build(grown(), Bag(), "nodes", limit=4)
+    assert len(build(grown(), Bag(), "nodes", limit=5)) == 5
+
+
+def test_within_a_question_only_few_are_encoded(grown, monkeypatch):
+    graph = grown()
+    monkeypatch.setattr(vectors, "AT_ONCE", 4)
+    with pytest.raises(StoreError, match=r"5 nodes of “films” have no vectors yet.*core index vectors --graph .*films --of nodes"):
+        vector_index(graph, Bag(), "nodes")
+    build(graph, Bag(), "nodes")
+    assert len(vector_index(graph, Bag(), "nodes")) == 5
+
+
+@pytest.fixture(scope="module")
+def clouds(tmp_path_factory):
+    """Blocks of 4,000 vectors around 40 centres, as float16."""
+    rng = np.random.default_rng(0)
+    centres = rng.standard_normal((40, 32))
+    made = centres[rng.integers(40, size=4000)] + 0.5 * rng.standard_normal((4000, 32))
+    made /= np.linalg.norm(made, axis=1, keepdims=True)
+    folder = tmp_path_factory.mktemp("clouds")
+    for number, start in enumerate(range(0, 4000, encoded.BLOCK)):
+        np.save(encoded.block_file(folder, number), made[start : start + encoded.BLOCK].astype(np.float16))
+
+    class Nodes:
+        n_nodes = 4000
+
+    return encoded.Blocks(Nodes(), "nodes", folder), made.astype(np.float16).astype(np.float32)
+
+
+@pytest.mark.parametrize("kind, least", [("Flat", 1.0), ("HNSW32_SQ8", 0.95), ("IVF64,SQ8", 0.95)])
+def test_every_kind_of_index_finds_what_brute_force_finds(clouds, tmp_path, kind, least):
+    blocks, made = clouds
+    index, _ = searchable(blocks, lambda: None, kind)
+    with open(tmp_path / vectors.INDEX, "wb") as stream:
+        vectors._write(index, stream)
+    facts = f'{{"version": 1, "items": 4000, "dimension": 32, "kind": "{kind}"}}'
+    (tmp_path / encoded.DONE).write_text(facts)
+    found, hits = opened(tmp_path), 0
+    for query in made[::80]:
+        exact = np.argsort(-(made @ query), kind="stable")[:20]
+        hits += len(np.intersect1d(found.nearest(query, 20)[0], exact)) / 20 / 50
+    assert hits >= least - 1e-9
+    again, _ = searchable(blocks, lambda: None, kind)
+    with open(tmp_path / "again", "wb") as stream:
+        vectors._write(again, stream)
+    assert (tmp_path / "again").read_bytes() == (tmp_path / vectors.INDEX).read_bytes()
+
+
+def test_the_kind_goes_by_size():
+    assert [kind_for(n) for n in (5, 100_000, 100_001, 4_000_000)] == ["Flat", "Flat", "HNSW32_SQ8", "IVF8000,SQ8"]
+
+
+SLOW = """
+import sys, time
+from core.graph.store import Graph
+from core.indexes import encoded, vectors
+from tests.films import Bag
+
+class Slow(Bag):
+    def encode(self, texts, check=None):
+        time.sleep(0.1)
+        return super().encode(texts)
+
+encoded.BLOCK = 1
+vectors.build(Graph.open(sys.argv[1]), Slow(), "nodes")
+"""
+
+
+def test_killed_in_the_middle_at_most_one_block_is_lost(grown, monkeypatch):
+    monkeypatch.setattr(encoded, "BLOCK", 1)
+    graph = grown()
+    folder = place(graph, Bag(), "nodes")
+    process = subprocess.Popen([sys.executable, "-c", SLOW, str(graph.folder)])
+    deadline = time.monotonic() + 120
+    while not (folder / "block-000001.npy").exists():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = len(list(folder.glob("block-*.npy")))
+    assert 2 <= kept < 5 and opened(folder) is None
+    encoder = Counting()
+    assert build(graph, encoder, "nodes").facts["encoded"] == 5 - kept == len(encoder.asked) - 1
