@@ -1,0 +1,122 @@
+"""The README's table of figures: every instance that runs here, over unseen questions; `python -m tests.benchmarks.figures`.
+
+What was done is kept, so that the same command goes on where it stopped. With names of instances after it, only those are asked.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.commands.terminal import finish
+from core.engine import shared
+from core.evaluation.plan import make_plan
+from core.evaluation.store import shared as store
+from core.evaluation.summary import Summary
+from core.instances.catalogue import Instance, catalogue
+from core.instances.needs import missing, needed
+from core.operators.base import Line
+
+SETS = "metaqa-1hop-test,metaqa-2hop-test,metaqa-3hop-test"
+STAGES = (
+    ("subgraph_recall", "in the subgraph"),
+    ("subgraph_hit", "any"),
+    ("path_recall", "in the paths"),
+    ("path_recall@32", "in the best 32"),
+    ("path_hit@32", "any"),
+    ("reader_hit@1", "reader's first"),
+)
+SLOW = ("lego-14-mean", "lego-v1-10", "lego-v1-11", "lego-v1-12", "lego-v1-16", "lego-v1-17", "lego-v1-18", "lego-13-llm-embeddings")
+ENDLESS = ("lego-v1-13",)  # a language model is asked at each of thousands of branches: over six minutes a question
+
+
+@dataclass(frozen=True)
+class Sample:
+    """How many questions of each hop count are asked, whether a language model answers, and whether nothing is shared."""
+
+    size: int
+    model: bool
+    cold: bool
+
+
+QUALITY, SLOWER, ANSWERS, CHOICES = Sample(200, False, False), Sample(20, False, False), Sample(10, True, True), Sample(3, True, True)
+
+
+def main() -> None:
+    """Ask what was not asked yet and print the table as Markdown."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.figures", description=__doc__)
+    parser.add_argument("instances", nargs="*", help="ids of instances (default: all that run here)")
+    parser.add_argument("--only", choices=("quality", "answers"), help="one of the two parts")
+    options = parser.parse_args()
+    engine = shared()
+    known = catalogue()
+    chosen = [known[name] for name in options.instances] or [i for i in known.values() if i.id not in ENDLESS]
+    ready = [i for i in chosen if not missing(i.line, engine.models)]
+    asking = {i.id for i in ready if asks(i, engine.models)}
+    groups = {
+        QUALITY: [i for i in ready if i.id not in asking and i.id not in SLOW],
+        SLOWER: [i for i in ready if i.id not in asking and i.id in SLOW],
+        ANSWERS: [i for i in ready if i.id not in asking and i.id not in SLOW],
+        CHOICES: [i for i in ready if i.id in asking or i.id in SLOW],
+    }
+    found = {
+        sample: summary(engine, instances, sample) for sample, instances in groups.items() if instances and wanted(sample, options.only)
+    }
+    for line in table(ready, found):
+        print(line)
+
+
+def wanted(sample: Sample, only: str | None) -> bool:
+    return only is None or sample.model == (only == "answers")
+
+
+def asks(instance: Instance, models) -> bool:
+    """Whether a language model is asked before the answer."""
+    line = Line(tuple(operator for operator in instance.line if operator.stage != "generate"))
+    return not len(line) or any(models.info(name).kind == "chat" for name in needed(line))
+
+
+def summary(engine, instances: list[Instance], sample: Sample) -> Summary:
+    """The run of some instances over a sample, finished first where it is not."""
+    plan = make_plan(instances, SETS, sample.size, engine.graph, model=sample.model, cold=sample.cold)
+    job = engine.evaluate(plan)
+    finish(job)
+    return Summary(store().run(job.number), store().rows(job.number))
+
+
+def table(instances: list[Instance], found: dict[Sample, Summary]):
+    """The lines of a Markdown table: answers alive after each stage at 1, 2 and 3 hops, Hits@1, seconds of retrieval."""
+    yield f"| instance | {' | '.join(words for _, words in STAGES)} | n | Hits@1 | n | seconds |"
+    yield "|---" + "|---:" * (len(STAGES) + 4) + "|"
+    for instance in instances:
+        best = next((run for run in found.values() if instance.id in run.instances and not run.run.spec["model"]), None)
+        answered = next((run for run in found.values() if instance.id in run.instances and run.run.spec["model"]), None)
+        run = best or answered
+        cells = [by_hops(run, instance.id, name) for name, _ in STAGES] + [str(size(run, instance.id))]
+        cells += (
+            [by_hops(answered, instance.id, "hits@1"), str(size(answered, instance.id)), seconds(answered, instance.id)] if answered else []
+        )
+        yield f"| `{instance.id}` | {' | '.join(cells)} |"
+
+
+def by_hops(run: Summary, instance: str, name: str) -> str:
+    """A metric's means, one a hop count."""
+    told = [part.table([name])[instance][name].mean for part in run.by_hops().values()]
+    return " ".join("–" if mean is None else f"{mean:.2f}".replace("0.", ".", 1) if mean < 1 else "1.0" for mean in told)
+
+
+def size(run: Summary, instance: str) -> int:
+    """How many questions of each hop count were scored, in the least."""
+    return min(part.counts(instance)["scored"] for part in run.by_hops().values())
+
+
+def seconds(run: Summary, instance: str) -> str:
+    """The median of the seconds before the answer is generated."""
+    spent = [sum(cost.seconds for cost in row.outcome.costs if cost.stage != "generate") for row in run.of(instance) if row.outcome]
+    return f"{np.median(spent):.3g}" if spent else "–"
+
+
+if __name__ == "__main__":
+    main()
