@@ -49,13 +49,13 @@ def paths_list(graph, state: State) -> list[dict[str, Any]]:
         return []
     return [
         {
-            "text": graph.text(path),
+            "text": text,
             "score": state.paths.score(i),
             "nodes": graph.names(path.nodes),
             "relations": [graph.relation_name(edge) for edge in path.edges],
             "forward": list(path.forward),
         }
-        for i, path in enumerate(state.paths.items)
+        for i, (path, text) in enumerate(zip(state.paths.items, graph.texts(state.paths.items)))
     ]
 
 

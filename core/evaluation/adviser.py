@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.cases.feedback import Rating
-from core.graph.store import Graph
+from core.graph.protocol import KnowledgeGraph
 from core.types import Question
 
 USUAL, LEAST, MOST = 1000, 50, 20_000  # nodes
@@ -39,7 +39,7 @@ class Advice:
     reasons: tuple[str, ...]
 
 
-def advise(graph: Graph, question: Question, seeds: Sequence[int], ratings: Sequence[Rating] = ()) -> Advice:
+def advise(graph: KnowledgeGraph, question: Question, seeds: Sequence[int], ratings: Sequence[Rating] = ()) -> Advice:
     """The size for a question that starts from `seeds`; `ratings` is the feedback log of the graph.
 
     `question.hops` is taken as the number of steps where it is known. Nothing is applied: the caller shows it.
@@ -55,7 +55,7 @@ def advise(graph: Graph, question: Question, seeds: Sequence[int], ratings: Sequ
     return Advice(size, aim, steps, spread, tuple(filter(None, (why_steps, why_density, why_aim, why_feedback, last))))
 
 
-def walk_spread(graph: Graph, seeds: Sequence[int], steps: int) -> tuple[float, int]:
+def walk_spread(graph: KnowledgeGraph, seeds: Sequence[int], steps: int) -> tuple[float, int]:
     """(over how many nodes a walk of `steps` steps from the seeds spreads, the number of edges at the seeds).
 
     exp(-sum p ln p) of the probabilities p of where a walk that takes every edge at a node with the same probability is after the
@@ -64,29 +64,21 @@ def walk_spread(graph: Graph, seeds: Sequence[int], steps: int) -> tuple[float, 
     """
     nodes, counts = np.unique(np.asarray(seeds, np.int64), return_counts=True)
     mass = counts / counts.sum()
-    edges = int(sum(graph.degree(int(node), "graph") for node in nodes))
+    edges = int(graph.degrees(nodes, "graph").sum())
     for _ in range(steps):
         nodes, mass = _step(graph, nodes, mass)
     return float(np.exp(-(mass * np.log(mass)).sum())), edges
 
 
-def _step(graph: Graph, nodes: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _step(graph: KnowledgeGraph, nodes: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """One step of the walk: (nodes ascending, probabilities). A node without edges keeps its share."""
-    ways = {"out": [(graph.out_indptr, graph.tails)], "in": [(graph.in_indptr, graph.in_heads)]}
-    sides = ways.get(graph.direction) or ways["out"] + ways["in"]
-    degrees = sum(np.asarray(indptr[nodes + 1] - indptr[nodes], np.int64) for indptr, _ in sides)
+    degrees = graph.degrees(nodes, "graph")
     order = np.lexsort((nodes, -mass))
     going = order[(np.cumsum(degrees[order]) <= EDGES) & (degrees[order] > 0)]
     staying = np.setdiff1d(order, going)
-    to, shares = [nodes[staying]], [mass[staying]]
-    for indptr, ends in sides:
-        starts = np.asarray(indptr[nodes[going]], np.int64)
-        counts = np.asarray(indptr[nodes[going] + 1], np.int64) - starts
-        places = np.repeat(starts - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts) + np.arange(counts.sum())
-        to.append(np.asarray(ends[places], np.int64))
-        shares.append(np.repeat(mass[going] / degrees[going], counts))
-    reached, inverse = np.unique(np.concatenate(to), return_inverse=True)
-    return reached, np.bincount(inverse, np.concatenate(shares))
+    steps = graph.steps_from(nodes[going], "graph")
+    reached, inverse = np.unique(np.concatenate([nodes[staying], steps.nodes]), return_inverse=True)
+    return reached, np.bincount(inverse, np.concatenate([mass[staying], (mass[going] / degrees[going])[steps.rows]]))
 
 
 def _steps(question: Question) -> tuple[int, str]:
@@ -106,7 +98,7 @@ def form(question: Question) -> str:
     return " ".join(re.findall(r"[\w']+", text.casefold()))
 
 
-def _density(graph: Graph, spread: float, steps: int, edges: int) -> tuple[int, str]:
+def _density(graph: KnowledgeGraph, spread: float, steps: int, edges: int) -> tuple[int, str]:
     """1 where neighbourhoods grow more than twice as fast as the graph's mean degree, -1 where less than half as fast."""
     mean = (1 if graph.direction != "both" else 2) * graph.n_edges / max(1, graph.n_nodes)
     growth = spread ** (1 / steps)

@@ -8,6 +8,7 @@ from typing import Any
 
 from core.evaluation.matching import match, normalize
 from core.evaluation.survival import funnel, gold_nodes
+from core.operators.read import relations_of
 from core.types import Ranking, State, Step
 
 MODEL, READER = "language model", "graph reader"
@@ -131,6 +132,7 @@ def extracted(graph, subgraph, nodes: Sequence[Sequence[int]]) -> Extracted:
 def ranked_texts(graph, paths: Ranking, answers: Sequence[str]) -> Ranked:
     """The paths' texts against the answers, by `match`. Names are normalised once each, which gives the same text."""
     wanted = [normalize(answer) for answer in answers]
+    kinds = relations_of(graph, paths.items)
     known: dict[int, str] = {}
     relations: dict[tuple[int, bool], str] = {}
 
@@ -140,9 +142,9 @@ def ranked_texts(graph, paths: Ranking, answers: Sequence[str]) -> Ranked:
         return known[item]
 
     def relation(edge: int, forward: bool) -> str:
-        key = (int(graph.relations[edge]), forward)
+        key = (kinds[edge], forward)
         if key not in relations:
-            relations[key] = normalize(graph.relation_name(edge) + ("" if forward else "_reverse"))
+            relations[key] = normalize(graph.relation_names[key[0]] + ("" if forward else "_reverse"))
         return relations[key]
 
     def held(path) -> list[int]:

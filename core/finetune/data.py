@@ -15,7 +15,7 @@ from core.graph.store import Graph
 from core.operators.base import Context
 from core.operators.extract import PersonalizedPageRank
 from core.operators.paths import ShortestPaths
-from core.operators.tree import triple
+from core.operators.tree import newest
 from core.types import Path, Question, State
 
 RETRIEVAL = PersonalizedPageRank(keep=2000, damping=0.8) >> ShortestPaths(hops=4)
@@ -88,7 +88,7 @@ def example(
     wrong = turns(turns([wrong[int(i)] for i in rng.permutation(len(wrong))], lambda one: one[0]), lambda one: len(one[0]))
     wrong_paths = [path for _, path in wrong[:NEGATIVES]]
     plan = [graph.relation_names[code >> 1] for code in best]
-    others = [graph.relation_names[r] for r in np.unique(graph.relations[state.subgraph.edges])]
+    others = [graph.relation_names[r] for r in np.unique(graph.triples(state.subgraph.edges)[1])]
     parts = (
         _texts("path", map(graph.text, right), map(graph.text, wrong_paths)),
         _texts("triple", _triples(graph, right), _triples(graph, wrong_paths)),
@@ -126,4 +126,4 @@ def _texts(unit: str, positives: Iterable[str], negatives: Iterable[str]) -> Tex
 
 def _triples(graph: Graph, paths: Iterable[Path]) -> list[str]:
     steps = [zip(path.nodes, path.nodes[1:], path.edges, path.forward) for path in paths]
-    return [triple(graph, Path((a, b), (edge,), (along,))) for path in steps for a, b, edge, along in path]
+    return newest(graph, [Path((a, b), (edge,), (along,)) for path in steps for a, b, edge, along in path])

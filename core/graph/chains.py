@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.graph.neighbourhood import seed_array
-from core.graph.store import Graph
+from core.graph.protocol import KnowledgeGraph
 from core.types import Path
 
 Chain = tuple[int, ...]
@@ -25,12 +25,13 @@ def nothing() -> None:
     """A check that never cancels."""
 
 
-def chain_of(graph: Graph, path: Path) -> Chain:
+def chain_of(graph: KnowledgeGraph, path: Path) -> Chain:
     """The chain that a path runs along."""
-    return tuple(2 * int(graph.relations[edge]) + (not forward) for edge, forward in zip(path.edges, path.forward))
+    relations = graph.triples(np.array(path.edges, np.int64))[1].tolist()
+    return tuple(2 * relation + (not forward) for relation, forward in zip(relations, path.forward))
 
 
-def chain_name(graph: Graph, chain: Chain) -> str:
+def chain_name(graph: KnowledgeGraph, chain: Chain) -> str:
     """A chain as relation names, a step against its triple with `_reverse`, as in path texts: `directed_by_reverse -> has_genre`."""
     return " -> ".join(graph.relation_names[code >> 1] + ("_reverse" if code & 1 else "") for code in chain)
 
@@ -77,14 +78,14 @@ class Front:
         return Path(tuple(reversed(nodes)), tuple(reversed(edges)), tuple(reversed(forward)))
 
 
-def start(graph: Graph, seeds: Iterable[int]) -> Front:
+def start(graph: KnowledgeGraph, seeds: Iterable[int]) -> Front:
     """The front before the first step. Raises BadInput for nodes that the graph has not."""
     nodes = np.unique(seed_array(graph, seeds))
     none = np.full(len(nodes), -1, np.int64)
     return Front(none, nodes, np.ones(len(nodes)), none, none)
 
 
-def onward(graph: Graph, front: Front, direction: str, only: Iterable[int] | None = None) -> Iterator[tuple[int, Front]]:
+def onward(graph: KnowledgeGraph, front: Front, direction: str, only: Iterable[int] | None = None) -> Iterator[tuple[int, Front]]:
     """Each step that the walks can take, by ascending code, with where it leads; `only` names the codes wanted.
 
     A step that runs straight back along the relation just taken never returns to the node it came from: what shares a
@@ -97,7 +98,7 @@ def onward(graph: Graph, front: Front, direction: str, only: Iterable[int] | Non
         yield int(codes[first]), _merged(front, rows[first:last], nodes[first:last], edges[first:last], int(codes[first]))
 
 
-def next_nodes(graph: Graph, front: Front, direction: str) -> Iterator[tuple[int, np.ndarray]]:
+def next_nodes(graph: KnowledgeGraph, front: Front, direction: str) -> Iterator[tuple[int, np.ndarray]]:
     """Each step that the walks can take, by ascending code, with the nodes it leads to, ascending: what `onward` finds, for less."""
     _, codes, nodes, _ = _allowed(graph, front, direction, None)
     order = np.lexsort((nodes, codes))
@@ -116,9 +117,10 @@ def _groups(ascending: np.ndarray) -> Iterator[tuple[int, int]]:
         yield from zip(cuts, cuts[1:])
 
 
-def _allowed(graph: Graph, front: Front, direction: str, only: Iterable[int] | None) -> tuple[np.ndarray, ...]:
+def _allowed(graph: KnowledgeGraph, front: Front, direction: str, only: Iterable[int] | None) -> tuple[np.ndarray, ...]:
     """The steps from a front that may be taken: (place in the front, code, next node, edge)."""
-    rows, codes, nodes, edges = _steps(graph, front.now, graph.resolve(direction))
+    rows, nodes, edges, relations, forward = graph.steps_from(front.now, direction)
+    codes = 2 * relations + ~forward
     fit = np.ones(len(rows), bool) if only is None else np.isin(codes, np.fromiter(only, np.int64))
     if front.code >= 0:
         fit &= (codes != front.code ^ 1) | (nodes != front.previous[rows])
@@ -135,29 +137,8 @@ def _merged(front: Front, rows: np.ndarray, nodes: np.ndarray, edges: np.ndarray
     return Front(here[first], nodes[first], walks, rows[first], edges[first], front, code)
 
 
-def _steps(graph: Graph, nodes: np.ndarray, direction: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Every step from the nodes: (place in `nodes`, code, next node, edge)."""
-    found = []
-    if direction != "in":
-        rows, edges = _slices(graph.out_indptr, nodes)
-        found.append((rows, 2 * graph.relations[edges].astype(np.int64), graph.tails[edges].astype(np.int64), edges))
-    if direction != "out":
-        rows, places = _slices(graph.in_indptr, nodes)
-        edges = graph.in_edges[places].astype(np.int64)
-        found.append((rows, 2 * graph.relations[edges].astype(np.int64) + 1, graph.in_heads[places].astype(np.int64), edges))
-    return tuple(np.concatenate(parts) for parts in zip(*found))  # type: ignore[return-value]
-
-
-def _slices(indptr: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The entries `indptr[v] .. indptr[v + 1]` of each node, one after the other: (place of the node, entry)."""
-    starts = np.asarray(indptr[nodes], np.int64)
-    counts = np.asarray(indptr[nodes + 1], np.int64) - starts
-    rows = np.repeat(np.arange(len(nodes)), counts)
-    return rows, np.arange(len(rows)) + np.repeat(starts - np.cumsum(counts) + counts, counts)
-
-
 def chains_from(
-    graph: Graph,
+    graph: KnowledgeGraph,
     seeds: Sequence[int],
     steps: int,
     direction: str = "graph",
@@ -198,7 +179,7 @@ def sampled(front: Front, most: int | None) -> Front:
     return Front(front.previous[rows], front.now[rows], front.walks[rows], front.origin[rows], front.edge[rows], front.before, front.code)
 
 
-def walk(graph: Graph, seeds: Sequence[int], chain: Chain, direction: str = "graph", check: Check = nothing) -> Front | None:
+def walk(graph: KnowledgeGraph, seeds: Sequence[int], chain: Chain, direction: str = "graph", check: Check = nothing) -> Front | None:
     """The front at the end of all walks from the seeds along a chain; None where there is no such walk."""
     front = start(graph, seeds)
     for code in chain:
@@ -216,7 +197,7 @@ def ranked_ends(front: Front, seeds: Iterable[int]) -> np.ndarray:
 
 
 def best_chains(
-    graph: Graph,
+    graph: KnowledgeGraph,
     seeds: Sequence[int],
     answers: Iterable[int],
     steps: int,

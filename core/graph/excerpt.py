@@ -36,7 +36,7 @@ class ExcerptGraph(Graph):
     """Some nodes, edges and relations of a graph as a graph of its own, with ids 0, 1, ... in the order of the old ones.
 
     `origin_nodes`, `origin_edges` and `origin_relations` (int64, ascending) are the ids in the whole graph, whose digest
-    is `origin` and whose counts are `whole` (nodes, edges, relations). `degree` tells the number of edges in the whole
+    is `origin` and whose counts are `whole` (nodes, edges, relations). `degrees` tells the number of edges in the whole
     graph; everything else is about the excerpt alone.
     """
 
@@ -45,11 +45,11 @@ class ExcerptGraph(Graph):
     origin_nodes: np.ndarray = None  # type: ignore[assignment]
     origin_edges: np.ndarray = None  # type: ignore[assignment]
     origin_relations: np.ndarray = None  # type: ignore[assignment]
-    degrees: np.ndarray = None  # type: ignore[assignment]  # int64 [2, n]: out, in
+    whole_degrees: np.ndarray = None  # type: ignore[assignment]  # int64 [2, n]: out, in
 
-    def degree(self, node: int, direction: str = "both") -> int:
-        """The number of edges at a node in the whole graph; in `both`, a self-loop counts twice."""
-        out, into = int(self.degrees[0, node]), int(self.degrees[1, node])
+    def degrees(self, nodes: np.ndarray, direction: str = "both") -> np.ndarray:
+        """The number of edges at each node in the whole graph; in `both`, a self-loop counts twice."""
+        out, into = self.whole_degrees[:, nodes]
         return {"out": out, "in": into, "both": out + into}[self.resolve(direction)]
 
     @classmethod
@@ -64,8 +64,7 @@ class ExcerptGraph(Graph):
 def cut(graph: Graph, nodes: Iterable[int], edges: Iterable[int], relations: Iterable[int] = ()) -> dict[str, Any]:
     """The excerpt of a graph as JSON can hold it: these nodes, edges and relations, and those that the edges need."""
     edges = np.array(sorted(set(map(int, edges))), np.int64)
-    heads, tails = np.asarray(graph.heads[edges], np.int64), np.asarray(graph.tails[edges], np.int64)
-    kinds = np.asarray(graph.relations[edges], np.int64)
+    heads, kinds, tails = graph.triples(edges)
     kept = np.union1d(np.union1d(heads, tails), np.array(sorted(set(map(int, nodes))), np.int64)).astype(np.int64)
     used = np.union1d(kinds, np.array(sorted(set(map(int, relations))), np.int64)).astype(np.int64)
     return {
@@ -75,7 +74,7 @@ def cut(graph: Graph, nodes: Iterable[int], edges: Iterable[int], relations: Ite
         "whole": [int(graph.n_nodes), int(graph.n_edges), int(graph.n_relations)],
         "nodes": gaps(kept),
         "names": graph.names(kept),
-        "degrees": [[graph.degree(int(node), way) for node in kept] for way in ("out", "in")],
+        "degrees": [graph.degrees(kept, way).tolist() for way in ("out", "in")],
         "relations": gaps(used),
         "relation_names": [graph.relation_names[int(relation)] for relation in used],
         "edges": gaps(edges),
@@ -118,7 +117,7 @@ def _made(told: Mapping[str, Any]) -> ExcerptGraph:
         origin_nodes=nodes,
         origin_edges=edges,
         origin_relations=relations,
-        degrees=degrees,
+        whole_degrees=degrees,
     )
 
 

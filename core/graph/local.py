@@ -6,8 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from core.errors import BadParameter
-from core.graph.store import Graph
+from core.graph.protocol import KnowledgeGraph
 from core.types import Subgraph
 
 
@@ -19,17 +18,15 @@ class Local:
     (edge id, forward first). An edge of the subgraph whose ends are not both in it gives no step.
     """
 
-    def __init__(self, graph: Graph, subgraph: Subgraph, direction: str = "graph"):
-        direction = graph.resolve(direction)
-        if direction not in ("out", "in", "both"):
-            raise BadParameter(f"A direction is out, in, both or graph, not “{direction}”.")
-        self.graph, self.subgraph, self.direction = graph, subgraph, direction
+    def __init__(self, graph: KnowledgeGraph, subgraph: Subgraph, direction: str = "graph"):
+        self.graph, self.subgraph, self.direction = graph, subgraph, graph.resolve(direction)
         self.nodes = np.asarray(subgraph.nodes, np.int64)
         edges = np.asarray(subgraph.edges, np.int64)
-        heads, tails = self._places(graph.heads[edges]), self._places(graph.tails[edges])
+        heads, relations, tails = graph.triples(edges)
+        heads, tails = self._places(heads), self._places(tails)
         inside = (heads >= 0) & (tails >= 0)
-        edges, heads, tails = edges[inside], heads[inside], tails[inside]
-        ways = {"out": (True,), "in": (False,), "both": (True, False)}[direction]
+        edges, relations, heads, tails = edges[inside], relations[inside], heads[inside], tails[inside]
+        ways = {"out": (True,), "in": (False,), "both": (True, False)}[self.direction]
         sources = np.concatenate([heads if way else tails for way in ways])
         targets = np.concatenate([tails if way else heads for way in ways])
         forward = np.repeat(np.array(ways, bool), len(edges))
@@ -39,6 +36,7 @@ class Local:
         self.neighbours = targets[order]  # int64, local
         self.edges = edges[order]  # int64, the graph's ids
         self.forward = forward[order]  # bool
+        self.relation_of = dict(zip(edges.tolist(), relations.tolist()))
 
     def __len__(self) -> int:
         """The number of nodes."""

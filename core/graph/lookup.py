@@ -10,7 +10,7 @@ import numpy as np
 
 from core.errors import UnknownEntity
 from core.graph.mentions import Mention, Vocabulary
-from core.graph.store import Graph
+from core.graph.protocol import KnowledgeGraph
 
 HELD = 4  # graphs whose names are kept ready
 
@@ -18,19 +18,13 @@ HELD = 4  # graphs whose names are kept ready
 class Names:
     """Look-up of a graph's nodes by name. What it needs beyond the store is prepared when first asked for."""
 
-    def __init__(self, graph: Graph):
+    def __init__(self, graph: KnowledgeGraph):
         self.graph = graph
         self._lock = threading.RLock()
 
     def exact(self, name: str) -> tuple[int, ...]:
         """The nodes of this very name, else those whose name differs by case only, ascending; none where unknown."""
-        wanted, order = name.encode("utf-8", "surrogatepass"), self.graph.name_order
-        found = []
-        at = self._first_at_least(wanted)
-        while at < len(order) and self._bytes(int(order[at])) == wanted:
-            found.append(int(order[at]))
-            at += 1
-        return tuple(sorted(found)) or self.vocabulary.nodes(name.casefold())
+        return self.graph.nodes_named(name) or self.vocabulary.nodes(name.casefold())
 
     def find(self, name: str) -> int:
         """The node of this name; of several, the one with most edges. Raises UnknownEntity with the nearest names."""
@@ -60,29 +54,14 @@ class Names:
     @cached_property
     def _vocabulary(self) -> Vocabulary:
         graph = self.graph
-        return Vocabulary(graph.names(range(graph.n_nodes)), np.diff(graph.out_indptr) + np.diff(graph.in_indptr))
-
-    def _bytes(self, node: int) -> bytes:
-        offsets = self.graph.name_offsets
-        return bytes(self.graph.names_utf8[int(offsets[node]) : int(offsets[node + 1])])
-
-    def _first_at_least(self, wanted: bytes) -> int:
-        """The first place in the order of names whose name is not below `wanted`."""
-        order, low, high = self.graph.name_order, 0, self.graph.n_nodes
-        while low < high:
-            middle = (low + high) // 2
-            if self._bytes(int(order[middle])) < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        return Vocabulary(graph.names(range(graph.n_nodes)), graph.degrees(np.arange(graph.n_nodes)))
 
 
 _held: OrderedDict[str, Names] = OrderedDict()
 _guard = threading.Lock()
 
 
-def names(graph: Graph) -> Names:
+def names(graph: KnowledgeGraph) -> Names:
     """The names of a graph, one object for each graph content; the last few graphs' are kept."""
     with _guard:
         known = _held.pop(graph.digest, None) or Names(graph)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from core.errors import BadInput, BadParameter
-from core.graph.store import Graph
+from core.errors import BadInput
+from core.graph.protocol import KnowledgeGraph
 from core.types import Subgraph
 
 
-def seed_array(graph: Graph, seeds: Iterable[int]) -> np.ndarray:
+def seed_array(graph: KnowledgeGraph, seeds: Iterable[int]) -> np.ndarray:
     """The seeds as int64, repeats kept. Raises BadInput where there are none or one is not a node of the graph."""
     nodes = [int(seed) for seed in seeds]
     if not nodes:
@@ -22,19 +22,15 @@ def seed_array(graph: Graph, seeds: Iterable[int]) -> np.ndarray:
     return np.array(nodes, np.int64)
 
 
-def links(graph: Graph, direction: str) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def links(graph: KnowledgeGraph, direction: str) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """What the compiled loops need to walk a graph: (way, out_indptr, tails, in_indptr, in_heads)."""
     from core.graph.kernels import WAYS
 
-    direction = graph.resolve(direction)
-    if direction not in WAYS:
-        raise BadParameter(f"A direction is out, in, both or graph, not “{direction}”.")
-    arrays = (graph.out_indptr, graph.tails, graph.in_indptr, graph.in_heads)
-    return WAYS[direction], *(np.asarray(values) for values in arrays)
+    return WAYS[graph.resolve(direction)], *graph.adjacency()
 
 
 def nearest(
-    graph: Graph,
+    graph: KnowledgeGraph,
     seeds: Iterable[int],
     hops: int,
     direction: str = "graph",
@@ -64,7 +60,7 @@ def nearest(
 
 
 def ego(
-    graph: Graph,
+    graph: KnowledgeGraph,
     seeds: Iterable[int],
     hops: int,
     direction: str = "graph",
@@ -75,7 +71,7 @@ def ego(
     return np.sort(nearest(graph, seeds, hops, direction, keep, check)[0])
 
 
-def induced(graph: Graph, nodes: Iterable[int]) -> np.ndarray:
+def induced(graph: KnowledgeGraph, nodes: Iterable[int]) -> np.ndarray:
     """The edges of the graph whose two ends are both among `nodes`, int64, ascending."""
     from core.graph.traversal import count_edges_among
 
@@ -86,11 +82,10 @@ def induced(graph: Graph, nodes: Iterable[int]) -> np.ndarray:
     return edges
 
 
-def connected_components(graph: Graph, subgraph: Subgraph) -> int:
+def connected_components(graph: KnowledgeGraph, subgraph: Subgraph) -> int:
     """The number of weakly connected components of a subgraph; a node without edges is one."""
     from core.graph.traversal import count_components
 
     edges = np.asarray(subgraph.edges, np.int64)
-    heads = np.searchsorted(subgraph.nodes, graph.heads[edges])
-    tails = np.searchsorted(subgraph.nodes, graph.tails[edges])
-    return int(count_components(len(subgraph.nodes), heads, tails))
+    heads, _, tails = graph.triples(edges)
+    return int(count_components(len(subgraph.nodes), *(np.searchsorted(subgraph.nodes, ends) for ends in (heads, tails))))

@@ -10,12 +10,12 @@ from core.errors import BadParameter
 from core.graph.local import Local
 from core.graph.neighbourhood import links, seed_array
 from core.graph.order import top_k
-from core.graph.store import Graph
+from core.graph.protocol import KnowledgeGraph
 from core.types import Subgraph
 
 
 def random_walks(
-    graph: Graph,
+    graph: KnowledgeGraph,
     seeds: Iterable[int],
     walks: int,
     steps: int,

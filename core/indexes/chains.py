@@ -172,8 +172,8 @@ def takes_part(graph: Graph) -> csr_matrix:
     From all triples, or from `MOST_EDGES` of them spread evenly.
     """
     edges = np.arange(graph.n_edges) if graph.n_edges <= MOST_EDGES else np.linspace(0, graph.n_edges - 1, MOST_EDGES).astype(np.int64)
-    heads, tails = graph.heads[edges].astype(np.int64), graph.tails[edges].astype(np.int64)
-    codes = 2 * graph.relations[edges].astype(np.int64)
+    heads, relations, tails = graph.triples(edges)
+    codes = 2 * relations
     nodes, steps, others = np.concatenate([heads, tails]), np.concatenate([codes, codes + 1]), np.concatenate([tails, heads])
     order = np.lexsort((others, steps, nodes))
     nodes, steps, others = nodes[order], steps[order], others[order]

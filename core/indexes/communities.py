@@ -84,7 +84,8 @@ def detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], None
     import igraph
 
     progress("Finding communities", 0.0)
-    edges = np.column_stack([graph.heads, graph.tails]).astype(np.int64)
+    out_indptr, tails, *_ = graph.adjacency()
+    edges = np.column_stack([np.repeat(np.arange(graph.n_nodes), np.diff(out_indptr)), tails]).astype(np.int64)
     waiting = [(np.arange(graph.n_nodes), igraph.Graph(n=graph.n_nodes, edges=edges))]
     found, settled = np.empty(graph.n_nodes, np.int64), 0
     while waiting:

@@ -159,7 +159,7 @@ def _json(text: str) -> dict[str, Any] | None:
 def _edges(graph: Graph, members: np.ndarray) -> list[int]:
     """The edges at some nodes in the order in which a report hears of them; of a hub, the first `FACTS_TOKENS` only."""
     edges = np.unique(np.concatenate([graph.steps(int(node))[1][:FACTS_TOKENS] for node in members]))
-    heads, tails = np.asarray(graph.heads[edges], np.int64), np.asarray(graph.tails[edges], np.int64)
-    degrees = np.array([graph.degree(int(a)) + graph.degree(int(b)) for a, b in zip(heads, tails)], np.int64)
+    heads, _, tails = graph.triples(edges)
+    degrees = graph.degrees(heads) + graph.degrees(tails)
     outside = ~(np.isin(heads, members) & np.isin(tails, members))
     return edges[np.lexsort((edges, -degrees, outside))].tolist()

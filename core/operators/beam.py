@@ -95,7 +95,7 @@ class BeamSearch(Operator):
             if not candidates:
                 break
             ctx.progress(f"Beam search, hop {hop} of {self.hops}: {len(candidates):,} candidates", (hop - 1) / self.hops)
-            texts = [self._text(ctx.graph, path) for path in candidates]
+            texts = self._texts(ctx.graph, list(candidates))
             choice = recorder.choice(self._choose(ctx.models.chooser(self.model), task, texts))
             kept, before = picked(Ranking("path", tuple(candidates)), choice)
             recorder.frames.append(Frame(f"hop {hop}{label}", kept, len(candidates), before))
@@ -114,7 +114,7 @@ class BeamSearch(Operator):
         """Whether the language model named by `stop` says that the kept paths answer the question."""
         if self.stop == NEVER:
             return False
-        said, usage, told = sufficient(ctx.models.chat(self.stop), task, [ctx.graph.text(path) for path in beam])
+        said, usage, told = sufficient(ctx.models.chat(self.stop), task, ctx.graph.texts(list(beam)))
         recorder.usage += usage
         recorder.notes.append(f"After {label}, {told}.")
         return said
@@ -129,8 +129,8 @@ class BeamSearch(Operator):
                     candidates.setdefault(path.extended(node, edge, forward), origin)
         return candidates
 
-    def _text(self, graph, path: Path) -> str:
-        return graph.text(path) if self.unit == "path" else graph.triple_text(path.edges[-1])
+    def _texts(self, graph, paths: list[Path]) -> list[str]:
+        return graph.texts(paths) if self.unit == "path" else graph.triple_texts([path.edges[-1] for path in paths])
 
     def _choose(self, chooser, task: Task, texts: list[str]) -> Choice:
         if self.prune == "top":
@@ -148,7 +148,7 @@ class BeamSearch(Operator):
         if self.rank == STEPS:
             order = sorted(range(len(paths)), key=lambda i: (-float(np.mean(found[paths.items[i]])), -found[paths.items[i]][-1], i))
             return Ranking("path", tuple(paths.items[i] for i in order), tuple(float(np.mean(found[paths.items[i]])) for i in order))
-        texts = [ctx.graph.text(path) for path in paths.items]
+        texts = ctx.graph.texts(paths.items)
         choice = recorder.choice(ctx.models.chooser(self.rank).choose(replace(task, unit="path"), texts, 0))
         return picked(paths, choice)[0]
 

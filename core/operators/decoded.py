@@ -33,7 +33,8 @@ class DecodedPaths(Operator):
     role: str = param("choose", "Language model", "The role or name of the chat model that writes.", chat=True)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        of = {" ".join(ctx.graph.text(path).split()): path for path in reversed(state.paths.items[: self.limit])}
+        first = state.paths.items[: self.limit]
+        of = {" ".join(text.split()): path for text, path in reversed(list(zip(ctx.graph.texts(first), first)))}
         left = dict(sorted(of.items()))
         if len(state.paths) > self.limit:
             recorder.notes.append(f"The trie holds the first {self.limit:,} of {len(state.paths):,} paths.")

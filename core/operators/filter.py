@@ -46,17 +46,17 @@ class FilterSubgraph(Operator):
         if self.unit == "node":
             return subgraph.nodes, graph.names(subgraph.nodes)
         if self.unit == "triple":
-            return subgraph.edges, [graph.triple_text(int(edge)) for edge in subgraph.edges]
-        relations = np.unique(np.asarray(graph.relations[subgraph.edges], np.int64))
+            return subgraph.edges, graph.triple_texts(subgraph.edges)
+        relations = np.unique(graph.triples(subgraph.edges)[1])
         return relations, [graph.relation_names[int(relation)] for relation in relations]
 
     def _part(self, graph, subgraph: Subgraph, picked: np.ndarray, seeds: tuple[int, ...]) -> Subgraph:
         edges = subgraph.edges
-        heads, tails = graph.heads[edges].astype(np.int64), graph.tails[edges].astype(np.int64)
+        heads, relations, tails = graph.triples(edges)
         if self.unit == "node":
             nodes = np.union1d(picked, np.asarray(seeds, np.int64))
         else:
-            chosen = np.isin(graph.relations[edges] if self.unit == "relation" else edges, picked)
+            chosen = np.isin(relations if self.unit == "relation" else edges, picked)
             nodes = np.union1d(np.union1d(heads[chosen], tails[chosen]), np.asarray(seeds, np.int64))
         if self.unit == "node" or self.mode == "induced":
             chosen = np.isin(heads, nodes) & np.isin(tails, nodes)

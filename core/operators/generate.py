@@ -38,7 +38,7 @@ class Answer(Operator):
         return READS[self.prompt]
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        texts = [ctx.graph.text(path) for path in state.paths.items[: self.paths]] if state.paths and self.reads else []
+        texts = ctx.graph.texts(state.paths.items[: self.paths]) if state.paths and self.reads else []
         reports = (state.reports or ()) if "reports" in self.reads else ()
         if not ctx.answering:
             return state.replace(prompt=Prompt(self._messages(state.question.text, texts, reports), len(texts), reports=len(reports)))

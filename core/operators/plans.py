@@ -84,12 +84,11 @@ def near_relations(local, seeds: Sequence[int]) -> list[str]:
         hop += 1
         level = [near for place in level for near, _, _ in local.lists[place] if depth.setdefault(near, hop) == hop]
         level = list(dict.fromkeys(level))
-    edges = np.asarray(local.edges, np.int64)
     sources = np.repeat(np.arange(len(local)), np.diff(local.indptr))
     far = len(local) + 1
-    steps = zip(np.asarray(local.graph.relations[edges], np.int64).tolist(), sources.tolist())
     found: dict[int, tuple[int, int]] = {}
-    for relation, source in steps:
+    for edge, source in zip(local.edges.tolist(), sources.tolist()):
+        relation = local.relation_of[edge]
         nearest, count = found.get(relation, (far, 0))
         found[relation] = (min(nearest, depth.get(source, far)), count + 1)
     names = local.graph.relation_names
@@ -127,13 +126,13 @@ def follow(local, seed: int, plan: Plan, cap: int, ctx: Context) -> list[Path]:
     """The paths from `seed` along the relations of `plan`, breadth-first; never more than `cap` + 1 at a time."""
     if seed not in local.subgraph:
         return []
-    names, level = local.graph.relation_names, [Path((seed,))]
+    names, kinds, level = local.graph.relation_names, local.relation_of, [Path((seed,))]
     for relation in plan:
         ctx.check()
         longer: list[Path] = []
         for path in level:
             for near, edge, forward in local.lists[local.place(path.end)]:
-                if names[int(local.graph.relations[edge])] == relation and len(longer) <= cap:
+                if names[kinds[edge]] == relation and len(longer) <= cap:
                     longer.append(path.extended(int(local.nodes[near]), edge, forward))
         level = longer
     return level

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+import numpy as np
 
 from core.operators.base import Context, Operator, Recorder, param
 from core.types import Path, State
@@ -28,11 +31,18 @@ class GraphReader(Operator):
         elsewhere = [path for path in state.paths.items if path.end not in seeds]
         if not elsewhere:
             return state.replace(reader=())
-        chain = _chain(ctx.graph, elsewhere[0])
-        ends = dict.fromkeys(path.end for path in elsewhere if _chain(ctx.graph, path) == chain)
+        kinds = relations_of(ctx.graph, elsewhere)
+        chain = _chain(kinds, elsewhere[0])
+        ends = dict.fromkeys(path.end for path in elsewhere if _chain(kinds, path) == chain)
         return state.replace(reader=tuple(ends)[: self.keep])
 
 
-def _chain(graph, path: Path) -> tuple[tuple[int, bool], ...]:
+def relations_of(graph, paths: Iterable[Path]) -> dict[int, int]:
+    """The relation of each edge of some paths."""
+    edges = list(dict.fromkeys(edge for path in paths for edge in path.edges))
+    return dict(zip(edges, graph.triples(np.array(edges, np.int64))[1].tolist()))
+
+
+def _chain(kinds: dict[int, int], path: Path) -> tuple[tuple[int, bool], ...]:
     """The relations and directions of a path."""
-    return tuple((int(graph.relations[edge]), forward) for edge, forward in zip(path.edges, path.forward))
+    return tuple((kinds[edge], forward) for edge, forward in zip(path.edges, path.forward))

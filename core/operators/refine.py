@@ -35,7 +35,7 @@ class Rank(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ctx.progress(f"Ranking {len(state.paths):,} paths", None)
-        texts = [ctx.graph.text(path) for path in state.paths.items]
+        texts = ctx.graph.texts(state.paths.items)
         task = Task(state.question.text, "path", ctx.seed, ctx.check)
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
         kept, recorder.before_cut = picked(state.paths, choice)

@@ -103,7 +103,7 @@ class _Walk:
 
     def enough(self, paths: list[Path]) -> bool:
         """Whether the language model says that the facts found so far suffice."""
-        texts = [self.ctx.graph.text(path) for path in paths]
+        texts = self.ctx.graph.texts(paths)
         said, usage, told = sufficient(self.ctx.models.chat(self.operator.role), self.task, texts)
         self.recorder.usage += usage
         self.recorder.notes.append(f"Hop {max(map(len, paths))}: {told}.")

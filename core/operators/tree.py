@@ -101,7 +101,7 @@ class TreePaths(Operator):
         paths, by_code = Ranking("path", tuple(frontier)), self.reading == "code"
         if by_code and len(frontier) <= self.width:
             return paths, None
-        texts = [triple(ctx.graph, path) for path in frontier]
+        texts = newest(ctx.graph, frontier)
         task = Task(state.question.text, "triple", ctx.seed, ctx.check)
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, 0 if by_code else self.width))
         choice = cut(choice, len(frontier), self.width, ctx.rng(state.question.text, self)) if by_code else once(choice, frontier)
@@ -132,8 +132,9 @@ def cut(choice: Choice, n: int, width: int, rng: np.random.Generator) -> Choice:
     return replace(choice, positions=filled, scores=scores[:width] if scores is not None and len(scores) >= width else None)
 
 
-def triple(graph, path: Path) -> str:
-    """The newest triple of a path as `A, r, B`, in the triple's own direction."""
-    edge = path.edges[-1]
-    head, tail = graph.node_name(int(graph.heads[edge])), graph.node_name(int(graph.tails[edge]))
-    return f"{head}, {graph.relation_name(edge)}, {tail}"
+def newest(graph, paths: list[Path]) -> list[str]:
+    """The newest triple of each path as `A, r, B`, in the triple's own direction."""
+    heads, relations, tails = (ids.tolist() for ids in graph.triples(np.array([path.edges[-1] for path in paths])))
+    nodes = list(dict.fromkeys((*heads, *tails)))
+    called = dict(zip(nodes, graph.names(nodes)))
+    return [f"{called[h]}, {graph.relation_names[r]}, {called[t]}" for h, r, t in zip(heads, relations, tails)]

@@ -110,8 +110,10 @@ class Board:
         if not nodes:
             return {"nodes": [], "edges": []}
         drawn = set(nodes)
-        edges = [int(e) for e in induced(graph, np.sort(np.asarray(nodes, np.int64)))]
-        ends = {e: (int(graph.heads[e]), int(graph.tails[e])) for e in edges}
+        edges = induced(graph, np.sort(np.asarray(nodes, np.int64)))
+        heads, relations, tails = (ids.tolist() for ids in graph.triples(edges))
+        edges = edges.tolist()
+        ends, kinds = dict(zip(edges, zip(heads, tails))), dict(zip(edges, relations))
         used = {edge for path in keys for edge in path.edges if drawn.issuperset(path.nodes)}
         within = [part for lane in comparison.lanes if (part := self._state(lane).subgraph) is not None]
         edges = [e for e in edges if e in used or any(subgraph.has_edge(e) for subgraph in within)]
@@ -119,9 +121,11 @@ class Board:
         answers = {node for answer in comparison.ask.question.answers for node in names(graph).exact(answer)}
         seeds = set(comparison.ask.seeds)
         role = lambda node: "question" if node in seeds else "answer" if node in answers else "plain"
+        named = zip(nodes, graph.names(nodes))
+        relation = lambda edge: graph.relation_names[kinds[edge]]
         return {
-            "nodes": [{"id": n, "name": graph.node_name(n), "x": places[n][0], "y": places[n][1], "role": role(n)} for n in nodes],
-            "edges": [{"id": e, "source": ends[e][0], "target": ends[e][1], "relation": graph.relation_name(e)} for e in edges],
+            "nodes": [{"id": n, "name": name, "x": places[n][0], "y": places[n][1], "role": role(n)} for n, name in named],
+            "edges": [{"id": e, "source": ends[e][0], "target": ends[e][1], "relation": relation(e)} for e in edges],
         }
 
     def _path(self, path: Path) -> dict[str, Any]:
@@ -227,7 +231,7 @@ def _verdict(count: int | None, answers: tuple[str, ...]) -> dict[str, int] | No
 
 def _neighbours(graph, subgraph, chosen: dict[int, None]) -> list[int]:
     """Nodes of the subgraph that an edge joins to a chosen one, the best-scored first."""
-    heads, tails = graph.heads[subgraph.edges].astype(np.int64), graph.tails[subgraph.edges].astype(np.int64)
+    heads, _, tails = graph.triples(subgraph.edges)
     here = np.fromiter(chosen, np.int64, len(chosen))
     beside = np.union1d(tails[np.isin(heads, here)], heads[np.isin(tails, here)])
     beside = np.setdiff1d(beside, here)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from core.datasets import datasets
 from pages.parts.session import graph_name
 from pages.parts.walkview import DARK, LIGHT
 
-LOOPS_UP_TO = 50_000_000  # triples; counting self-loops reads them all
 BARS = 20
 DIRECTIONS = {"out": "along the triples", "in": "against the triples", "both": "both ways"}
 
@@ -20,18 +18,16 @@ DIRECTIONS = {"out": "along the triples", "in": "against the triples", "both": "
 @st.cache_data(max_entries=16, show_spinner="Counting …")
 def counts(digest: str, _graph: Any) -> dict[str, Any]:
     """Numbers of a graph, kept by its digest: degrees with how many entities have them, triples a relation, and more."""
-    degrees = np.diff(_graph.out_indptr) + np.diff(_graph.in_indptr)
-    each = np.bincount(degrees) if len(degrees) else np.zeros(1, np.int64)
-    shown = np.flatnonzero(each)
-    busiest = np.lexsort((np.arange(len(degrees)), -degrees))[:8] if len(degrees) < 2_000_000 else np.argpartition(-degrees, 8)[:8]
+    shape = _graph.shape()
+    degrees, entities = shape.degrees.tolist(), shape.nodes.tolist()
     return {
-        "degrees": shown.tolist(),
-        "entities": each[shown].tolist(),
-        "isolated": int(each[0]),
-        "largest": int(degrees.max(initial=0)),
-        "relations": np.bincount(_graph.relations, minlength=_graph.n_relations).tolist(),
-        "busiest": busiest.tolist(),
-        "loops": int(np.count_nonzero(_graph.heads == _graph.tails)) if _graph.n_edges <= LOOPS_UP_TO else None,
+        "degrees": degrees,
+        "entities": entities,
+        "isolated": dict(zip(degrees, entities)).get(0, 0),
+        "largest": degrees[-1],
+        "relations": shape.relations.tolist(),
+        "busiest": list(shape.busiest),
+        "loops": shape.loops,
     }
 
 

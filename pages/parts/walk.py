@@ -105,7 +105,7 @@ def _here(graph: Any, node: int) -> None:
     if not len(edges):
         st.info("This entity has no edges. Search for another, or go back along the way.", icon=":material/hub:")
         return
-    kinds = np.asarray(graph.relations[edges], np.int64) * 2 + ~forward
+    kinds = graph.triples(edges)[1] * 2 + ~forward
     chosen = _filter(graph, kinds)
     kept = np.arange(len(edges)) if chosen == EVERY else np.flatnonzero(kinds == chosen)
     pages = max(1, -(-len(kept) // PAGE))
@@ -161,9 +161,9 @@ def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.nd
     st.dataframe(
         {
             "Way": ["→" if f else "←" for f in forward],
-            "Relation": [graph.relation_name(int(e)) for e in edges],
+            "Relation": [graph.relation_names[r] for r in graph.triples(edges)[1]],
             "Neighbour": graph.names(neighbours),
-            "Its edges": [graph.degree(int(n)) for n in neighbours],
+            "Its edges": graph.degrees(neighbours).tolist(),
         },
         key=key,
         hide_index=True,

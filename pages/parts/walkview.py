@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from pages.parts.layout import positions
@@ -93,8 +94,6 @@ class Neighbourhood:
 
 def neighbourhood(graph: Any, here: int, near: Sequence[int], room: int) -> Neighbourhood:
     """The entity with the given neighbours; where these are few, theirs too; at most `room` entities."""
-    import numpy as np
-
     from core.graph.neighbourhood import induced
 
     near = list(dict.fromkeys(n for n in near if n != here))[: room - 1]
@@ -138,13 +137,13 @@ def _pairs(graph: Any, part: Neighbourhood) -> dict[tuple[int, int], list[str]]:
     """The relations between two drawn entities, one arrow for each pair and way; self-loops are left to the table."""
     found: dict[tuple[int, int], list[str]] = {}
     outer = set(part.far)
-    for edge in part.edges:
-        ends = int(graph.heads[edge]), int(graph.tails[edge])
+    heads, relations, tails = (ids.tolist() for ids in graph.triples(np.array(part.edges, np.int64)))
+    for ends, relation in zip(zip(heads, tails), relations):
         if ends[0] == ends[1] or (ends[0] in outer and ends[1] in outer):
             continue
         names = found.setdefault(ends, [])
-        if graph.relation_name(edge) not in names:
-            names.append(graph.relation_name(edge))
+        if graph.relation_names[relation] not in names:
+            names.append(graph.relation_names[relation])
     return found
 
 

@@ -1,0 +1,153 @@
+"""What a knowledge graph can be asked, wherever its triples lie: in arrays on this disk or in a graph database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path as FilePath
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from core.errors import BadParameter
+from core.types import Direction, Path
+
+
+class Steps(NamedTuple):
+    """Steps from some nodes: the place of the node each starts at, where it leads, its edge and relation, and whether it
+    runs along the triple. Five arrays of one length."""
+
+    rows: np.ndarray  # int64
+    nodes: np.ndarray  # int64
+    edges: np.ndarray  # int64
+    relations: np.ndarray  # int64
+    forward: np.ndarray  # bool
+
+
+class Shape(NamedTuple):
+    """Counts of a whole graph: each degree that occurs and at how many nodes, the triples of each relation, the best
+    connected nodes by (-degree, id), and the self-loops (None where the graph is too large to count them)."""
+
+    degrees: np.ndarray  # int64, ascending
+    nodes: np.ndarray  # int64
+    relations: np.ndarray  # int64 [relations]
+    busiest: tuple[int, ...]
+    loops: int | None
+
+
+class KnowledgeGraph(Protocol):
+    """A directed multigraph of triples with integer ids for nodes, relations and edges.
+
+    Edge `e` is a triple (head, relation, tail); ids ascend by (head, relation, tail), so that a list of edges by id is the
+    same in every store of the same triples. What stands first must be given by each store; the rest follows from it.
+    """
+
+    name: str
+    digest: str  # the sha256 of the content in hex, whatever the store
+    direction: Direction  # the way a search should run where an instance leaves it to the graph
+    relation_names: tuple[str, ...]
+    folder: FilePath | None  # where it lies, None for one in memory only
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether the arrays lie in this process or on its disk, so that compiled loops may walk them node by node."""
+        ...
+
+    @property
+    def n_nodes(self) -> int: ...
+
+    @property
+    def n_edges(self) -> int: ...
+
+    def names(self, nodes: Iterable[int]) -> list[str]:
+        """The names of several nodes, in their order."""
+        ...
+
+    def nodes_named(self, name: str) -> tuple[int, ...]:
+        """The nodes of this very name, ascending."""
+        ...
+
+    def degrees(self, nodes: np.ndarray, direction: str = "both") -> np.ndarray:
+        """The number of edges at each node, int64; in `both`, a self-loop counts twice."""
+        ...
+
+    def steps_from(self, nodes: np.ndarray, direction: str = "both") -> Steps:
+        """Every step from the nodes: those along triples first, node by node as they are given, each by ascending edge."""
+        ...
+
+    def triples(self, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(heads, relations, tails) of the edges, int64, in their order."""
+        ...
+
+    def adjacency(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """(out_indptr, tails, in_indptr, in_heads) of the whole graph, for what has to walk all of it."""
+        ...
+
+    def shape(self) -> Shape:
+        """Counts of the whole graph."""
+        ...
+
+    @property
+    def n_relations(self) -> int:
+        return len(self.relation_names)
+
+    def resolve(self, direction: str) -> Direction:
+        """`direction`, or this graph's own where it is "graph". Raises BadParameter for another word."""
+        known = self.direction if direction == "graph" else direction
+        if known not in ("out", "in", "both"):
+            raise BadParameter(f"A direction is out, in, both or graph, not “{direction}”.")
+        return known  # type: ignore[return-value]
+
+    def node_name(self, node: int) -> str:
+        """The name of a node."""
+        return self.names((node,))[0]
+
+    def relation_name(self, edge: int) -> str:
+        """The relation of an edge, as a name."""
+        return self.relation_names[int(self.triples(np.array([edge]))[1][0])]
+
+    def degree(self, node: int, direction: str = "both") -> int:
+        """The number of edges at a node; in `both`, a self-loop counts twice."""
+        return int(self.degrees(np.array([node]), direction)[0])
+
+    def steps(self, node: int, direction: str = "both") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Every step from a node: (neighbours, edges, forward), out-edges first, each part by ascending edge id.
+
+        A self-loop is one step forward and, in `both`, one backward.
+        """
+        found = self.steps_from(np.array([node]), direction)
+        return found.nodes, found.edges, found.forward
+
+    def texts(self, paths: Sequence[Path]) -> list[str]:
+        """Paths in words: `A -> r1 -> B`, a backward step as `A -> r1_reverse -> B` (paths as LEGO-GraphRAG
+        prints them, backward steps with Retrieve-Rewrite-Answer's suffix). Each node and edge is looked up once."""
+        nodes = list(dict.fromkeys(node for path in paths for node in path.nodes))
+        edges = list(dict.fromkeys(edge for path in paths for edge in path.edges))
+        called = dict(zip(nodes, self.names(nodes)))
+        kinds = dict(zip(edges, self.triples(np.array(edges, np.int64))[1].tolist()))
+        told = {}
+        for edge, relation in kinds.items():
+            name = self.relation_names[relation]
+            told[edge] = (f" -> {name}_reverse -> ", f" -> {name} -> ")
+        return ["".join(_parts(path, called, told)) for path in paths]
+
+    def text(self, path: Path) -> str:
+        """One path in words, as `texts`."""
+        return self.texts((path,))[0]
+
+    def triple_texts(self, edges: Sequence[int] | np.ndarray) -> list[str]:
+        """Triples in words: `A -> r -> B`."""
+        heads, relations, tails = (ids.tolist() for ids in self.triples(np.asarray(edges, np.int64)))
+        nodes = list(dict.fromkeys((*heads, *tails)))
+        called = dict(zip(nodes, self.names(nodes)))
+        return [f"{called[h]} -> {self.relation_names[r]} -> {called[t]}" for h, r, t in zip(heads, relations, tails)]
+
+    def triple_text(self, edge: int) -> str:
+        """One triple in words."""
+        return self.triple_texts((edge,))[0]
+
+
+def _parts(path: Path, called: dict[int, str], told: dict[int, tuple[str, str]]) -> Iterator[str]:
+    yield called[path.nodes[0]]
+    for node, edge, forward in zip(path.nodes[1:], path.edges, path.forward):
+        yield told[edge][forward]
+        yield called[node]
