@@ -30,7 +30,7 @@ def count(graph: Graph, of: Of) -> int:
 
 def texts(graph: Graph, of: Of, items: Sequence[int] | range) -> list[str]:
     """What is encoded: the names of nodes, or triples as `A -> r -> B` (LEGO-GraphRAG's words for them)."""
-    return graph.names(items) if of == "nodes" else [graph.triple_text(int(item)) for item in items]
+    return graph.names(items) if of == "nodes" else graph.triple_texts(np.asarray(items, np.int64))
 
 
 def here(encoder, check: Callable[[], None] | None = None) -> Encode:

@@ -14,6 +14,7 @@ from core.operators.refine import RandomSelect, Rank
 from core.operators.reports import CommunityReports
 from core.operators.tog import ThinkOnGraph
 from core.operators.tree import TreePaths
+from core.operators.vectors import VectorSearch
 
 OPERATORS = {
     cls.__name__: cls
@@ -22,6 +23,7 @@ OPERATORS = {
         PersonalizedPageRank,
         RandomWalks,
         EgoNetwork,
+        VectorSearch,
         FilterSubgraph,
         ShortestPaths,
         SimplePaths,

@@ -1,0 +1,110 @@
+"""Extraction by vectors: what is nearest to the question in a vector index, and the graph around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
+from core.operators.extract import DIRECTION_HELP, subgraph_on
+from core.types import State, Subgraph, Usage
+
+NAMED = 5  # matches that the trace names
+OF_HELP = "Which vectors are searched: those of the entities' names, or those of the triples as texts."
+CONNECTED_HELP = (
+    "no: in pieces, as found; seeds: pieces without an entity of the question are left out; "
+    "paths: each match is joined to these entities by a shortest path, and left out where none is short enough."
+)
+
+
+@dataclass(frozen=True, repr=False)
+class VectorSearch(Operator):
+    """The subgraph induced on the question's entities, the `matches` nodes or triples whose vectors are nearest to the
+    question's, and all nodes within `hops` steps of these.
+
+    LEGO-GraphRAG, technical report, B.7 (3): the names of nodes encoded, the most similar retrieved, their one-hop
+    neighbours merged; it proposes triples and more hops besides. It says neither how many are retrieved nor which way
+    neighbours lie. A node's score is the cosine of the match that leads to it, that of the question's entities 1. Where
+    there are more than `keep` nodes, these entities come first, then matches, then what is fewer steps from a better match.
+    `connected` is Hopscope's own: the report leaves its 12.86 pieces as they are.
+    """
+
+    stage = "extract"
+    title = "vector search"
+    reads, writes = ("seeds",), ("subgraph",)
+
+    of: str = param("nodes", "Vectors of", OF_HELP, choices=("nodes", "triples"))
+    matches: int = param(32, "Matches", "How many of the nearest are taken.", low=1, high=10_000)
+    hops: int = param(1, "Hops", "How many steps are taken from the matches.", low=0, high=4)
+    keep: int = param(1000, "Nodes at most", "How many nodes the subgraph may have.", low=1, high=1_000_000)
+    direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
+    connected: str = param("no", "Connected", CONNECTED_HELP, choices=("no", "seeds", "paths"))
+    reach: int = param(4, "Longest join", "How many steps a match may lie away where it is joined by a path.", low=1, high=8)
+    encoder: str = param("encoder", "Encoder", "The sentence encoder that reads the question and what is searched.", model=True)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        from core.graph.around import around
+        from core.graph.neighbourhood import seed_array
+
+        seeds = dict.fromkeys(seed_array(ctx.graph, state.seeds).tolist(), 1.0)
+        found = self._matched(state.question.text, ctx, recorder)
+        start = {**seeds, **{node: score for node, score in found.items() if node not in seeds}}
+        if self.connected == "paths":
+            found, start = self._joined(seeds, found, ctx, recorder)
+        ctx.progress("Looking around what was found", None)
+        nodes, capped = around(ctx.graph, start, found, self.hops, self.direction, self.keep, ctx.check)
+        if capped:
+            recorder.notes.append(f"There is more than {self.keep:,} nodes; those around the best matches were kept.")
+        subgraph = subgraph_on(ctx.graph, np.fromiter(nodes, np.int64, len(nodes)), np.fromiter(nodes.values(), float, len(nodes)))
+        if self.connected == "seeds":
+            subgraph = _hanging_together(ctx.graph, subgraph, list(seeds), recorder)
+        return state.replace(subgraph=subgraph)
+
+    def _matched(self, text: str, ctx: Context, recorder: Recorder) -> dict[int, float]:
+        """The nodes that match, or are in a triple that does, with the best cosine, in its order."""
+        from core.indexes.encoded import texts
+        from core.indexes.vectors import vector_index
+
+        encoder = ctx.models.encoder(self.encoder)
+        index = vector_index(ctx.graph, encoder, self.of, ctx.progress, ctx.check)
+        ctx.progress("Searching vectors", None)
+        items, scores = index.nearest(encoder.encode([text], ctx.check)[0], self.matches)
+        recorder.usage += Usage(texts=1)
+        told = texts(ctx.graph, self.of, items[:NAMED])
+        best = "; ".join(f"{name} ({score:.2f})" for name, score in zip(told, scores))
+        recorder.notes.append(f"The nearest of {len(index):,} {self.of}: {best}.")
+        found: dict[int, float] = {}
+        heads, _, tails = ctx.graph.triples(items) if self.of == "triples" else (items, None, items)
+        for head, tail, score in zip(heads.tolist(), tails.tolist(), scores.tolist()):
+            found.setdefault(head, score)
+            found.setdefault(tail, score)
+        return found
+
+    def _joined(self, seeds: dict[int, float], found: dict[int, float], ctx: Context, recorder: Recorder):
+        """What was found near enough to a seed, and the seeds with the paths there."""
+        from core.graph.around import joins
+
+        ctx.progress("Joining what was found to the question's entities", None)
+        paths = joins(ctx.graph, list(seeds), list(found), self.reach, self.direction, ctx.check)
+        start = dict(seeds)
+        for end, path in paths.items():
+            start |= {node: found[end] for node in path if node not in start}
+        if len(paths) < len(found):
+            told = f"{len(found) - len(paths):,} of {len(found):,} nodes that matched lie more than {self.reach} steps away"
+            recorder.notes.append(f"{told} from the question's entities and were left out.")
+        return {node: score for node, score in found.items() if node in paths}, start
+
+    def words(self) -> str:
+        return f"{self.matches:,} {self.of} by vectors, {self.hops} hop{'s' * (self.hops != 1)} around"
+
+
+def _hanging_together(graph, subgraph: Subgraph, seeds: Sequence[int], recorder: Recorder) -> Subgraph:
+    """What of a subgraph hangs together with a seed."""
+    from core.graph.around import hanging_on
+
+    stays = hanging_on(graph, subgraph.nodes, subgraph.edges, seeds)
+    if not stays.all():
+        recorder.notes.append(f"{int((~stays).sum()):,} nodes in pieces without an entity of the question were left out.")
+    return subgraph_on(graph, subgraph.nodes[stays], subgraph.scores[stays])
