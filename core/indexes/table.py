@@ -9,13 +9,14 @@ from typing import Any
 
 from core.graph.store import Graph
 from core.indexes import cases as memory
-from core.indexes import chains, communities, own
+from core.indexes import chains, communities, own, vectors
 from core.indexes.reports import Reports
 from core.spans import span
 
 STEPS = 3  # of the operators Chain ranking and Case memory, where nobody changes it
 SOLVED = 1000  # questions of each set
 LEARNT_FROM = ("-dev", "-train")  # how the names of question sets end whose answers may be learnt from
+SECONDS_A_TEXT = {"nodes": 2e-3, "triples": 5e-3}  # to encode
 SECONDS_A_NODE, SECONDS_A_CHAIN, SECONDS_A_CASE, SECONDS_A_REPORT = 2e-5, 4e-3, 1.2e-2, 8.0  # on one slow core, as measured
 COUNTED = 100_000  # communities up to which it is looked up which of them have a report
 BESIDE = r"(?<=\.sqlite)-(journal|wal|shm)$"
@@ -30,9 +31,10 @@ class Kind:
 
     `words` says in a few words what such a name tells; `usual` is the name of what lines read where nobody changed a
     setting. `build` makes that, adding to what is there where `adds`, anew otherwise; None where it comes by itself.
-    `takes` says how long that is, `models` names the roles it needs, `lacks` why it cannot be made for a graph (empty
-    where it can), `coverage` how many `parts` of it are there and how many there can be (None where that is not known).
-    `forget` lets go of what memory holds of it, and raises StoreError while that is made.
+    `seconds` is about how long that takes from nothing, `pace` on what that depends. `models` names the roles it needs,
+    `lacks` why it cannot be made for a graph (empty where it can), `coverage` how many `parts` of it are there and how many
+    there can be (None where that is not known). `forget` lets go of what memory holds of it, and raises StoreError while
+    that is made.
     """
 
     name: str
@@ -41,14 +43,19 @@ class Kind:
     pattern: str
     words: Callable[[re.Match], str]
     usual: Callable[[Graph, Any], str]
-    build: Callable[[Graph, Any, Tell, Check], None] | None = None
-    takes: Callable[[Graph, Any], str] = lambda graph, models: ""
+    build: Callable[[Graph, Any, Tell, Check], Any] | None = None
+    seconds: Callable[[Graph, Any], float] = lambda graph, models: 0.0
+    pace: str = ""
     adds: bool = False
     models: tuple[str, ...] = ()
     parts: str = ""
     coverage: Callable[[Graph, Any], tuple[int, int] | None] = lambda graph, models: None
     lacks: Callable[[Graph], str] = lambda graph: ""
     forget: Callable[[Graph], None] = lambda graph: None
+
+    def takes(self, graph: Graph, models, share: float = 1.0) -> str:
+        """About how long building takes, or a share of it, in words."""
+        return f"about {span(share * self.seconds(graph, models))}{', ' * bool(self.pace)}{self.pace}"
 
     def match(self, name: str) -> re.Match | None:
         """Whether a file or folder of that name is of this kind, and what its name tells."""
@@ -114,10 +121,39 @@ def _written(graph: Graph, models) -> tuple[int, int] | None:
     return len(found) - len(_reports(graph, found, models).missing(range(len(found)))), len(found)
 
 
-def _writing(graph: Graph, models) -> str:
-    done, total = _written(graph, models) or (0, graph.n_nodes // 5)
-    return (
-        f"about {span((total - done) * SECONDS_A_REPORT)} for all, the largest communities first, by a small language model without a GPU"
+def _writing(graph: Graph, models) -> float:
+    found = communities.kept(graph)
+    return SECONDS_A_REPORT * (graph.n_nodes / 5 if found is None else len(found))
+
+
+def _vectors(of: vectors.Of, title: str, purpose: str) -> Kind:
+    """The kind of the vectors of nodes or of triples."""
+
+    def many(graph: Graph) -> str:
+        total = vectors.count(graph, of)
+        if total <= vectors.LIMIT:
+            return ""
+        return (
+            f"{total:,} {of} are more than are encoded from here ({vectors.LIMIT:,}). The command line does it, and says what that "
+            f"takes: python -m core index vectors --graph {graph.folder or graph.name} --of {of}"
+        )
+
+    return Kind(
+        f"vectors-{of}",
+        title,
+        f"{purpose} Read by Vector search.",
+        rf"vectors-{of}-(?P<encoder>[0-9a-f]+)",
+        lambda match: "",
+        lambda graph, models: vectors.place(graph, models.encoder(), of).name,
+        lambda graph, models, tell, check: vectors.build(graph, models.encoder(), of, tell, check),
+        lambda graph, models: vectors.count(graph, of) * SECONDS_A_TEXT[of],
+        "without a GPU",
+        adds=True,
+        models=("encoder",),
+        parts=f"{'entities' if of == 'nodes' else of} are encoded",
+        coverage=lambda graph, models: vectors.coverage(graph, models.encoder(), of),
+        lacks=many,
+        forget=vectors.forget,
     )
 
 
@@ -131,8 +167,8 @@ KINDS = {
             r"communities-(?P<size>\d+)\.npy",
             lambda match: f"at most {int(match['size']):,} entities each, where they can be split",
             lambda graph, models: f"communities-{communities.MAX_SIZE}.npy",
-            lambda graph, models, tell, check: communities.prepare(graph, communities.MAX_SIZE, tell, check) and None,
-            lambda graph, models: f"about {span(graph.n_nodes * SECONDS_A_NODE)}",
+            lambda graph, models, tell, check: communities.prepare(graph, communities.MAX_SIZE, tell, check),
+            lambda graph, models: graph.n_nodes * SECONDS_A_NODE,
         ),
         Kind(
             "reports",
@@ -144,6 +180,7 @@ KINDS = {
             lambda graph, models: "reports.sqlite",
             _write_reports,
             _writing,
+            "the largest communities first, by a small language model without a GPU",
             adds=True,
             models=("answer",),
             parts="communities have a report",
@@ -158,7 +195,8 @@ KINDS = {
             _steps,
             _chains_file,
             lambda graph, models, tell, check: chains.prepare(graph, models.encoder(), STEPS, tell, check),
-            lambda graph, models: f"at most about {span(chains.MOST_CHAINS * SECONDS_A_CHAIN + graph.n_edges * 2e-6)}",
+            lambda graph, models: chains.MOST_CHAINS * SECONDS_A_CHAIN,
+            "or less where there are fewer chains",
             models=("encoder",),
             forget=chains.forget,
         ),
@@ -171,13 +209,17 @@ KINDS = {
             lambda match: f"chains of {_steps(match)}",
             _cases_file,
             _solve,
-            lambda graph, models: f"about {span(_solved(graph, models)[1] * SECONDS_A_CASE)}",
+            lambda graph, models: _solved(graph, models)[1] * SECONDS_A_CASE,
             adds=True,
             models=("encoder",),
             parts="questions are solved",
             coverage=_solved,
             lacks=_nothing_solved,
             forget=memory.forget,
+        ),
+        _vectors("nodes", "Vectors of entities", "The names of all entities as vectors, so that those nearest to a question are found."),
+        _vectors(
+            "triples", "Vectors of triples", "All triples, put into words, as vectors, so that those nearest to a question are found."
         ),
         Kind(
             "pageranks",

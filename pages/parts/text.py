@@ -10,3 +10,11 @@ _MARKED = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$:&@^=])")
 def plain(text: str) -> str:
     """`text` so that Streamlit's Markdown shows it letter by letter."""
     return _MARKED.sub(r"\\\1", " ".join(str(text).split()))
+
+
+def size(count: float) -> str:
+    """A number of bytes in words: 640 bytes, 12 kB, 3.5 MB, 1.2 GB."""
+    for unit, name in ((1e9, "GB"), (1e6, "MB")):
+        if count >= unit:
+            return f"{count / unit:.1f} {name}"
+    return f"{count / 1e3:.0f} kB" if count >= 1e3 else f"{count:.0f} bytes"

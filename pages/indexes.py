@@ -1,0 +1,18 @@
+"""Indexes: what is prepared ahead for a graph, and how its ways to PageRank serve on it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts.indexcards import cards
+from pages.parts.session import graph
+
+
+def page() -> None:
+    """Draw the screen."""
+    st.header("Indexes", anchor=False)
+    opened = graph()
+    cards(opened)
+
+
+page()
