@@ -28,8 +28,10 @@ class Writer:
         self.paths: dict[str, list[int]] = {"before": [], "node": [], "edge": [], "forward": []}
         self.ids: dict[str, set[int]] = {"node": set(), "triple": set(), "relation": set()}
         self._rows: dict[tuple, int] = {}
+        self._ends: dict[int, int] = {}  # the rows of paths by identity
         self._places: dict[tuple[str, str], int] = {}
-        self._seen: dict[int, tuple[Any, int]] = {}  # by identity, with the object so that its identity stays its own
+        self._seen: dict[int, int] = {}  # by identity
+        self._held: list[Any] = []  # so that the identity of what was seen stays its own
 
     def fields(self, carrier: Any) -> dict[str, Any]:
         """The fields of a carrier that are not at their default."""
@@ -69,14 +71,15 @@ class Writer:
         known = self._seen.get(id(carrier))
         if known is None:
             table = SHARED[type(carrier)]
+            self._held.append(carrier)
             told = (
                 self._subgraph(carrier) if table == "subgraphs" else self._ranking(carrier) if table == "rankings" else self.fields(carrier)
             )
             place = self._places.setdefault((table, json.dumps(told)), len(self.tables[table]))
             if place == len(self.tables[table]):
                 self.tables[table].append(told)
-            known = self._seen[id(carrier)] = (carrier, place)
-        return known[1]
+            known = self._seen[id(carrier)] = place
+        return known
 
     def _subgraph(self, subgraph: Subgraph) -> dict[str, Any]:
         self.ids["node"].update(subgraph.nodes.tolist())
@@ -90,24 +93,35 @@ class Writer:
     def _ranking(self, ranking: Ranking) -> dict[str, Any]:
         if ranking.kind in self.ids:
             self.ids[ranking.kind].update(map(int, ranking.items))
-        items = [self.value(item) for item in ranking.items]
+        items = list(map(self._path if ranking.kind == "path" else self.value, ranking.items))
         scores = None if ranking.scores is None else [_short(score) for score in ranking.scores]
         return {"kind": ranking.kind, "items": items, "scores": scores}
 
     def _path(self, path: Path) -> int:
-        row = self._row(-1, path.nodes[0], -1, True)
-        for node, edge, forward in zip(path.nodes[1:], path.edges, path.forward):
-            row = self._row(row, node, edge, forward)
+        known = self._ends.get(id(path))  # the carrier that holds it is in _held
+        return self._walk(path) if known is None else known
+
+    def _walk(self, path: Path) -> int:
+        rows, start = self._rows, (-1, path.nodes[0], -1, True)
+        row = rows.get(start)
+        if row is None:
+            row = self._add(start)
+        for step in zip(path.nodes[1:], path.edges, path.forward):
+            told = (row, *step)
+            row = rows.get(told)
+            if row is None:
+                row = self._add(told)
+        self._ends[id(path)] = row
         return row
 
-    def _row(self, before: int, node: int, edge: int, forward: bool) -> int:
-        told = (before, int(node), int(edge), int(forward))
-        row = self._rows.setdefault(told, len(self._rows))
-        if row == len(self.paths["node"]):
-            for column, number in zip(self.paths.values(), told):
-                column.append(number)
-            self.ids["node"].add(told[1])
-            self.ids["triple"].update(() if edge < 0 else (told[2],))
+    def _add(self, told: tuple) -> int:
+        """A new row of the paths, and its place."""
+        row = self._rows[told] = len(self._rows)
+        for column, number in zip(self.paths.values(), told):
+            column.append(int(number))
+        self.ids["node"].add(int(told[1]))
+        if told[2] >= 0:
+            self.ids["triple"].add(int(told[2]))
         return row
 
 

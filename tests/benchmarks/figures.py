@@ -28,7 +28,10 @@ STAGES = (
     ("path_hit@32", "any"),
     ("reader_hit@1", "reader's first"),
 )
-SLOW = ("lego-14-mean", "lego-v1-10", "lego-v1-11", "lego-v1-12", "lego-v1-16", "lego-v1-17", "lego-v1-18", "lego-13-llm-embeddings")
+SLOW = (
+    "lego-14-mean lego-v1-8 lego-v1-10 lego-v1-11 lego-v1-12 lego-v1-16 lego-v1-17 lego-v1-18 kelp kelp-plain".split()
+)  # seconds a question, or a hundred thousand paths to keep
+READING = ("llm-embeddings",)  # a language model, though it gives vectors
 ENDLESS = ("lego-v1-13",)  # a language model is asked at each of thousands of branches: over six minutes a question
 
 
@@ -75,7 +78,7 @@ def wanted(sample: Sample, only: str | None) -> bool:
 def asks(instance: Instance, models) -> bool:
     """Whether a language model is asked before the answer."""
     line = Line(tuple(operator for operator in instance.line if operator.stage != "generate"))
-    return not len(line) or any(models.info(name).kind == "chat" for name in needed(line))
+    return not len(line) or any(models.info(name).kind == "chat" or name in READING for name in needed(line))
 
 
 def summary(engine, instances: list[Instance], sample: Sample) -> Summary:
