@@ -18,6 +18,9 @@ def add(commands) -> None:
     build.add_argument(
         "--columns", metavar="1,2,3", help="the columns of head, relation and tail, from 1, where lines of text hold more than three"
     )
+    build.add_argument(
+        "--store", choices=("arrays", "cypher"), default="arrays", help="arrays on disk, or an embedded property-graph database (slower)"
+    )
     build.set_defaults(run=run)
 
 
@@ -31,6 +34,8 @@ def run(options) -> int:
     source = TripleFile(Path(options.triples), options.format, columns_of(options.columns) if options.columns else None)
     with bar("Reading triples") as advanced:
         name = options.name or Path(options.out).resolve().name
+        if options.store == "cypher":
+            from core.graph.export import build_database as build
         graph = build(source, options.out, name=name, direction=options.direction, progress=advanced)
     print(f"{graph.n_nodes:,} entities, {graph.n_edges:,} triples, {graph.n_relations:,} relations in {options.out}")
     return OK

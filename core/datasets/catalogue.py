@@ -15,7 +15,9 @@ import numpy as np
 from core.datasets.own import added_set, added_sets, sets_folder
 from core.datasets.sets import QuestionSet
 from core.errors import BadInput, StoreError
-from core.graph.store import META, Graph
+from core.graph.opening import open_store
+from core.graph.protocol import KnowledgeGraph
+from core.graph.store import META
 from core.home import ROOT, graphs_folder
 from core.types import Direction, Question
 
@@ -38,7 +40,7 @@ class Dataset:
     source: str = ""
     examples: tuple[str, ...] = ()  # questions to begin with
 
-    def open(self, progress: Callable[[str, float], None] | None = None, check: Callable[[], None] | None = None) -> Graph:
+    def open(self, progress: Callable[[str, float], None] | None = None, check: Callable[[], None] | None = None) -> KnowledgeGraph:
         """The graph, built first where its store is absent, damaged or of another state of the file; waits for another
         process that builds it. Raises StoreError or BadInput where that fails."""
         if self.triples is None:
@@ -61,14 +63,14 @@ class Dataset:
         `webqsp-cwq:WebQTest-1` where each question has a graph of its own."""
         return self.name if self._set(set_name).graphs == "union" else f"{self.name}:{question.id}"
 
-    def graph_for(self, set_name: str, question: Question) -> Graph:
+    def graph_for(self, set_name: str, question: Question) -> KnowledgeGraph:
         """The graph that a question of a set is asked on. Raises as `open` does, and BadInput where the question has none."""
         known = self._set(set_name)
         if known.graphs == "union":
             return self.open()
         return known.own_graph(question.id, self.graph_name(set_name, question), self.direction)
 
-    def own_graph(self, question_id: str) -> Graph:
+    def own_graph(self, question_id: str) -> KnowledgeGraph:
         """The graph of that question's own row. Raises BadInput where no set of graphs a question holds it."""
         for known in self.sets.values():
             if known.graphs == "question" and known.holds(question_id):
@@ -97,7 +99,7 @@ def datasets() -> dict[str, Dataset]:
         for folder in sorted(graphs_folder().iterdir()):
             if folder.name not in known and (folder / META).is_file():
                 try:
-                    found = Graph.open(folder)
+                    found = open_store(folder)
                 except StoreError:
                     continue  # said when somebody opens it by name
                 known[folder.name] = Dataset(folder.name, found.name, "", found.direction, None, folder)
@@ -113,7 +115,7 @@ def dataset_of(graph_name: str) -> Dataset | None:
     return known.get(graph_name) or known.get(graph_name.partition(":")[0])
 
 
-def open_graph(name: str | FilePath, progress: Callable[[str, float], None] | None = None) -> Graph:
+def open_graph(name: str | FilePath, progress: Callable[[str, float], None] | None = None) -> KnowledgeGraph:
     """The graph of a data set by name, that of one question (`webqsp-cwq:WebQTest-1`), or the store in a folder. Raises
     BadInput naming the known ones, or StoreError."""
     known = datasets()
@@ -142,7 +144,7 @@ def question_set(set_or_file: str | FilePath) -> QuestionSet:
     return owner(name).sets[full_name(name)]
 
 
-def graph_for(set_or_file: str | FilePath, question: Question) -> Graph:
+def graph_for(set_or_file: str | FilePath, question: Question) -> KnowledgeGraph:
     """The graph that a question is asked on: that of its set's data set, or the one of its own row. Raises BadInput for a
     question of a file that has no graph of its own, and as `open_graph` does."""
     name, known = str(set_or_file), question_set(set_or_file)
@@ -209,11 +211,11 @@ def _shipped(path: FilePath) -> Dataset:
 
 
 @lru_cache(maxsize=16)
-def _open_store(folder: FilePath, stamp: int) -> Graph:
-    return Graph.open(folder)
+def _open_store(folder: FilePath, stamp: int) -> KnowledgeGraph:
+    return open_store(folder)
 
 
-def _opened(folder: FilePath) -> Graph:
+def _opened(folder: FilePath) -> KnowledgeGraph:
     """The store in a folder, one object as long as it is not built anew."""
     try:
         return _open_store(folder, (folder / META).stat().st_mtime_ns)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from core.errors import BadInput
+from core.graph import stepwise
 from core.graph.protocol import KnowledgeGraph
 from core.types import Subgraph
 
@@ -45,6 +46,8 @@ def nearest(
 
     seeds = np.unique(seed_array(graph, seeds))
     keep = graph.n_nodes if keep is None else max(0, min(keep, graph.n_nodes))
+    if not graph.at_hand:
+        return stepwise.nearest(graph, seeds, hops, direction, keep, check)
     found, distance, seen = np.empty(keep, np.int64), np.zeros(keep, np.int64), np.zeros(graph.n_nodes, bool)
     start, end = 0, min(keep, len(seeds))
     found[:end], seen[seeds] = seeds[:end], True
@@ -76,6 +79,8 @@ def induced(graph: KnowledgeGraph, nodes: Iterable[int]) -> np.ndarray:
     from core.graph.traversal import count_edges_among
 
     nodes = np.unique(np.asarray(nodes if isinstance(nodes, np.ndarray) else list(nodes), np.int64))
+    if not graph.at_hand:
+        return stepwise.induced(graph, nodes)
     arrays = (nodes, np.asarray(graph.out_indptr), np.asarray(graph.relations), np.asarray(graph.tails))
     edges = np.empty(count_edges_among(*arrays, np.empty(0, np.int64), False), np.int64)
     count_edges_among(*arrays, edges, True)

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from core.errors import BadParameter
+from core.graph import stepwise
 from core.graph.neighbourhood import links, nearest, seed_array
 from core.graph.order import steady, top_k
 from core.graph.store import Graph
@@ -51,6 +52,8 @@ def top_pagerank(
     if method not in ("push", "exact"):
         raise BadParameter(f"PageRank's method is push or exact, not “{method}”.")
     push = _Push(graph, seeds, damping, direction)
+    if method == "push" and not graph.at_hand and graph.n_edges > WALKED:
+        return stepwise.top_pagerank(graph, seed_array(graph, seeds), keep, damping, direction)
     if method == "exact":
         push.solve(0.5e-10)
     elif not push.settle(keep):

@@ -49,12 +49,12 @@ class Graph(KnowledgeGraph):
     def open(cls, folder: str | FilePath) -> Graph:
         """The graph stored in `folder`. Raises StoreError where it is absent, damaged or of another version."""
         folder = FilePath(folder)
-        meta = _meta(folder)
+        meta = read_meta(folder)
         while True:
             try:
                 return cls._open(folder, meta)
             except StoreError:
-                newer = _meta(folder)  # a build may have put a new store in place between our two looks
+                newer = read_meta(folder)  # a build may have put a new store in place between our two looks
                 if newer == meta:
                     raise
                 meta = newer
@@ -125,7 +125,8 @@ class Graph(KnowledgeGraph):
     def nodes_named(self, name: str) -> tuple[int, ...]:
         """The nodes of this very name, ascending."""
         if self.numbered:
-            return (int(name),) if name.isascii() and name.isdecimal() and len(name) < 20 and str(int(name)) == name and int(name) < self.n_nodes else ()
+            number = int(name) if name.isascii() and name.isdecimal() and len(name) < 20 else self.n_nodes
+            return (number,) if number < self.n_nodes and str(number) == name else ()
         wanted, order, low, high = name.encode("utf-8", "surrogatepass"), self.name_order, 0, self.n_nodes
         while low < high:
             middle = (low + high) // 2
@@ -188,7 +189,7 @@ def slices(indptr: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return rows, np.arange(len(rows)) + np.repeat(starts - np.cumsum(counts) + counts, counts)
 
 
-def _meta(folder: FilePath) -> dict:
+def read_meta(folder: FilePath) -> dict:
     """What `graph.json` says. Raises StoreError where it is absent, unreadable or of another version."""
     try:
         meta = json.loads((folder / META).read_text("utf-8"))

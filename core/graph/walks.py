@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from core.errors import BadParameter
+from core.graph import stepwise
 from core.graph.local import Local
 from core.graph.neighbourhood import links, seed_array
 from core.graph.order import top_k
@@ -37,16 +38,21 @@ def random_walks(
     if walks < 1 or steps < 0 or not 0.0 <= restart <= 1.0:
         raise BadParameter(f"Random walks need walks >= 1, steps >= 0 and 0 <= restart <= 1, not {walks}, {steps}, {restart}.")
     starts = seed_array(graph, seeds)
+    arrays = None
     if within is None:
-        arrays = links(graph, direction)
+        arrays = links(graph, direction) if graph.at_hand else None
     else:
         local = Local(graph, within, direction)
         starts = [place for seed in starts if (place := local.place(int(seed))) >= 0]
         arrays = (1, local.indptr, local.neighbours, local.indptr, local.neighbours)  # all its steps are outward ones
     visited = [np.zeros(0, np.int64)]
     for start in starts:
-        places = np.full((walks, steps + 1), -1, np.int64)
-        walk(int(start), rng.random((walks, steps, 2)), float(restart), *arrays, places)
+        chances = rng.random((walks, steps, 2))
+        if arrays is None:
+            places = stepwise.walk(graph, int(start), chances, float(restart), direction)
+        else:
+            places = np.full((walks, steps + 1), -1, np.int64)
+            walk(int(start), chances, float(restart), *arrays, places)
         visited.append(places[places >= 0] if within is None else local.nodes[places[places >= 0]])
     nodes, visits = np.unique(np.concatenate(visited), return_counts=True)
     return top_k(nodes, visits, len(nodes))

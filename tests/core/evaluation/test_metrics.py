@@ -136,8 +136,8 @@ class Named:
     """A graph of one triple whose names are given."""
 
     def __init__(self, head, relation, tail):
-        self.parts, self.relations = (head, tail), [0]
-        self.relation_name, self.node_name = lambda edge: relation, lambda node: self.parts[node]
+        self.parts, self.relation_names = (head, tail), (relation,)
+        self.node_name, self.triples = lambda node: self.parts[node], lambda edges: (edges, edges * 0, edges)
         self.text = lambda path: f"{head} -> {relation} -> {tail}"
 
 
