@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -17,7 +17,7 @@ from core.graph.write import ASIDE, clean, locked, place
 from core.types import Direction
 
 ROWS = 1_000_000  # of a column held at once
-ARRAYS, COPY = "arrays", "rows.parquet"  # what lies aside for a while: the array store, and what is being copied
+ARRAYS, COPY = "arrays", "rows.parquet"  # what lies there for a while: the array store, and what is being copied
 TABLES = (
     "CREATE NODE TABLE Entity(id INT64 PRIMARY KEY, name STRING, outdegree INT64, indegree INT64)",
     "CREATE NODE TABLE Name(name STRING PRIMARY KEY, entity INT64)",
@@ -34,32 +34,47 @@ def build_database(
     progress: Progress | None = None,
     check: Check | None = None,
     wait: bool = False,
-    into: Callable[..., Graph] = build,
+    **how: Any,
 ) -> DatabaseGraph:
     """The graph of some triples in a database in `folder`, opened; ids, names and digest are those of the array store.
 
-    `into` makes that store first, aside; it is removed in the end. Raises as it does, and StoreError where the database fails.
+    That store is built first, inside the folder, by `build` with what `how` says, and removed in the end. Raises as `build`
+    and `export` do.
     """
     report, folder = progress or (lambda text, share: None), FilePath(folder).absolute()
-    existed, aside = folder.exists(), folder / ASIDE
+    existed = folder.exists()
+    try:
+        graph = build(triples, folder / ARRAYS, name, direction, lambda text, share: report(text, 0.5 * share), check, wait, **how)
+        return export(graph, folder, lambda text, share: report(text, 0.5 + 0.5 * share), check, wait)
+    finally:
+        shutil.rmtree(folder / ARRAYS, ignore_errors=True)
+        (folder / f"{ARRAYS}.lock").unlink(missing_ok=True)
+        if not existed and not (folder / META).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def export(
+    graph: Graph, folder: str | FilePath, progress: Progress | None = None, check: Check | None = None, wait: bool = False
+) -> DatabaseGraph:
+    """A graph put into a database in `folder`, opened; what was there stays readable until the new one is whole.
+
+    Raises StoreError where another process builds there (unless `wait`), the disk or the database refuses, and what `check` raises.
+    """
+    report, folder = progress or (lambda text, share: None), FilePath(folder).absolute()
+    aside = folder / ASIDE
+    meta = {"version": VERSION, "store": KIND, "name": graph.name, "digest": graph.digest, "direction": graph.direction}
+    meta |= {"relations": list(graph.relation_names), "nodes": graph.n_nodes, "edges": graph.n_edges}
     with locked(folder, wait, check):
         try:
             folder.mkdir(parents=True, exist_ok=True)
             clean(folder)
-            arrays = into(triples, aside / ARRAYS, name, direction, lambda text, share: report(text, 0.5 * share), check)
-            fill(arrays, aside / FILE, lambda text, share: report(text, 0.5 + 0.5 * share), check)
-            meta = {"version": VERSION, "store": KIND, "name": name, "digest": arrays.digest, "direction": arrays.direction}
-            meta |= {"relations": list(arrays.relation_names), "nodes": arrays.n_nodes, "edges": arrays.n_edges}
-            del arrays
-            shutil.rmtree(aside / ARRAYS)
-            (aside / f"{ARRAYS}.lock").unlink(missing_ok=True)
+            aside.mkdir()
+            fill(graph, aside / FILE, report, check)
             place(folder, aside, meta)
         except OSError as error:
             raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None
         finally:
             shutil.rmtree(aside, ignore_errors=True)
-            if not existed and not (folder / META).exists():
-                shutil.rmtree(folder, ignore_errors=True)
     report("Done", 1.0)
     return DatabaseGraph.open(folder)
 
