@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts.indexcards import cards
+from pages.parts.pageranks import pageranks
 from pages.parts.session import graph
 
 
@@ -12,7 +13,11 @@ def page() -> None:
     """Draw the screen."""
     st.header("Indexes", anchor=False)
     opened = graph()
-    cards(opened)
+    here, methods = st.tabs([":material/inventory_2: Prepared", ":material/speed: PageRank methods"])
+    with here:
+        cards(opened)
+    with methods:
+        pageranks(opened)
 
 
 page()

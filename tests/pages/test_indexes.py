@@ -29,6 +29,7 @@ def films(monkeypatch, tmp_path):
     yield build(TRIPLES, graphs_folder() / "indexed", "indexed", "both")
     shared().forget("indexed")
     shared().jobs._jobs.pop("open-indexed", None)
+    shared().preparing._jobs.clear()
 
 
 def opened() -> AppTest:
@@ -130,3 +131,28 @@ def test_an_earlier_state_is_listed_and_deleted(films):
     assert "**Of an earlier state of the graph**" in texts(at) and at.metric[2].label == "Left over"
     at.button(key=f"yes-left-{earlier.name}").click().run()
     assert not earlier.exists() and "earlier state" not in texts(at)
+
+
+def test_methods_are_compared_and_the_last_comparison_is_there_at_once(films):
+    at = opened()
+    next(one for one in at.multiselect if one.label == "Methods").set_value(["exact", "push"])
+    next(one for one in at.number_input if one.label == "How many").set_value(3)
+    next(button for button in at.button if button.label == "Compare").click().run()
+    until(at, lambda: len(at.dataframe) == 2)
+    later = opened()
+    measured, published = later.dataframe[0].value, later.dataframe[1].value
+    assert list(measured["Method"]) == ["Exact", "Forward push"] and measured["Recall of the exact best"][0] == 1.0
+    assert "Recall of the answers" not in measured  # random entities have no answers
+    assert "3 random entities" in texts(later)
+    rbs = published.set_index("Method").loc["RBS"]
+    assert (rbs["Seconds a question"], rbs["Recall of the answers"]) == (0.51, 0.31)
+    later.button(key="yes-delete-pageranks").click().run()
+    assert len(later.dataframe) == 1
+
+
+def test_no_method_is_a_sentence(films):
+    at = opened()
+    next(one for one in at.multiselect if one.label == "Methods").set_value([])
+    next(button for button in at.button if button.label == "Compare").click().run()
+    until(at, lambda: at.error)
+    assert "at least one method" in at.error[0].value

@@ -1,0 +1,176 @@
+"""PageRank methods held against each other on a graph: the form, the work as it goes, and what came out, kept beside the graph."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import streamlit as st
+
+from core.datasets import dataset_of
+from core.errors import HopscopeError
+from core.evaluation.comparing import RANDOM, Comparison, Wish, compare, kept
+from core.evaluation.pagerankplot import PUBLISHED, SOURCE, method_figure
+from core.jobs import CANCELLED, Job
+from core.operators.base import DIRECTIONS, parameters
+from core.operators.extract import PersonalizedPageRank
+from core.spans import ago, span
+from pages.parts.session import engine, graph_name
+from pages.parts.text import plain, size
+
+TITLES = {
+    "exact": "Exact",
+    "push": "Forward push",
+    "fora": "FORA",
+    "topppr": "TopPPR",
+    "rbs": "RBS",
+    "partition": "Inside Leiden clusters",
+}
+WAYS = {"graph": "as the graph says", "out": "along the triples", "in": "against the triples", "both": "both ways"}
+INTRO = (
+    "Personalised PageRank cuts the part of the graph around a question's entities that everything else works on. The exact answer "
+    "takes long on a large graph; the other methods are quicker and find most of it. Measured here, on the chosen graph."
+)
+
+
+def pageranks(graph: Any) -> None:
+    """The form, the work as it goes, and the last comparison."""
+    st.write(INTRO)
+    wish = _form(graph)
+    key = f"pageranks-{graph.digest}"
+    jobs = engine().preparing
+    if wish is not None:
+        jobs.start(key, lambda: Job(key, lambda job: compare(graph, wish, job.tell, job.check)), again=True)
+    job = jobs.get(key)
+    if job is not None:
+        _working(job)
+    try:
+        known = kept(graph)
+    except HopscopeError as error:
+        st.error(plain(str(error)))
+        known = []
+    if known:
+        _shown(_chosen(known))
+    _published()
+
+
+def _form(graph: Any) -> Wish | None:
+    """What to compare, once it is sent."""
+    by = {one.name: one for one in parameters(PersonalizedPageRank)}
+    methods, known = by["method"].choices, dataset_of(graph_name())
+    sets = {name: one.title for name, one in known.sets.items() if one.graphs == "union"} if known else {}
+    with st.form("pageranks"):
+        chosen = st.multiselect("Methods", methods, list(methods), format_func=lambda name: TITLES.get(name, name))
+        with st.container(horizontal=True):
+            label = lambda name: f"questions of {sets[name]}" if name else "entities drawn at random"
+            source = st.selectbox("Start from", [*sets, RANDOM], format_func=label, width=340)
+            count = st.number_input("How many", 1, 1000, 20, width=120, help="The same seed draws the same ones.")
+            seed = st.number_input("Seed", 0, 2**31 - 1, 0, width=120)
+        with st.container(horizontal=True):
+            keep = st.number_input(by["keep"].label, 1, 1_000_000, by["keep"].default, width=150, help=by["keep"].help)
+            damping = st.number_input(by["damping"].label, 0.01, 0.999, by["damping"].default, width=120, help=by["damping"].help)
+            way = st.selectbox("Direction", DIRECTIONS, format_func=WAYS.__getitem__, width=190, help=by["direction"].help)
+            recall = st.number_input("Recall aimed at", 0.5, 1.0, 0.97, width=150, help="By methods that can be asked for it.")
+        if not st.form_submit_button("Compare", type="primary", icon=":material/play_arrow:"):
+            return None
+    return Wish(tuple(chosen), source, int(count), int(keep), float(damping), way, float(recall), int(seed))
+
+
+def _working(job: Job) -> None:
+    """How far the comparison is; the page is drawn anew when it ends."""
+    running = not job.ended
+
+    @st.fragment(run_every=0.5 if running else None)
+    def draw() -> None:
+        if running and job.ended:
+            st.rerun()
+        if not job.ended:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text))
+                st.button("Cancel", key="cancel-pageranks", icon=":material/stop_circle:", on_click=job.cancel)
+        elif job.error:
+            st.error(plain(job.error))
+        elif job.status == CANCELLED:
+            st.caption("The last comparison was cancelled; nothing of it was kept.")
+
+    draw()
+
+
+def _chosen(known: list[Comparison]) -> Comparison:
+    """The comparison to show, the newest where nobody chose."""
+    if len(known) == 1:
+        return known[0]
+    label = lambda i: f"{ago(time.time() - known[i].when)}: {_told(known[i])}"
+    return known[st.selectbox("Comparison", range(len(known)), format_func=label, key="pageranks_shown")]
+
+
+def _told(one: Comparison) -> str:
+    wish, asked = one.wish, one.rows[0].questions
+    source = "random entities" if wish.source == RANDOM else f"questions of {wish.source}"
+    way = "" if wish.direction == "graph" else f", edges followed {WAYS[wish.direction]}"
+    return f"{asked:,} {source}, seed {wish.seed}, the best {wish.keep:,}, damping {wish.damping:g}{way}, recall aimed at {wish.recall:g}"
+
+
+def _shown(one: Comparison) -> None:
+    st.subheader("Measured on this graph", anchor=False)
+    st.caption(plain(f"{_told(one)}  ·  {ago(time.time() - one.when)}"))
+    known = any(row.answer_recall is not None for row in one.rows)
+    prepared, unsettled = any(row.prepared_s for row in one.rows), any(row.unsettled for row in one.rows)
+    rows = [
+        {
+            "Method": TITLES.get(row.method, row.method),
+            "Median": _time(row.median_ms / 1e3),
+            "95 % within": _time(row.p95_ms / 1e3),
+            "Recall of the exact best": row.recall,
+            "Least": row.least_recall,
+            **({"Recall of the answers": row.answer_recall} if known else {}),
+            "Memory": "–" if row.memory is None else size(row.memory),
+            "Pieces": row.components,
+            "Edges walked": row.edges,
+            **({"Preparation": span(row.prepared_s) if row.prepared_s else "none"} if prepared else {}),
+            **({"Gave up": row.unsettled} if unsettled else {}),
+        }
+        for row in one.rows
+    ]
+    three = lambda told: st.column_config.NumberColumn(format="%.3f", help=told)
+    columns = {
+        "Recall of the exact best": three("The share of the best entities by exact PageRank that the method finds; ties count as found."),
+        "Recall of the answers": three("The share of the known answers among the entities it keeps."),
+        "Least": three("The least such share among the questions."),
+        "Edges walked": st.column_config.NumberColumn(format="localized", help="The median, where the method counts them."),
+        "Gave up": st.column_config.NumberColumn(help="Questions on which the work cap was met before the recall asked for was reached."),
+        "Memory": st.column_config.TextColumn(help="The most that one question took beside the graph itself."),
+        "Pieces": st.column_config.NumberColumn(
+            format="%.2f", help="Weakly connected components of the subgraph on the entities kept, mean."
+        ),
+    }
+    st.dataframe(rows, hide_index=True, column_config=columns)
+    drawn = [False, True] if known else [False]
+    with st.container(horizontal=True):
+        for answers in drawn:
+            with st.container(width=465):
+                st.plotly_chart(method_figure(one.rows, TITLES, answers), key=f"pageranks-{answers}")
+
+
+def _published() -> None:
+    """The published figures, told apart from what is measured here."""
+    st.subheader("Published, on Freebase", anchor=False)
+    st.caption(plain(f"{SOURCE}. Other graph, other computer, other questions: for orientation, not measured here."))
+    rows = [
+        {
+            "Method": one.method,
+            "Seconds a question": one.seconds,
+            "Recall of the answers": one.recall,
+            "F1": one.f1,
+            "Pieces": one.pieces,
+            "Preparation": None if one.before is None else "none" if not one.before else span(one.before),
+        }
+        for one in PUBLISHED
+    ]
+    two = st.column_config.NumberColumn(format="%.2f")
+    columns = {"Seconds a question": two, "Recall of the answers": two, "F1": st.column_config.NumberColumn(format="%.4f"), "Pieces": two}
+    st.dataframe(rows, hide_index=True, column_config=columns)
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"

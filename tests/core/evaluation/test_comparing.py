@@ -1,0 +1,91 @@
+"""Comparisons of PageRank methods: what they start from, and what is kept of them."""
+
+import json
+
+import pytest
+
+from core.errors import BadInput, Cancelled, StoreError
+from core.evaluation.comparing import FILE, KEPT, Wish, compare, kept, starts
+from core.graph.build import build
+from core.indexes.place import index_folder
+from tests.films import TRIPLES
+
+QUESTIONS = "who directed [One]\tAnn\nwhat is [Three]\tDrama\nwho wrote [Two]\tAnn|Ben\n"
+
+
+@pytest.fixture
+def films(tmp_path):
+    return build(TRIPLES, tmp_path / "films", "films", "both")
+
+
+@pytest.fixture
+def asked(tmp_path):
+    file = tmp_path / "asked.txt"
+    file.write_text(QUESTIONS, "utf-8")
+    return str(file)
+
+
+def told(text, share=None):
+    pass
+
+
+def go_on():
+    pass
+
+
+def test_questions_without_their_entity_in_the_graph_are_left_out(films, asked):
+    found = starts(films, Wish(("push",), asked, 3))
+    assert sorted(question.text for question in found) == ["who directed One", "who wrote Two"]
+    drawn = starts(films, Wish(("push",), count=3, seed=1))
+    assert drawn == starts(films, Wish(("push",), count=3, seed=1)) and len(set(drawn)) == 3
+    assert len(starts(films, Wish(("push",), count=99))) == films.n_nodes
+
+
+def test_a_comparison_is_measured_and_kept(films, asked):
+    wish = Wish(("exact", "push"), asked, 3, keep=3)
+    done = compare(films, wish, told, go_on)
+    exact, push = done.rows
+    # all five nodes hang together; Ann is among the best three of both films, Ben is no node: (1 + 1/2) / 2
+    assert (exact.recall, exact.answer_recall, exact.components, exact.questions) == (1.0, 0.75, 1.0, 2)
+    assert push.recall == 1.0 and 0 < push.median_ms <= push.p95_ms
+    assert kept(films) == [done]
+
+
+def test_the_newest_comes_first_and_the_oldest_go(films):
+    for seed in range(KEPT + 2):
+        compare(films, Wish(("push",), count=1, seed=seed), told, go_on)
+    assert [one.wish.seed for one in kept(films)] == list(range(KEPT + 1, 1, -1))
+
+
+def test_nothing_to_compare_is_a_sentence_and_keeps_nothing(films, asked, tmp_path):
+    with pytest.raises(BadInput, match="at least one method"):
+        compare(films, Wish(()), told, go_on)
+    other = tmp_path / "other.txt"
+    other.write_text("what is [Three]\tDrama\n", "utf-8")
+    with pytest.raises(BadInput, match="random entities"):
+        compare(films, Wish(("push",), str(other)), told, go_on)
+
+    def cancelled():
+        raise Cancelled()
+
+    with pytest.raises(Cancelled):
+        compare(films, Wish(("push",)), told, cancelled)
+    assert kept(films) == [] and not (index_folder(films) / FILE).exists()
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"version": 1}', '{"version": 1, "comparisons": [{"wish": {}}]}'])
+def test_a_damaged_file_is_named(films, text):
+    (index_folder(films) / FILE).write_text(text, "utf-8")
+    with pytest.raises(StoreError, match=FILE):
+        kept(films)
+
+
+def test_what_another_version_kept_is_let_go(films):
+    file = index_folder(films) / FILE
+    file.write_text(json.dumps({"version": 0}), "utf-8")
+    assert kept(films) == []
+    compare(films, Wish(("push",), count=1), told, go_on)
+    known = json.loads(file.read_text("utf-8"))
+    del known["comparisons"][0]["rows"][0]["edges"]
+    file.write_text(json.dumps(known), "utf-8")
+    assert kept(films) == []
