@@ -147,14 +147,15 @@ class Engine:
             raise BadInput(f"At most {MOST_LANES} instances at once, please.")
         return self.jobs.start(self.key(ask, instances), lambda: self._job(ask, instances), again)
 
-    def evaluate(self, plan, again: bool = False) -> Job:
+    def evaluate(self, plan, again: bool = False, workers=None) -> Job:
         """A job that runs a `core.evaluation.plan.Plan` and keeps every row as it goes; `job.number` is the run's number in the store.
 
-        An unfinished run of the same plan is taken up where it stopped, unless `again`. Raises StoreError.
+        An unfinished run of the same plan is taken up where it stopped, unless `again`. With `workers` (`core.cluster.Workers`) its
+        questions are spread over processes, each with an engine of its own. Raises StoreError.
         """
         from core.evaluation.starting import start
 
-        return start(self, plan, again)
+        return start(self, plan, again, workers)
 
     def key(self, ask: Ask, instances: Sequence[Instance]) -> str:
         """What a comparison is known by: the same for the same question, graph, lanes, models and seed."""

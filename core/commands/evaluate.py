@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from core.commands.spread import add_workers, workers_of
 from core.commands.terminal import FAILED, OK, bar, finish
 from core.errors import BadInput
 
@@ -46,6 +47,7 @@ def add(commands) -> None:
     evaluate.add_argument("--latex", metavar="FILE", help="write the summary as a LaTeX table (booktabs)")
     evaluate.add_argument("--html", metavar="FILE", help="write a report that opens in a browser, without a network")
     evaluate.add_argument("--vary", metavar="OPERATOR.PARAMETER=V,V", help="run each instance once for every value of one parameter")
+    add_workers(evaluate)
     taken = evaluate.add_mutually_exclusive_group()
     taken.add_argument("--resume", action="store_true", help="take up an unfinished run of the same plan (the default)")
     taken.add_argument("--again", action="store_true", help="begin anew; what the earlier run found is kept beside it")
@@ -62,7 +64,7 @@ def run(options) -> int:
     files, more = _files(options), [metric(name.strip()).name for name in options.metrics.split(",") if name.strip()]
     engine = shared()
     plan = _plan(options, engine)
-    job = engine.evaluate(plan, options.again)
+    job = engine.evaluate(plan, options.again, workers_of(options))
     finish(job)
     summary = Summary(store().run(job.number), store().rows(job.number))
     _write(files, summary)

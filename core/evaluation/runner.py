@@ -6,11 +6,13 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 
+from core.cluster import Workers
 from core.errors import Cancelled
 from core.evaluation.judge import judge
-from core.evaluation.outcome import observe
+from core.evaluation.outcome import Outcome, observe
 from core.evaluation.plan import Drawn, Plan, used
 from core.evaluation.store import CANCELLED, DONE, RUNNING, Store
 from core.instances.catalogue import Instance
@@ -26,11 +28,12 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Pace:
-    """How far a run is and how long the rest will take, from what each instance has taken so far."""
+    """How far a run is and how long the rest will take, from what each instance has taken so far, `at_once` of them at a time."""
 
     total: int
     left: dict[str, int]
     failed: int = 0
+    at_once: int = 1
     spent: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, instance: str, seconds: float, failed: bool) -> None:
@@ -49,7 +52,7 @@ class Pace:
         if not means:
             return None
         usual = sum(means.values()) / len(means)
-        return sum(count * means.get(instance, usual) for instance, count in self.left.items())
+        return sum(count * means.get(instance, usual) for instance, count in self.left.items()) / self.at_once
 
     def words(self) -> str:
         """`12 of 400 done, 1 failed, about 3 min left`."""
@@ -58,15 +61,31 @@ class Pace:
         return ", ".join(filter(None, [*parts, f"about {duration(left)} left" if left else ""]))
 
 
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """One row as it is kept: what came of an instance on a question, or the sentence that says why it failed."""
+
+    instance: str
+    question: str
+    outcome: Outcome | None = None
+    error: str | None = None
+    states: dict | None = None
+    seconds: float = 0.0
+
+
 @dataclass
 class Evaluation:
-    """A plan at work. `ask` makes an `Ask` of a drawn question (and may raise); calling it with its job runs what is left."""
+    """A plan at work. `ask` makes an `Ask` of a drawn question (and may raise); calling it with its job runs what is left.
+
+    With `workers` the questions are spread over processes; this one alone writes.
+    """
 
     plan: Plan
     store: Store
     run: int
     models: object
     ask: Callable[[Drawn], Ask]
+    workers: Workers | None = None
 
     def __call__(self, job: Job) -> int:
         """Run everything that is not finished; the run's number. What fails is kept with its sentence and tried again next time."""
@@ -74,17 +93,14 @@ class Evaluation:
         left = {i.id: sum((i.id, one.question.id) not in done for one in self.plan.drawn) for i in self.plan.instances}
         pace = Pace(len(self.plan.drawn) * len(self.plan.instances), left)
         if any(left.values()):
-            warm(self.plan, self.models, self.ask, job)
+            if not self.workers:  # each of which warms itself
+                warm(self.plan, self.models, self.ask, job)
             self.store.mark(self.run, RUNNING)
         try:
-            for drawn, instances in self._turns(done):
-                prefixes = Prefixes()
-                for instance in instances:
-                    job.check()
-                    job.tell(f"{pace.words()}: {instance.name}", pace.done / pace.total)
-                    start = time.perf_counter()
-                    failed = self._one(job, drawn, instance, Prefixes() if self.plan.cold else prefixes)
-                    pace.add(instance.id, time.perf_counter() - start, failed)
+            with closing(self._spread(job, done, pace) if self.workers else self._here(job, done, pace)) as rows:
+                for row in rows:
+                    self.store.keep(self.run, row.instance, row.question, row.outcome, row.error, row.states)
+                    pace.add(row.instance, row.seconds, row.error is not None)
         except Cancelled:
             self.store.mark(self.run, CANCELLED)
             raise
@@ -92,38 +108,61 @@ class Evaluation:
         job.tell(pace.words(), 1.0)
         return self.run
 
-    def _turns(self, done: set[tuple[str, str]]) -> Iterator[tuple[Drawn, list[Instance]]]:
-        """Each question with the instances left for it; the first one turns with the question, so that none is always first."""
+    def _turns(self, done: set[tuple[str, str]]) -> Iterator[tuple[int, list[Instance]]]:
+        """Each question's place with the instances left for it; the first one turns with the question, so that none is always first."""
         count = len(self.plan.instances)
         for place, drawn in enumerate(self.plan.drawn):
             turned = [self.plan.instances[(place + i) % count] for i in range(count)]
-            yield drawn, [instance for instance in turned if (instance.id, drawn.question.id) not in done]
+            left = [instance for instance in turned if (instance.id, drawn.question.id) not in done]
+            if left:
+                yield place, left
 
-    def _one(self, job: Job, drawn: Drawn, instance: Instance, prefixes: Prefixes) -> bool:
-        """Run and keep one row; whether it failed."""
-        if self.plan.cold:
-            self.models.forget()
-        outcome, states, error = None, None, None
-        try:
-            asked = self.ask(drawn)
-            lane = LaneRun(asked, instance.line, self.models, prefixes)
-            progress = Progress(check=job.check)
-            lane.retrieve(progress)
-            lane.answer(progress)
-            outcome = observe(asked.graph, lane.state, self._judged(job, lane))
-            states = freeze_all(lane.states, asked.graph)
-        except Cancelled:
-            raise
-        except Exception as failure:
-            outcome, error = None, sentence(failure)
-        self.store.keep(self.run, instance.id, drawn.question.id, outcome, error, states)
-        return error is not None
+    def _here(self, job: Job, done: set[tuple[str, str]], pace: Pace) -> Iterator[Finished]:
+        """The rows that are left, one after the other in this process."""
+        for place, instances in self._turns(done):
+            prefixes = Prefixes()
+            for instance in instances:
+                job.check()
+                job.tell(f"{pace.words()}: {instance.name}", pace.done / pace.total)
+                yield one(self.plan, self.models, self.ask, place, instance, prefixes, job.check)
 
-    def _judged(self, job: Job, lane: LaneRun):
-        question, answer = lane.state.question, lane.state.answer
-        if not self.plan.judge or answer is None or not question.answers:
-            return None
-        return judge(self.models.chat("judge"), question.text, question.answers, answer, job.check)
+    def _spread(self, job: Job, done: set[tuple[str, str]], pace: Pace) -> Iterator[Finished]:
+        """The rows that are left, question by question over the workers."""
+        from core.evaluation.spread import spread
+
+        pace.at_once = max(1, self.workers.count)
+        job.tell("Starting the workers")
+        for rows in spread(self.plan, self._turns(done), self.workers, job.check):
+            yield from rows
+            job.tell(f"{pace.words()}, over {self.workers.words()}", pace.done / pace.total)
+
+
+def one(plan: Plan, models, ask: Callable[[Drawn], Ask], place: int, instance: Instance, prefixes: Prefixes, check) -> Finished:
+    """An instance run on the question at `place`. Raises what `check` raises; what else fails is told in the row."""
+    drawn, start = plan.drawn[place], time.perf_counter()
+    if plan.cold:
+        models.forget()
+    outcome, states, error = None, None, None
+    try:
+        asked = ask(drawn)
+        lane = LaneRun(asked, instance.line, models, Prefixes() if plan.cold else prefixes)
+        progress = Progress(check=check)
+        lane.retrieve(progress)
+        lane.answer(progress)
+        outcome = observe(asked.graph, lane.state, _judged(plan, models, lane, check))
+        states = freeze_all(lane.states, asked.graph)
+    except Cancelled:
+        raise
+    except Exception as failure:
+        outcome, error = None, sentence(failure)
+    return Finished(instance.id, drawn.question.id, outcome, error, states, time.perf_counter() - start)
+
+
+def _judged(plan: Plan, models, lane: LaneRun, check):
+    question, answer = lane.state.question, lane.state.answer
+    if not plan.judge or answer is None or not question.answers:
+        return None
+    return judge(models.chat("judge"), question.text, question.answers, answer, check)
 
 
 def warm(plan: Plan, models, ask: Callable[[Drawn], Ask], job: Job) -> None:

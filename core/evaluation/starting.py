@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from core.cluster import Workers
 from core.errors import BadInput, BadParameter
 from core.evaluation.plan import Drawn, Plan
 from core.evaluation.runner import Evaluation
@@ -10,21 +13,29 @@ from core.jobs import Job
 from core.run import Ask
 
 
-def start(engine, plan: Plan, again: bool = False) -> Job:
+def start(engine, plan: Plan, again: bool = False, workers: Workers | None = None) -> Job:
     """The job that runs the plan; see `Engine.evaluate`."""
+    if workers and plan.cold:
+        raise BadInput("The seconds of each instance alone are told by one process; leave out either the workers or the cold run.")
     store = shared()
     depends = "\n".join([*(_signature(engine.models, name) for name in plan.models), *_stamps(engine, plan)])
     run = store.begin(plan.spec(depends), plan.drawn, again)
 
-    def ask(drawn: Drawn) -> Ask:
-        return engine.ask(drawn.open(engine.graph), drawn.question, seed=plan.seed, model=plan.model)
-
     def make() -> Job:
-        job = Job(f"evaluation-{run.id}", Evaluation(plan, store, run.id, engine.models, ask))
+        job = Job(f"evaluation-{run.id}", Evaluation(plan, store, run.id, engine.models, asking(engine, plan), workers))
         job.number = run.id
         return job
 
     return engine.evaluations.start(f"evaluation-{run.id}", make, again=True)
+
+
+def asking(engine, plan: Plan) -> Callable[[Drawn], Ask]:
+    """How a drawn question is asked: its graph opened, its entities linked, with the wishes of the plan."""
+
+    def ask(drawn: Drawn) -> Ask:
+        return engine.ask(drawn.open(engine.graph), drawn.question, seed=plan.seed, model=plan.model)
+
+    return ask
 
 
 def _signature(models, name: str) -> str:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
+from core.cluster import Lost, Workers
+from core.errors import HopscopeError
 from core.graph.store import Graph
 from core.indexes.place import keep
 
 Of = Literal["nodes", "triples"]
 Tell = Callable[[str, float | None], None]
 Texts = tuple[int, list[str]]  # a block's number, and what of it is to be encoded
-Encode = Callable[[Iterable[Texts]], Iterable[tuple[int, np.ndarray]]]
+Encode = Callable[[Iterable[Texts]], Generator[tuple[int, np.ndarray], None, None]]
 BLOCK = 1024  # texts; what a kill costs at most
 KEYS, DONE = "keys.npy", "index.json"
 EARLIER = 4  # earlier contents of a graph that are looked through
@@ -41,6 +45,25 @@ def here(encoder, check: Callable[[], None] | None = None) -> Encode:
             yield number, encoder.encode(wanted, check) if wanted else NONE
 
     return encode
+
+
+def spread(workers: Workers, encoder: str, check: Callable[[], None]) -> Encode:
+    """Encodes over worker processes, each with the encoder of that name. Raises HopscopeError where one dies again and again."""
+
+    def encode(blocks: Iterable[Texts]) -> Iterator[tuple[int, np.ndarray]]:
+        for (number, _), vectors in workers.each(partial(_encoded, encoder), blocks, check):
+            if isinstance(vectors, Lost):
+                raise HopscopeError(vectors.error)
+            yield number, vectors
+
+    return encode
+
+
+def _encoded(encoder: str, block: Texts) -> np.ndarray:
+    """In a worker: the vectors of a block's texts."""
+    from core.models.registry import shared
+
+    return shared().encoder(encoder).encode(block[1]) if block[1] else NONE
 
 
 def block_file(folder: Path, number: int) -> Path:
@@ -93,12 +116,13 @@ class Blocks:
                 waiting[number] = rows
                 yield number, [told[i] for i in np.flatnonzero(rows < 0)]
 
-        for done, (number, vectors) in enumerate(encode(wanted()), 1):
-            block = earlier.filled(waiting.pop(number), vectors)
-            keep(block_file(self.folder, number), lambda stream, block=block: np.save(stream, block))
-            self.encoded, self.reused = self.encoded + len(vectors), self.reused + len(block) - len(vectors)
-            share, total = 1 - (len(missing) - done) / len(self), count(self.graph, self.of)
-            progress(f"Encoding {self.of}: {round(share * total):,} of {total:,}", share)
+        with closing(encode(wanted())) as found:
+            for done, (number, vectors) in enumerate(found, 1):
+                block = earlier.filled(waiting.pop(number), vectors)
+                keep(block_file(self.folder, number), lambda stream, block=block: np.save(stream, block))
+                self.encoded, self.reused = self.encoded + len(vectors), self.reused + len(block) - len(vectors)
+                share, total = 1 - (len(missing) - done) / len(self), count(self.graph, self.of)
+                progress(f"Encoding {self.of}: {round(share * total):,} of {total:,}", share)
         every = [keys(texts(self.graph, self.of, self.items(number))) for number in range(len(self))]
         keep(self.folder / KEYS, lambda stream: np.save(stream, np.concatenate(every)))
 

@@ -24,9 +24,9 @@ from core.indexes.place import free, index_folder, keep, waiting
 from core.spans import span
 
 VERSION, HELD = 1, 4
-FLAT_UP_TO, HNSW_UP_TO = 100_000, 1_000_000  # vectors; beyond, an inverted file
-LINKS, BUILDING, SEARCHING = 32, 80, 256  # of HNSW: M, efConstruction, efSearch
-PROBED, BYTES, TRAINED = 32, "SQ8", 64  # of the inverted file: lists looked into, how vectors are kept, vectors a list is learnt from
+FLAT_UP_TO = 200_000  # vectors that are all looked at: 20 ms and 0.3 GB
+LINKS, BUILDING, SEARCHING = 32, 80, 512  # of HNSW: M, efConstruction, efSearch
+TRAINED = 20_000  # vectors from which the steps of its bytes are learnt
 LIMIT = 1_000_000  # nodes or triples that are encoded without being asked twice
 AT_ONCE = 100_000  # nodes or triples that are encoded within a question
 SAMPLE = 256  # texts encoded to tell how long all would take
@@ -56,7 +56,7 @@ class VectorIndex:
         """
         asked = min(len(self), 2 * k + 16)
         scores, ids = self.index.search(np.asarray(vector, np.float32)[None], asked)
-        there = ids[0] >= 0  # an inverted file may find fewer
+        there = ids[0] >= 0  # HNSW may find fewer
         ids, scores = ids[0][there].astype(np.int64), np.round(scores[0][there].astype(np.float64), 6)
         order = np.lexsort((ids, -scores))[:k]
         return ids[order], scores[order]
@@ -162,10 +162,12 @@ def forget(graph: Graph) -> None:
 
 
 def kind_for(items: int) -> str:
-    """The faiss index for so many vectors, as its factory names it: exact search, then a graph of neighbours, then an inverted file."""
-    if items <= FLAT_UP_TO:
-        return "Flat"
-    return f"HNSW{LINKS}_{BYTES}" if items <= HNSW_UP_TO else f"IVF{4 * round(items**0.5)},{BYTES}"
+    """The faiss index for so many vectors, as its factory names it: exact search, then a graph of neighbours over bytes.
+
+    On 133,582 triples of the movie graph and 60 questions, that graph finds 0.98 of the exact best 32 (cosines within 0.001 being
+    equal), an inverted file over bytes 0.73 with 64 of 1,460 lists looked into.
+    """
+    return "Flat" if items <= FLAT_UP_TO else f"HNSW{LINKS}_SQ8"
 
 
 def searchable(blocks: Blocks, check: Callable[[], None], kind: str = "") -> tuple[Any, str]:
@@ -190,8 +192,7 @@ def _searchable(faiss, blocks: Blocks, check: Callable[[], None], kind: str) -> 
     if kind.startswith("HNSW"):
         index.hnsw.efConstruction = BUILDING
     if not index.is_trained:
-        wanted = TRAINED * int(kind[3:].split(",")[0]) if kind.startswith("IVF") else TRAINED * 256
-        step = max(1, items // wanted)
+        step = max(1, items // TRAINED)
         index.train(np.concatenate([blocks.read(number)[::step] for number in range(len(blocks))]).astype(np.float32))
     for number in range(len(blocks)):
         check()
@@ -218,8 +219,6 @@ def _tuned(index):
     """The index with how thoroughly it is searched."""
     if hasattr(index, "hnsw"):
         index.hnsw.efSearch = SEARCHING
-    elif hasattr(index, "nprobe"):
-        index.nprobe = PROBED
     return index
 
 

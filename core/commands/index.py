@@ -1,0 +1,86 @@
+"""`index`: what is prepared ahead for a graph: made, listed, deleted."""
+
+from __future__ import annotations
+
+from core.commands.spread import add_workers, workers_of
+from core.commands.terminal import OK, bar
+from core.errors import BadParameter, nearest
+
+
+def add(commands) -> None:
+    """The command's grammar."""
+    index = commands.add_parser("index", help="what is prepared ahead for a graph: encode vectors, list, delete")
+    parts = index.add_subparsers(required=True, metavar="WHAT")
+    vectors = parts.add_parser(
+        "vectors",
+        help="encode the names of a graph's entities, or its triples",
+        description="Encode the names of a graph's entities, or its triples, and make them searchable (for lego-12-vectors and its "
+        "neighbours). Every block is kept as it is done; after Ctrl-C or a crash the same command goes on from there. What an earlier "
+        "content of the graph had is not encoded again.",
+    )
+    vectors.add_argument("--of", choices=("nodes", "triples"), default="nodes", help="what is encoded (default: nodes)")
+    vectors.add_argument("--model", default="encoder", metavar="NAME", help="the role or name of the encoder (default: encoder)")
+    vectors.add_argument("--limit", type=int, metavar="N", help="encode up to N (default: 1,000,000); what more would cost is told")
+    add_workers(vectors)
+    listed = parts.add_parser("list", help="what is prepared for a graph, with sizes")
+    deleted = parts.add_parser("delete", help="delete one kind of index of a graph")
+    deleted.add_argument("kind", metavar="KIND", help="as list names it, such as vectors-nodes")
+    for part, run in ((vectors, _vectors), (listed, _list), (deleted, _delete)):
+        part.add_argument("--graph", default="metaqa", metavar="NAME", help="a graph's name or folder (default: metaqa)")
+        part.set_defaults(run=run)
+
+
+def _vectors(options) -> int:
+    """Encode and say how many; the exit code."""
+    from core.indexes.encoded import spread
+    from core.indexes.vectors import LIMIT, build
+    from core.spans import span, with_time_left
+
+    engine, graph = _opened(options)
+    encoder, workers = engine.models.encoder(options.model), workers_of(options)
+    encode = spread(workers, options.model, lambda: None) if workers else None
+    limit = LIMIT if options.limit is None else options.limit
+    with bar("Encoding") as advanced:
+        found = build(graph, encoder, options.of, with_time_left(advanced), lambda: None, limit, encode)
+    told = found.facts
+    print(f"{len(found):,} {options.of} of {graph.name} as vectors of {told['dimension']} numbers, searched by faiss {told['kind']}.")
+    print(f"{told['encoded']:,} were encoded at last and {told['reused']:,} taken from an earlier content, in {span(told['seconds'])}.")
+    return OK
+
+
+def _list(options) -> int:
+    """Every kind with its state and size; the exit code."""
+    from core.indexes.prepared import leftovers, prepared
+
+    engine, graph = _opened(options)
+    for one in prepared(graph, engine.models):
+        parts = f", {one.parts[0]:,} of {one.parts[1]:,} {one.kind.parts}" if one.parts else ""
+        print(f"{one.kind.name:16} {one.state:20} {_size(one.size):>10}  {one.kind.title}{parts}")
+    for rest in leftovers(graph):
+        print(f"{'left over':16} {'':20} {_size(rest.size):>10}  {rest.words}: {rest.path}")
+    return OK
+
+
+def _delete(options) -> int:
+    """Delete the files of one kind; the exit code."""
+    from core.indexes.prepared import KINDS, delete
+
+    engine, graph = _opened(options)
+    if options.kind not in KINDS:
+        raise BadParameter(f"There is no kind of index “{options.kind}”.{nearest(options.kind, KINDS)}")
+    delete(engine.jobs, graph, KINDS[options.kind])
+    print(f"{KINDS[options.kind].title} of {graph.name} deleted.")
+    return OK
+
+
+def _opened(options):
+    """The engine and the graph."""
+    from core.engine import shared
+
+    engine = shared()
+    with bar("Opening the graph") as advanced:
+        return engine, engine.graph(options.graph, progress=advanced)
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size else ""

@@ -1,0 +1,26 @@
+"""The options of commands whose work Ray can spread over several processes."""
+
+from __future__ import annotations
+
+import os
+
+
+def add_workers(parser) -> None:
+    """`--workers` and `--cluster`."""
+    parser.add_argument(
+        "--workers", type=int, metavar="N", help="spread the work over N processes, each with a core and models of its own (needs Ray)"
+    )
+    parser.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="have a Ray cluster do it (default with --workers: RAY_ADDRESS, else Ray is started here); without --workers all its cores",
+    )
+
+
+def workers_of(options):
+    """The workers that were asked for, or None for this process alone. Raises BadParameter."""
+    if options.workers is None and options.cluster is None:
+        return None
+    from core.cluster import Workers
+
+    return Workers(options.workers or 0, options.cluster or os.environ.get("RAY_ADDRESS", ""))

@@ -1,0 +1,46 @@
+"""What workers are given to do in tests of the cluster."""
+
+import os
+import signal
+from pathlib import Path
+
+from core.errors import BadInput
+
+
+def square(number):
+    return number * number
+
+
+def die(_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def die_once(flag):
+    """Dies where the file is not there yet, and makes it first."""
+    if flag and not Path(flag).exists():
+        Path(flag).touch()
+        die(None)
+    return os.getpid()
+
+
+def fail(number):
+    if number == 1:
+        raise BadInput("There is no one.")
+    return number
+
+
+def settings(names):
+    return {name: os.environ.get(name) for name in names}
+
+
+def slow(number):
+    import time
+
+    time.sleep(60)
+    return number
+
+
+def any_of(piece):
+    """The function of that name on its argument."""
+    name, argument = piece
+    return globals()[name](argument)
