@@ -65,7 +65,7 @@ class Engine:
         own.come_from(_solved)
         self.jobs = Jobs()
         self.evaluations = Jobs(workers=1)  # apart, so that hours of evaluation never keep a question waiting
-        self.preparing = Jobs(workers=1)  # apart as well: indexes, and measuring how they serve
+        self.preparing = Jobs()  # apart as well: indexes, and measuring how they serve
         self._prefixes = Prefixes()
         self._graphs: dict[str, object] = {}
         self._lock = threading.Lock()

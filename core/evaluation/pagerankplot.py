@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ class Published:
     before: float | None = None
 
 
+ROOM = 0.2  # of the width is left free at both ends, for the names
 SOURCE = "LEGO-GraphRAG, technical report, tables 5 and 6: Freebase, about 100 M entities and 300 M triples"
 PUBLISHED = (
     Published("Standard PageRank", 75.29, 0.96, 0.0038, 1, 0),
@@ -74,7 +76,10 @@ def method_figure(rows: Sequence[MethodRow], titles: Mapping[str, str], answers:
             textposition="bottom center",
             hovertemplate="<b>%{text}</b>, published, Freebase<br>recall %{y:.2f}<br>%{x:.3g} s<extra></extra>",
         )
-    figure.update_xaxes(title="Seconds a question", type="log", minorloglabels="none")
+    seconds = [row.median_ms / 1e3 for row in rows] + [row.p95_ms / 1e3 for row in rows] + [one.seconds for one in PUBLISHED] * answers
+    low, high = math.log10(min(seconds)), math.log10(max(seconds))
+    room = max(0.4, ROOM * (high - low))
+    figure.update_xaxes(title="Seconds a question", type="log", minorloglabels="none", range=[low - room, high + room])
     what = "Recall of the known answers" if answers else "Recall of the exact best entities"
     figure.update_yaxes(title=what, range=[-0.05, 1.1])
     return styled(figure, f"{what} against time", legend=False)

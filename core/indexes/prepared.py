@@ -107,7 +107,7 @@ def leftovers(graph: Graph) -> list[Leftover]:
             continue
         size, changed = _weight(path)
         if not path.name.startswith("."):
-            found.append(Leftover(path, f"{path.name}, which this version of Hopscope does not know", size, changed))
+            found.append(Leftover(path, path.name, size, changed))
         elif time.time() - changed > SETTLED:
             found.append(Leftover(path, "A file that was never finished", size, changed))
     if graph.folder is not None and folder.parent == graph.folder / "indexes":  # elsewhere, other graphs' lie beside it

@@ -26,7 +26,7 @@ from core.indexes.prepared import (
     start,
 )
 from core.indexes.table import KINDS, Kind
-from core.jobs import CANCELLED, Job
+from core.jobs import CANCELLED, WAITING, Job
 from core.spans import ago
 from pages.parts.session import engine
 from pages.parts.text import plain, size
@@ -77,7 +77,9 @@ def _card(graph: Any, one: Prepared) -> None:
     with st.container(border=True, key=f"index-{kind.name}"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"**{kind.title}**", width="content")
-            if at_work:
+            if at_work and job.status == WAITING:
+                st.badge("waiting", color="orange", icon=":material/hourglass_empty:")
+            elif at_work:
                 st.badge("being built", color="orange", icon=":material/construction:")
             else:
                 colour, icon = BADGES[one.state]
@@ -173,7 +175,7 @@ def _leftovers(graph: Any, left: list[Leftover]) -> None:
     """What nothing reads any more."""
     for title, some in (
         ("Of an earlier state of the graph", [one for one in left if one.earlier]),
-        ("Not known", [one for one in left if not one.earlier]),
+        ("Not known to Hopscope", [one for one in left if not one.earlier]),
     ):
         if some:
             st.markdown(f"**{title}**")

@@ -63,7 +63,7 @@ def _form(graph: Any) -> Wish | None:
         chosen = st.multiselect("Methods", methods, list(methods), format_func=lambda name: TITLES.get(name, name))
         with st.container(horizontal=True):
             label = lambda name: f"questions of {sets[name]}" if name else "entities drawn at random"
-            source = st.selectbox("Start from", [*sets, RANDOM], format_func=label, width=340)
+            source = st.selectbox("Start from", [*sets, RANDOM], format_func=label, width=300)
             count = st.number_input("How many", 1, 1000, 20, width=120, help="The same seed draws the same ones.")
             seed = st.number_input("Seed", 0, 2**31 - 1, 0, width=120)
         with st.container(horizontal=True):
@@ -116,6 +116,7 @@ def _shown(one: Comparison) -> None:
     st.caption(plain(f"{_told(one)}  ·  {ago(time.time() - one.when)}"))
     known = any(row.answer_recall is not None for row in one.rows)
     prepared, unsettled = any(row.prepared_s for row in one.rows), any(row.unsettled for row in one.rows)
+    counted = any(row.edges is not None for row in one.rows)
     rows = [
         {
             "Method": TITLES.get(row.method, row.method),
@@ -126,7 +127,7 @@ def _shown(one: Comparison) -> None:
             **({"Recall of the answers": row.answer_recall} if known else {}),
             "Memory": "–" if row.memory is None else size(row.memory),
             "Pieces": row.components,
-            "Edges walked": row.edges,
+            **({"Edges walked": "–" if row.edges is None else f"{row.edges:,.0f}"} if counted else {}),
             **({"Preparation": span(row.prepared_s) if row.prepared_s else "none"} if prepared else {}),
             **({"Gave up": row.unsettled} if unsettled else {}),
         }
@@ -137,7 +138,7 @@ def _shown(one: Comparison) -> None:
         "Recall of the exact best": three("The share of the best entities by exact PageRank that the method finds; ties count as found."),
         "Recall of the answers": three("The share of the known answers among the entities it keeps."),
         "Least": three("The least such share among the questions."),
-        "Edges walked": st.column_config.NumberColumn(format="localized", help="The median, where the method counts them."),
+        "Edges walked": st.column_config.TextColumn(help="The median, where the method counts them."),
         "Gave up": st.column_config.NumberColumn(help="Questions on which the work cap was met before the recall asked for was reached."),
         "Memory": st.column_config.TextColumn(help="The most that one question took beside the graph itself."),
         "Pieces": st.column_config.NumberColumn(
@@ -161,15 +162,14 @@ def _published() -> None:
             "Method": one.method,
             "Seconds a question": one.seconds,
             "Recall of the answers": one.recall,
-            "F1": one.f1,
-            "Pieces": one.pieces,
-            "Preparation": None if one.before is None else "none" if not one.before else span(one.before),
+            "F1": "–" if one.f1 is None else f"{one.f1:.4f}",
+            "Pieces": "–" if one.pieces is None else f"{one.pieces:g}",
+            "Preparation": "–" if one.before is None else "none" if not one.before else span(one.before),
         }
         for one in PUBLISHED
     ]
     two = st.column_config.NumberColumn(format="%.2f")
-    columns = {"Seconds a question": two, "Recall of the answers": two, "F1": st.column_config.NumberColumn(format="%.4f"), "Pieces": two}
-    st.dataframe(rows, hide_index=True, column_config=columns)
+    st.dataframe(rows, hide_index=True, column_config={"Seconds a question": two, "Recall of the answers": two})
 
 
 def _time(seconds: float) -> str:
