@@ -18,7 +18,7 @@ from core.types import Path
 Chain = tuple[int, ...]
 Check = Callable[[], None]
 SOLVED_FROM = 2_000  # pairs from which a chain is continued where the best of all chains is sought
-MOST_PAIRS = 1_000_000  # of one step of a walk; far above any question of the shipped sets
+MOST_PAIRS, MOST_STEPS = 1_000_000, 4_000_000  # of one step of a walk; far above any question of the shipped sets
 
 
 def nothing() -> None:
@@ -51,6 +51,7 @@ class Front:
     edge: np.ndarray  # int64 [n]
     before: Front | None = None
     code: int = -1
+    cut: bool = False  # whether there are more walks than were followed
 
     def __len__(self) -> int:
         return len(self.now)
@@ -89,18 +90,19 @@ def onward(graph: KnowledgeGraph, front: Front, direction: str, only: Iterable[i
     """Each step that the walks can take, by ascending code, with where it leads; `only` names the codes wanted.
 
     A step that runs straight back along the relation just taken never returns to the node it came from: what shares a
-    director with a film is reached, the film itself is not.
+    director with a film is reached, the film itself is not. Where the nodes have more than `MOST_STEPS` steps, those of the
+    first nodes are taken, and what it leads to is `cut`.
     """
-    rows, codes, nodes, edges = _allowed(graph, front, direction, only)
-    order = np.lexsort((nodes, front.now[rows], codes))  # stable, so that within a pair rows and edges ascend
-    rows, codes, nodes, edges = rows[order], codes[order], nodes[order], edges[order]
+    codes, here, near, walks, rows, edges, cut = _allowed(graph, front, direction, only)
+    order = np.lexsort((near, here, codes))  # stable, so that edges ascend
+    codes, columns = codes[order], [column[order] for column in (here, near, walks, rows, edges)]
     for first, last in _groups(codes):
-        yield int(codes[first]), _merged(front, rows[first:last], nodes[first:last], edges[first:last], int(codes[first]))
+        yield int(codes[first]), _merged(front, *(column[first:last] for column in columns), int(codes[first]), cut)
 
 
 def next_nodes(graph: KnowledgeGraph, front: Front, direction: str) -> Iterator[tuple[int, np.ndarray]]:
     """Each step that the walks can take, by ascending code, with the nodes it leads to, ascending: what `onward` finds, for less."""
-    _, codes, nodes, _ = _allowed(graph, front, direction, None)
+    codes, _, nodes, *_ = _allowed(graph, front, direction, None)
     order = np.lexsort((nodes, codes))
     codes, nodes = codes[order], nodes[order]
     fresh = np.ones(len(codes), bool)
@@ -117,24 +119,46 @@ def _groups(ascending: np.ndarray) -> Iterator[tuple[int, int]]:
         yield from zip(cuts, cuts[1:])
 
 
-def _allowed(graph: KnowledgeGraph, front: Front, direction: str, only: Iterable[int] | None) -> tuple[np.ndarray, ...]:
-    """The steps from a front that may be taken: (place in the front, code, next node, edge)."""
-    rows, nodes, edges, relations, forward = graph.steps_from(front.now, direction)
-    codes = 2 * relations + ~forward
-    fit = np.ones(len(rows), bool) if only is None else np.isin(codes, np.fromiter(only, np.int64))
+def _allowed(graph: KnowledgeGraph, front: Front, direction: str, only: Iterable[int] | None) -> tuple:
+    """The steps that may be taken: (codes, node now, next node, walks that take it, place in the front of the first, edge), and
+    whether some were left out. Each node's steps are read once, however many pairs stand on it."""
+    pairs = np.argsort(front.now, kind="stable")  # places in the front, node by node
+    now = front.now[pairs]
+    starts = np.flatnonzero(np.concatenate([[True], now[1:] != now[:-1]]))
+    here, sizes, walks = now[starts], np.diff(starts, append=len(now)), np.add.reduceat(front.walks[pairs], starts)
+    most = len(here)
+    if 2 * graph.n_edges > MOST_STEPS:
+        most = max(1, int(np.searchsorted(np.cumsum(graph.degrees(here, direction)), MOST_STEPS, "right")))
+    rows, near, edges, relations, forward = graph.steps_from(here[:most], direction)
+    codes, taken, first = 2 * relations + ~forward, walks[rows], pairs[starts][rows]
+    fit = np.ones(len(codes), bool) if only is None else np.isin(codes, np.fromiter(only, np.int64))
     if front.code >= 0:
-        fit &= (codes != front.code ^ 1) | (nodes != front.previous[rows])
-    return rows[fit], codes[fit], nodes[fit], edges[fit]
+        back = np.flatnonzero(fit & (codes == front.code ^ 1))
+        came = _places(front, here[rows[back]], near[back])
+        back, came = back[came >= 0], came[came >= 0]
+        taken[back] -= front.walks[came]
+        fit[back[sizes[rows[back]] == 1]] = False
+        second = pairs[np.minimum(starts[rows[back]] + 1, len(pairs) - 1)]
+        first[back] = np.where(first[back] == came, second, first[back])
+    return codes[fit], here[rows[fit]], near[fit], taken[fit], first[fit], edges[fit], most < len(here)
 
 
-def _merged(front: Front, rows: np.ndarray, nodes: np.ndarray, edges: np.ndarray, code: int) -> Front:
-    """One front of steps ordered by (node now, next node, row, edge): each pair once, with its first way and all its walks."""
-    here = front.now[rows]
-    fresh = np.concatenate([[True], (here[1:] != here[:-1]) | (nodes[1:] != nodes[:-1])])
-    first = np.flatnonzero(fresh)
-    walks = np.add.reduceat(front.walks[rows], first)[:MOST_PAIRS]
+def _places(front: Front, now: np.ndarray, previous: np.ndarray) -> np.ndarray:
+    """The places in the front of these pairs, -1 for those that are not there; the front is ordered by (previous, now)."""
+    span = max(int(front.now.max()), int(now.max(initial=0))) + 1
+    keys, wanted = front.previous * span + front.now, previous * span + now
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[at] == wanted, at, -1)
+
+
+def _merged(
+    front: Front, here: np.ndarray, near: np.ndarray, walks: np.ndarray, rows: np.ndarray, edges: np.ndarray, code: int, cut: bool
+) -> Front:
+    """One front of steps ordered by (node now, next node, edge): each pair once, with its first way and all its walks."""
+    first = np.flatnonzero(np.concatenate([[True], (here[1:] != here[:-1]) | (near[1:] != near[:-1])]))
+    walks, cut = np.add.reduceat(walks, first)[:MOST_PAIRS], cut or front.cut or len(first) > MOST_PAIRS
     first = first[:MOST_PAIRS]
-    return Front(here[first], nodes[first], walks, rows[first], edges[first], front, code)
+    return Front(here[first], near[first], walks, rows[first], edges[first], front, code, cut)
 
 
 def chains_from(
@@ -176,7 +200,9 @@ def sampled(front: Front, most: int | None) -> Front:
     if most is None or len(front) <= most:
         return front
     rows = np.linspace(0, len(front) - 1, most).astype(np.int64)
-    return Front(front.previous[rows], front.now[rows], front.walks[rows], front.origin[rows], front.edge[rows], front.before, front.code)
+    return Front(
+        front.previous[rows], front.now[rows], front.walks[rows], front.origin[rows], front.edge[rows], front.before, front.code, True
+    )
 
 
 def walk(graph: KnowledgeGraph, seeds: Sequence[int], chain: Chain, direction: str = "graph", check: Check = nothing) -> Front | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
 from core.graph.protocol import KnowledgeGraph
 from core.types import Subgraph
+
+AT_ONCE = 500_000  # steps held as tuples
 
 
 class Local:
@@ -58,8 +61,26 @@ class Local:
         return slice(int(self.indptr[place]), int(self.indptr[place + 1]))
 
     @cached_property
-    def lists(self) -> tuple[list[tuple[int, int, bool]], ...]:
-        """For each local node its steps (neighbour, edge, forward) as plain tuples, in order, for loops in Python."""
+    def lists(self) -> Sequence[list[tuple[int, int, bool]]]:
+        """For each local node its steps (neighbour, edge, forward) as plain tuples, in order, for loops in Python.
+
+        Of more than `AT_ONCE` steps, made anew for each node that is asked for, as a tuple takes ten times the space."""
+        if len(self.edges) > AT_ONCE:
+            return _Lists(self)
         entries = list(zip(self.neighbours.tolist(), self.edges.tolist(), self.forward.tolist()))
         bounds = self.indptr.tolist()
         return tuple(entries[start:end] for start, end in zip(bounds, bounds[1:]))
+
+
+class _Lists(Sequence):
+    """The steps of a local node as tuples, made when asked for."""
+
+    def __init__(self, local: Local):
+        self._local = local
+
+    def __len__(self) -> int:
+        return len(self._local)
+
+    def __getitem__(self, place):  # type: ignore[override]
+        local, here = self._local, self._local.steps(place)
+        return list(zip(local.neighbours[here].tolist(), local.edges[here].tolist(), local.forward[here].tolist()))

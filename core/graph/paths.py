@@ -82,30 +82,32 @@ def _one_to(local: Local, start: int, node: int, came: dict[int, tuple[int, int,
 
 def _all_to(local: Local, start: int, targets: list[int], depth: dict[int, int], check: Callable[[], None] | None) -> Iterator[Path]:
     """All shortest paths, target by target, each by (nodes, edges); nothing is held but the path in hand."""
-    onward: dict[int, dict[int, list[Step]]] = {}  # node -> next node one deeper -> the parallel steps to it
-    before: dict[int, list[int]] = {}  # node -> the nodes one less deep that lead to it
-    for node in depth:
-        ahead: dict[int, list[Step]] = {}
+    before: dict[int, dict[int, list[Step]]] = {}  # node -> each node one less deep that leads to it -> the parallel steps
+    for count, node in enumerate(depth):
+        if check and count % CHECK_EVERY == 0:
+            check()
         for step in local.lists[node]:
             if depth.get(step[0]) == depth[node] + 1:
-                ahead.setdefault(step[0], []).append(step)
-        onward[node] = dict(sorted(ahead.items()))
-        for near in ahead:
-            before.setdefault(near, []).append(node)
+                before.setdefault(step[0], {}).setdefault(node, []).append(step)
     for count, target in enumerate(targets):
         if check and count % 256 == 0:
             check()
-        useful, stack = {target}, [target]
+        onward: dict[int, list[int]] = {}  # node -> the next nodes on a way to the target
+        stack = [target]
         while stack:
-            for node in before.get(stack.pop(), ()):
-                if node not in useful:
-                    useful.add(node)
+            near = stack.pop()
+            for node in before.get(near, ()):
+                if node not in onward:
+                    onward[node] = []
                     stack.append(node)
-        yield from _between(local, start, target, onward, useful)
+                onward[node].append(near)
+        yield from _between(local, start, target, {node: sorted(ahead) for node, ahead in onward.items()}, before)
 
 
-def _between(local: Local, start: int, target: int, onward: dict[int, dict[int, list[Step]]], useful: set[int]) -> Iterator[Path]:
-    """The paths from start to target through useful nodes, by nodes, then edges: depth first without recursion."""
+def _between(
+    local: Local, start: int, target: int, onward: dict[int, list[int]], before: dict[int, dict[int, list[Step]]]
+) -> Iterator[Path]:
+    """The paths from start to target along `onward`, by nodes, then edges: depth first without recursion."""
     trail, ahead = [start], [iter(onward[start])]
     while trail:
         node = next(ahead[-1], None)
@@ -115,9 +117,9 @@ def _between(local: Local, start: int, target: int, onward: dict[int, dict[int, 
         elif node == target:
             places = [*trail, target]
             nodes = tuple(int(local.nodes[place]) for place in places)
-            for steps in product(*(onward[a][b] for a, b in zip(places, places[1:]))):
+            for steps in product(*(before[b][a] for a, b in zip(places, places[1:]))):
                 yield Path(nodes, tuple(step[1] for step in steps), tuple(step[2] for step in steps))
-        elif node in useful:
+        else:
             trail.append(node)
             ahead.append(iter(onward[node]))
 

@@ -95,6 +95,8 @@ def walked(state: State, ctx: Context, recorder: Recorder, chosen: Sequence[tupl
         ends = ranked_ends(front, state.seeds)
         here = front.paths(ends[: by.keep - len(paths)])
         paths |= dict.fromkeys(here, score)
+        if front.cut:
+            recorder.notes.append(f"{words}: more walks than can be followed; the ends are those of the first.")
         if here:
             recorder.frames.append(Frame(words, Ranking("path", tuple(here), (score,) * len(here)), len(ends)))
     ranking = Ranking("path", tuple(paths), tuple(paths.values()))

@@ -17,6 +17,7 @@ def from_seeds(search, state: State, ctx: Context, direction: str, cap: int, rec
 
     local = Local(ctx.graph, state.subgraph, direction)
     found: list[tuple[int, int, Path]] = []
+    dropped = 0
     for order, seed in enumerate(dict.fromkeys(state.seeds)):
         ctx.check()
         if seed not in state.subgraph:
@@ -25,8 +26,12 @@ def from_seeds(search, state: State, ctx: Context, direction: str, cap: int, rec
         found += [(len(path), order, path) for path in paths]
         if capped:
             recorder.notes.append(f"Stopped at {cap:,} paths from “{ctx.graph.node_name(seed)}”; there are more.")
-    found.sort()
-    return Ranking("path", tuple(path for _, _, path in found[:cap]))
+        found.sort()
+        dropped += len(found[cap:])
+        del found[cap:]
+    if dropped:
+        recorder.notes.append(f"Of {cap + dropped:,} paths from all entities the first {cap:,} were kept, the shortest first.")
+    return Ranking("path", tuple(path for _, _, path in found))
 
 
 @dataclass(frozen=True, repr=False)
