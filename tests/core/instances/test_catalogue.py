@@ -88,10 +88,11 @@ def test_the_twenty_one_are_those_of_version_one():
     assert known["lego-v1-1"].line.operators[0] == RandomWalks(walks=64, steps=4, restart=0.0, direction="both")
 
 
-OPTIMISED = {"lego-13": 4, "lego-14": 5, "lego-15": 2}
+OPTIMISED = {"lego-13": 4, "lego-14": 6, "lego-15": 2}
+TWO_APART = ("lego-14-by-hops",)  # a prediction, and the branch that follows it
 
 
-def test_optimised_rows_stand_behind_their_base_and_differ_from_it_in_one_operator():
+def test_optimised_rows_stand_behind_their_base_and_differ_from_it_in_little():
     known = catalogue()
     order = list(known)
     for base, count in OPTIMISED.items():
@@ -100,7 +101,7 @@ def test_optimised_rows_stand_behind_their_base_and_differ_from_it_in_one_operat
         assert {row.base for row in following} == {base} and known[order[at + 1 + count]].base != base
         for row in following:
             ours, theirs = map(repr, row.line), list(map(repr, known[base].line))
-            assert len(set(ours) - set(theirs)) == 1, row.id
+            assert len(set(ours) - set(theirs)) == (2 if row.id in TWO_APART else 1), row.id
 
 
 def test_a_base_must_be_an_instance_that_stands_alone():
