@@ -1,8 +1,9 @@
-"""Text files as people give them, plain or gzipped: read line by line or as JSON rows, and never more than is allowed."""
+"""Text files as people give them, plain or packed: read line by line or as JSON rows, and never more than is allowed."""
 
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import re
 import zlib
@@ -13,6 +14,7 @@ from typing import Any, BinaryIO
 
 from core.errors import BadInput, shorten
 
+PACKED = (".gz", ".zst")
 LONGEST_LINE = 1 << 26  # bytes
 LOOK_EVERY, REPORT_EVERY = 1 << 14, 1 << 18  # bytes unpacked between two looks at their number, and two words of progress
 HOLDS_ROWS = ("Questions", "questions", "data")  # keys under which a JSON file may hold its list of rows
@@ -23,10 +25,10 @@ Tell = Callable[[float], None]
 class Unpacked:
     """The bytes of a file after unpacking. Reading raises BadInput once more than `most` bytes have come out."""
 
-    def __init__(self, name: str, raw: BinaryIO, size: int, packed: bool, tell: Tell | None, most: int | None):
+    def __init__(self, name: str, raw: BinaryIO, size: int, packed: str, tell: Tell | None, most: int | None):
         self.name, self.line = name, 0
         self._raw, self._size, self._tell, self._most = raw, size, tell, most
-        self._stream = gzip.GzipFile(fileobj=raw) if packed else raw
+        self._stream = _unpacking(raw, packed)
         self._count = self._told = 0
 
     def read(self, size: int = -1) -> bytes:
@@ -36,6 +38,14 @@ class Unpacked:
         data = self._stream.read(size)
         self._look(len(data))
         return data
+
+    def skip(self, count: int) -> None:
+        """Passes over the next bytes."""
+        if self._stream is self._raw:
+            self._raw.seek(count, 1)
+            return
+        while count > 0 and (passed := len(self._stream.read(min(count, LONGEST_LINE)))):
+            count -= passed
 
     def lines(self) -> Iterator[bytes]:
         """The remaining lines with their ends; `line` is the number of the newest, from 1."""
@@ -63,12 +73,12 @@ class Unpacked:
 
 @contextmanager
 def opened(path: str | FilePath, tell: Tell | None = None, most: int | None = None) -> Iterator[Unpacked]:
-    """A file's bytes, unpacked where its name ends in `.gz`. `tell` hears the share read, `most` bounds the bytes that come out.
+    """A file's bytes, unpacked where its name ends in `.gz` or `.zst`. `tell` hears the share read, `most` bounds the bytes that come out.
 
     Raises BadInput where the file is missing, unreadable, damaged or larger than `most`.
     """
     path = FilePath(path)
-    packed, source = path.suffix.lower() == ".gz", None
+    packed, source = path.suffix.lower() if path.suffix.lower() in PACKED else "", None
     try:
         with open(path, "rb") as raw:
             source = Unpacked(path.name, raw, path.stat().st_size, packed, tell, most)
@@ -77,9 +87,50 @@ def opened(path: str | FilePath, tell: Tell | None = None, most: int | None = No
         raise BadInput(f"There is no file {path}.") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         after = f", after line {source.line}" if source and source.line else ""
-        raise BadInput(f"{path.name}{after}: the gzip file is damaged or cut short ({error}).") from None
+        kind = "Zstandard" if packed == ".zst" else "gzip"
+        raise BadInput(f"{path.name}{after}: the {kind} file is damaged or cut short ({error}).") from None
     except OSError as error:
         raise BadInput(f"{path.name} cannot be read: {error.strerror or error}.") from None
+
+
+def _unpacking(raw: BinaryIO, packed: str) -> BinaryIO:
+    """The stream of a file's bytes, unpacked. Damage shows as EOFError."""
+    if packed == ".gz":
+        return gzip.GzipFile(fileobj=raw)
+    if packed == ".zst":
+        return io.BufferedReader(_Zstandard(raw), LOOK_EVERY * 8)
+    return raw
+
+
+class _Zstandard(io.RawIOBase):
+    """The unpacked bytes of a file of Zstandard frames. Raises EOFError where it is damaged or ends within a frame."""
+
+    def __init__(self, raw: BinaryIO):
+        import zstandard
+
+        self._raw, self._make = raw, zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj
+        self._fault, self._frame, self._ready = zstandard.ZstdError, None, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer) -> int:
+        """Fills the buffer as far as one piece of the file goes; 0 at its end."""
+        while not self._ready:
+            packed = (self._frame.unused_data if self._frame and self._frame.eof else b"") or self._raw.read(LOOK_EVERY * 8)
+            if not packed:
+                if self._frame and not self._frame.eof:
+                    raise EOFError("it ends within a frame")
+                return 0
+            try:
+                if self._frame is None or self._frame.eof:
+                    self._frame = self._make()
+                self._ready = self._frame.decompress(packed)
+            except self._fault as error:
+                raise EOFError(str(error)) from None
+        size = min(len(buffer), len(self._ready))
+        buffer[:size], self._ready = self._ready[:size], self._ready[size:]
+        return size
 
 
 def lines(path: str | FilePath, tell: Tell | None = None, most: int | None = None) -> Iterator[tuple[int, str]]:

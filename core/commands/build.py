@@ -9,7 +9,7 @@ def add(commands) -> None:
     """The command's grammar."""
     build = commands.add_parser("build", help="build a graph from a file of triples")
     build.add_argument(
-        "triples", metavar="FILE", help="TSV, CSV or |-separated text, N-Triples, GraphML, or JSON rows with graphs; plain or .gz"
+        "triples", metavar="FILE", help="TSV, CSV or |-separated text, N-Triples, GraphML, or JSON rows with graphs; plain, .gz or .zst"
     )
     build.add_argument("--out", required=True, metavar="DIR")
     build.add_argument("--name", help="the graph's name (default: that of the folder)")
@@ -21,6 +21,12 @@ def add(commands) -> None:
     build.add_argument(
         "--store", choices=("arrays", "cypher"), default="arrays", help="arrays on disk, or an embedded property-graph database (slower)"
     )
+    build.add_argument("--memory", metavar="2GiB", help="how much a large build may take (default: a quarter of the machine's)")
+    build.add_argument("--skip-bad", action="store_true", help="leave out lines that are no triples and say which, instead of stopping")
+    build.add_argument("--integers", action="store_true", help="nodes and relations are numbers, kept as they stand; no names are stored")
+    build.add_argument(
+        "--drop-relations", metavar="PATTERN,...", default="", help="leave out relations by prefix (common.*), keyword (*sameAs*) or name"
+    )
     build.set_defaults(run=run)
 
 
@@ -29,13 +35,20 @@ def run(options) -> int:
     from pathlib import Path
 
     from core.graph.build import build
-    from core.graph.readers import TripleFile, columns_of
+    from core.graph.readers import TripleFile, columns_of, size_of
 
-    source = TripleFile(Path(options.triples), options.format, columns_of(options.columns) if options.columns else None)
+    memory = size_of(options.memory) if options.memory else None
+    drop = tuple(pattern.strip() for pattern in options.drop_relations.split(",") if pattern.strip())
+    columns = columns_of(options.columns) if options.columns else None
+    source = TripleFile(
+        Path(options.triples), options.format, columns, drop=drop, skips=options.skip_bad, numbered=options.integers, memory=memory
+    )
     with bar("Reading triples") as advanced:
         name = options.name or Path(options.out).resolve().name
         if options.store == "cypher":
             from core.graph.export import build_database as build
         graph = build(source, options.out, name=name, direction=options.direction, progress=advanced)
     print(f"{graph.n_nodes:,} entities, {graph.n_edges:,} triples, {graph.n_relations:,} relations in {options.out}")
+    for line in source.tally.told():
+        print(line)
     return OK

@@ -12,16 +12,19 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from core.errors import BadInput, StoreError
+from core.graph.bulk.journal import release
+from core.graph.bulk.sources import Numbers, TextSource, source_of
 from core.graph.readers import TripleFile
 from core.graph.store import ARRAYS, BLOB, META, VERSION, Graph
-from core.graph.write import ASIDE, SOURCE, clean, locked, place, write
+from core.graph.write import ASIDE, SOURCE, UNFINISHED, clean, locked, place, write
 from core.types import Direction
 
 Progress = Callable[[str, float], None]
 Check = Callable[[], None]  # raises Cancelled when a person has stopped the work
-Source = Iterable[tuple[str, str, str]] | str | FilePath | TripleFile
+Source = Iterable[tuple[str, str, str]] | str | FilePath | TripleFile | Numbers
 
 CHECK_EVERY = 1 << 14  # triples between two looks whether to go on
+HASHED = 1 << 23  # values put into the digest at a time
 
 
 def build(
@@ -33,8 +36,11 @@ def build(
     check: Check | None = None,
     wait: bool = False,
 ) -> Graph:
-    """The graph of some triples (an iterable, a file for `read_triples`, or a TripleFile that says how to read it), stored
+    """The graph of some triples (an iterable, a file for `read_triples`, a TripleFile that says how to read it, or Numbers), stored
     in `folder` and opened.
+
+    A large file, or any that says how much memory may be taken, is built within that (else a quarter of the machine's), in steps that
+    the same call takes up again after a kill; the store is the same either way.
 
     Node and relation ids go by first appearance; a triple that appears twice is kept once; triples between the same
     nodes with different relations are all kept. A store that was there stays readable until the new one is whole, and
@@ -77,7 +83,9 @@ def digest_of(arrays: dict[str, np.ndarray], names: np.ndarray, relations: Itera
     digest = hashlib.sha256(json.dumps([VERSION, direction, list(relations)]).encode())
     for key, values in [*((key, arrays[key]) for key in ARRAYS), (BLOB, names)]:
         digest.update(f"{key} {values.dtype.str} {len(values)}\n".encode())
-        digest.update(memoryview(np.ascontiguousarray(values)).cast("B") if len(values) else b"")
+        for first in range(0, len(values), HASHED):
+            digest.update(memoryview(np.ascontiguousarray(values[first : first + HASHED])).cast("B"))
+        release(values)
     return digest.hexdigest()
 
 
@@ -118,8 +126,15 @@ def _build(triples: Source, folder: FilePath, name: str, direction: Direction, p
         known = None
         if isinstance(triples, (str, FilePath)):
             triples = TripleFile(FilePath(triples))
+        large = source_of(triples) if isinstance(triples, TripleFile) else triples
+        if isinstance(large, (TextSource, Numbers)):
+            from core.graph.bulk.finish import build_large
+
+            build_large(large, folder, name, direction, report, stop)
+            report("Done", 1.0)
+            return Graph.open(folder)
         if isinstance(triples, TripleFile):
-            known = _stamp(triples.path)
+            known = stamp(triples.path)
             triples = triples.read(lambda share: report("Reading triples", 0.6 * share))
         names, relations, columns = _read(triples, stop)
         report("Sorting", 0.6)
@@ -130,17 +145,18 @@ def _build(triples: Source, folder: FilePath, name: str, direction: Direction, p
         write(aside, arrays, blob, known)
         stop()
         place(folder, aside, meta)
+        shutil.rmtree(folder / UNFINISHED, ignore_errors=True)
     except OSError as error:
         raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-        if not existed and not (folder / META).exists():
+        if not existed and not (folder / META).exists() and not (folder / UNFINISHED).exists():
             shutil.rmtree(folder, ignore_errors=True)
     report("Done", 1.0)
     return Graph.open(folder)
 
 
-def _stamp(path: FilePath) -> dict:
+def stamp(path: FilePath) -> dict:
     """What tells one state of a file from another: [bytes, time of change in ns] and the sha256 of its content."""
     try:
         stat = path.stat()

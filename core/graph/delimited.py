@@ -40,21 +40,21 @@ def read_delimited(
         raise BadInput("Columns are three different numbers from 1, for head, relation and tail: 1,2,3.")
     texts = lines(path, progress, most)
     first = list(islice(texts, SNIFFED))
-    form = _form(path, first, columns) if form == "auto" else form
+    form = form_of(path, first, columns) if form == "auto" else form
     if not first:
         raise BadInput(f"{path.name} is empty; expected lines of head, relation and tail.")
     rows = (_comma_rows if form == "comma" else _plain_rows)(path, chain(first, texts), form)
     opening = next(rows)
-    head = _header(opening[1])
+    head = header_of(opening[1])
     found = False
     for number, row in rows if head else chain([opening], rows):
         found = True
-        yield _triple(path, number, row, form, columns or head)
+        yield triple_of(path, number, row, form, columns or head)
     if not found:
         raise BadInput(f"{path.name} holds no triples; each line should hold head, relation and tail.")
 
 
-def _header(row: list[str]) -> Columns | None:
+def header_of(row: list[str]) -> Columns | None:
     """Where a header line says that head, relation and tail stand, or None where the line is none."""
     told = [column.strip().lower() for column in row]
     for names in HEADERS:
@@ -63,7 +63,8 @@ def _header(row: list[str]) -> Columns | None:
     return None
 
 
-def _triple(path: FilePath, number: int, row: list[str], form: str, columns: Columns | None) -> Triple:
+def triple_of(path: FilePath, number: int, row: list[str], form: str, columns: Columns | None) -> Triple:
+    """The triple of a row. Raises BadInput where it has the wrong number of columns or an empty name."""
     least = max(columns) if columns else 3
     if len(row) < least or (columns is None and len(row) != 3):
         expected = f"expected at least {least}" if columns else "expected 3 (head, relation, tail)"
@@ -79,8 +80,8 @@ def _triple(path: FilePath, number: int, row: list[str], form: str, columns: Col
     return triple  # type: ignore[return-value]
 
 
-def _form(path: FilePath, first: list[tuple[int, str]], columns: Columns | None) -> str:
-    """tab, bar or comma. Raises BadInput where no line could be a triple in any of them."""
+def form_of(path: FilePath, first: list[tuple[int, str]], columns: Columns | None) -> str:
+    """How the first lines are separated: tab, bar or comma. Raises BadInput where no line could be a triple in any of them."""
     least = max(columns) if columns else 3
     fits = {form: sum(_width(text, form, least, columns is None) for _, text in first) for form in SEPARATORS}
     best = max(fits, key=lambda form: fits[form])  # the first of equals: tab, then bar, then comma
@@ -132,8 +133,13 @@ def _comma_rows(path: FilePath, texts: Iterator[tuple[int, str]], form: str) -> 
         except StopIteration:
             return
         except csv.Error as error:
-            raise BadInput(
-                f"{path.name}, line {at}: not comma-separated text ({error}); expected head, relation, "
-                "tail, with names that hold commas in double quotes."
-            ) from None
+            raise not_comma(path, at, error) from None
         yield at, row
+
+
+def not_comma(path: FilePath, line: int, error: csv.Error) -> BadInput:
+    """What is wrong with a line that is not comma-separated text."""
+    return BadInput(
+        f"{path.name}, line {line}: not comma-separated text ({error}); expected head, relation, "
+        "tail, with names that hold commas in double quotes."
+    )

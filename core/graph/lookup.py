@@ -11,7 +11,9 @@ import numpy as np
 from core.errors import UnknownEntity
 from core.graph.mentions import Mention, Vocabulary
 from core.graph.protocol import KnowledgeGraph
+from core.graph.store import Graph
 
+LARGE = 200_000  # names; those of a graph of more are looked up on disk
 HELD = 4  # graphs whose names are kept ready
 
 
@@ -54,6 +56,10 @@ class Names:
     @cached_property
     def _vocabulary(self) -> Vocabulary:
         graph = self.graph
+        if isinstance(graph, Graph) and (graph.numbered or graph.n_nodes > LARGE and graph.folder):
+            from core.graph.sortednames import NumberedNames, SortedNames
+
+            return NumberedNames(graph) if graph.numbered else SortedNames(graph)
         return Vocabulary(graph.names(range(graph.n_nodes)), graph.degrees(np.arange(graph.n_nodes)))
 
 

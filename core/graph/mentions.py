@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -67,9 +67,7 @@ class Vocabulary:
         scores = cdist([wanted], self.folded, scorer=ratio, dtype=np.float32, workers=1)[0].astype(np.float64) * 0.8
         for node, name in enumerate(self.folded):
             if wanted in name:
-                at = name.find(wanted)
-                base = 90.0 if at == 0 else 85.0 if not name[at - 1].isalnum() else 75.0
-                scores[node] = max(scores[node], base + (10.0 if at == 0 else 5.0) * len(wanted) / len(name))
+                scores[node] = max(scores[node], _holding(wanted, name))
         nodes, best = top_k(np.arange(len(scores)), np.round(scores, 4), k)
         return list(zip(nodes.tolist(), best.tolist()))
 
@@ -112,18 +110,30 @@ class Vocabulary:
         """Every name in the text that begins and ends at a word's boundary, overlaps included, by place."""
         letters = [(folded, at) for at, letter in enumerate(question) for folded in letter.casefold()]
         text = "".join(folded for folded, _ in letters)
+        bounds = [at for at in range(len(text) + 1) if not _inside_word(text, at)]
         found = []
-        with self._lock:
-            ends = list(self._automaton.iter(text)) if len(self._automaton) else []
-        for last, length in ends:
-            first = last - length + 1
-            if _inside_word(text, first) or _inside_word(text, last + 1):
-                continue
-            start, end = letters[first][1], letters[last][1] + 1
+        for first, last in self._spans(text, bounds):
+            start, end = letters[first][1], letters[last - 1][1] + 1
             node = self._choose(question[start:end])
             if node is not None:
                 found.append(Mention(start, end, question[start:end], node))
         return sorted(found, key=lambda mention: (mention.start, -mention.end))
+
+    def _spans(self, text: str, bounds: list[int]) -> Iterator[tuple[int, int]]:
+        """The names in a case-folded text that begin and end at one of the bounds, as (start, end)."""
+        with self._lock:
+            ends = list(self._automaton.iter(text)) if len(self._automaton) else []
+        allowed = set(bounds)
+        for last, length in ends:
+            if last + 1 in allowed and last - length + 1 in allowed:
+                yield last - length + 1, last + 1
+
+    def _closest(self, text: str, bar: float) -> tuple[str, float, int] | None:
+        """The name nearest in spelling to a case-folded text, its likeness from `bar` to 100, and its node."""
+        from rapidfuzz.fuzz import ratio
+        from rapidfuzz.process import extractOne
+
+        return extractOne(text, self.folded, scorer=ratio, score_cutoff=bar)
 
     @cached_property
     def _automaton(self):
@@ -138,9 +148,6 @@ class Vocabulary:
 
     def _nearest(self, question: str) -> list[Mention]:
         """The one run of words that is nearest in spelling to a name, if it is near enough."""
-        from rapidfuzz.fuzz import ratio
-        from rapidfuzz.process import extractOne
-
         words = list(re.finditer(r"[^\s?!,;]+", question))
         best: tuple[float, int, Mention] | None = None
         for size in range(min(FUZZY_WORDS, len(words)), 0, -1):
@@ -152,10 +159,25 @@ class Vocabulary:
                 text = question[start:end].casefold()
                 if len(text) < FUZZY_LETTERS:
                     continue
-                hit = extractOne(text, self.folded, scorer=ratio, score_cutoff=best[0] if best else FUZZY_BAR)
+                hit = self._closest(text, best[0] if best else FUZZY_BAR)
                 if hit and hit[0] not in COMMON and (best is None or (hit[1], len(text)) > best[:2]):
                     best = (hit[1], len(text), Mention(start, end, question[start:end], hit[2], fuzzy=True))
         return [best[2]] if best else []
+
+
+def likeness(wanted: str, name: str) -> float:
+    """How near a case-folded name is to a case-folded text, 0 to 100; see `Names.search`."""
+    from rapidfuzz.fuzz import ratio
+
+    spelt = ratio(wanted, name) * 0.8
+    return max(spelt, _holding(wanted, name)) if wanted in name else spelt
+
+
+def _holding(wanted: str, name: str) -> float:
+    """The score of a name that holds the text: at its beginning, at that of a word, or anywhere."""
+    at = name.find(wanted)
+    base = 90.0 if at == 0 else 85.0 if not name[at - 1].isalnum() else 75.0
+    return base + (10.0 if at == 0 else 5.0) * len(wanted) / len(name)
 
 
 def _inside_word(text: str, at: int) -> bool:

@@ -14,6 +14,7 @@ from core.graph.naming import Namer
 
 STRING = "http://www.w3.org/2001/XMLSchema#string"
 PLACE = re.compile(r"^Parser error (?:at|between) .*?: ")
+ABOUT_TRIPLES = "Triples about triples (RDF-star) are not read; leave them out of the file."
 REMEMBERED = 1 << 16  # names of terms kept ready, as heads and relations repeat
 BOM = b"\xef\xbb\xbf"
 
@@ -34,28 +35,54 @@ def read(path: FilePath, progress: Callable[[float], None] | None = None, most: 
             for statement in parse(_WithoutBom(source), format=RdfFormat.N_TRIPLES):
                 yield terms.node(statement.subject), terms.relation(statement.predicate), terms.node(statement.object)
         except SyntaxError as error:
-            raise BadInput(f"{source.name}, line {error.lineno}: not N-Triples ({PLACE.sub('', error.msg)}).") from None
+            raise fault_of(source.name, error.lineno, error) from None
+
+
+def statements(line: bytes) -> Iterator[tuple[str, str, str]]:
+    """The terms of the statements of one line as the file would have them in canonical form. Raises SyntaxError for what is not
+    N-Triples, BadInput for triples about triples."""
+    from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
+
+    for statement in parse(line, format=RdfFormat.N_TRIPLES):
+        terms = (statement.subject, statement.predicate, statement.object)
+        if not all(isinstance(term, (NamedNode, BlankNode, Literal)) for term in terms):
+            raise BadInput(ABOUT_TRIPLES)
+        yield str(terms[0]), str(terms[1]), str(terms[2])
+
+
+def fault_of(name: str, line: int, error: SyntaxError) -> BadInput:
+    """What is wrong with a line that is not N-Triples."""
+    return BadInput(f"{name}, line {line}: not N-Triples ({PLACE.sub('', error.msg)}).")
+
+
+def term_of(text: str):
+    """The term that a text in canonical form stands for."""
+    from pyoxigraph import RdfFormat, parse
+
+    return next(iter(parse(f"<a:a> <a:a> {text} .", format=RdfFormat.N_TRIPLES))).object
+
+
+def candidates(term) -> tuple[str, ...]:
+    """What a term may be called, the readable end first. Raises BadInput for a triple."""
+    from pyoxigraph import BlankNode, Literal, NamedNode
+
+    if isinstance(term, NamedNode):
+        iri, local = term.value, local_name(term.value)
+        return local, f"{local} ({iri})", f"<{iri}>"
+    if isinstance(term, BlankNode):
+        return (str(term),)
+    if isinstance(term, Literal):
+        return _literal_names(term)
+    raise BadInput(ABOUT_TRIPLES)
 
 
 class _Terms:
     """The names of the terms of one file."""
 
     def __init__(self) -> None:
-        from pyoxigraph import BlankNode, Literal, NamedNode
-
-        def named(namer: Namer, term) -> str:
-            if isinstance(term, NamedNode):
-                iri, local = term.value, local_name(term.value)
-                return namer.name(f"<{iri}>", (local, f"{local} ({iri})", f"<{iri}>"))
-            if isinstance(term, BlankNode):
-                return namer.name(str(term), (str(term),))
-            if isinstance(term, Literal):
-                return namer.name(str(term), _literal_names(term))
-            raise BadInput("Triples about triples (RDF-star) are not read; leave them out of the file.")
-
         nodes, relations = Namer(), Namer()
-        self.node = lru_cache(REMEMBERED)(lambda term: named(nodes, term))
-        self.relation = lru_cache(REMEMBERED)(lambda term: named(relations, term))
+        self.node = lru_cache(REMEMBERED)(lambda term: nodes.name(str(term), candidates(term)))
+        self.relation = lru_cache(REMEMBERED)(lambda term: relations.name(str(term), candidates(term)))
 
 
 def _literal_names(term) -> tuple[str, ...]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path as FilePath
 
 from core.errors import BadInput, nearest, shorten
-from core.files import json_rows
+from core.files import PACKED, json_rows
+from core.graph.tally import Tally
 
 Triple = tuple[str, str, str]
 Tell = Callable[[float], None]
@@ -33,16 +37,31 @@ SUFFIXES = {
 
 @dataclass(frozen=True)
 class TripleFile:
-    """A file of triples and how to read it; see `read_triples`."""
+    """A file of triples and how to read it; see `read_triples`.
+
+    Triples whose relation fits a pattern of `drop` (`common.*`, `*sameAs*`) are left out; with `skips`, so are bad lines; `tally` says how
+    many. With `numbered`, nodes and relations are numbers, kept as they stand, and no names are stored. Where `memory` is given, in
+    bytes, a graph is built of the file within about as many, however small it is.
+    """
 
     path: FilePath
     format: str = "auto"
     columns: tuple[int, int, int] | None = None
     most: int | None = None
+    drop: tuple[str, ...] = ()
+    skips: bool = False
+    numbered: bool = False
+    memory: int | None = None
+    tally: Tally = field(default_factory=Tally, compare=False)
 
     def read(self, progress: Tell | None = None) -> Iterator[Triple]:
         """Its triples, in its order."""
-        return read_triples(self.path, progress, self.format, self.columns, self.most)
+        pattern_of = lru_cache(None)(lambda relation: dropping(relation, self.drop))
+        for triple in read_triples(self.path, progress, self.format, self.columns, self.most):
+            if pattern := self.drop and pattern_of(triple[1]):
+                self.tally.drop(pattern, 1)
+            else:
+                yield triple
 
 
 def read_triples(
@@ -54,13 +73,13 @@ def read_triples(
 ) -> Iterator[Triple]:
     """The triples (head, relation, tail) of a file, in its order.
 
-    Every format may also be gzipped (`.gz`). `format` is one of `FORMATS`; `auto` goes by the suffix, else by the first
+    Every format may also be packed (`.gz`, `.zst`). `format` is one of `FORMATS`; `auto` goes by the suffix, else by the first
     lines. `columns` tells which columns, from 1, of a delimited file hold head, relation and tail, for lines that hold more
     (or in another order). `most` bounds the bytes of text read, after unpacking. `progress` hears the share of bytes read.
     Raises BadInput, naming file and line, for what cannot be read as triples, and for a file that holds none.
     """
     path = FilePath(path)
-    chosen = _format(path, format)
+    chosen = format_of(path, format)
     if columns and chosen in ("ntriples", "graphml", "rows"):
         raise BadInput(f"Columns can be chosen in delimited text only; {path.name} is read as {FORMATS[chosen]}.")
     if chosen == "ntriples":
@@ -82,6 +101,11 @@ def read_triples(
         raise BadInput(f"{path.name} holds no triples.")
 
 
+def dropping(relation: str, patterns: tuple[str, ...]) -> str:
+    """The first pattern that a relation fits, letter case and all; empty where there is none."""
+    return next((pattern for pattern in patterns if fnmatchcase(relation, pattern)), "")
+
+
 def columns_of(text: str) -> tuple[int, int, int]:
     """The columns that a text like `1,2,3` tells. Raises BadInput where it is no three numbers."""
     parts = [part.strip() for part in text.split(",")]
@@ -91,11 +115,21 @@ def columns_of(text: str) -> tuple[int, int, int]:
 
 
 def bare_suffix(path: FilePath) -> str:
-    """The suffix of a file's name in lower case, that of the packed file where it is gzipped."""
-    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+    """The suffix of a file's name in lower case, that of the file inside where it is packed."""
+    return (path.with_suffix("") if path.suffix.lower() in PACKED else path).suffix.lower()
 
 
-def _format(path: FilePath, format: str) -> str:
+def size_of(text: str) -> int:
+    """The bytes that a text like 2GiB, 800 MB or 1000000 tells. Raises BadInput for another, and for less than 64 MiB."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", text.strip().lower())
+    size = int(float(found[1]) * 1024 ** " kmgt".index(found[2] or " ")) if found else 0
+    if size < 1 << 26:
+        raise BadInput(f"Memory is told as in 2GiB, at least 64MiB; not “{shorten(text)}”.")
+    return size
+
+
+def format_of(path: FilePath, format: str) -> str:
+    """The format that a file is read in; `auto` where its first lines must tell. Raises BadInput for an unknown one."""
     if format == "auto":
         return SUFFIXES.get(bare_suffix(path), "auto")
     if format not in FORMATS:

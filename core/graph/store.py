@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import mmap
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
@@ -15,6 +16,7 @@ from core.types import Direction
 VERSION = 1
 META = "graph.json"  # says what the store is and which folder beside it holds the arrays
 BLOB = "names.bin"
+AT_RANDOM = 1 << 28  # bytes of an array from which on it is not read ahead
 BUSIEST = 8  # nodes told as the best connected
 LOOPS_UP_TO = 50_000_000  # triples; counting self-loops reads them all
 ARRAYS = ("out_indptr", "heads", "tails", "relations", "in_indptr", "in_edges", "in_heads", "name_offsets", "name_order")
@@ -63,7 +65,7 @@ class Graph(KnowledgeGraph):
     def _open(cls, folder: FilePath, meta: dict) -> Graph:
         data = folder / meta["data"]
         try:
-            arrays = {key: np.load(data / f"{key}.npy", mmap_mode="r") for key in ARRAYS}
+            arrays = {key: _mapped(data / f"{key}.npy") for key in ARRAYS}
             blob = data / BLOB
             names = np.memmap(blob, np.uint8, "r") if blob.stat().st_size else np.empty(0, np.uint8)
             graph = cls(
@@ -187,6 +189,14 @@ def slices(indptr: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarra
     counts = np.asarray(indptr[nodes + 1], np.int64) - starts
     rows = np.repeat(np.arange(len(nodes)), counts)
     return rows, np.arange(len(rows)) + np.repeat(starts - np.cumsum(counts) + counts, counts)
+
+
+def _mapped(path: FilePath) -> np.ndarray:
+    """An array by memory map. Of a large one only what is touched is read: reading ahead would make a first question wait."""
+    values = np.load(path, mmap_mode="r")
+    if values.nbytes > AT_RANDOM:
+        values._mmap.madvise(mmap.MADV_RANDOM)
+    return values
 
 
 def read_meta(folder: FilePath) -> dict:

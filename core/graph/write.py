@@ -16,6 +16,7 @@ import numpy as np
 from core.errors import StoreError
 from core.graph.store import BLOB, META
 
+UNFINISHED = "unfinished"  # the state of a long build, taken up again by the next one
 SOURCE, ASIDE, WAIT = "source.json", "building", 0.05  # WAIT in seconds between two looks at the lock
 
 
@@ -51,6 +52,11 @@ def write(aside: FilePath, arrays: dict[str, np.ndarray], blob: np.ndarray, know
     with open(aside / BLOB, "wb") as stream:
         stream.write(blob.tobytes())
         _durable(stream)
+    note_source(aside, known)
+
+
+def note_source(aside: FilePath, known: dict | None) -> None:
+    """Writes down which state of which file the data in a folder were made of, and makes the folder durable."""
     if known:
         with open(aside / SOURCE, "w", encoding="utf-8") as stream:
             json.dump(known, stream)

@@ -115,27 +115,24 @@ def write_tsv(nodes: int, path: str | Path, named: bool = True, seed: int = SEED
                 np.savetxt(stream, np.column_stack([heads, relations, tails]), "%d", "\t")
 
 
-def store(nodes: int, folder: str | Path, seed: int = SEED):
+def numbers(nodes: int, seed: int = SEED, memory: int | None = None):
+    """The triples of numbered nodes as a source for `build`."""
+    from core.graph.bulk.sources import Numbers
+
+    return Numbers(("synthetic", nodes, seed), PER_NODE * nodes, lambda first: blocks(nodes, first, seed), memory)
+
+
+def store(nodes: int, folder: str | Path, seed: int = SEED, memory: int | None = None):
     """The graph of numbered nodes, stored in `folder`; as it is where it lies there already."""
     from core.errors import StoreError
-    from core.graph.build import VERSION, digest_of, edge_arrays
+    from core.graph.build import build
     from core.graph.store import Graph
-    from core.graph.write import locked, place, write
 
-    called, folder = f"synthetic {nodes:,}", Path(folder).absolute()
+    called = f"synthetic {nodes:,}"
     try:
         graph = Graph.open(folder)
         if graph.name == called:
             return graph
     except StoreError:
         pass
-    columns = tuple(np.concatenate(parts) for parts in zip(*blocks(nodes, seed=seed)))
-    arrays = edge_arrays(columns, nodes, RELATIONS)
-    arrays |= {"name_offsets": np.zeros(1, np.int64), "name_order": np.empty(0, np.int32)}
-    relations, blob = [str(number) for number in range(RELATIONS)], np.empty(0, np.uint8)
-    meta = {"version": VERSION, "name": called, "digest": digest_of(arrays, blob, relations, "both"), "direction": "both"}
-    with locked(folder, True, None):
-        folder.mkdir(parents=True, exist_ok=True)
-        write(folder / "building", arrays, blob, None)
-        place(folder, folder / "building", meta | {"relations": relations})
-    return Graph.open(folder)
+    return build(numbers(nodes, seed, memory), folder, called)

@@ -1,0 +1,219 @@
+"""Triples of a text file in blocks of bytes: every part a slice of the block, nothing made into Python text."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from pathlib import Path as FilePath
+
+import numpy as np
+
+from core.errors import BadInput
+from core.files import LONGEST_LINE, Unpacked, opened, told_size
+from core.graph.bulk.textkernels import split
+from core.graph.delimited import SEPARATORS, SNIFFED, form_of, header_of, not_comma, triple_of
+from core.graph.tally import Tally
+
+BOM = b"\xef\xbb\xbf"
+LINES = re.compile(rb"[^\n]*\n|[^\n]+$")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a block ends in its file: bytes of text and lines before it, and whether its rows are quoted."""
+
+    offset: int = 0
+    line: int = 0
+    quoted: bool = False
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some triples: data[starts[i]:starts[i] + lengths[i]] is part i, three parts a triple, with each triple's line."""
+
+    data: np.ndarray  # uint8
+    starts: np.ndarray  # int64 [3 triples]
+    lengths: np.ndarray  # int64 [3 triples]
+    lines: np.ndarray  # int64 [triples], from 1
+    after: Place
+
+
+@dataclass
+class DelimitedBlocks:
+    """The blocks of a delimited file. Bad lines raise BadInput, or are told to `tally` where it may skip them."""
+
+    path: FilePath
+    form: str
+    columns: tuple[int, int, int] | None
+    size: int  # bytes of text a block
+    tally: Tally
+    tell: object = None
+    most: int | None = None
+    _head: tuple[int, int, int] | None = field(default=None, init=False)
+    _opening: int = field(default=0, init=False)
+
+    def read(self, place: Place) -> Iterator[Block]:
+        """The blocks from a place on."""
+        self._look()
+        with opened(self.path, self.tell, self.most) as source:
+            source.skip(place.offset)
+            texts = whole_lines(source, self.size)
+            for text in chain([b""], texts) if place.quoted else texts:
+                if place.quoted or (self.form == "comma" and b'"' in text):
+                    yield from self._quoted(chain([text], texts), Place(place.offset, place.line, True))
+                    return
+                block = self._sliced(np.frombuffer(bytearray(text), np.uint8), place)
+                place = block.after
+                yield block
+
+    def _look(self) -> None:
+        """Finds out how the file is written from its first lines, as the small reader does."""
+        with opened(self.path) as source:
+            first = list(islice(_texts(source), SNIFFED))
+        if not first:
+            raise BadInput(f"{self.path.name} is empty; expected lines of head, relation and tail.")
+        if self.form == "auto":
+            self.form = form_of(self.path, first, self.columns)
+        row = next(csv.reader([first[0][1]])) if self.form == "comma" else first[0][1].split(SEPARATORS[self.form])
+        self._head = header_of(row)
+        self._opening = first[0][0] if self._head else 0
+
+    def _sliced(self, data: np.ndarray, place: Place) -> Block:
+        bom = len(BOM) if place.offset == 0 and data[: len(BOM)].tobytes() == BOM else 0
+        fault = self._drop_undecodable(data, place)
+        if place.line < self._opening:
+            self._hide_header(data, self._opening - place.line)
+        most = int(np.count_nonzero(data == 10)) + 1
+        wanted = self.columns or self._head
+        starts, lengths = np.empty(3 * most, np.int64), np.empty(3 * most, np.int64)
+        numbers, odd = np.empty(most, np.int64), np.empty((most, 4), np.int64)
+        columns = np.array(wanted or (1, 2, 3), np.int64) - 1
+        separator = ord(SEPARATORS[self.form])
+        found, strange, lines = split(data[bom:], len(data) - bom, separator, columns, wanted is None, starts, lengths, numbers, odd)
+        for line, start, end, reason in odd[:strange].tolist():
+            if fault and place.line + line + 1 > fault[0]:
+                break
+            self._bad(place.line + line + 1, data[bom + start : bom + end].tobytes(), reason)
+        if fault:
+            raise _not_text(self.path, *fault)
+        starts[: 3 * found] += bom
+        after = Place(place.offset + len(data), place.line + lines)
+        return Block(data, starts[: 3 * found], lengths[: 3 * found], numbers[:found] + place.line + 1, after)
+
+    def _bad(self, number: int, line: bytes, reason: int) -> None:
+        """Tells of a bad line, in the words of the small reader, which raises them."""
+        why = "wrong number of columns" if reason % 10 == 1 else "an empty name"
+        if not self.tally.skip(why, number):
+            triple_of(self.path, number, line.decode("utf-8").split(SEPARATORS[self.form]), self.form, self.columns or self._head)
+
+    def _drop_undecodable(self, data: np.ndarray, place: Place) -> tuple[int, UnicodeDecodeError] | None:
+        """Blanks out the lines that are not UTF-8, told as bad; the first of them and its fault where none may be left out."""
+        try:
+            str(memoryview(data), "utf-8")
+            return None
+        except UnicodeDecodeError:
+            start = 0
+        for number, line in enumerate(data.tobytes().split(b"\n"), place.line + 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                if not self.tally.skip("not UTF-8", number):
+                    return number, error
+                data[start : start + len(line)] = 32
+            start += len(line) + 1
+        return None
+
+    def _hide_header(self, data: np.ndarray, line: int) -> None:
+        """Blanks out the line that names the columns: line `line` of the block, from 1."""
+        start = 0
+        for _ in range(line - 1):
+            start = _line_end(data, start) + 1
+        data[start : _line_end(data, start)] = 32
+
+    def _quoted(self, chunks: Iterator[bytes], place: Place) -> Iterator[Block]:
+        """The blocks of comma-separated rows from a place on, read by the csv module from chunks of whole lines."""
+        at = place
+
+        def texts() -> Iterator[str]:
+            nonlocal at
+            for line in (line for chunk in chunks for line in LINES.findall(chunk)):
+                at = Place(at.offset + len(line), at.line + 1, True)
+                try:
+                    text = line.decode("utf-8-sig" if at.line == 1 else "utf-8").rstrip("\r\n")
+                except UnicodeDecodeError as error:
+                    if not self.tally.skip("not UTF-8", at.line):
+                        raise _not_text(self.path, at.line, error) from None
+                    continue
+                if text.strip():
+                    yield text + "\n"
+
+        rows, found, size, lines = csv.reader(texts(), strict=True), [], 0, []
+        while True:
+            try:
+                row = next(rows, None)
+                if row is None:
+                    break
+                if at.line > self._opening:
+                    found += triple_of(self.path, at.line, row, self.form, self.columns or self._head)
+                    size += sum(map(len, found[-3:]))
+                    lines.append(at.line)
+            except (csv.Error, BadInput) as error:
+                if not self.tally.skip("bad quotes" if isinstance(error, csv.Error) else "wrong columns or an empty name", at.line):
+                    raise not_comma(self.path, at.line, error) if isinstance(error, csv.Error) else error from None
+            if size >= self.size:
+                yield packed(found, lines, at)
+                found, size, lines = [], 0, []
+        yield packed(found, lines, at)
+
+
+def packed(parts: list[str], lines: list[int], after: Place) -> Block:
+    """A block of triples made of texts, three a triple. Raises BadInput for a text that cannot be written as UTF-8."""
+    data, lengths = bytes_of(parts)
+    return Block(data, np.cumsum(lengths) - lengths, lengths, np.array(lines, np.int64), after)
+
+
+def bytes_of(parts: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """(UTF-8 of texts one behind the other, their sizes). Raises BadInput for a text that cannot be written so."""
+    try:
+        encoded = [part.encode("utf-8") for part in parts]
+    except UnicodeEncodeError as error:
+        raise BadInput(f"A name cannot be written as UTF-8: {error.object!r}.") from None
+    return np.frombuffer(b"".join(encoded) or b" ", np.uint8), np.fromiter(map(len, encoded), np.int64, len(encoded))
+
+
+def whole_lines(source: Unpacked, size: int) -> Iterator[bytes]:
+    """The rest of a file in chunks of whole lines, about `size` bytes each. Raises BadInput for a line that is far too long."""
+    rest = b""
+    while True:
+        data = source.read(size)
+        cut = len(data) if not data else data.rfind(b"\n") + 1
+        if data and not cut:
+            rest += data
+            if len(rest) > LONGEST_LINE:
+                raise BadInput(f"{source.name}: a line of more than {told_size(LONGEST_LINE)} is too long.")
+            continue
+        text, rest = rest + data[:cut], data[cut:]
+        if text:
+            yield text
+        if not data:
+            return
+
+
+def _texts(source: Unpacked) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank and are UTF-8, with their numbers."""
+    for line in source.lines():
+        text = line.decode("utf-8-sig" if source.line == 1 else "utf-8", "replace").rstrip("\r\n")
+        if text.strip() and "\ufffd" not in text:
+            yield source.line, text
+
+
+def _line_end(data: np.ndarray, start: int) -> int:
+    ends = np.flatnonzero(data[start:] == 10)
+    return start + int(ends[0]) if len(ends) else len(data)
+
+
+def _not_text(path: FilePath, number: int, error: UnicodeDecodeError) -> BadInput:
+    return BadInput(f"{path.name}, line {number}: byte {error.start + 1} is not UTF-8 text; expected a text file saved as UTF-8.")

@@ -1,0 +1,83 @@
+"""A long build from its source to a store in place: how much memory, how far it is, what is kept after a failure."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path as FilePath
+
+import numpy as np
+
+from core.errors import BadInput
+from core.graph.bulk.journal import STORE
+from core.graph.bulk.run import Build
+from core.graph.bulk.sources import Numbers, TextSource
+from core.graph.store import ARRAYS, BLOB, VERSION
+from core.graph.write import UNFINISHED, note_source, place
+from core.types import Direction
+
+SHARE = 4  # of the machine's memory a build takes one part in so many, unless told otherwise
+BUILT = 0.95  # of the way, when all arrays are there; the rest is the digest
+PATIENCE = 5.0  # seconds before the time left is told
+
+
+def build_large(
+    source: TextSource | Numbers,
+    folder: FilePath,
+    name: str,
+    direction: Direction,
+    report: Callable[[str, float], None],
+    check: Callable[[], None],
+) -> None:
+    """Builds the store of a source in `folder`, whose lock is held. After a kill or a cancelled build, the same call goes on; after bad
+    input nothing is kept."""
+    import psutil
+
+    from core.graph.build import digest_of, stamp
+
+    memory = source.memory or psutil.virtual_memory().total // SHARE
+    unfinished, report = folder / UNFINISHED, Clock(report)
+    try:
+        build = Build(source, unfinished, memory, lambda text, share: report(text, BUILT * share), check)
+        relations = build.run()
+        report("Checking", BUILT)
+        arrays = {key: np.load(unfinished / STORE / f"{key}.npy", mmap_mode="r") for key in ARRAYS}
+        blob = unfinished / STORE / BLOB
+        names = np.memmap(blob, np.uint8, "r") if blob.stat().st_size else np.empty(0, np.uint8)
+        digest = digest_of(arrays, names, relations, direction)
+        known = stamp(source.path) if isinstance(source, TextSource) else None
+        if isinstance(source, TextSource) and build.journal.identity["source"] != source.identity():
+            raise BadInput(f"{source.path.name} was changed while it was read; build again.")
+    except BadInput:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+    del arrays, names
+    note_source(unfinished / STORE, known)
+    meta = {"version": VERSION, "name": name, "digest": digest, "direction": direction, "relations": relations}
+    check()
+    place(folder, unfinished / STORE, meta)
+    shutil.rmtree(unfinished, ignore_errors=True)
+
+
+class Clock:
+    """Tells progress on with the time left, taken from how long the way so far took."""
+
+    def __init__(self, report: Callable[[str, float], None]):
+        self._report, self._start, self._from = report, time.monotonic(), None
+
+    def __call__(self, text: str, share: float) -> None:
+        """Tells what is done now, and how far it is of all."""
+        if self._from is None:
+            self._from = share
+        took, way = time.monotonic() - self._start, share - self._from
+        if took > PATIENCE and way > 0:
+            text += f", {told_time(took * (1 - share) / way)} left"
+        self._report(text, share)
+
+
+def told_time(seconds: float) -> str:
+    """A stretch of time in words: 40 s, 12 min, 2.5 h."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

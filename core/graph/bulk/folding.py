@@ -1,0 +1,97 @@
+"""The names of a large graph by their case-folded form, in order on disk: for look-up without case, by prefix and by spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path as FilePath
+
+import numba
+import numpy as np
+
+from core.graph.bulk.journal import HEADER, Growing
+from core.graph.bulk.order import in_order
+from core.graph.bulk.textkernels import gather
+
+FOLDED, FOLDED_ENDS, FOLDED_NODES = "folded.bin", "folded_offsets.npy", "folded_nodes.npy"
+CHUNK = 1 << 20  # names folded at a time
+
+
+def names_of(folder: FilePath) -> tuple[np.ndarray, np.ndarray]:
+    """(bytes of all names, offsets) of the array files in a folder."""
+    offsets = np.load(folder / "name_offsets.npy", mmap_mode="r")
+    return np.memmap(folder / "names.bin", np.uint8, "r"), offsets
+
+
+def write_folded(
+    data: np.ndarray,
+    offsets: np.ndarray,
+    folder: FilePath,
+    memory: int,
+    tell: Callable[[float], None] = lambda share: None,
+    check: Callable[[], None] = lambda: None,
+) -> None:
+    """Writes the case-folded names in order into a folder: their bytes, where each ends, and whose each is (by node where alike)."""
+    count, loose = len(offsets) - 1, (folder / "loose.bin", folder / "loose_offsets.npy")
+    text, ends = Growing(loose[0], np.uint8, 0), Growing(loose[1], np.int64, 0, HEADER)
+    ends.add(np.zeros(1, np.int64))
+    for first in range(0, count, CHUNK):
+        check()
+        tell(0.3 * first / count)
+        folded, sizes = _folded(data, np.asarray(offsets[first : first + CHUNK + 1]))
+        ends.add(text.length + np.cumsum(sizes))
+        text.add(folded)
+    text.close(), ends.close()
+    data, offsets = np.memmap(loose[0], np.uint8, "r"), np.load(loose[1], mmap_mode="r")
+    text, nodes = Growing(folder / FOLDED, np.uint8, 0), Growing(folder / FOLDED_NODES, np.int32, 0, HEADER)
+    ends = Growing(folder / FOLDED_ENDS, np.int64, 0, HEADER)
+    ends.add(np.zeros(1, np.int64))
+    for share, ids in in_order(data, offsets, memory, check):
+        tell(0.3 + 0.7 * share)
+        for first in range(0, len(ids), CHUNK):
+            part = ids[first : first + CHUNK]
+            starts, sizes = offsets[part], offsets[part + 1] - offsets[part]
+            out = np.empty(int(sizes.sum()), np.uint8)
+            gather(data, starts, sizes, out)
+            ends.add(text.length + np.cumsum(sizes))
+            text.add(out)
+            nodes.add(part)
+    for file in (text, ends, nodes):
+        file.close()
+    for path in loose:
+        path.unlink()
+
+
+def _folded(data: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The case-folded names of a stretch, one behind the other, and their sizes."""
+    text = np.array(data[offsets[0] : offsets[-1]])
+    ends = offsets - offsets[0]
+    other = _lower(text, ends)
+    if not len(other):
+        return text, np.diff(ends)
+    cuts, parts, sizes = ends.tolist(), [], np.diff(ends)
+    raw, at = text.tobytes(), 0
+    for name in other.tolist():
+        parts.append(raw[at : cuts[name]])
+        folded = raw[cuts[name] : cuts[name + 1]].decode("utf-8").casefold().encode("utf-8")
+        parts.append(folded)
+        sizes[name], at = len(folded), cuts[name + 1]
+    parts.append(raw[at:])
+    return np.frombuffer(b"".join(parts), np.uint8), sizes
+
+
+@numba.njit(cache=True)
+def _lower(text, ends):
+    """Lowers the names of ASCII letters in place; which names hold others."""
+    other, count = np.empty(len(ends) - 1, np.int64), 0
+    for name in range(len(ends) - 1):
+        plain = True
+        for at in range(ends[name], ends[name + 1]):
+            plain &= text[at] < 128
+        if not plain:
+            other[count] = name
+            count += 1
+            continue
+        for at in range(ends[name], ends[name + 1]):
+            if 65 <= text[at] <= 90:
+                text[at] += 32
+    return other[:count]

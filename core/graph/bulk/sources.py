@@ -1,0 +1,138 @@
+"""Where the triples of a long build come from: a text file of names or numbers, or columns computed block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.errors import BadInput, shorten
+from core.files import PACKED
+from core.graph.naming import Namer
+from core.graph.readers import TripleFile, dropping, format_of
+from core.graph.tally import Tally
+
+if TYPE_CHECKING:
+    from core.graph.bulk.blocks import Block, Place
+
+LARGEST = np.iinfo(np.int32).max - 1  # the largest number that a node may bear
+SMALL = 1 << 27  # bytes of text up to which a file is read at once
+AT_ONCE = ("graphml", "rows")
+UNPACKS = 6  # bytes of text a byte of a packed file is taken to hold, for a first guess
+Columns = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Triples of numbered nodes and relations, computed: `read(first)` yields columns of the triples from number `first` on.
+
+    `told` tells one such source from another, in words that JSON holds.
+    """
+
+    told: tuple
+    count: int
+    read: Callable[[int], Iterator[Columns]]
+    memory: int | None = None
+    tally: Tally = field(default_factory=Tally, compare=False)
+
+    def identity(self) -> list:
+        return list(self.told)
+
+
+@dataclass
+class TextSource:
+    """Triples of a text file, and what of it is wanted."""
+
+    path: FilePath
+    form: str
+    columns: tuple[int, int, int] | None
+    drop: tuple[str, ...]
+    numbered: bool
+    tally: Tally
+    most: int | None = None
+    memory: int | None = None  # bytes that the build may take
+    _namer: Namer = field(default_factory=Namer, init=False, repr=False)
+    _called: dict[str, str] = field(default_factory=dict, init=False, repr=False)
+
+    def identity(self) -> list:
+        """What tells one state of the file, and one way to read it, from another. Raises BadInput where there is no file."""
+        try:
+            stat = self.path.stat()
+        except OSError as error:
+            raise BadInput(f"There is no file {self.path}." if error.errno == 2 else f"{self.path} cannot be read: {error}.") from None
+        columns = list(self.columns) if self.columns else None
+        return [str(self.path), stat.st_size, stat.st_mtime_ns, self.form, columns, list(self.drop), self.numbered, self.tally.skips]
+
+    def text_bytes(self) -> int:
+        """About how many bytes of text there are."""
+        return self.path.stat().st_size * (1 if self.path.suffix.lower() not in PACKED else UNPACKS)
+
+    def blocks(self, place: Place, size: int, tell: Callable[[float], None]) -> Iterator[Block]:
+        """Blocks of triples from a place on."""
+        from core.graph.bulk.blocks import DelimitedBlocks
+        from core.graph.bulk.terms import TermBlocks
+
+        if self.form == "ntriples":
+            return TermBlocks(self.path, size, self.tally, tell, self.most).read(place)
+        return DelimitedBlocks(self.path, self.form, self.columns, size, self.tally, tell, self.most).read(place)
+
+    def called(self, relation: str) -> str:
+        """The name of a relation as it is written; asked in the order in which they appear."""
+        if self.form != "ntriples":
+            return relation
+        if relation not in self._called:
+            from core.graph.ntriples import candidates, term_of
+
+            self._called[relation] = self._namer.name(relation, candidates(term_of(relation)))
+        return self._called[relation]
+
+    def pattern(self, name: str) -> str:
+        """The pattern that leaves a relation of this name out, empty where none does."""
+        return dropping(name, self.drop) if self.drop else ""
+
+    def numbers(self, block: Block) -> Columns:
+        """The columns of a block of numbers. Raises BadInput naming the line where one is none."""
+        from core.graph.bulk.textkernels import whole_numbers
+
+        values = np.empty(len(block.starts), np.int64)
+        whole_numbers(block.data, block.starts, block.lengths, LARGEST, values)
+        rows = values.reshape(-1, 3)
+        bad = np.flatnonzero((rows < 0).any(1))
+        for row in bad.tolist():
+            part = 3 * row + int(np.argmax(rows[row] < 0))
+            line, text = int(block.lines[row]), block.data[block.starts[part] : block.starts[part] + block.lengths[part]].tobytes()
+            if not self.tally.skip("not a number", line):
+                raise BadInput(
+                    f"{self.path.name}, line {line}: “{shorten(text.decode('utf-8'))}” is no whole number from 0 to {LARGEST:,}, "
+                    "written in digits only."
+                )
+        rows = np.delete(rows, bad, 0) if len(bad) else rows
+        return tuple(rows[:, part].astype(np.int32) for part in range(3))  # type: ignore[return-value]
+
+
+def source_of(file: TripleFile) -> TextSource | None:
+    """How a file is read in blocks, or None where it is small enough to be read at once (unless its memory is bounded), or of a format
+    that always is. Raises BadInput for what only blocks can do in a format that is read at once."""
+    form = format_of(file.path, file.format)
+    if form in AT_ONCE:
+        if file.skips or file.numbered:
+            raise BadInput("Bad lines can be left out of delimited text and N-Triples only, and numbers read from delimited text only.")
+        return None
+    if form == "ntriples" and file.columns:
+        return None  # refused where it is read
+    if form == "ntriples" and file.numbered:
+        raise BadInput("Numbers can be read from delimited text only.")
+    file.tally.skips = file.skips
+    source = TextSource(file.path, form, file.columns, file.drop, file.numbered, file.tally, file.most, file.memory)
+    if not (
+        file.memory
+        or file.skips
+        or file.numbered
+        or (file.drop and form == "ntriples")
+        or (file.path.exists() and source.text_bytes() > SMALL)
+    ):
+        return None
+    return source

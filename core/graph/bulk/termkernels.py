@@ -1,0 +1,149 @@
+"""Compiled loops over N-Triples: the terms of ordinary lines, and the readable ends of ordinary terms."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+STRING = np.frombuffer(b"http://www.w3.org/2001/XMLSchema#string>", np.uint8)
+
+
+@numba.njit(cache=True)
+def _iri(data, at, end):
+    """The end of an absolute IRI in ASCII without escapes that begins at data[at], 0 where there is none."""
+    colon, first, at = False, at + 1, at + 1
+    while at < end and data[at] != 62:
+        letter = data[at]
+        if letter <= 32 or letter >= 127 or letter == 34 or letter == 60 or letter == 92 or letter == 94 or letter == 96:
+            return 0
+        if letter == 123 or letter == 124 or letter == 125 or letter == 37 or letter == 91 or letter == 93:
+            return 0
+        if not colon:
+            alphabetic = 65 <= letter <= 90 or 97 <= letter <= 122
+            if letter == 58 and at > first:
+                colon = True
+            elif not (alphabetic or (at > first and (48 <= letter <= 57 or letter == 43 or letter == 45 or letter == 46))):
+                return 0
+        at += 1
+    return at + 1 if at < end and colon else 0
+
+
+@numba.njit(cache=True)
+def _node(data, at, end):
+    """The end of a blank node `_:` of letters and digits, 0 where there is none."""
+    if at + 2 >= end or data[at + 1] != 58:
+        return 0
+    first = at = at + 2
+    while at < end and (65 <= data[at] <= 90 or 97 <= data[at] <= 122 or 48 <= data[at] <= 57):
+        at += 1
+    return at if at > first and (at == end or data[at] == 32 or data[at] == 9) else 0
+
+
+@numba.njit(cache=True)
+def _literal(data, at, end, letters):
+    """The end of a literal that is written as in the canonical form, 0 where there is none."""
+    at += 1
+    while at < end and data[at] != 34:
+        if data[at] == 92 or data[at] < 32 or data[at] == 127 or (data[at] > 127 and not letters):
+            return 0
+        at += 1
+    if at >= end:
+        return 0
+    at += 1
+    if at < end and data[at] == 64:
+        first = at = at + 1
+        while at < end and (97 <= data[at] <= 122):
+            at += 1
+        return at if 0 < at - first <= 3 and (at == end or data[at] == 32 or data[at] == 9) else 0
+    if at + 2 < end and data[at] == 94 and data[at + 1] == 94 and data[at + 2] == 60:
+        last = _iri(data, at + 2, end)
+        if last - at - 3 == len(STRING):
+            for place in range(len(STRING)):
+                if data[at + 3 + place] != STRING[place]:
+                    return last
+            return 0  # a plain text, whose canonical form has no type
+        return last
+    return at
+
+
+@numba.njit(cache=True)
+def _term(data, at, end, part, letters):
+    """The end of the term at data[at], 0 where it is not an ordinary one that may stand as head, relation or tail."""
+    if at >= end:
+        return 0
+    if data[at] == 60:
+        return _iri(data, at, end)
+    if data[at] == 95 and part != 1:
+        return _node(data, at, end)
+    return _literal(data, at, end, letters) if data[at] == 34 and part == 2 else 0
+
+
+@numba.njit(cache=True)
+def split_terms(data, letters, starts, lengths, numbers, odd):
+    """The terms of ordinary lines (with other letters than ASCII only where `letters`), all other lines as odd ones.
+
+    Fills starts and lengths (three a triple), numbers (lines from 0) and odd (rows: line, start, end). Returns the counts of triples,
+    odd lines and all lines.
+    """
+    at, line, found, strange, size = 0, 0, 0, 0, len(data)
+    while at < size:
+        start = at
+        while at < size and data[at] != 10:
+            at += 1
+        end = at
+        at, line, place, plain = at + 1, line + 1, start, True
+        if end > start and data[end - 1] == 13:
+            end -= 1
+        for part in range(3):
+            while place < end and (data[place] == 32 or data[place] == 9):
+                place += 1
+            last = _term(data, place, end, part, letters)
+            if not last:
+                plain = False
+                break
+            starts[3 * found + part], lengths[3 * found + part] = place, last - place
+            place = last
+        while place < end and (data[place] == 32 or data[place] == 9):
+            place += 1
+        if plain and place < end and data[place] == 46:
+            place += 1
+            while place < end and (data[place] == 32 or data[place] == 9):
+                place += 1
+            if place == end:
+                numbers[found] = line - 1
+                found += 1
+                continue
+        odd[strange, 0], odd[strange, 1], odd[strange, 2] = line - 1, start, end
+        strange += 1
+    return found, strange, line
+
+
+@numba.njit(cache=True)
+def readable(data, offsets, starts, lengths):
+    """The readable end of each ordinary term, as a slice; length -1 where only Python can tell: escapes, other letters, empty ends."""
+    for term in range(len(offsets) - 1):
+        start, end = offsets[term], offsets[term + 1]
+        first, last, plain = start, end, True
+        for at in range(start, end):
+            plain &= data[at] < 128 and data[at] != 92 and data[at] != 37
+        if data[start] == 60:
+            first, last = start + 1, end - 1
+            while last > first and (data[last - 1] == 47 or data[last - 1] == 35):
+                last -= 1
+            cut, colon = last, last
+            while cut > first and data[cut - 1] != 47 and data[cut - 1] != 35:
+                cut -= 1
+            if cut == first:
+                while colon > first and data[colon - 1] != 58:
+                    colon -= 1
+                cut = colon
+            first = cut
+        elif data[start] == 34:
+            first = start + 1
+            while data[last - 1] != 34:
+                last -= 1
+            last -= 1
+        blank = True
+        for at in range(first, last):
+            blank &= data[at] <= 32
+        starts[term], lengths[term] = first, last - first if plain and not blank else -1

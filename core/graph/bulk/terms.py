@@ -1,0 +1,77 @@
+"""N-Triples in blocks: every term a slice of the block, written as in the standard's canonical form; what is unusual goes to pyoxigraph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+
+import numpy as np
+
+from core.errors import BadInput
+from core.files import opened
+from core.graph.bulk.blocks import BOM, Block, Place, bytes_of, whole_lines
+from core.graph.bulk.termkernels import split_terms
+from core.graph.ntriples import fault_of, statements
+from core.graph.tally import Tally
+
+
+@dataclass
+class TermBlocks:
+    """The blocks of an N-Triples file; parts are terms. Bad lines raise BadInput, or are told to `tally` where it may skip them."""
+
+    path: FilePath
+    size: int
+    tally: Tally
+    tell: Callable[[float], None] | None = None
+    most: int | None = None
+
+    def read(self, place: Place) -> Iterator[Block]:
+        """The blocks from a place on."""
+        with opened(self.path, self.tell, self.most) as source:
+            source.skip(place.offset)
+            for text in whole_lines(source, self.size):
+                block = self._terms(text, place)
+                place = block.after
+                yield block
+
+    def _terms(self, text: bytes, place: Place) -> Block:
+        data = np.frombuffer(bytearray(text), np.uint8)
+        if place.offset == 0 and text.startswith(BOM):
+            data[:3] = 32
+        most = int(np.count_nonzero(data == 10)) + 1
+        starts, lengths = np.empty(3 * most, np.int64), np.empty(3 * most, np.int64)
+        numbers, odd = np.empty(most, np.int64), np.empty((most, 3), np.int64)
+        found, strange, lines = split_terms(data, _is_text(data), starts, lengths, numbers, odd)
+        parts, where = [], []
+        for line, start, end in odd[:strange].tolist():
+            for terms in self._unusual(data[start:end].tobytes(), place.line + line + 1):
+                parts += terms
+                where.append(line)
+        starts, lengths, numbers = starts[: 3 * found], lengths[: 3 * found], numbers[:found]
+        if where:
+            more, sizes = bytes_of(parts)
+            starts = np.concatenate([starts, len(data) + np.cumsum(sizes) - sizes])
+            lengths, data = np.concatenate([lengths, sizes]), np.concatenate([data, more])
+            numbers = np.concatenate([numbers, where])
+            order = np.argsort(numbers, kind="stable")
+            starts, lengths = (values.reshape(-1, 3)[order].ravel() for values in (starts, lengths))
+            numbers = numbers[order]
+        return Block(data, starts, lengths, numbers + place.line + 1, Place(place.offset + len(text), place.line + lines))
+
+    def _unusual(self, line: bytes, number: int) -> list[tuple[str, str, str]]:
+        """The terms of the statements of one line, as pyoxigraph reads it; none of an empty one and of a comment."""
+        try:
+            return list(statements(line))
+        except (SyntaxError, BadInput) as error:
+            if not self.tally.skip("not N-Triples", number):
+                raise fault_of(self.path.name, number, error) if isinstance(error, SyntaxError) else error from None
+            return []
+
+
+def _is_text(data: np.ndarray) -> bool:
+    try:
+        str(memoryview(data), "utf-8")
+        return True
+    except UnicodeDecodeError:
+        return False

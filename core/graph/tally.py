@@ -1,0 +1,48 @@
+"""What a reading left out, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+FIRST = 5  # line numbers told of each reason
+
+
+@dataclass
+class Tally:
+    """Counts of lines left out by reason, each with its first line numbers; and of triples left out by their relation."""
+
+    skips: bool = False  # whether bad lines may be left out
+    bad: dict[str, list] = field(default_factory=dict)  # reason -> [count, first line numbers]
+    dropped: dict[str, int] = field(default_factory=dict)  # pattern -> triples
+
+    def skip(self, why: str, line: int) -> bool:
+        """Whether a bad line may be left out; if so it is counted."""
+        if self.skips:
+            known = self.bad.setdefault(why, [0, []])
+            known[0] += 1
+            if len(known[1]) < FIRST:
+                known[1].append(line)
+        return self.skips
+
+    def drop(self, pattern: str, triples: int) -> None:
+        """Counts triples whose relation a pattern leaves out."""
+        self.dropped[pattern] = self.dropped.get(pattern, 0) + triples
+
+    def state(self) -> dict:
+        """What was counted, as JSON holds it."""
+        return {"bad": self.bad, "dropped": self.dropped}
+
+    def restore(self, state: dict) -> None:
+        """Takes up counts that `state` told."""
+        self.bad = {why: [count, list(lines)] for why, (count, lines) in state["bad"].items()}
+        self.dropped = dict(state["dropped"])
+
+    def told(self) -> list[str]:
+        """The counts as sentences."""
+        found = []
+        for why, (count, lines) in self.bad.items():
+            several, told = "s" * (count != 1), ", ".join(f"{line:,}" for line in lines) + " …" * (count > len(lines))
+            found.append(f"{count:,} line{several} left out, {why}: line{several} {told}")
+        for pattern, count in self.dropped.items():
+            found.append(f"{count:,} triple{'s' * (count != 1)} left out, relation {pattern}")
+        return found

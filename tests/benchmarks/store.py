@@ -1,0 +1,134 @@
+"""`python -m tests.benchmarks store --nodes N [--names]`: building a synthetic graph, opening it, and looking names up in it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+LOOKUPS, TYPED = 2000, 40
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Build in a process of its own, measure, and print one table."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks store")
+    parser.add_argument("--nodes", type=int, default=1_000_000)
+    parser.add_argument("--names", action="store_true", help="from a file of names (made first, not timed) instead of numbers")
+    parser.add_argument("--memory", default="2GiB")
+    parser.add_argument("--folder", type=Path, default=Path("build-benchmark"), help="where the store is made; what is there goes")
+    parser.add_argument("--keep", action="store_true", help="leave the store there, and build on what is there")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--step", choices=("build", "look"), help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    if options.step:
+        print(json.dumps(_build(options) if options.step == "build" else _look(options)))
+        return
+    if not options.keep:
+        shutil.rmtree(options.folder, ignore_errors=True)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    if options.names and not (options.folder / "triples.tsv").exists():
+        from tests.benchmarks.synthetic import write_tsv
+
+        write_tsv(options.nodes, options.folder / "triples.tsv")
+    _step("build", ["--nodes", "2000", "--folder", f"{options.folder}/first", *(["--names"] if options.names else [])])  # compiles
+    rows = _step("build", arguments) + _step("look", arguments)
+    if options.json:
+        print(json.dumps(rows, indent=2))
+    else:
+        for name, value, unit in rows:
+            print(f"{name:34} {value:>14,.4g} {unit}")
+    if not options.keep:
+        shutil.rmtree(options.folder, ignore_errors=True)
+
+
+def _step(step: str, arguments: Sequence[str]) -> list:
+    command = [sys.executable, "-m", "tests.benchmarks", "store", *arguments, "--step", step]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def _build(options) -> list:
+    from core.graph.build import build
+    from core.graph.readers import TripleFile, size_of
+    from tests.benchmarks.synthetic import PER_NODE, numbers, write_tsv
+
+    memory, phases = size_of(options.memory), []
+    source = numbers(options.nodes, memory=memory)
+    if options.names:
+        path = options.folder / "triples.tsv"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_tsv(options.nodes, path)
+        source = TripleFile(path, memory=memory)
+
+    def told(text: str, share: float) -> None:
+        text = text.partition(",")[0]
+        if not phases or phases[-1][0] != text:
+            phases.append((text, time.perf_counter()))
+
+    start, worked = time.perf_counter(), time.process_time()
+    graph = build(source, options.folder / "store", "synthetic", progress=told)
+    seconds, worked = time.perf_counter() - start, time.process_time() - worked
+    arrays = [path for path in graph.data_folder.glob("*.npy") if not path.name.startswith(("name_", "folded"))]
+    rows = [
+        ["build", seconds, "s"],
+        ["build, processor time", worked, "s"],
+        ["build", PER_NODE * options.nodes / seconds, "triples/s"],
+        ["build, of processor time", PER_NODE * options.nodes / worked, "triples/s"],
+        ["peak memory", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MiB"],
+        ["on disk without names", sum(path.stat().st_size for path in arrays) / graph.n_edges, "bytes/triple"],
+    ]
+    ends = [time for _, time in phases[1:]] + [start + seconds]
+    return rows + [[f"  {text}", end - begin, "s"] for (text, begin), end in zip(phases, ends)]
+
+
+def _look(options) -> list:
+    import random
+
+    from core.graph.lookup import names
+    from core.graph.store import Graph
+
+    start = time.perf_counter()
+    graph = Graph.open(options.folder / "store")
+    rows = [["open", (time.perf_counter() - start) * 1e3, "ms"]]
+    rng, known = random.Random(0), names(graph)
+    nodes = [rng.randrange(graph.n_nodes) for _ in range(LOOKUPS)]
+    called = graph.names(nodes)
+    known.exact(called[0]), known.search(called[0][:4])  # compiles
+    rows.append(["name of a node", _median(graph.node_name, nodes) * 1e6, "µs"])
+    rows.append(["node of a name", _median(graph.nodes_named, called) * 1e6, "µs"])
+    rows.append(["node of a name, case aside", _median(lambda name: known.exact(name.swapcase()), called) * 1e6, "µs"])
+    for letters in (1, 3, 6):
+        typed = [name[:letters] for name in called[:TYPED]]
+        rows.append([f"8 names by {letters} letters", _median(known.search, typed) * 1e3, "ms"])
+    if not graph.numbered:
+        rows.append(["8 names, a letter changed", _median(known.search, [_changed(name, rng, 1) for name in called[:TYPED]]) * 1e3, "ms"])
+        rows.append(
+            ["8 names, two letters changed", _median(known.search, [_changed(name, rng, 2) for name in called[:TYPED]]) * 1e3, "ms"]
+        )
+        asked = [f"which films did {name} make with {other}?" for name, other in zip(called[:TYPED], called[TYPED:])]
+        rows.append(["names in a question", _median(known.mentions, asked) * 1e3, "ms"])
+    rows.append(["peak memory of these", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MiB"])
+    return rows
+
+
+def _changed(name: str, rng, times: int) -> str:
+    for _ in range(times):
+        place = rng.randrange(3, len(name))
+        name = name[:place] + rng.choice("bcdfgaeiou") + name[place + 1 :]
+    return name
+
+
+def _median(what: Callable, inputs: Sequence) -> float:
+    seconds = []
+    for one in inputs:
+        start = time.perf_counter()
+        what(one)
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds)
