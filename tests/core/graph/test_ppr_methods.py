@@ -1,0 +1,184 @@
+"""Each method of personalised PageRank against the exact answer, by its own guarantee."""
+
+import igraph
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import BadParameter
+from core.graph.build import build
+from core.graph.pagerank import METHODS, Report, pagerank_exact, top_pagerank
+from core.graph.ppr.fora import fora, walk_rate
+from core.graph.ppr.problem import pose
+from core.graph.ppr.push import local_push
+from core.graph.ppr.rbs import degrees, search
+from core.graph.ppr.table import COUNT, ESTIMATE, RESIDUAL, borrowed, put
+from core.graph.ppr.topppr import topppr
+from core.graph.ppr.walking import push_back
+from tests.core.graph.strategies import directions, graphs
+from tests.core.graph.test_pagerank import dense, recall
+
+BOTH_FROM_A = [0.421903, 0.134650, 0.251346, 0.107720, 0.084381]  # igraph on the fixture, order A B C D E, damping 0.8
+OUT_FROM_A = [0.280899, 0.112360, 0.202247, 0.404494, 0]
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory):
+    """400 nodes and 1,200 triples, a few hubs, the same every time."""
+    rng = np.random.default_rng(3)
+    ends = (400 * rng.random((1200, 2)) ** 2).astype(int)
+    return build([(f"n{a}", "r", f"n{b}") for a, b in ends], tmp_path_factory.mktemp("web") / "g", "web")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("direction, expected", [("both", BOTH_FROM_A), ("out", OUT_FROM_A)])
+def test_five_nodes_in_their_order(toy, method, direction, expected):
+    report = Report()
+    nodes, scores = top_pagerank(toy, [0], 5, 0.8, direction, method, report=report)
+    wanted = [node for node in np.argsort(-np.array(expected), kind="stable") if expected[node]]
+    if method in ("fora", "topppr", "rbs"):  # each within its error, which five nodes with few ties leave in order
+        assert np.array(expected)[nodes] == pytest.approx(scores, rel=0.5)
+    else:
+        assert scores == pytest.approx(np.array(expected)[wanted], abs=1e-5)
+        assert nodes.tolist() == wanted
+    assert sorted(nodes.tolist()) == sorted(wanted) and report.note
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_as_many_as_are_reached_and_wanted(tmp_path, method):
+    # two pieces: a chain of 30 from c0, and the pair x - y; isolated pieces give what they hold
+    graph = build([(f"c{i}", "r", f"c{i + 1}") for i in range(29)] + [("x", "r", "y")], tmp_path / "g", "g")
+    x = graph.names(range(32)).index("x")
+    for keep in (1, 7, 25, 40):
+        assert len(top_pagerank(graph, [0], keep, 0.5, "both", method)[0]) == min(keep, 30)
+        assert len(top_pagerank(graph, [x], keep, 0.8, "both", method)[0]) == min(keep, 2)
+    assert top_pagerank(graph, [x + 1], 5, 0.8, "out", method)[0].tolist() == [x + 1]  # no step leads on
+    assert len(top_pagerank(graph, [0, x], 40, 0.8, "both", method)[0]) == 32
+    assert top_pagerank(graph, [0], 5, 0.0, "both", method)[0].tolist() == [0]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_every_time(web, method):
+    first, again = (top_pagerank(web, [5, 9], 40, 0.8, "both", method) for _ in range(2))
+    assert all(np.array_equal(a, b) for a, b in zip(first, again))
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs, directions, st.floats(0.05, 0.95), st.data())
+def test_push_and_exact_with_weights_equal_a_dense_solve(graph, direction, damping, data):
+    weights = np.array(data.draw(st.lists(st.floats(0.1, 9.0), min_size=graph.n_edges, max_size=graph.n_edges)))
+    seeds = data.draw(st.lists(st.integers(0, graph.n_nodes - 1), min_size=1, max_size=3))
+    expected = dense(graph, seeds, damping, direction, weights)
+    assert pagerank_exact(graph, seeds, damping, direction, weights=weights) == pytest.approx(expected, abs=1e-9)
+    for given_weights, reference in ((weights, expected), (None, dense(graph, seeds, damping, direction))):
+        found = local_push(pose(graph, seeds, 9, damping, direction, recall=1.0, weights=given_weights))
+        assert len(found.nodes) == (reference > 1e-14).sum() and reference[found.nodes] == pytest.approx(found.scores, abs=1e-8)
+
+
+@pytest.mark.parametrize("direction", ["out", "both"])
+def test_weights_equal_igraph(web, direction):
+    weights = np.random.default_rng(0).random(web.n_edges) + 0.1
+    peer = igraph.Graph(web.n_nodes, list(zip(web.heads.tolist(), web.tails.tolist())), directed=True)
+    theirs = np.array(peer.personalized_pagerank(directed=direction == "out", damping=0.8, reset_vertices=[3, 4], weights=weights.tolist()))
+    assert pagerank_exact(web, [3, 4], 0.8, direction, weights=weights) == pytest.approx(theirs, abs=1e-9)
+    nodes, scores = top_pagerank(web, [3, 4], 50, 0.8, direction, "exact", weights=weights)
+    assert theirs[nodes] == pytest.approx(scores, abs=1e-9) and recall(theirs, nodes, 50) == 1.0
+
+
+def test_unfit_weights_and_recalls(toy):
+    for weights in ([1.0], [1.0] * 6 + [0.0], [1.0] * 6 + [np.nan]):
+        with pytest.raises(BadParameter):
+            top_pagerank(toy, [0], 3, weights=np.array(weights))
+    with pytest.raises(BadParameter):
+        top_pagerank(toy, [0], 3, method="fora", weights=np.ones(7))
+    for asked in (0.0, 1.1, float("nan")):
+        with pytest.raises(BadParameter):
+            top_pagerank(toy, [0], 3, recall=asked)
+
+
+@pytest.mark.parametrize("direction", ["out", "in", "both"])
+def test_push_by_recall(web, direction):
+    for seed in range(0, web.n_nodes, 40):
+        exact = pagerank_exact(web, [seed], 0.8, direction)
+        loose, tight = (local_push(pose(web, [seed], 60, 0.8, direction, recall=asked)) for asked in (0.8, 0.99))
+        assert loose.edges <= tight.edges and recall(exact, tight.nodes, 60) >= 0.95
+    spent = local_push(pose(web, [0], 60, 0.8, direction, recall=1.0), budget=1)
+    assert not spent.settled and "gave up" in spent.note
+
+
+def test_fora_within_epsilon_of_all_above_delta(web):
+    for seed in (0, 7, 120):
+        exact, found = pagerank_exact(web, [seed], 0.8, "both"), fora(pose(web, [seed], 20, 0.8, "both"))
+        assert found.settled and found.scores == pytest.approx(exact[found.nodes], rel=0.5)
+        best = np.sort(exact)[::-1][:20]
+        assert (exact[found.nodes] >= best * (1 - 0.5) / (1 + 0.5)).all()  # what replaced a better one is nearly as good
+
+
+def test_the_number_of_walks_of_fora():
+    # (2 x 0.5 / 3 + 2) x ln(2 x 1000) / (0.25 x 0.001) = 2.3333 x 7.6009 / 0.00025
+    assert walk_rate(0.5, 0.001, 1000) == pytest.approx(70_941.8, abs=1)
+
+
+def test_topppr_proves_its_precision(web):
+    for seed in (0, 7, 120):
+        exact, found = pagerank_exact(web, [seed], 0.8, "both"), topppr(pose(web, [seed], 20, 0.8, "both", recall=0.9))
+        assert found.settled and recall(exact, found.nodes, 20) >= 0.9
+
+
+def test_topppr_without_residual_is_exact(toy):
+    found = topppr(pose(toy, [3], 5, 0.8, "out"))  # D leads only to itself
+    assert found.nodes.tolist() == [3] and found.scores == pytest.approx([1.0], abs=0.05)
+
+
+def test_a_backward_push_keeps_its_invariant(web):
+    for direction in ("out", "both"):
+        problem = pose(web, [0], 1, 0.8, direction)
+        rows = np.array([dense(web, [u], 0.8, direction) for u in range(0, web.n_nodes, 100)])
+        degrees_all = np.diff(web.out_indptr) + (np.diff(web.in_indptr) if direction == "both" else 0)
+        if degrees_all.min() == 0:
+            continue  # mass at dead ends returns to the seed, which a push backward does not know
+        with borrowed() as work:
+            put(work.table, 5, 1.0)
+            most, needed = push_back(work.table, 0.8, 0.01, 10**9, problem.links)
+            count = work.table.state[COUNT]
+            nodes, cells = work.table.nodes[:count], work.table.cells[:count]
+            assert not needed and most <= 0.01
+            estimate = np.zeros(web.n_nodes)
+            estimate[nodes] = cells[:, ESTIMATE]
+            for row, start in zip(rows, range(0, web.n_nodes, 100)):
+                assert row[5] == pytest.approx(estimate[start] + (row[nodes] * cells[:, RESIDUAL]).sum(), abs=1e-9)
+
+
+@pytest.mark.parametrize("direction", ["both", "out"])
+def test_rbs_is_unbiased_and_varies_as_little_as_it_says(toy, direction):
+    theta, seed = 0.05, 0
+    problem = pose(toy, [seed], 5, 0.8, direction)
+    exact = np.array([dense(toy, [v], 0.8, "both")[seed] for v in range(5)]) if direction == "both" else np.array(OUT_FROM_A)
+    draws = np.zeros((400, 5))
+    for trial in range(400):
+        nodes, values, _ = search(problem, seed, theta, np.array([trial * 7919 + 1], np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+        draws[trial, nodes] = values
+    beyond = 0.8 * theta  # the levels cut off
+    error = 4 * np.sqrt(theta * exact / 400) + beyond
+    assert (np.abs(draws.mean(0) - exact) <= error).all()
+    assert (draws.var(0) <= theta * exact * 1.3 + 1e-12).all()
+    assert degrees(problem, np.arange(5)).tolist() == [4, 2, 4, 3, 1]
+
+
+def test_partition_stays_inside_the_cluster_of_the_seed(tmp_path):
+    # two cliques of six joined by one edge: Leiden parts them, and the exact PageRank of one clique alone is what is found
+    triples = [(f"{side}{i}", "r", f"{side}{j}") for side in "ab" for i in range(6) for j in range(i)]
+    graph = build([*triples, ("a0", "r", "b0")], tmp_path / "g", "g")
+    a = [node for node, name in enumerate(graph.names(range(12))) if name.startswith("a")]
+    nodes, scores = top_pagerank(graph, [a[3]], 6, 0.8, "both", "partition")
+    assert sorted(nodes.tolist()) == a
+    # by symmetry the seed has x and each other y: x + 5 y = 1, x = 0.2 + 0.8 y
+    y = 0.8 / 5.8
+    assert scores == pytest.approx([0.2 + 0.8 * y, *[y] * 5])
+    assert len(top_pagerank(graph, [a[3]], 9, 0.8, "both", "partition")[0]) == 9  # more than the cluster holds
