@@ -156,8 +156,9 @@ def adding(draft: Draft) -> None:
                         args=(position, cls()),
                         help=plain(reasons[cls] or sentence_of(cls())),
                     )
-                if all(reasons.values()):
-                    st.caption(plain(_together([reasons[cls] for cls in kinds])), width="stretch")
+                refused = [reason for reason in reasons.values() if reason]
+                if refused:
+                    st.caption(plain(_together(refused, len(refused) == len(kinds))), width="stretch" if len(refused) == len(kinds) else 600)
 
 
 def _place(draft: Draft) -> int:
@@ -177,10 +178,12 @@ def _place(draft: Draft) -> int:
     )
 
 
-def _together(reasons: list[str]) -> str:
-    """One sentence for the operators of a stage that are refused for the same reason."""
+def _together(reasons: list[str], all_refused: bool) -> str:
+    """The reasons for which operators of a stage are refused: one sentence where they are the same."""
     tails = {reason.split("” ", 1)[-1] for reason in reasons}
-    return f"Not here: it {tails.pop()}" if len(tails) == 1 else reasons[0]
+    if len(tails) > 1:
+        return " ".join(reasons)
+    return f"Not here: it {tails.pop()}" if all_refused else f"Greyed ones: each {tails.pop()}"
 
 
 def whole(draft: Draft) -> Line | None:

@@ -21,13 +21,15 @@ PAGE = """<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:">
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
 <title>{title}</title>
 <style>
 {css}
-body {{ margin: 0; background: #f6f7f9; color: #1f2933; font: 14px/1.45 -apple-system, "Segoe UI", Inter, Roboto, "Helvetica Neue", sans-serif; }}
+body {{ margin: 0; background: #f6f7f9; color: #1f2933;
+  font: 14px/1.45 -apple-system, "Segoe UI", Inter, Roboto, "Helvetica Neue", sans-serif; }}
 main {{ max-width: 1720px; margin: 0 auto; padding: 22px clamp(14px, 2.4vw, 32px) 32px; }}
 .report-head {{ margin-bottom: 16px; }}
 .report-head h1 {{ margin: 0; font-size: 21px; line-height: 1.3; font-weight: 650; overflow-wrap: anywhere; }}

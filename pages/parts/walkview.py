@@ -39,7 +39,8 @@ DARK = {
 _CDN = re.compile(r"<link[^>]*https?://[^>]*>|<script[^>]*\bsrc=[^>]*https?://[^>]*>\s*</script>", re.S)
 # spreads the nodes over the shape that the drawing really has, shows them all, and tells the page which one was clicked
 _SCRIPT = f"""function fit(){{if(innerWidth<50)return;const w=Math.max(innerWidth,600),h=w*innerHeight/innerWidth;
-nodes.forEach(n=>network.moveNode(n.id,n.x*w/{WIDTH},n.y*h/{HEIGHT}));network.setSize('100%',innerHeight+'px');network.redraw();network.fit()}}
+nodes.forEach(n=>network.moveNode(n.id,n.x*w/{WIDTH},n.y*h/{HEIGHT}));
+network.setSize('100%',innerHeight+'px');network.redraw();network.fit()}}
 fit();requestAnimationFrame(fit);addEventListener('resize',()=>setTimeout(fit,60));
 network.on('click',e=>{{if(e.nodes.length)parent.postMessage({{walk:e.nodes[0]}},'*')}});
 network.on('hoverNode',()=>document.body.style.cursor='pointer');network.on('blurNode',()=>document.body.style.cursor='')"""
@@ -189,6 +190,7 @@ def _alone(html: str, colours: dict[str, str]) -> str:
     style = (
         f"<style>html,body{{margin:0;background:{colours['paper']};overflow:hidden}} center{{display:none}} .card{{border:0!important}}"
         f"#mynetwork{{border:0!important;float:none!important;height:100vh!important}}"
-        f"div.vis-tooltip{{font:13px sans-serif;color:{colours['text']};background:{colours['paper']};border-color:{colours['edge']};max-width:60vw;white-space:normal}}</style>"
+        f"div.vis-tooltip{{font:13px sans-serif;color:{colours['text']};background:{colours['paper']};"
+        f"border-color:{colours['edge']};max-width:60vw;white-space:normal}}</style>"
     )
     return _CDN.sub("", html).replace("</head>", style + "</head>", 1) + f"<script>{_SCRIPT}</script>"
