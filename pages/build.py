@@ -157,8 +157,9 @@ def adding(draft: Draft) -> None:
                         help=plain(reasons[cls] or sentence_of(cls())),
                     )
                 refused = [reason for reason in reasons.values() if reason]
+                every = len(refused) == len(kinds)
                 if refused:
-                    st.caption(plain(_together(refused, len(refused) == len(kinds))), width="stretch" if len(refused) == len(kinds) else 600)
+                    st.caption(plain(_together(refused, every)), width="stretch" if every else 600)
 
 
 def _place(draft: Draft) -> int:
