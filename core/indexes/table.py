@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from core.graph.ppr.partition import CLUSTER, LARGEST
 from core.graph.store import Graph
 from core.indexes import cases as memory
 from core.indexes import chains, communities, own, vectors
@@ -104,6 +105,10 @@ def _nothing_solved(graph: Graph) -> str:
     )
 
 
+def _too_large(graph: Graph) -> str:
+    return f"{graph.n_edges:,} triples are too many to be clustered here; at most {LARGEST:,}." if graph.n_edges > LARGEST else ""
+
+
 def _write_reports(graph: Graph, models, tell: Tell, check: Check) -> None:
     found = communities.communities(graph, progress=tell, check=check)
     order = (-found.sizes()).argsort(kind="stable").tolist()
@@ -164,11 +169,24 @@ KINDS = {
             "communities",
             "Communities",
             "Groups of entities that hang closely together, found by the Leiden algorithm; community reports are written about them.",
-            r"communities-(?P<size>\d+)\.npy",
+            rf"communities-(?!{CLUSTER}\.)(?P<size>\d+)\.npy",
             lambda match: f"at most {int(match['size']):,} entities each, where they can be split",
             lambda graph, models: f"communities-{communities.MAX_SIZE}.npy",
             lambda graph, models, tell, check: communities.prepare(graph, communities.MAX_SIZE, tell, check),
             lambda graph, models: graph.n_nodes * SECONDS_A_NODE,
+            lacks=_too_large,
+        ),
+        Kind(
+            "clusters",
+            "Clusters for PageRank",
+            "The graph cut into large parts by the Leiden algorithm, so that PageRank can be worked out inside the parts of a "
+            "question's entities only. Read by PageRank where its method is partition.",
+            rf"communities-{CLUSTER}\.npy",
+            lambda match: f"at most {CLUSTER:,} entities each, where they can be split",
+            lambda graph, models: f"communities-{CLUSTER}.npy",
+            lambda graph, models, tell, check: communities.prepare(graph, CLUSTER, tell, check),
+            lambda graph, models: graph.n_nodes * SECONDS_A_NODE,
+            lacks=_too_large,
         ),
         Kind(
             "reports",
