@@ -11,9 +11,8 @@ import numpy as np
 from core.errors import UnknownEntity
 from core.graph.mentions import Mention, Vocabulary
 from core.graph.protocol import KnowledgeGraph
-from core.graph.store import Graph
+from core.graph.store import LARGE, Graph
 
-LARGE = 200_000  # names; those of a graph of more are looked up on disk
 HELD = 4  # graphs whose names are kept ready
 
 

@@ -17,6 +17,7 @@ VERSION = 1
 META = "graph.json"  # says what the store is and which folder beside it holds the arrays
 BLOB = "names.bin"
 AT_RANDOM = 1 << 28  # bytes of an array from which on it is not read ahead
+LARGE = 200_000  # names; those of a graph of more are searched on disk, by compiled code
 BUSIEST = 8  # nodes told as the best connected
 LOOPS_UP_TO = 50_000_000  # triples; counting self-loops reads them all
 ARRAYS = ("out_indptr", "heads", "tails", "relations", "in_indptr", "in_edges", "in_heads", "name_offsets", "name_order")
@@ -129,18 +130,29 @@ class Graph(KnowledgeGraph):
         if self.numbered:
             number = int(name) if name.isascii() and name.isdecimal() and len(name) < 20 else self.n_nodes
             return (number,) if number < self.n_nodes and str(number) == name else ()
-        wanted, order, low, high = name.encode("utf-8", "surrogatepass"), self.name_order, 0, self.n_nodes
-        while low < high:
-            middle = (low + high) // 2
-            if self._name_bytes(int(order[middle])) < wanted:
-                low = middle + 1
-            else:
-                high = middle
+        wanted, order = name.encode("utf-8", "surrogatepass"), self.name_order
+        low = self._first_at_least(wanted)
         found = []
         while low < len(order) and self._name_bytes(int(order[low])) == wanted:
             found.append(int(order[low]))
             low += 1
         return tuple(sorted(found))
+
+    def _first_at_least(self, wanted: bytes) -> int:
+        """The first place in the order of names whose name is not below `wanted`."""
+        if self.n_nodes > LARGE:
+            from core.graph.spelling import first_in_order
+
+            names = (self.names_utf8, self.name_offsets, self.name_order)
+            return first_in_order(*map(np.asarray, names), np.frombuffer(wanted, np.uint8))
+        low, high = 0, self.n_nodes
+        while low < high:
+            middle = (low + high) // 2
+            if self._name_bytes(int(self.name_order[middle])) < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        return low
 
     def degrees(self, nodes: np.ndarray, direction: str = "both") -> np.ndarray:
         """The number of edges at each node, int64; in `both`, a self-loop counts twice."""

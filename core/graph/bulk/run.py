@@ -17,7 +17,7 @@ from core.graph.bulk.naming import RECORD, number_block, ranks, relations_of, re
 from core.graph.bulk.order import in_order
 from core.graph.bulk.renaming import rename
 from core.graph.bulk.sources import Numbers, TextSource
-from core.graph.lookup import LARGE
+from core.graph.store import LARGE
 
 LAYOUT = 1  # of what is spilled; another number starts unfinished builds anew
 BLOCK = 32 << 20  # bytes of text read at a time, less where memory is scarce
