@@ -27,7 +27,7 @@ class Question:
     hops: int | None = None
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, slots=True)
 class Path:
     """A walk in the graph: `nodes` (n + 1 ids), `edges` (n ids), and for each step whether it runs along its triple."""
 

@@ -15,6 +15,7 @@ from core.models.base import Choice, Models
 from core.models.combine import parse
 from core.types import Frame, Ranking, State, Step, Usage
 
+MOST_TEXTS = 200_000  # that a model is given at once; far above any subgraph of usual size
 STAGES = ("convert", "extract", "filter", "retrieve", "refine", "read", "generate")
 DIRECTIONS = ("graph", "out", "in", "both")
 

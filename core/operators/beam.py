@@ -10,7 +10,7 @@ from core.errors import BadParameter
 from core.models.base import Choice, Task
 from core.models.combine import uses_chat
 from core.models.words import short_name
-from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
+from core.operators.base import DIRECTIONS, MOST_TEXTS, Context, Operator, Recorder, param
 from core.operators.extract import DIRECTION_HELP
 from core.operators.refine import picked
 from core.operators.stop import sufficient
@@ -94,6 +94,8 @@ class BeamSearch(Operator):
             candidates = self._extensions(local, beam)
             if not candidates:
                 break
+            if len(candidates) == MOST_TEXTS:
+                recorder.notes.append(f"Hop {hop}{label} has too many extensions; the first {MOST_TEXTS:,} were read.")
             ctx.progress(f"Beam search, hop {hop} of {self.hops}: {len(candidates):,} candidates", (hop - 1) / self.hops)
             texts = self._texts(ctx.graph, list(candidates))
             choice = recorder.choice(self._choose(ctx.models.chooser(self.model), task, texts))
@@ -120,13 +122,15 @@ class BeamSearch(Operator):
         return said
 
     def _extensions(self, local, beam: dict[Path, tuple[float, ...]]) -> dict[Path, int]:
-        """Every one-step extension of the beam, with the position in the beam it came from."""
+        """Every one-step extension of the beam, `MOST_TEXTS` at most, with the position in the beam it came from."""
         candidates: dict[Path, int] = {}
         for origin, path in enumerate(beam):
             for near, edge, forward in local.lists[local.place(path.end)][: self.fanout or None]:
                 node = int(local.nodes[near])
                 if self.revisit or node not in path.nodes:
                     candidates.setdefault(path.extended(node, edge, forward), origin)
+                    if len(candidates) == MOST_TEXTS:
+                        return candidates
         return candidates
 
     def _texts(self, graph, paths: list[Path]) -> list[str]:

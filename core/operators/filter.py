@@ -8,7 +8,7 @@ import numpy as np
 
 from core.models.base import Task
 from core.models.words import short_name
-from core.operators.base import Context, Operator, Recorder, param
+from core.operators.base import MOST_TEXTS, Context, Operator, Recorder, param
 from core.types import State, Subgraph
 
 
@@ -35,20 +35,26 @@ class FilterSubgraph(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         graph, subgraph = ctx.graph, state.subgraph
-        candidates, texts = self._candidates(graph, subgraph)
+        candidates = self._candidates(graph, subgraph)
+        if len(candidates) > MOST_TEXTS:
+            recorder.notes.append(f"Of {len(candidates):,} {self.unit}s the first {MOST_TEXTS:,} were read.")
+            candidates = candidates[:MOST_TEXTS]
+        texts = self._texts(graph, candidates)
         ctx.progress(f"Choosing from {len(texts):,} {self.unit}s", None)
         task = Task(state.question.text, self.unit, ctx.seed, ctx.check)
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
         picked = candidates[np.sort(np.asarray(choice.positions, np.int64))]
         return state.replace(subgraph=self._part(graph, subgraph, picked, state.seeds))
 
-    def _candidates(self, graph, subgraph: Subgraph) -> tuple[np.ndarray, list[str]]:
-        if self.unit == "node":
-            return subgraph.nodes, graph.names(subgraph.nodes)
-        if self.unit == "triple":
-            return subgraph.edges, graph.triple_texts(subgraph.edges)
-        relations = np.unique(graph.triples(subgraph.edges)[1])
-        return relations, [graph.relation_names[int(relation)] for relation in relations]
+    def _candidates(self, graph, subgraph: Subgraph) -> np.ndarray:
+        if self.unit == "relation":
+            return np.unique(graph.triples(subgraph.edges)[1])
+        return subgraph.nodes if self.unit == "node" else subgraph.edges
+
+    def _texts(self, graph, candidates: np.ndarray) -> list[str]:
+        if self.unit == "relation":
+            return [graph.relation_names[relation] for relation in candidates]
+        return graph.names(candidates) if self.unit == "node" else graph.triple_texts(candidates)
 
     def _part(self, graph, subgraph: Subgraph, picked: np.ndarray, seeds: tuple[int, ...]) -> Subgraph:
         edges = subgraph.edges

@@ -16,22 +16,28 @@ def from_seeds(search, state: State, ctx: Context, direction: str, cap: int, rec
     from core.graph.local import Local
 
     local = Local(ctx.graph, state.subgraph, direction)
-    found: list[tuple[int, int, Path]] = []
+    found: list[tuple[int, Path]] = []
     dropped = 0
     for order, seed in enumerate(dict.fromkeys(state.seeds)):
         ctx.check()
         if seed not in state.subgraph:
             continue
         paths, capped = search(local, seed, cap)
-        found += [(len(path), order, path) for path in paths]
+        found += [(order, path) for path in paths]
         if capped:
             recorder.notes.append(f"Stopped at {cap:,} paths from “{ctx.graph.node_name(seed)}”; there are more.")
-        found.sort()
+        found.sort(key=_place)
         dropped += len(found[cap:])
         del found[cap:]
     if dropped:
         recorder.notes.append(f"Of {cap + dropped:,} paths from all entities the first {cap:,} were kept, the shortest first.")
-    return Ranking("path", tuple(path for _, _, path in found))
+    return Ranking("path", tuple(path for _, path in found))
+
+
+def _place(found: tuple[int, Path]) -> tuple:
+    """What paths are ordered by: (length, seed, nodes, edges, forward)."""
+    order, path = found
+    return len(path), order, path.nodes, path.edges, path.forward
 
 
 @dataclass(frozen=True, repr=False)

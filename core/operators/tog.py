@@ -20,7 +20,9 @@ RATE = "rate"  # value of `model`: the language model named by `role` rates from
 MANY = 20  # as many entities behind one relation, or more, and a few are drawn
 UNUSABLE = re.compile(r"type\.object\.(type|name)|common\.|freebase\.|.*sameAs")  # Freebase's own book-keeping
 UNNAMED = re.compile(r"(m\.0|g\.1)\w+")  # Freebase ids that stand in for a name
+LARGEST = 100_000  # entities behind one relation, from which only the drawn ones count as read
 Scored = tuple[float, Path]
+Behind = tuple[np.ndarray, np.ndarray, bool]  # the entities behind a relation, ascending, the first edge to each, and the way
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,8 +91,8 @@ class _Walk:
         for chain in chains:
             name = self.ctx.graph.node_name(chain.end)
             self.ctx.progress(f"Think on graph, hop {number} of {self.operator.depth}: {name}", (number - 1) / self.operator.depth)
-            for relation_score, steps in self._relations(chain, name):
-                for score, (node, edge, forward) in self._entities(steps, relation_score, name):
+            for relation_score, behind in self._relations(chain, name):
+                for score, (node, edge, forward) in self._entities(behind, relation_score, name):
                     grown.append((score, chain.extended(node, edge, forward)))
         grown.sort(key=lambda pair: (-pair[0], pair[1]))
         best = [pair for pair in grown if pair[0] > 0][: self.operator.width]
@@ -113,30 +115,38 @@ class _Walk:
         """The part of the graph that was read."""
         return Subgraph(np.array(sorted(self.nodes), np.int64), np.array(sorted(self.edges), np.int64))
 
-    def _relations(self, chain: Path, start: str) -> Iterator[tuple[float, list[tuple[int, int, bool]]]]:
-        """The relations kept at the end of a chain: their scores, and the steps along each."""
+    def _relations(self, chain: Path, start: str) -> Iterator[tuple[float, Behind]]:
+        """The relations kept at the end of a chain: their scores, and what is behind each."""
         graph = self.ctx.graph
-        came = (graph.relation_name(chain.edges[-1]), not chain.forward[-1]) if len(chain) else None
-        behind: dict[tuple[str, bool], list[tuple[int, int, bool]]] = {}
-        for node, edge, forward in zip(*(column.tolist() for column in graph.steps(chain.end, self.operator.direction))):
-            key = (graph.relation_name(edge), forward)
-            if key != came and not UNUSABLE.match(key[0]):
-                behind.setdefault(key, []).append((node, edge, forward))
-        keys = sorted(behind, key=lambda key: (key[0], not key[1]))
-        texts = [name + ("" if forward else "_reverse") for name, forward in keys]
+        steps = graph.steps_from(np.array([chain.end]), self.operator.direction)
+        kinds = 2 * steps.relations + ~steps.forward
+        came = None
+        if len(chain):
+            came = 2 * int(graph.triples(np.array(chain.edges[-1:]))[1][0]) + chain.forward[-1]  # the way back
+        told = {kind: graph.relation_names[kind >> 1] for kind in np.unique(kinds).tolist() if kind != came}
+        keys = sorted((kind for kind in told if not UNUSABLE.match(told[kind])), key=lambda kind: (told[kind], kind & 1))
+        texts = [told[kind] + ("_reverse" if kind & 1 else "") for kind in keys]
         for position, score in (self._scores("relation", start, texts) or {}).items():
-            steps = {step[0]: step for step in reversed(behind[keys[position]])}  # the first of several edges to one entity
-            yield score, [steps[node] for node in sorted(steps)]
+            here = np.flatnonzero(kinds == keys[position])
+            nodes, first = np.unique(steps.nodes[here], return_index=True)
+            yield score, (nodes, steps.edges[here[first]], not keys[position] & 1)
 
-    def _entities(self, steps: list[tuple[int, int, bool]], relation_score: float, start: str):
+    def _entities(self, behind: Behind, relation_score: float, start: str):
         """(score, step) for the entities kept behind one relation."""
-        self.nodes.update(step[0] for step in steps)
-        self.edges.update(step[1] for step in steps)
-        if len(steps) == 1:
+        nodes, edges, forward = behind
+        if len(nodes) >= MANY:
+            drawn = np.sort(self.rng.choice(len(nodes), min(self.operator.sample, len(nodes)), replace=False))
+            if len(nodes) > LARGEST:
+                told = f"Of {len(nodes):,} entities behind one relation only those drawn count as read."
+                self.recorder.notes += [told] if told not in self.recorder.notes else []
+                nodes, edges, drawn = nodes[drawn], edges[drawn], np.arange(len(drawn))
+        else:
+            drawn = np.arange(len(nodes))
+        self.nodes.update(nodes.tolist())
+        self.edges.update(edges.tolist())
+        steps = [(node, edge, forward) for node, edge in zip(nodes[drawn].tolist(), edges[drawn].tolist())]
+        if len(behind[0]) == 1:
             return [(relation_score, steps[0])]
-        if len(steps) >= MANY:
-            drawn = np.sort(self.rng.choice(len(steps), min(self.operator.sample, len(steps)), replace=False))
-            steps = [steps[int(i)] for i in drawn]
         names = self.ctx.graph.names(step[0] for step in steps)
         scores = None if all(map(UNNAMED.fullmatch, names)) else self._scores("node", start, names)
         even = dict.fromkeys(range(len(steps)), 1 / len(steps))

@@ -10,7 +10,7 @@ from core.errors import BadParameter
 from core.models.base import Choice, Task
 from core.models.combine import Call, parse
 from core.models.words import short_name
-from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
+from core.operators.base import DIRECTIONS, MOST_TEXTS, Context, Operator, Recorder, param
 from core.operators.extract import DIRECTION_HELP
 from core.operators.refine import picked
 from core.types import Frame, Path, Ranking, State
@@ -69,6 +69,8 @@ class TreePaths(Operator):
             done += self._ended(local, beam, frontier)
             if not frontier:
                 return done
+            if len(frontier) == MOST_TEXTS:
+                recorder.notes.append(f"Hop {hop}{label} has too many triples; the first {MOST_TEXTS:,} were read.")
             ctx.progress(f"Tree search, hop {hop} of {self.hops}: {len(frontier):,} triples", (hop - 1) / self.hops)
             kept, before = self._kept(frontier, state, ctx, recorder)
             recorder.frames.append(Frame(f"hop {hop}{label}", kept, len(frontier), before))
@@ -79,7 +81,8 @@ class TreePaths(Operator):
         return done + beam
 
     def _frontier(self, local, beam: list[Path], reached: set[int]) -> list[Path]:
-        """Every branch with one more step to a node not reached; in the code's reading the first step to each node."""
+        """Every branch with one more step to a node not reached, `MOST_TEXTS` at most; in the code's reading the first step to
+        each node."""
         frontier = []
         for path in beam:
             for near, edge, forward in local.lists[local.place(path.end)]:
@@ -88,6 +91,8 @@ class TreePaths(Operator):
                     frontier.append(path.extended(node, edge, forward))
                     if self.reading == "code":
                         reached.add(node)
+                    if len(frontier) == MOST_TEXTS:
+                        return frontier
         return frontier
 
     def _ended(self, local, beam: list[Path], frontier: list[Path]) -> list[Path]:

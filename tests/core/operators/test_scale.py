@@ -1,0 +1,142 @@
+"""Where paths explode, an answer comes within its cap, says so, and takes little memory: a complete layered graph, and hubs."""
+
+from __future__ import annotations
+
+import tracemalloc
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from core.graph import chains, local
+from core.graph.build import in_memory
+from core.graph.local import Local
+from core.graph.neighbourhood import induced
+from core.graph.paths import shortest_paths, simple_paths
+from core.operators import beam, filter, tog, tree
+from core.operators.base import Context
+from core.operators.chains import walked
+from core.operators.text import parse_line
+from core.types import Question, State, Subgraph
+from tests.films import Parrot, Table, Written
+
+WIDE = 100  # nodes a layer, each linked to all of the next: 100, 10,000, 1,000,000 and 100,000,000 paths of 1 to 4 steps
+
+
+@pytest.fixture(scope="module")
+def layers():
+    first = [("S", "r", f"1.{i}") for i in range(WIDE)]
+    return in_memory(
+        first + [(f"{k}.{i}", "r", f"{k + 1}.{j}") for k in (1, 2, 3) for i in range(WIDE) for j in range(WIDE)], "layers", "out"
+    )
+
+
+@pytest.fixture(scope="module")
+def star():
+    """S -r-> 2,000 nodes -r-> H -r-> 2,000 leaves."""
+    middle = [triple for i in range(2000) for triple in (("S", "r", f"m{i}"), (f"m{i}", "r", "H"))]
+    return in_memory([*middle, *(("H", "r", f"l{i}") for i in range(2000))], "star", "out")
+
+
+def whole(graph, direction="out"):
+    """The whole graph, its steps listed, so that only what a search adds is measured."""
+    nodes = np.arange(graph.n_nodes)
+    part = Local(graph, Subgraph(nodes, induced(graph, nodes)), direction)
+    assert len(part.lists) == graph.n_nodes
+    return part
+
+
+def peak(work):
+    """(what the work gives, megabytes that it took at most)."""
+    tracemalloc.start()
+    try:
+        return work(), tracemalloc.get_traced_memory()[1] / 1e6
+    finally:
+        tracemalloc.stop()
+
+
+def run(graph, text, seeds, scorer=None):
+    """The state after a line and the notes of all its operators."""
+    seeds = tuple(graph.nodes_named(name)[0] for name in seeds)
+    state = State(Question("q"), seeds)
+    for operator in parse_line(text):
+        state = operator(state, Context(graph, Written(Parrot("no"), bm25=scorer or Table({}))))
+    return state, [note for step in state.trace for note in step.notes]
+
+
+def test_complete_paths_stop_at_the_cap(layers):
+    part = whole(layers)
+    (paths, capped), megabytes = peak(lambda: simple_paths(part, 0, 4, 10_000))
+    assert capped and [sum(len(path) == hops for path in paths) for hops in (1, 2, 3)] == [100, 9_900, 0]
+    assert megabytes < 10  # about 500 bytes a path
+
+
+def test_all_shortest_paths_stop_at_the_cap(layers):
+    part = whole(layers)
+    (paths, capped), megabytes = peak(lambda: shortest_paths(part, 0, 4, every=True, cap=20_000))
+    assert capped and [sum(len(path) == hops for path in paths) for hops in (1, 2, 3)] == [100, 10_000, 9_900]
+    assert megabytes < 40
+    assert len(shortest_paths(part, 0, 4)[0]) == 4 * WIDE  # one a target
+
+
+def test_a_line_says_that_it_was_capped(layers):
+    state, notes = run(layers, "EgoNetwork(hops=4, keep=350) >> SimplePaths(hops=4, cap=500)", ["S", "1.0"])
+    assert len(state.paths) == 500 and notes == [
+        "More than 350 nodes lie within 4 hops; the nearest were kept.",
+        "Stopped at 500 paths from “S”; there are more.",
+        "Stopped at 500 paths from “1.0”; there are more.",
+        "Of 1,000 paths from all entities the first 500 were kept, the shortest first.",
+    ]
+    lengths = [len(path) for path in state.paths.items]
+    assert lengths == sorted(lengths) and lengths.count(1) == 200
+    assert run(layers, "EgoNetwork(hops=1) >> SimplePaths(hops=1)", ["S"])[1] == []
+
+
+def test_walks_are_counted_without_being_listed(layers, star):
+    found, megabytes = peak(lambda: chains.walk(layers, [0], (0, 0, 0, 0)))
+    assert found.walks.tolist() == [10_000.0] * 10_000 and not found.cut and megabytes < 20
+    found, megabytes = peak(lambda: chains.walk(star, [0], (0, 0, 0)))
+    nodes, walks = found.ends([0])
+    assert len(nodes) == 2000 and set(walks.tolist()) == {2000.0} and megabytes < 20  # 2,000 pairs stand on H, whose steps are read once
+    assert star.text(found.paths(nodes[:1])[0]) == "S -> r -> m0 -> r -> H -> r -> l0"
+
+
+def test_a_walk_that_is_cut_says_so(star, monkeypatch):
+    monkeypatch.setattr(chains, "MOST_STEPS", 50)
+    found = chains.walk(star, [0], (0, 0))
+    assert found.cut and found.now.tolist() == [star.nodes_named("H")[0]] * 50
+    state, by = State(Question("q"), (0,)), SimpleNamespace(chains=1, keep=10, direction="out")
+    recorder = SimpleNamespace(notes=[], frames=[])
+    walked(state, Context(star, None), recorder, [((0, 0), 1.0, "the r of the r of X")], by)
+    assert recorder.notes == ["the r of the r of X: more walks than can be followed; the ends are those of the first."]
+
+
+def test_steps_made_anew_are_the_same(toy, monkeypatch):
+    held = list(whole(toy, "both").lists)
+    monkeypatch.setattr(local, "AT_ONCE", 0)
+    anew = whole(toy, "both").lists
+    assert list(anew) == held and len(anew) == toy.n_nodes and not isinstance(anew, tuple)
+
+
+def test_models_are_given_only_so_many_texts(star, monkeypatch):
+    for module in (beam, filter, tree):
+        monkeypatch.setattr(module, "MOST_TEXTS", 30)
+    scorer = Table({})
+    for text, told in (
+        ("FilterSubgraph(model='bm25', unit='triple', keep=5)", "Of 4,000 triples the first 30 were read."),
+        ("FilterSubgraph(model='bm25', unit='node', keep=5)", "Of 2,002 nodes the first 30 were read."),
+        ("BeamSearch(model='bm25', rank='steps', hops=1)", "Hop 1 has too many extensions; the first 30 were read."),
+        ("TreePaths(model='bm25', width=8, hops=1)", "Hop 1 has too many triples; the first 30 were read."),
+    ):
+        scorer.seen.clear()
+        _, notes = run(star, f"EgoNetwork(hops=2, keep=2002) >> {text}", ["H"] if "Filter" not in text else ["S"], scorer)
+        assert told in notes and max(map(len, scorer.seen)) == 30, (text, notes)
+
+
+def test_of_a_hub_think_on_graph_counts_only_what_was_drawn(star, monkeypatch):
+    monkeypatch.setattr(tog, "LARGEST", 1000)
+    state, notes = run(
+        star, "ThinkOnGraph(model='bm25', depth=1, exhausted='facts')", ["S"], Table({"r": 1.0, **{f"m{i}": 1.0 for i in range(2000)}})
+    )
+    assert "Of 2,000 entities behind one relation only those drawn count as read." in notes
+    assert len(state.subgraph.nodes) == 6 and len(state.paths) == 3
