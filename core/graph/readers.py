@@ -41,7 +41,8 @@ class TripleFile:
 
     Triples whose relation fits a pattern of `drop` (`common.*`, `*sameAs*`) are left out; with `skips`, so are bad lines; `tally` says how
     many. With `numbered`, nodes and relations are numbers, kept as they stand, and no names are stored. Where `memory` is given, in
-    bytes, a graph is built of the file within about as many, however small it is.
+    bytes, a graph is built of the file within about as many, however small it is; what a stopped build has done is kept for the next one
+    unless `keep` is off.
     """
 
     path: FilePath
@@ -52,6 +53,7 @@ class TripleFile:
     skips: bool = False
     numbered: bool = False
     memory: int | None = None
+    keep: bool = True
     tally: Tally = field(default_factory=Tally, compare=False)
 
     def read(self, progress: Tell | None = None) -> Iterator[Triple]:

@@ -23,7 +23,7 @@ from pages.parts.text import plain
 
 LOOKED_AT, PREVIEWED, LONGEST_FILE_NAME = 5_000, 8, 80
 MOST_TEXT = 2 << 30  # bytes that an uploaded file may unpack to
-TYPES = ["tsv", "tab", "csv", "txt", "nt", "graphml", "json", "jsonl", "gz"]
+TYPES = ["tsv", "tab", "csv", "txt", "nt", "graphml", "json", "jsonl", "gz", "zst"]
 TEXTS = ("auto", "tab", "bar", "comma")  # formats whose columns can be chosen
 WAYS = {"both": "Both ways", "out": "Along the triples", "in": "Against the triples"}
 
@@ -32,7 +32,7 @@ def add_graph() -> None:
     """Draw the form, the first rows of the file, and the job that builds it."""
     st.write(
         "A file of triples: text with head, relation and tail a line (TSV, CSV or “|”), N-Triples, GraphML, or question rows that bring "
-        f"their graphs along (JSON). It may be compressed (.gz). At most {told_size(MOST_TEXT)} of text."
+        f"their graphs along (JSON). It may be compressed (.gz, .zst). At most {told_size(MOST_TEXT)} of text."
     )
     file = st.file_uploader("File of triples", type=TYPES, key="upload", label_visibility="collapsed")
     if file is not None:
@@ -98,7 +98,7 @@ def _looked(file, format: str, columns: str) -> tuple[list[tuple[str, str, str]]
 
 
 def _source(path: Path, format: str, columns: str) -> TripleFile:
-    return TripleFile(path, format, columns_of(columns) if columns else None, MOST_TEXT)
+    return TripleFile(path, format, columns_of(columns) if columns else None, MOST_TEXT, keep=False)
 
 
 def kept(file, folder: Path) -> Path:

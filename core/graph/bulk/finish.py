@@ -31,7 +31,7 @@ def build_large(
     check: Callable[[], None],
 ) -> None:
     """Builds the store of a source in `folder`, whose lock is held. After a kill or a cancelled build, the same call goes on; after bad
-    input nothing is kept."""
+    input, or where the source says so, nothing is kept."""
     import psutil
 
     from core.graph.build import digest_of, stamp
@@ -49,8 +49,9 @@ def build_large(
         known = stamp(source.path) if isinstance(source, TextSource) else None
         if isinstance(source, TextSource) and build.journal.identity["source"] != source.identity():
             raise BadInput(f"{source.path.name} was changed while it was read; build again.")
-    except BadInput:
-        shutil.rmtree(unfinished, ignore_errors=True)
+    except BaseException as error:
+        if isinstance(error, BadInput) or not source.keep:
+            shutil.rmtree(unfinished, ignore_errors=True)
         raise
     del arrays, names
     note_source(unfinished / STORE, known)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path as FilePath
 
 import numpy as np
 
-from core.graph.bulk.blocks import Block, Place
 from core.graph.bulk.edges import Inward, Packing, checked_counts, sort_range
 from core.graph.bulk.folding import names_of, write_folded
 from core.graph.bulk.journal import HEADER, STORE, Growing, Journal, get, put, release
-from core.graph.bulk.naming import RECORD, number_block, ranks, relations_of, resolve, spill_names
+from core.graph.bulk.naming import RECORD, number_block, ranks, resolve
 from core.graph.bulk.order import in_order
+from core.graph.bulk.reading import Reading
 from core.graph.bulk.renaming import rename
 from core.graph.bulk.sources import Numbers, TextSource
 from core.graph.store import LARGE
@@ -34,6 +33,7 @@ class Build:
         self.journal = Journal(folder, {"layout": LAYOUT, "source": source.identity()})
         self.numbered = isinstance(source, Numbers) or source.numbered
         self.share = memory // 2  # what one part of a phase may hold
+        self._reading = Reading(source, self.journal, lambda share: self._advance("read", "Reading triples", share), check)
         if self.journal.fact("seed") is None:
             block = max(1 << 10, min(BLOCK, memory // 64))
             slots = 0 if self.numbered else source.text_bytes() // SLOT
@@ -43,7 +43,7 @@ class Build:
 
     def run(self) -> list[str]:
         """All phases; the names of the relations."""
-        self._read()
+        self._reading.run()
         if not self.numbered:
             self._resolve()
         self._number()
@@ -51,89 +51,12 @@ class Build:
         self._in()
         self._rename()
         self._names()
-        if self.numbered:
-            return [str(number) for number in range(self.journal.fact("relations"))]
-        return [self.source.called(relation) for relation, kind in self._relations().items() if kind >= 0]
+        return self._reading.relations()
 
     def _advance(self, phase: str, text: str, share: float) -> None:
         phases = [one for one in WEIGHTS if one not in ("resolve", "names") or not self.numbered]
         before = sum(WEIGHTS[one] for one in phases[: phases.index(phase)])
         self._tell(text, (before + WEIGHTS[phase] * share) / sum(WEIGHTS[one] for one in phases))
-
-    def _read(self) -> None:
-        if self.journal.fact("read"):
-            return
-        if isinstance(self.source, Numbers):
-            self._read_numbers(self.source)
-        else:
-            self._read_text(self.source)
-        self.journal.mark("read", self.journal.done("read"), read=True)
-
-    def _read_numbers(self, source: Numbers) -> None:
-        fact, number = self.journal.fact, self.journal.done("read")
-        for columns in source.read(fact("triples", 0)):
-            self.check()
-            self._spill_numbers(number, columns)
-            number += 1
-            self._advance("read", "Reading triples", fact("triples") / max(1, source.count))
-
-    def _spill_numbers(self, number: int, columns: tuple[np.ndarray, ...], **facts) -> None:
-        """Spills the columns of a block, and notes the largest numbers."""
-        fact = self.journal.fact
-        for key, values in zip(("heads", "kinds", "tails"), columns):
-            put(self.journal.spill(f"{key}-{number}"), values)
-        heads, kinds, tails = (int(values.max()) + 1 if len(values) else 0 for values in columns)
-        nodes, relations = max(fact("nodes", 0), heads, tails), max(fact("relations", 0), kinds)
-        self.journal.mark("read", number + 1, nodes=nodes, relations=relations, triples=fact("triples", 0) + len(columns[0]), **facts)
-
-    def _read_text(self, source: TextSource) -> None:
-        fact, number = self.journal.fact, self.journal.done("read")
-        ids = self._relations()
-        written = Growing(self.journal.spill("relations"), np.uint8, fact("relation_bytes", 0))
-        counts, told = fact("counts", []), lambda share: self._advance("read", "Reading triples", share)
-        for block in source.blocks(Place(**fact("place", {})), fact("block"), told):
-            self.check()
-            facts = {"place": vars(block.after), "tally": source.tally.state()}
-            if self.numbered:
-                self._spill_numbers(number, source.numbers(block), **facts)
-            else:
-                block, kinds = self._related(source, block, ids, written)
-                put(self.journal.spill(f"kinds-{number}"), kinds)
-                counts.append(spill_names(self.journal, number, block, fact("parts"), fact("seed")))
-                facts |= {"counts": counts, "triples": fact("triples", 0) + len(kinds), "relation_bytes": written.length}
-                self.journal.mark("read", number + 1, **facts, relations=self._kept)
-            number += 1
-        written.close()
-
-    def _related(self, source: TextSource, block: Block, ids: dict[str, int], written: Growing) -> tuple[Block, np.ndarray]:
-        """A block without the triples whose relation is left out, and the relations of the others; new relations are written down."""
-        codes, known = relations_of(block, self.journal.fact("seed"))
-        new = [relation for relation in known if relation not in ids]
-        for relation in new:
-            ids[relation] = -1 if source.pattern(source.called(relation)) else self._kept
-            self._kept += ids[relation] >= 0
-        written.add(np.frombuffer("".join(json.dumps(relation) + "\n" for relation in new).encode(), np.uint8))
-        written.sync()
-        kinds = np.array([ids[relation] for relation in known], np.int32)
-        if (kinds < 0).any():
-            for relation, kind, count in zip(known, kinds.tolist(), np.bincount(codes, minlength=len(known)).tolist()):
-                if kind < 0:
-                    source.tally.drop(source.pattern(source.called(relation)), count)
-            keep = kinds[codes] >= 0
-            rows = np.repeat(keep, 3)
-            block, codes = Block(block.data, block.starts[rows], block.lengths[rows], block.lines[keep], block.after), codes[keep]
-        return block, kinds[codes]
-
-    def _relations(self) -> dict[str, int]:
-        """The relations met so far, as they are written, with their ids; -1 for one that is left out."""
-        path, size = self.journal.spill("relations"), self.journal.fact("relation_bytes", 0)
-        ids: dict[str, int] = {}
-        self._kept = 0
-        for line in path.read_bytes()[:size].splitlines() if size else []:
-            relation = json.loads(line)
-            ids[relation] = -1 if self.source.pattern(self.source.called(relation)) else self._kept
-            self._kept += ids[relation] >= 0
-        return ids
 
     def _resolve(self) -> None:
         counts, parts = self.journal.fact("counts", []), self.journal.fact("parts")

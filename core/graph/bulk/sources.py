@@ -36,6 +36,7 @@ class Numbers:
     count: int
     read: Callable[[int], Iterator[Columns]]
     memory: int | None = None
+    keep: bool = True
     tally: Tally = field(default_factory=Tally, compare=False)
 
     def identity(self) -> list:
@@ -54,6 +55,7 @@ class TextSource:
     tally: Tally
     most: int | None = None
     memory: int | None = None  # bytes that the build may take
+    keep: bool = True  # whether what a stopped build has done is kept
     _namer: Namer = field(default_factory=Namer, init=False, repr=False)
     _called: dict[str, str] = field(default_factory=dict, init=False, repr=False)
 
@@ -125,8 +127,10 @@ def source_of(file: TripleFile) -> TextSource | None:
         return None  # refused where it is read
     if form == "ntriples" and file.numbered:
         raise BadInput("Numbers can be read from delimited text only.")
+    if file.numbered and file.drop:
+        raise BadInput("Relations that are numbers have no names by which to leave them out.")
     file.tally.skips = file.skips
-    source = TextSource(file.path, form, file.columns, file.drop, file.numbered, file.tally, file.most, file.memory)
+    source = TextSource(file.path, form, file.columns, file.drop, file.numbered, file.tally, file.most, file.memory, file.keep)
     if not (
         file.memory
         or file.skips
