@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import BadParameter
+from core.graph import stepwise
 from core.graph.neighbourhood import seed_array
 from core.graph.order import steady, top_k
 from core.graph.ppr.problem import Found, Problem, pose
@@ -88,11 +89,10 @@ def top_pagerank(
     problem = pose(graph, seeds, keep, damping, direction, **more)
     if keep <= 0:
         return np.empty(0, np.int64), np.empty(0)
-    if method == "push" and not graph.at_hand and graph.n_edges > WALKED:
-        from core.graph import stepwise
-
-        return stepwise.top_pagerank(graph, seed_array(graph, seeds), keep, damping, direction)
-    found = _by(method, problem)
+    if method == "push" and weights is None and not graph.at_hand and graph.n_edges > WALKED:
+        found = Found(*stepwise.top_pagerank(graph, seed_array(graph, seeds), keep, damping, direction, check))
+    else:
+        found = _by(method, problem)
     if report is not None:
         report.edges, report.settled, report.note = found.edges, found.settled, found.note
     return found.nodes, found.scores

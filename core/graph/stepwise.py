@@ -67,8 +67,9 @@ def walk(graph: KnowledgeGraph, start: int, chances: np.ndarray, restart: float,
 
 def top_pagerank(
     graph: KnowledgeGraph, seeds: np.ndarray, keep: int, damping: float, direction: str, check: Check = nothing
-) -> tuple[np.ndarray, np.ndarray]:
-    """The `keep` nodes of highest personalised PageRank: (ids, scores), best first, by forward push in rounds.
+) -> tuple[np.ndarray, np.ndarray, int, bool, str]:
+    """The `keep` nodes of highest personalised PageRank by forward push in rounds: (ids, scores, steps read, whether they
+    settled, a sentence that says so), best first.
 
     In a round every node whose residual is above the bar times its degree is pushed, and the steps of those not read before
     are asked for at once. The bar falls until the best nodes stay the same, nothing is left, or `MOST_READ` nodes were read.
@@ -84,7 +85,11 @@ def top_pagerank(
         nodes, scores = push.best(keep)
         same = before is not None and len(nodes) >= keep and np.isin(nodes, before).mean() >= AGREE
         if same or bar <= FINEST or push.read >= MOST_READ or push.left() < 1e-12:
-            return nodes, scores
+            settled = push.read < MOST_READ
+            told = f"The steps of {push.read:,} nodes were read, " + (
+                "until the best stayed the same." if settled else "the most there may be."
+            )
+            return nodes, scores, sum(map(len, push.near.values())), settled, told
         bar, before = bar / TIGHTER, nodes
 
 

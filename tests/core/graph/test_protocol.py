@@ -76,7 +76,8 @@ def test_steps_degrees_and_triples_fit_each_other(graph, direction, data):
 def test_pushing_in_rounds_to_the_end_is_exact(graph, direction, data):
     seeds = np.array(data.draw(st.lists(st.integers(0, graph.n_nodes - 1), min_size=1, max_size=3)))
     exact = pagerank_exact(graph, seeds, 0.8, direction)
-    nodes, scores = top_pagerank(Far(graph), seeds, graph.n_nodes + 1, 0.8, direction)
+    nodes, scores, _, settled, _ = top_pagerank(Far(graph), seeds, graph.n_nodes + 1, 0.8, direction)
+    assert settled
     assert scores == pytest.approx(exact[nodes], abs=1e-9)
     assert set(np.flatnonzero(exact > 1e-9)) <= set(nodes.tolist())
 
@@ -84,7 +85,8 @@ def test_pushing_in_rounds_to_the_end_is_exact(graph, direction, data):
 def test_pushing_stays_near_the_seed():
     # a chain of 3,000 nodes: what is 100 steps away has 0.8 ** 100 of the mass, so that a few hundred nodes are read
     chain = Far(in_memory([(str(i), "r", str(i + 1)) for i in range(3000)], "chain"))
-    nodes, scores = top_pagerank(chain, np.array([1500]), 20, 0.8, "both")
+    nodes, scores, steps, settled, told = top_pagerank(chain, np.array([1500]), 20, 0.8, "both")
+    assert settled and steps == 2 * chain.read and told == f"The steps of {chain.read} nodes were read, until the best stayed the same."
     exact = pagerank_exact(chain._graph, [1500], 0.8, "both")
     assert nodes.tolist() == np.lexsort((np.arange(3001), -np.round(exact, 9)))[:20].tolist() and chain.read < 300
     assert scores == pytest.approx(exact[nodes], abs=1e-4)
