@@ -9,7 +9,7 @@ from core.errors import BadInput
 from core.graph.bulk.journal import Growing, Journal, get, put
 
 OUT_BYTES, IN_BYTES = 64, 16  # memory an edge needs while its range is sorted
-MOST = np.iinfo(np.int32).max
+MOST, MOST_RELATIONS = np.iinfo(np.int32).max, 1 << 24  # nodes; relations, whose names are held in memory
 
 
 class Packing:
@@ -166,9 +166,11 @@ def _fill(rows, first, fill, edges, heads):
         fill[tail] += 1
 
 
-def checked_counts(nodes: int, triples: int) -> None:
-    """Raises BadInput where a store cannot hold this many nodes, or there is nothing to hold."""
+def checked_counts(nodes: int, relations: int, triples: int) -> None:
+    """Raises BadInput where a store cannot hold this many nodes or relations, or there is nothing to hold."""
     if not triples:
         raise BadInput("There are no triples to build a graph from.")
     if nodes > MOST:
         raise BadInput(f"{nodes:,} nodes are more than a store can hold ({MOST:,}).")
+    if relations > MOST_RELATIONS:
+        raise BadInput(f"{relations:,} relations are more than a store can hold ({MOST_RELATIONS:,}).")

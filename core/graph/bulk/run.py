@@ -84,7 +84,7 @@ class Build:
             fresh = get(self.journal.spill("fresh"), np.uint64)
             before = ranks(fresh)
             self.journal.mark("number", self.journal.done("number"), nodes=int(before[-1]))
-        checked_counts(fact("nodes", 0), fact("triples", 0))
+        checked_counts(fact("nodes", 0), fact("relations", 0), fact("triples", 0))
         if fact("share") is None:
             self.journal.mark("number", 0, share=self.share)
         packing, bases = self._packing(), np.concatenate([[0], np.cumsum(fact("counts", []))]).astype(np.int64)

@@ -276,6 +276,15 @@ def test_what_is_no_number_is_told(tmp_path, text):
     assert build(source, tmp_path / "g", "g").n_edges == 1 and source.tally.bad == {"not a number": [1, [2]]}
 
 
+def test_too_many_relations_and_no_triples_are_told(tmp_path):
+    (tmp_path / "t.tsv").write_text("0\t99999999\t1\n")
+    with pytest.raises(BadInput, match="100,000,000 relations are more than a store can hold"):
+        build(small(tmp_path / "t.tsv", numbered=True), tmp_path / "g", "g")
+    (tmp_path / "t.tsv").write_text("a\tr\tb\n")
+    with pytest.raises(BadInput, match="no triples"):
+        build(small(tmp_path / "t.tsv", drop=("r",)), tmp_path / "g", "g")
+
+
 @pytest.mark.parametrize("text, size", [("2GiB", 2 << 30), ("800 MB", 800 << 20), ("0.5g", 1 << 29), ("100000000", 100_000_000)])
 def test_memory_in_words(text, size):
     assert size_of(text) == size
