@@ -46,6 +46,7 @@ def details(graph: Any) -> None:
         "Most edges at one entity": f"{found['largest']:,}",
         "Isolated entities": f"{found['isolated']:,}",
         "Triples from an entity to itself": "not counted in a graph of this size" if found["loops"] is None else f"{found['loops']:,}",
+        "Stored": "" if graph.at_hand else "In an embedded graph database, asked in Cypher",
         "On disk": _size(graph),
         "From": "" if known is None else f"{known.triples.name}, shipped with Hopscope" if known.triples else "a file you added",
         "Licence": "" if known is None else known.licence,
