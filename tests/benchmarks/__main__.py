@@ -1,4 +1,6 @@
-"""Run all benchmarks, or those named: `python -m tests.benchmarks [pagerank encoding retrieval chains adviser screen start] [--json]`."""
+"""Run all benchmarks, or those named: `python -m tests.benchmarks [pagerank encoding retrieval chains adviser screen start] [--json]`.
+
+`generate` makes synthetic graphs and `store` measures building and looking up in them; their `--help` tells their own options."""
 
 from __future__ import annotations
 
