@@ -75,9 +75,9 @@ def top_pagerank(
     As many as `keep`, or as the seeds reach where those are fewer. `recall` is the share of the exact best nodes asked for.
 
     - exact: the equation solved for the whole graph.
-    - push: a local push (core/graph/ppr/push.py) that goes on until the best nodes settle; a graph of at most `WALKED` edges
-      is relaxed whole in both directions (core/graph/relaxation.py), and one of at most `SOLVED` solved to `CLOSE` where
-      pushing would cost more.
+    - push: a local push (core/graph/ppr/push.py) that goes on until the best nodes settle or its cap is reached; a graph of
+      at most `WALKED` edges is relaxed whole in both directions (core/graph/relaxation.py), and one of at most `SOLVED` is
+      solved to `CLOSE` where pushing would cost more.
     - fora, topppr, rbs: as their papers define them (modules of these names in core/graph/ppr); `random` seeds their draws.
     - partition: exact inside the Leiden clusters of the seeds, which are found once and kept.
 
@@ -126,15 +126,13 @@ def _push(problem: Problem) -> Found:
     graph = problem.graph
     if problem.direction == "both" and problem.weights is None and graph.n_edges <= WALKED:
         return _relaxed(problem)
-    from core.graph.ppr.exact import exact
-    from core.graph.ppr.push import BUDGET, local_push
+    if graph.n_edges <= SOLVED and problem.steps // SHARE < STEPS * problem.keep:
+        from core.graph.ppr.exact import exact
 
-    solvable = graph.n_edges <= SOLVED
-    budget = problem.steps // SHARE if solvable else BUDGET
-    if solvable and budget < STEPS * problem.keep:
         return exact(problem, CLOSE)
-    found = local_push(problem, budget)
-    return exact(problem, CLOSE) if solvable and not found.settled else found
+    from core.graph.ppr.push import local_push
+
+    return local_push(problem)
 
 
 def _relaxed(problem: Problem) -> Found:

@@ -9,6 +9,11 @@ import numpy as np
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
 from core.types import State, Subgraph
 
+METHOD_HELP = (
+    "push: local and fast, ranks like the exact one; exact: solved for the whole graph; fora, topppr, rbs: other approximations; "
+    "partition: exact inside the entities' clusters, which are found once."
+)
+DRAWN = ("fora", "topppr", "rbs")  # by chance
 DIRECTION_HELP = "Which way edges are followed; “graph” leaves it to the graph."
 
 
@@ -28,6 +33,7 @@ class PersonalizedPageRank(Operator):
     p = damping * P^T p + (1 - damping) * s, with s uniform on the seeds and dangling mass returning to s.
     LEGO-GraphRAG, technical report, Table 1 (keep is max_ent 1000). Its "restart_prob 0.8" is passed to igraph as
     damping, so 0.8 is the probability of following an edge (the papers' code; their formula reads the other way).
+    `method` is one of core/graph/pagerank.py; the report's table 5 has RBS, FORA and TopPPR, its table 6 Leiden clusters.
     Nodes the walk never reaches are left out, where the papers' code pads with them.
     """
 
@@ -38,19 +44,22 @@ class PersonalizedPageRank(Operator):
     keep: int = param(1000, "Nodes to keep", "How many nodes of the largest PageRank make the subgraph.", low=1, high=1_000_000)
     damping: float = param(0.8, "Damping", "Probability of following an edge; the rest jumps back to the seeds.", low=0.01, high=0.999)
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
-    method: str = param(
-        "push", "Method", "push: local and fast, ranks like the exact one; exact: solved for the whole graph.", choices=("push", "exact")
-    )
+    method: str = param("push", "Method", METHOD_HELP, choices=("push", "exact", "fora", "topppr", "rbs", "partition"))
+    recall: float = param(0.97, "Recall", "The share of the exact best nodes that push and topppr aim at.", low=0.5, high=1.0)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        from core.graph.pagerank import top_pagerank
+        from core.graph.pagerank import Report, top_pagerank
 
         ctx.progress("PageRank from the question's entities", None)
-        nodes, scores = top_pagerank(ctx.graph, state.seeds, self.keep, self.damping, self.direction, self.method)
+        report, asked = Report(), (ctx.graph, state.seeds, self.keep, self.damping, self.direction, self.method, self.recall)
+        random = int(ctx.rng(state.question.text, self).integers(1 << 31)) if self.method in DRAWN else 0
+        nodes, scores = top_pagerank(*asked, random=random, report=report, progress=ctx.progress, check=ctx.check)
+        if report.edges:
+            recorder.notes.append(report.note)
         return state.replace(subgraph=subgraph_on(ctx.graph, nodes, scores))
 
     def words(self) -> str:
-        return f"PageRank {self.keep:,}"
+        return f"PageRank {self.keep:,}" + (f" by {self.method}" if self.method in (*DRAWN, "partition") else "")
 
 
 @dataclass(frozen=True, repr=False)

@@ -32,14 +32,13 @@ def fora(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Fo
     with borrowed() as pushed:
         for seed, share in zip(problem.seeds.tolist(), problem.shares.tolist()):
             put(pushed.table, seed, share)
-        bar, edges = 1.0, 0
+        edges = 0
         while True:
             problem.check()
             rate = walk_rate(epsilon, delta, problem.graph.n_nodes)
             finer = 1.0 / sqrt(max(1, problem.steps) * rate)  # then pushing and walking cost alike
-            enqueue(pushed.table, finer, bar == 1.0, problem.links)
-            drain(pushed, problem, finer, np.iinfo(np.int64).max)
-            bar = finer
+            enqueue(pushed.table, finer)
+            drain(pushed, problem, finer, budget // 2)
             nodes, scores, walked = walk(pushed, problem, rate)
             edges += walked
             last = top_k(nodes, scores, problem.keep)[1][-1] if len(nodes) >= problem.keep else 0.0

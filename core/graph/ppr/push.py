@@ -16,49 +16,56 @@ from core.graph.ppr.problem import Found, Problem
 from core.graph.ppr.pushing import DONE, SPENT, add_far, enqueue, known_scores, pull, push
 from core.graph.ppr.table import COUNT, ESTIMATE, RESIDUAL, STEPS, Table, Work, borrowed, put
 
-FIRST, TIGHTER, FINEST = 0.1, 3.0, 1e-16  # the first bar for each node to keep, its divisor from one to the next, the last bar
-CHANGED = 1.2  # of the share of best nodes that may be missed, what may have changed from one bar to the next
-LOW, HIGH, SMALL = 0.7, 1.5, 64  # scores about the last one that are computed once more, at nodes of so many steps at most
+FIRST, TIGHTER, FINEST = 0.1, 4.0, 1e-16  # the first bar for each node to keep, its divisor from one to the next, the last bar
+CHANGED = 2.5  # of the share of best nodes that may be missed, what may have changed from one bar to the next
+LOW, HIGH, SMALL = 0.75, 1.35, 64  # scores about the last one that are computed once more, at nodes of so many steps at most
 NOTHING = 1e-12  # the residual that counts as none
-BUDGET = 20_000_000  # edges
+WORK, LEAST = 15, 200_000  # edges for each node to keep, over the share that may be missed; and at least
 
 
-def local_push(problem: Problem, budget: int = BUDGET) -> Found:
+def local_push(problem: Problem, budget: int | None = None) -> Found:
     """The best nodes once no more of them change from one bar to the next than `recall` leaves room for; with a recall of 1,
     once nothing is left to push.
 
-    Where the bar has fallen so often that `budget` edges are walked, the best so far, not settled. Seeds are pushed whatever
-    their degree. Scores are scaled to what mass was not dropped at nodes without steps.
+    Bars are compared only where they lie below the last of the best scores: coarser ones agree by not looking. Where `budget`
+    edges are walked before (those of the seeds not counted; by default `WORK` says how many), the best so far, not settled.
+    Seeds are pushed whatever their degree. Scores are scaled to what mass was not dropped at nodes without steps.
     """
-    keep, before, settled, why = problem.keep, None, False, ""
+    keep, before, settled = problem.keep, None, False
     with borrowed() as work:
         for seed, share in zip(problem.seeds.tolist(), problem.shares.tolist()):
             put(work.table, seed, share)
-        enqueue(work.table, 1.0, True, problem.links)
-        drain(work, problem, 1.0, np.iinfo(np.int64).max)
+        enqueue(work.table, 0.0)
+        drain(work, problem, np.inf, np.iinfo(np.int64).max)
+        most = int(work.table.state[STEPS]) + (allowed(problem) if budget is None else budget)
         bar = FIRST / max(1, keep)
         while True:
             problem.check()
-            enqueue(work.table, bar, False, problem.links)
-            spent = not drain(work, problem, bar, budget)
-            scores, left = known_scores(work.table, 1.0 - problem.damping)
+            enqueue(work.table, bar)
+            spent = not drain(work, problem, bar, most)
+            scores, left, last = _expected(work.table, problem)
             settled = left < NOTHING or bar <= FINEST
-            if spent or settled or len(scores) >= keep:
-                nodes, scores = _rank(work.table, problem, scores, left)
-                best = top_k(nodes, scores, keep)[0]
-                if before is not None and not settled:
-                    missing = 1.0 - np.isin(best, before).mean()
-                    settled = problem.recall < 1.0 and missing <= CHANGED * (1.0 - problem.recall)
+            if spent or settled or bar <= last:
+                _ask_equation(work.table, problem, scores, left, last)
+                nodes = work.table.nodes[: len(scores)].copy()
+                best = top_k(nodes, steady(scores), keep)[0]
+                if before is not None and not settled and problem.recall < 1.0:
+                    settled = 1.0 - np.isin(best, before).mean() <= CHANGED * (1.0 - problem.recall)
                 before = best
             if spent or settled:
                 break
-            bar /= TIGHTER
+            bar = bar / TIGHTER if last <= 0.0 else min(bar / TIGHTER, last)
         edges, total = int(work.table.state[STEPS]), float(_held(work.table))
         nodes, scores = problem.ranked(nodes, scores)
     if settled:
         why = "nothing was left to push" if left < NOTHING else f"the best {len(nodes):,} had settled"
         return Found(nodes, scores / total, edges, True, f"Push ended when {why}, after {edges:,} edges.")
     return Found(nodes, scores / total, edges, False, f"Push gave up after {edges:,} edges; the last of the best may differ.")
+
+
+def allowed(problem: Problem) -> int:
+    """The edges that a push may walk."""
+    return max(LEAST, int(WORK * problem.keep / max(1.0 - problem.recall, 1e-4)))
 
 
 def drain(work: Work, problem: Problem, bar: float, budget: int) -> bool:
@@ -70,18 +77,23 @@ def drain(work: Work, problem: Problem, bar: float, budget: int) -> bool:
         work.grow(code)
 
 
-def _rank(table: Table, problem: Problem, scores: np.ndarray, left: float) -> tuple[np.ndarray, np.ndarray]:
-    """(nodes, scores) of all slots, what is still to arrive counted in and the scores about the last place made better."""
-    keep, nodes = problem.keep, table.nodes[: len(scores)].copy()
+def _expected(table: Table, problem: Problem) -> tuple[np.ndarray, float, float]:
+    """(the score of each slot with what is still to arrive, all that is, the last of the best scores, 0 where there are too few)."""
+    scores, left = known_scores(table, 1.0 - problem.damping)
+    add_far(table, scores, problem.damping * left / max(1.0, problem.flow), problem.links)
+    short = len(scores) < problem.keep
+    return scores, left, 0.0 if short else float(np.partition(scores, len(scores) - problem.keep)[len(scores) - problem.keep])
+
+
+def _ask_equation(table: Table, problem: Problem, scores: np.ndarray, left: float, last: float) -> None:
+    """Computes the scores about the last place once more from their neighbours'. Changes `scores`."""
+    band = np.flatnonzero((scores >= LOW * last) & (scores <= HIGH * last))
+    band = band[band >= len(problem.seeds)]  # a seed's score is not only what its neighbours hand on
+    if last <= 0.0 or problem.keep == len(scores):
+        return
     far = problem.damping * left / max(1.0, problem.flow)
-    add_far(table, scores, far, problem.links)
-    if 0 < keep < len(scores):
-        last = np.partition(scores, len(scores) - keep)[len(scores) - keep]
-        band = np.flatnonzero((scores >= LOW * last) & (scores <= HIGH * last))
-        band = band[band >= len(problem.seeds)]  # a seed's score is not only what its neighbours hand on
-        scores[band], walked = pull(table, band, scores, problem.damping, far, SMALL, problem.links)
-        table.state[STEPS] += walked
-    return nodes, steady(scores)
+    scores[band], walked = pull(table, band, scores, problem.damping, far, SMALL, problem.links)
+    table.state[STEPS] += walked
 
 
 def _held(table: Table) -> float:

@@ -6,8 +6,9 @@ import numpy as np
 from numba import njit
 
 from core.graph.kernels import _degree
-from core.graph.ppr.table import COUNT, DEGREE, ESTIMATE, HEAD, LIMIT, RESIDUAL, SIZE, STEPS, find, slot_of
+from core.graph.ppr.table import COUNT, DEGREE, ESTIMATE, HEAD, LIMIT, RESIDUAL, SEEN, SIZE, STEPS, find, slot_of
 
+BATCH = 16  # of the queue are read ahead
 DONE, SPENT = 0, -1  # of `push`: nothing over the bar is left, or the budget is spent; more is the slots it needs
 
 
@@ -22,15 +23,13 @@ def _count(nodes, cells, slot, way, out_indptr, in_indptr):
 
 
 @njit(cache=True, nogil=True)
-def enqueue(table, bar, force, links):
-    """Sets the bar, and queues, in order of first touch, every slot whose residual reaches it; with `force`, every slot."""
-    nodes, cells, state, queue = table.nodes, table.cells, table.state, table.queue
-    way, out_indptr, in_indptr = links.way, links.out_indptr, links.in_indptr
+def enqueue(table, bar):
+    """Sets the bar, and queues, in order of first touch, every slot whose residual may reach it: `bar` x degree, or x 1 where
+    the degree is not known yet."""
+    cells, state, queue = table.cells, table.state, table.queue
     for slot in range(state[COUNT]):
-        mass, limit = cells[slot, RESIDUAL], bar
-        if force or mass >= bar or cells[slot, DEGREE] >= 0.0:
-            limit = bar * max(1.0, _count(nodes, cells, slot, way, out_indptr, in_indptr))
-        if force or mass >= limit:
+        limit = bar * max(1.0, cells[slot, DEGREE])
+        if cells[slot, RESIDUAL] >= limit:
             queue[(state[HEAD] + state[SIZE]) & (len(queue) - 1)] = slot
             state[SIZE] += 1
             limit = np.inf
@@ -38,58 +37,64 @@ def enqueue(table, bar, force, links):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _share_out(ends, weights, weighted, start, stop, gain, bar, index, place, nodes, cells, state, queue, way, out_indptr, in_indptr):
-    """Adds to the residuals of the nodes at the ends of some steps; those that reach the bar queue up."""
+def _share_out(ends, weights, weighted, start, stop, gain, bar, index, place, nodes, cells, state, queue):
+    """Adds to the residuals of the nodes at the ends of some steps; those that may reach the bar queue up."""
     ring = len(queue) - 1
     for at in range(start, stop):
         near = slot_of(index, place, nodes, cells, state, np.int64(ends[at]), bar)
         held = cells[near, RESIDUAL] + (gain * weights[at] if weighted else gain)
         cells[near, RESIDUAL] = held
         if held >= cells[near, LIMIT]:
-            limit = bar * max(1.0, _count(nodes, cells, near, way, out_indptr, in_indptr))
-            if held >= limit:
-                queue[(state[HEAD] + state[SIZE]) & ring] = near
-                state[SIZE] += 1
-                limit = np.inf
-            cells[near, LIMIT] = limit
+            queue[(state[HEAD] + state[SIZE]) & ring] = near
+            state[SIZE] += 1
+            cells[near, LIMIT] = np.inf
 
 
 @njit(cache=True, nogil=True)
 def push(table, damping, bar, budget, links):
     """Pushes the queue, first in, first out, until it is empty: `DONE`; `SPENT` at `budget` edges; or how many slots it needs.
 
-    A push of node v moves (1 - damping) of its residual to its estimate and shares the rest among its steps. What reaches
-    `bar` x degree queues up. Mass at a node without steps is dropped: to give it back to the seeds is to scale all scores
-    alike.
+    A push of node v moves (1 - damping) of its residual to its estimate and shares the rest among its steps, if it has at
+    least `bar` x degree; with a bar of infinity what is queued is pushed and nothing else queues up. Mass at a node without
+    steps is dropped: to give it back to the seeds is to scale all scores alike. The queue is taken in batches whose degrees
+    and neighbours are read one after the other before the first is pushed, so that the processor waits for memory once.
     """
     index, place, nodes, cells, queue, state = table
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength = links
-    ring, weighted = len(queue) - 1, len(strength) > 0
+    ring, weighted, ahead = len(queue) - 1, len(strength) > 0, np.zeros((BATCH, 4), np.int64)
     while state[SIZE] > 0:
-        if state[STEPS] >= budget:
-            return SPENT
-        slot = queue[state[HEAD]]
-        node, mass, degree = nodes[slot], cells[slot, RESIDUAL], cells[slot, DEGREE]
-        if state[COUNT] + degree > len(nodes):
-            return np.int64(state[COUNT] + degree)
-        state[HEAD] = (state[HEAD] + 1) & ring
-        state[SIZE] -= 1
-        state[STEPS] += np.int64(degree) + 1
-        cells[slot, RESIDUAL], cells[slot, LIMIT] = 0.0, bar * max(1.0, degree)
-        cells[slot, ESTIMATE] += (1.0 - damping) * mass
-        gain = damping * mass / (max(strength[node], 1e-300) if weighted else max(1.0, degree))
-        if gain == 0.0:
-            continue
-        if way & 1:
-            start, stop = out_indptr[node], out_indptr[node + 1]
-            _share_out(
-                tails, out_weights, weighted, start, stop, gain, bar, index, place, nodes, cells, state, queue, way, out_indptr, in_indptr
-            )
-        if way & 2:
-            start, stop = in_indptr[node], in_indptr[node + 1]
-            _share_out(
-                in_heads, in_weights, weighted, start, stop, gain, bar, index, place, nodes, cells, state, queue, way, out_indptr, in_indptr
-            )
+        batch, seen = min(state[SIZE], BATCH), 0
+        for at in range(batch):
+            node = nodes[queue[(state[HEAD] + at) & ring]]
+            ahead[at, 0], ahead[at, 1] = out_indptr[node], out_indptr[node + 1] if way & 1 else out_indptr[node]
+            ahead[at, 2], ahead[at, 3] = in_indptr[node], in_indptr[node + 1] if way & 2 else in_indptr[node]
+        for at in range(batch):
+            if ahead[at, 0] < ahead[at, 1]:
+                seen += tails[ahead[at, 0]]
+            if ahead[at, 2] < ahead[at, 3]:
+                seen += in_heads[ahead[at, 2]]
+        state[SEEN] = seen
+        for at in range(batch):
+            slot = queue[state[HEAD]]
+            degree = ahead[at, 1] - ahead[at, 0] + ahead[at, 3] - ahead[at, 2]
+            if state[STEPS] >= budget:
+                return SPENT
+            if state[COUNT] + degree > len(nodes):
+                return np.int64(state[COUNT] + degree)
+            state[HEAD] = (state[HEAD] + 1) & ring
+            state[SIZE] -= 1
+            node, mass, limit = nodes[slot], cells[slot, RESIDUAL], bar * max(1, degree)
+            cells[slot, LIMIT], cells[slot, DEGREE] = limit, degree
+            if mass < limit < np.inf:
+                continue
+            state[STEPS] += degree + 1
+            cells[slot, RESIDUAL] = 0.0
+            cells[slot, ESTIMATE] += (1.0 - damping) * mass
+            gain = damping * mass / (max(strength[node], 1e-300) if weighted else max(1, degree))
+            if gain == 0.0:
+                continue
+            _share_out(tails, out_weights, weighted, ahead[at, 0], ahead[at, 1], gain, bar, index, place, nodes, cells, state, queue)
+            _share_out(in_heads, in_weights, weighted, ahead[at, 2], ahead[at, 3], gain, bar, index, place, nodes, cells, state, queue)
     return DONE
 
 
@@ -146,7 +151,14 @@ def pull(table, slots, scores, damping, far, most, links):
     """
     index, nodes, cells = table.index, table.nodes, table.cells
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength = links
-    better, walked, restart = np.empty(len(slots)), 0, 1.0 - damping
+    better, walked, restart, seen = np.empty(len(slots)), 0, 1.0 - damping, 0
+    for place in range(len(slots)):  # read one after the other, so that the processor waits for memory once
+        node = nodes[slots[place]]
+        if in_indptr[node] < len(in_heads):
+            seen += in_heads[in_indptr[node]]
+        if out_indptr[node] < len(tails):
+            seen += tails[out_indptr[node]]
+    table.state[SEEN] = seen
     for place in range(len(slots)):
         node, total, steps = nodes[slots[place]], 0.0, 0
         if way & 1:

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-FIRST = 1 << 15  # slots of new work arrays
+FIRST = 1 << 14  # slots of new work arrays
 LARGEST, SPARE = 1 << 20, 8  # slots of the largest that are kept for the next search, and how many such
 MULTIPLIER, LOW = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF)  # Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4)
 
-COUNT, HEAD, SIZE, STEPS = range(4)  # of `state`: slots in use, the queue's first entry and length, edges walked
+COUNT, HEAD, SIZE, STEPS, SEEN = range(5)  # of `state`: slots in use, the queue's first entry and length, edges walked, what was read ahead
 RESIDUAL, LIMIT, ESTIMATE, DEGREE = range(4)  # of `cells`: one cache line holds all that a push asks of a slot
 
 
@@ -33,14 +33,14 @@ class Table(NamedTuple):
     nodes: np.ndarray  # int64 [slots]
     cells: np.ndarray  # float64 [slots, 4]
     queue: np.ndarray  # int64 [slots], a ring
-    state: np.ndarray  # int64 [4]
+    state: np.ndarray  # int64 [5]
 
 
 def new_table(slots: int) -> Table:
     """Work arrays with at least so many slots, all free."""
     slots = 1 << max(int(slots) - 1, FIRST - 1).bit_length()
     place, nodes, queue = (np.empty(slots, np.int64) for _ in range(3))
-    return Table(np.zeros(2 * slots, np.uint64), place, nodes, np.empty((slots, 4)), queue, np.zeros(4, np.int64))
+    return Table(np.zeros(2 * slots, np.uint64), place, nodes, np.empty((slots, 4)), queue, np.zeros(5, np.int64))
 
 
 _lock = threading.Lock()

@@ -35,6 +35,16 @@ def test_push_and_power_iteration_keep_the_same_nodes(kit):
     assert kept[0] == kept[1] == {"One", "Ann", "Drama", "Two"}
 
 
+def test_the_other_methods_keep_them_too_and_say_what_they_walked(kit, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    for method in ("fora", "topppr", "rbs", "partition"):
+        operator = PersonalizedPageRank(keep=5, method=method)
+        after, again = (operator(kit.state("One"), kit.context()) for _ in range(2))
+        assert len(names(kit, after)) == 5 and np.array_equal(after.subgraph.scores, again.subgraph.scores)
+        assert method in operator.words() and after.trace[-1].notes
+    assert repr(PersonalizedPageRank(method="push", recall=0.97)) == "PersonalizedPageRank()"
+
+
 def test_damping_is_the_probability_of_following(kit):
     # From Drama outward nothing can be followed; both ways with damping d, Drama keeps 1 - d and more, so a small d
     # leaves nearly all of the mass at the seed.
