@@ -44,7 +44,7 @@ def _vectors(options) -> int:
         found = build(graph, encoder, options.of, with_time_left(advanced), lambda: None, limit, encode)
     told = found.facts
     print(f"{len(found):,} {options.of} of {graph.name} as vectors of {told['dimension']} numbers, searched by faiss {told['kind']}.")
-    print(f"{told['encoded']:,} were encoded at last and {told['reused']:,} taken from an earlier content, in {span(told['seconds'])}.")
+    print(f"Its last build encoded {told['encoded']:,} and took {told['reused']:,} from an earlier content, in {span(told['seconds'])}.")
     return OK
 
 

@@ -1,0 +1,45 @@
+"""`python -m core index`: vectors made, listed and deleted, and what is told of a limit or an unknown kind."""
+
+import pytest
+
+from core.cli import OK, WRONG, main
+from core.engine import Engine
+from core.graph.build import build
+from core.models.registry import shared
+from tests.films import TRIPLES, Bag
+
+
+@pytest.fixture
+def films(tmp_path, monkeypatch):
+    """The films graph in a folder of its own, and an engine whose encoder counts words."""
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("core.models.registry.Registry.encoder", lambda self, name="encoder": Bag())
+    engine = Engine(shared())
+    monkeypatch.setattr("core.engine.shared", lambda: engine)
+    return build(TRIPLES, tmp_path / "films", "films", "both")
+
+
+def test_vectors_are_made_listed_and_deleted(films, capsys):
+    graph = ["--graph", str(films.folder)]
+    assert main(["index", "vectors", *graph, "--of", "triples"]) == OK
+    told = capsys.readouterr().out.splitlines()
+    assert told[0] == "5 triples of films as vectors of 512 numbers, searched by faiss Flat."
+    assert told[1].startswith("Its last build encoded 5 and took 0 from an earlier content, in ")
+    assert main(["index", "list", *graph]) == OK
+    listed = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert "ready" in listed["vectors-triples"] and "5 of 5 triples" in listed["vectors-triples"] and "not built" in listed["vectors-nodes"]
+    assert main(["index", "delete", "vectors-triples", *graph]) == OK
+    assert capsys.readouterr().out == "Vectors of triples of films deleted.\n"
+    assert main(["index", "list", *graph]) == OK and "ready" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "wrong, told",
+    [
+        (["vectors", "--limit", "4"], "Say --limit 5 to do it all the same"),
+        (["vectors", "--workers", "-1"], "at least 0, not -1"),
+        (["delete", "vectors-node"], "Did you mean “vectors-nodes”"),
+    ],
+)
+def test_what_cannot_be_is_told(films, capsys, wrong, told):
+    assert main(["index", *wrong, "--graph", str(films.folder)]) == WRONG and told in capsys.readouterr().err
