@@ -51,6 +51,7 @@ def compare(graph: Graph, wish: Wish, progress: Tell, check: Callable[[], None])
     """Measure and keep. Raises BadInput where there is nothing to measure with, StoreError, and what `check` raises."""
     if not wish.methods:
         raise BadInput("Choose at least one method.")
+    progress("Getting the methods ready", None)
     drawn = starts(graph, wish)
     if not drawn:
         raise BadInput("None of the questions names an entity of this graph; choose another set, or random entities.")

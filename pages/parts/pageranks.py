@@ -26,6 +26,8 @@ TITLES = {
     "rbs": "RBS",
     "partition": "Inside Leiden clusters",
 }
+SLOW = ("fora", "topppr")
+SLOW_HELP = "FORA and TopPPR keep the guarantees of their papers, which may cost minutes a question; they are not chosen at first."
 WAYS = {"graph": "as the graph says", "out": "along the triples", "in": "against the triples", "both": "both ways"}
 INTRO = (
     "Personalised PageRank cuts the part of the graph around a question's entities that everything else works on. The exact answer "
@@ -60,7 +62,8 @@ def _form(graph: Any) -> Wish | None:
     methods, known = by["method"].choices, dataset_of(graph_name())
     sets = {name: one.title for name, one in known.sets.items() if one.graphs == "union"} if known else {}
     with st.form("pageranks"):
-        chosen = st.multiselect("Methods", methods, list(methods), format_func=lambda name: TITLES.get(name, name))
+        first = [name for name in methods if name not in SLOW]
+        chosen = st.multiselect("Methods", methods, first, format_func=lambda name: TITLES.get(name, name), help=SLOW_HELP)
         with st.container(horizontal=True):
             label = lambda name: f"questions of {sets[name]}" if name else "entities drawn at random"
             source = st.selectbox("Start from", [*sets, RANDOM], format_func=label, width=300)
