@@ -74,7 +74,7 @@ def compare_methods(
         for place, question in enumerate(asked):
             check()
             progress(f"PageRank by {trial.method}: question {place + 1:,} of {len(asked):,}", done / todo)
-            trial.answer(question)
+            trial.answer(question, check)
             done += 1
     for place, question in enumerate(asked):
         check()
@@ -113,7 +113,7 @@ class Trial:
 
     def __init__(self, graph: Graph, method: str, keep: int, damping: float, direction: str, recall: float):
         self.graph, self.method = graph, method
-        self.asking = dict(keep=keep, damping=damping, direction=direction, method=method)
+        self.asking = dict(keep=keep, damping=damping, direction=direction, method=method, recall=recall)
         self.seconds: list[float] = []
         self.kept: list[np.ndarray] = []
         self.recalls: list[float] = []
@@ -125,17 +125,26 @@ class Trial:
         """Makes what the method needs, and has it compiled."""
         from core.graph.pagerank import top_pagerank
 
+        if self.method == "partition":
+            from core.graph.ppr.partition import clusters
+
+            start = time.perf_counter()
+            clusters(self.graph, progress, check)
+            self.prepared = time.perf_counter() - start
         top_pagerank(self.graph, question.seeds, **self.asking)
 
-    def answer(self, question: Asked) -> None:
+    def answer(self, question: Asked, check: Callable[[], None]) -> None:
         """Keeps the best nodes of a question, and how long that took."""
-        from core.graph.pagerank import top_pagerank
+        from core.graph.pagerank import Report, top_pagerank
 
-        before = reset_peak()
+        before, report = reset_peak(), Report()
         start = time.perf_counter()
-        nodes, _ = top_pagerank(self.graph, question.seeds, **self.asking)
+        nodes, _ = top_pagerank(self.graph, question.seeds, report=report, check=check, **self.asking)
         self.seconds.append(time.perf_counter() - start)
         self.kept.append(nodes)
+        self.unsettled += not report.settled
+        if report.edges:
+            self.edges.append(report.edges)
         if before is not None:
             self.memory = max(self.memory or 0, peak() - before)
 

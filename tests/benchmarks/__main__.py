@@ -18,6 +18,9 @@ def main() -> None:
     if sys.argv[1:] and sys.argv[1] in APART:
         importlib.import_module(f"tests.benchmarks.{sys.argv[1]}").main(sys.argv[2:])
         return
+    if sys.argv[1:2] == ["pagerank"] and any(word.startswith("--nodes") for word in sys.argv):
+        importlib.import_module("tests.benchmarks.pagerank_scale").main(sys.argv[2:])
+        return
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of {', '.join(ALL)} (default: all)")
     parser.add_argument("--json", action="store_true")
