@@ -285,6 +285,23 @@ def test_too_many_relations_and_no_triples_are_told(tmp_path):
         build(small(tmp_path / "t.tsv", drop=("r",)), tmp_path / "g", "g")
 
 
+def test_the_command_says_what_was_left_out(tmp_path, capsys):
+    from core.cli import OK, main
+
+    written(tmp_path / "t.tsv", [("a", "people.x", "b"), ("only one",), ("c", "common.y", "d"), ("e", "z.sameAs", "f")])
+    options = ["--memory", "64MiB", "--skip-bad", "--drop-relations", "common.*, *sameAs*"]
+    assert main(["build", str(tmp_path / "t.tsv"), "--out", str(tmp_path / "g"), *options]) == OK
+    assert capsys.readouterr().out.splitlines() == [
+        f"2 entities, 1 triples, 1 relations in {tmp_path / 'g'}",
+        "1 line left out, wrong number of columns: line 2",
+        "1 triple left out, relation common.*",
+        "1 triple left out, relation *sameAs*",
+    ]
+    (tmp_path / "n.tsv").write_text("0\t0\t5\n")
+    assert main(["build", str(tmp_path / "n.tsv"), "--out", str(tmp_path / "n"), "--integers"]) == OK
+    assert capsys.readouterr().out == f"6 entities, 1 triples, 1 relations in {tmp_path / 'n'}\n"
+
+
 @pytest.mark.parametrize("text, size", [("2GiB", 2 << 30), ("800 MB", 800 << 20), ("0.5g", 1 << 29), ("100000000", 100_000_000)])
 def test_memory_in_words(text, size):
     assert size_of(text) == size
