@@ -18,7 +18,7 @@ class Packing:
     def __init__(self, nodes: int, relations: int, triples: int, memory: int):
         self.tail_bits, self.relation_bits = max(1, (nodes - 1).bit_length()), max(1, (relations - 1).bit_length())
         self.nodes = nodes
-        wanted = max(1, triples * OUT_BYTES // max(1, memory))
+        wanted = max(1, -(-triples * OUT_BYTES // max(1, memory)))
         widest = 63 - self.tail_bits - self.relation_bits
         self.width = max(0, min(widest, max(1, nodes // wanted).bit_length() - (wanted > 1)))
         self.ranges = ((nodes - 1) >> self.width) + 1
@@ -66,9 +66,7 @@ def sort_range(
     counts = np.zeros(min(1 << packing.width, packing.nodes - first_head), np.int64)
     start = columns["tails"].length
     for low, high in zip(bounds, bounds[1:]):
-        keys = _keys(journal, cuts, low, high, len(bounds) > 2, total)
-        keys.sort()
-        keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
+        keys = _distinct(_keys(journal, cuts, low, high, len(bounds) > 2))
         heads, relations, tails = packing.unpack(keys, part)
         inward.spill(journal, heads, tails, columns["tails"].length)
         counts += np.bincount(heads - np.int32(first_head), minlength=len(counts))
@@ -78,12 +76,18 @@ def sort_range(
     columns["out_indptr"].add(start + np.cumsum(counts))
 
 
-def _keys(journal: Journal, cuts: list, low: int, high: int, some: bool, total: int) -> np.ndarray:
+def _distinct(keys: np.ndarray) -> np.ndarray:
+    """The keys in order, each once; sorts them in place."""
+    keys.sort()
+    return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
+
+
+def _keys(journal: Journal, cuts: list, low: int, high: int, some: bool) -> np.ndarray:
     """The keys of one range from all blocks; where only `some` are wanted, those from low to below high."""
     found = []
     for block, (start, end) in enumerate(cuts):
         keys = get(journal.spill(f"keys-{block}"), np.uint64, start, end - start)
-        found.append(np.unique(keys[(keys >= low) & (keys < high)]) if some else keys)
+        found.append(_distinct(keys[(keys >= low) & (keys < high)]) if some else keys)
     return np.concatenate(found) if found else np.empty(0, np.uint64)
 
 
@@ -103,7 +107,7 @@ class Inward:
     """The edges seen from their tails: spilled by range of tails while they come sorted, then put in place range by range."""
 
     def __init__(self, nodes: int, triples: int, memory: int, pieces: int = 0):
-        wanted = max(1, triples * IN_BYTES // max(1, memory))
+        wanted = max(1, -(-triples * IN_BYTES // max(1, memory)))
         self.nodes, self.pieces = nodes, pieces
         self.width = max(0, max(1, nodes // wanted).bit_length() - (wanted > 1))
         self.ranges = ((nodes - 1) >> self.width) + 1

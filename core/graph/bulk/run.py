@@ -18,7 +18,7 @@ from core.graph.bulk.renaming import rename
 from core.graph.bulk.sources import Numbers, TextSource
 from core.graph.store import LARGE
 
-LAYOUT = 1  # of what is spilled; another number starts unfinished builds anew
+LAYOUT = 2  # of what is spilled; another number starts unfinished builds anew
 BLOCK = 32 << 20  # bytes of text read at a time, less where memory is scarce
 MOST_PARTS, SLOT = 1024, 16  # parts of the hashes at most; bytes of text a name takes at least, for a first guess
 WEIGHTS = {"read": 30, "resolve": 10, "number": 15, "out": 12, "in": 13, "names": 15}
