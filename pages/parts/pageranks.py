@@ -52,6 +52,7 @@ def pageranks(graph: Any) -> None:
         st.error(plain(str(error)))
         known = []
     if known:
+        st.subheader("Measured on this graph", anchor=False)
         _shown(_chosen(known))
     _published()
 
@@ -101,10 +102,11 @@ def _working(job: Job) -> None:
 
 def _chosen(known: list[Comparison]) -> Comparison:
     """The comparison to show, the newest where nobody chose."""
+    label = lambda i: f"{_told(known[i])}  ·  {ago(time.time() - known[i].when)}"
     if len(known) == 1:
+        st.caption(plain(label(0)))
         return known[0]
-    label = lambda i: f"{ago(time.time() - known[i].when)}: {_told(known[i])}"
-    return known[st.selectbox("Comparison", range(len(known)), format_func=label, key="pageranks_shown")]
+    return known[st.selectbox("Comparison", range(len(known)), format_func=label, label_visibility="collapsed")]
 
 
 def _told(one: Comparison) -> str:
@@ -115,8 +117,6 @@ def _told(one: Comparison) -> str:
 
 
 def _shown(one: Comparison) -> None:
-    st.subheader("Measured on this graph", anchor=False)
-    st.caption(plain(f"{_told(one)}  ·  {ago(time.time() - one.when)}"))
     known = any(row.answer_recall is not None for row in one.rows)
     prepared, unsettled = any(row.prepared_s for row in one.rows), any(row.unsettled for row in one.rows)
     counted = any(row.edges is not None for row in one.rows)
@@ -131,7 +131,7 @@ def _shown(one: Comparison) -> None:
             "Memory": "–" if row.memory is None else size(row.memory),
             "Pieces": row.components,
             **({"Edges walked": "–" if row.edges is None else f"{row.edges:,.0f}"} if counted else {}),
-            **({"Preparation": span(row.prepared_s) if row.prepared_s else "none"} if prepared else {}),
+            **({"Preparation": _time(row.prepared_s) if row.prepared_s else "none"} if prepared else {}),
             **({"Gave up": row.unsettled} if unsettled else {}),
         }
         for row in one.rows
@@ -154,6 +154,8 @@ def _shown(one: Comparison) -> None:
         for answers in drawn:
             with st.container(width=465):
                 st.plotly_chart(method_figure(one.rows, TITLES, answers), key=f"pageranks-{answers}")
+    if known:
+        st.caption("Hollow circles are the published figures, on Freebase; see below.")
 
 
 def _published() -> None:
