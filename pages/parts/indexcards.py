@@ -99,6 +99,8 @@ def _card(graph: Any, one: Prepared) -> None:
 
 def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
     """What is there, a line for each setting, and how long building takes where it is not all there."""
+    if at_work and one.kind.adds:
+        return []  # it grows; the bar tells how far it is
     now, lines = time.time(), []
     for kept in sorted(one.kept, key=lambda kept: not kept.usual):
         facts = [kept.words[:1].upper() + kept.words[1:]] if kept.words else []
