@@ -14,8 +14,10 @@ from core.graph.protocol import KnowledgeGraph
 
 Check = Callable[[], None]
 FIRST, TIGHTER, FINEST = 1e-5, 4.0, 1e-12  # the bar of the first pushes, its divisor from one to the next, the last bar
-AGREE = 0.985  # of the best nodes must be the same at two bars in a row
-MOST_READ = 300_000  # nodes whose steps a PageRank reads
+AGREE = 0.95  # of the best nodes must be the same at two bars in a row
+MOST_READ = 60_000  # nodes whose steps a PageRank reads
+CONSIDERED, PART = 3, 0.8  # nodes for each to keep that are computed once more, and the part of a residual that counts there
+AGAINST = {"out": "in", "in": "out", "both": "both"}
 
 
 def nothing() -> None:
@@ -73,7 +75,7 @@ def top_pagerank(
 
     In a round every node whose residual is above the bar times its degree is pushed, and the steps of those not read before
     are asked for at once. The bar falls until the best nodes stay the same, nothing is left, or `MOST_READ` nodes were read.
-    Nodes are ranked by estimate + (1 - damping) x residual.
+    The best are found by estimate + (1 - damping) x residual, and ranked by computing each once more from its neighbours.
     """
     push = _Push(graph, seeds, damping, direction)
     push.round(np.unique(seeds))
@@ -121,8 +123,13 @@ class _Push:
         return self.sorted[np.searchsorted(self.nodes, nodes, sorter=self.sorted)]
 
     def above(self, bar: float) -> np.ndarray:
-        """The nodes whose residual is above the bar times their degree, ascending."""
-        return np.sort(self.nodes[self.residual > bar * np.maximum(self.degree, 1.0)])
+        """The nodes whose residual is above the bar times their degree, ascending; the highest above it where not all may be read."""
+        height = self.residual / np.maximum(self.degree, 1.0)
+        over = np.flatnonzero(height > bar)
+        room = MOST_READ - self.read
+        if len(over) > room:
+            over = top_k(over, height[over], room)[0]
+        return np.sort(self.nodes[over])
 
     def left(self) -> float:
         return float(self.residual.sum())
@@ -145,7 +152,18 @@ class _Push:
             np.add.at(self.residual, near, mass / len(near))
 
     def best(self, keep: int) -> tuple[np.ndarray, np.ndarray]:
+        """The best nodes and their scores, by the equation from what is known of all: (ids, scores)."""
         held = (self.estimate > 0) | (self.residual > 0)
         scores = steady(self.estimate[held] + (1.0 - self.damping) * self.residual[held])
-        nodes, best = top_k(self.nodes[held], scores, keep)
-        return nodes, best / (self.estimate.sum() + self.residual.sum())
+        likely = np.sort(top_k(self.nodes[held], scores, CONSIDERED * keep)[0])
+        steps = self.graph.steps_from(likely, AGAINST[self.graph.resolve(self.direction)])
+        at = np.minimum(np.searchsorted(self.nodes, steps.nodes, sorter=self.sorted), len(self.nodes) - 1)
+        near = self.sorted[at]
+        known = self.nodes[near] == steps.nodes
+        rows, near = steps.rows[known], near[known]
+        mass = self.estimate + PART * self.residual
+        scores = self.damping * np.bincount(rows, mass[near] / self.degree[near], len(likely))
+        returned = 1.0 - self.damping + self.damping * mass[self.degree == 0].sum()  # the restarts, and what nodes without steps return
+        np.add.at(scores, np.searchsorted(likely, self.seeds), returned / len(self.seeds))
+        nodes, best = top_k(likely, steady(scores), keep)
+        return nodes, best
