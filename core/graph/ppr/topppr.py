@@ -17,7 +17,7 @@ from core.graph.ppr.walking import push_back, walk_from
 
 BACKWARD, FINER = 0.1, 4.0  # the largest residual of the first backward pushes, its divisor from one round to the next
 ROUNDS = 8  # at most; the walks double from one to the next
-BUDGET = 50_000_000  # edges
+BUDGET = 10_000_000  # edges
 
 
 def topppr(problem: Problem, budget: int = BUDGET) -> Found:

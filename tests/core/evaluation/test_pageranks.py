@@ -29,3 +29,14 @@ def test_exact_and_push_on_five_nodes(films):
 def test_no_question_is_refused(films):
     with pytest.raises(BadInput):
         compare_methods(films, ("push",), [])
+
+
+def test_every_method_on_five_nodes(films, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    told = []
+    rows = compare_methods(films, ("fora", "topppr", "rbs", "partition"), [(0,), (1, 2)], keep=5, progress=lambda *said: told.append(said))
+    assert [row.method for row in rows] == ["fora", "topppr", "rbs", "partition"]
+    for row in rows:
+        assert row.recall == 1.0 and row.edges > 0 and row.answer_recall is None  # five nodes hold each other's best five
+    shares = [share for text, share in told if text.startswith("PageRank by")]
+    assert shares == sorted(shares) and rows[3].prepared_s >= 0
