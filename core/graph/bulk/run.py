@@ -170,6 +170,7 @@ class Build:
             return
         data, offsets = names_of(self.journal.folder / STORE)
         if not self.journal.done("names"):
+            self._advance("names", "Ordering names", 0.0)
             order = Growing(self.journal.store("name_order.npy"), np.int32, 0, HEADER)
             for share, ids in in_order(data, offsets, self.share, self.check):
                 self._advance("names", "Ordering names", share / 3)
