@@ -1,0 +1,27 @@
+"""The two lists of packages: what one has the other has, and every package has one version in each."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def named(file: str) -> dict[str, str]:
+    """The packages of a list, lower case, with the version where one is given."""
+    found = re.findall(r"^([A-Za-z0-9][\w.-]*)(?:\[\w+\])?(?:==(\S+))?", (ROOT / file).read_text("utf-8"), re.MULTILINE)
+    return {name.lower().replace("_", "-"): version for name, version in found}
+
+
+def test_the_gpu_list_holds_every_package_of_the_default_one():
+    assert set(named("requirements.txt")) <= set(named("requirements-gpu.txt"))
+
+
+@pytest.mark.parametrize(("wanted", "pins"), [("requirements.txt", "constraints.txt"), ("requirements-gpu.txt", "constraints-gpu.txt")])
+def test_every_package_is_pinned(wanted, pins):
+    versions, held = named(wanted), named(pins)
+    assert {name for name, version in versions.items() if not (version or held.get(name))} == set()
+    assert {name: version for name, version in versions.items() if version and held.get(name, version) != version} == {}
