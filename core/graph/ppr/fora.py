@@ -15,7 +15,7 @@ from core.graph.ppr.walking import walk_residuals
 
 EPSILON = 0.5  # the relative error, the paper's setting
 HALVE = 2.0
-BUDGET = 100_000_000  # edges
+BUDGET = 30_000_000  # edges
 
 
 def fora(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Found:

@@ -15,7 +15,7 @@ from core.graph.ppr.walking import draw
 
 EPSILON = 0.5  # the relative error
 QUARTER = 4.0
-BUDGET = 50_000_000  # edges
+BUDGET = 30_000_000  # edges
 
 
 def rbs(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Found:

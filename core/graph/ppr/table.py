@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 FIRST = 1 << 14  # slots of new work arrays
-LARGEST, SPARE = 1 << 20, 8  # slots of the largest that are kept for the next search, and how many such
+LARGEST, SPARE = 1 << 18, 8  # slots of the largest that are kept for the next search, and how many such
 MULTIPLIER, LOW = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF)  # Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4)
 
 COUNT, HEAD, SIZE, STEPS, SEEN = range(5)  # of `state`: slots in use, the queue's first entry and length, edges walked, what was read ahead

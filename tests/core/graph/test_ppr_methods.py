@@ -1,5 +1,7 @@
 """Each method of personalised PageRank against the exact answer, by its own guarantee."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import igraph
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from core.graph.ppr.fora import fora, walk_rate
 from core.graph.ppr.problem import pose
 from core.graph.ppr.push import local_push
 from core.graph.ppr.rbs import degrees, search
-from core.graph.ppr.table import COUNT, ESTIMATE, RESIDUAL, borrowed, put
+from core.graph.ppr.table import COUNT, ESTIMATE, FIRST, RESIDUAL, borrowed, put
 from core.graph.ppr.topppr import topppr
 from core.graph.ppr.walking import push_back
 from tests.core.graph.strategies import directions, graphs
@@ -110,6 +112,17 @@ def test_push_by_recall(web, direction):
         assert loose.edges <= tight.edges and recall(exact, tight.nodes, 60) >= 0.95
     spent = local_push(pose(web, [0], 60, 0.8, direction, recall=1.0), budget=1)
     assert not spent.settled and "gave up" in spent.note
+
+
+def test_a_hub_outgrows_the_first_arrays_and_threads_do_not_share_them(tmp_path, web):
+    star = build([("hub", "r", f"leaf{i}") for i in range(FIRST + 1000)], tmp_path / "g", "g")
+    # p = 0.8 x leaves + 0.2 at the hub and each leaf has 0.8 p / n: p = 0.2 / (1 - 0.64)
+    found = local_push(pose(star, [0], 50, 0.8, "both", recall=1.0))
+    assert found.nodes.tolist() == list(range(50)) and found.scores[0] == pytest.approx(0.2 / 0.36)
+    assert found.scores[1:] == pytest.approx(0.8 * 0.2 / 0.36 / (FIRST + 1000))
+    alone = [local_push(pose(web, [seed], 60, 0.8, "both")).scores.tobytes() for seed in range(24)]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda seed: local_push(pose(web, [seed], 60, 0.8, "both")).scores.tobytes(), range(24))) == alone
 
 
 def test_fora_within_epsilon_of_all_above_delta(web):
