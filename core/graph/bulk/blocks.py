@@ -205,8 +205,11 @@ def whole_lines(source: Unpacked, size: int) -> Iterator[bytes]:
 def _texts(source: Unpacked) -> Iterator[tuple[int, str]]:
     """The lines that are not blank and are UTF-8, with their numbers."""
     for line in source.lines():
-        text = line.decode("utf-8-sig" if source.line == 1 else "utf-8", "replace").rstrip("\r\n")
-        if text.strip() and "\ufffd" not in text:
+        try:
+            text = line.decode("utf-8-sig" if source.line == 1 else "utf-8").rstrip("\r\n")
+        except UnicodeDecodeError:
+            continue
+        if text.strip():
             yield source.line, text
 
 

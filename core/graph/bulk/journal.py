@@ -38,7 +38,8 @@ class Journal:
     def _known(self, identity: dict) -> dict | None:
         try:
             state = json.loads(self._path.read_text("utf-8"))
-            return state if state["identity"] == identity and (self.folder / SPILL).is_dir() else None
+            there = (self.folder / SPILL).is_dir() and (self.folder / STORE).is_dir()
+            return state if state["identity"] == identity and there else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
 

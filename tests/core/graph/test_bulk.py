@@ -163,6 +163,22 @@ def test_a_changed_source_starts_anew(tmp_path):
     assert same(build(small(source), tmp_path / "g", "g"), in_memory(some(300, seed=5), "g"))
 
 
+def test_a_kill_just_before_the_store_is_in_place(tmp_path):
+    """The data lie under their name already, the description does not tell of them yet."""
+    triples = some(300)
+    source = written(tmp_path / "t.tsv", triples)
+
+    def stop():
+        if (tmp_path / "g" / "unfinished" / "store" / "source.json").exists():
+            raise Cancelled()
+
+    with pytest.raises(Cancelled):
+        build(small(source), tmp_path / "g", "g", check=stop)
+    (tmp_path / "g" / "unfinished" / "store").rename(tmp_path / "g" / "data-0123456789abcdef")
+    assert same(build(small(source), tmp_path / "g", "g"), in_memory(triples, "g"))
+    assert len(list((tmp_path / "g").iterdir())) == 2
+
+
 def test_nothing_is_kept_of_what_nobody_will_take_up(tmp_path):
     written(tmp_path / "t.tsv", some(300))
     looks = []
