@@ -18,6 +18,7 @@ from core.types import Path
 Chain = tuple[int, ...]
 Check = Callable[[], None]
 SOLVED_FROM = 2_000  # pairs from which a chain is continued where the best of all chains is sought
+STEPS_SAMPLED = 10_000  # of one step where chains are listed from a sample, in a graph of more than `MOST_STEPS` steps
 MOST_PAIRS, MOST_STEPS = 1_000_000, 4_000_000  # of one step of a walk; far above any question of the shipped sets
 
 
@@ -86,23 +87,25 @@ def start(graph: KnowledgeGraph, seeds: Iterable[int]) -> Front:
     return Front(none, nodes, np.ones(len(nodes)), none, none)
 
 
-def onward(graph: KnowledgeGraph, front: Front, direction: str, only: Iterable[int] | None = None) -> Iterator[tuple[int, Front]]:
+def onward(
+    graph: KnowledgeGraph, front: Front, direction: str, only: Iterable[int] | None = None, most: int = 0
+) -> Iterator[tuple[int, Front]]:
     """Each step that the walks can take, by ascending code, with where it leads; `only` names the codes wanted.
 
     A step that runs straight back along the relation just taken never returns to the node it came from: what shares a
-    director with a film is reached, the film itself is not. Where the nodes have more than `MOST_STEPS` steps, those of the
-    first nodes are taken, and what it leads to is `cut`.
+    director with a film is reached, the film itself is not. In a large graph, where the nodes have more than `most` steps (unless
+    given, `MOST_STEPS`), those of the nodes with the fewest are taken, and what they lead to is `cut`.
     """
-    codes, here, near, walks, rows, edges, cut = _allowed(graph, front, direction, only)
+    codes, here, near, walks, rows, edges, cut = _allowed(graph, front, direction, only, most or MOST_STEPS)
     order = np.lexsort((near, here, codes))  # stable, so that edges ascend
     codes, columns = codes[order], [column[order] for column in (here, near, walks, rows, edges)]
     for first, last in _groups(codes):
         yield int(codes[first]), _merged(front, *(column[first:last] for column in columns), int(codes[first]), cut)
 
 
-def next_nodes(graph: KnowledgeGraph, front: Front, direction: str) -> Iterator[tuple[int, np.ndarray]]:
+def next_nodes(graph: KnowledgeGraph, front: Front, direction: str, most: int) -> Iterator[tuple[int, np.ndarray]]:
     """Each step that the walks can take, by ascending code, with the nodes it leads to, ascending: what `onward` finds, for less."""
-    codes, _, nodes, *_ = _allowed(graph, front, direction, None)
+    codes, _, nodes, *_ = _allowed(graph, front, direction, None, most)
     order = np.lexsort((nodes, codes))
     codes, nodes = codes[order], nodes[order]
     fresh = np.ones(len(codes), bool)
@@ -119,17 +122,20 @@ def _groups(ascending: np.ndarray) -> Iterator[tuple[int, int]]:
         yield from zip(cuts, cuts[1:])
 
 
-def _allowed(graph: KnowledgeGraph, front: Front, direction: str, only: Iterable[int] | None) -> tuple:
+def _allowed(graph: KnowledgeGraph, front: Front, direction: str, only: Iterable[int] | None, most: int) -> tuple:
     """The steps that may be taken: (codes, node now, next node, walks that take it, place in the front of the first, edge), and
     whether some were left out. Each node's steps are read once, however many pairs stand on it."""
     pairs = np.argsort(front.now, kind="stable")  # places in the front, node by node
     now = front.now[pairs]
     starts = np.flatnonzero(np.concatenate([[True], now[1:] != now[:-1]]))
     here, sizes, walks = now[starts], np.diff(starts, append=len(now)), np.add.reduceat(front.walks[pairs], starts)
-    most = len(here)
+    kept = np.arange(len(here))
     if 2 * graph.n_edges > MOST_STEPS:
-        most = max(1, int(np.searchsorted(np.cumsum(graph.degrees(here, direction)), MOST_STEPS, "right")))
-    rows, near, edges, relations, forward = graph.steps_from(here[:most], direction)
+        degrees = graph.degrees(here, direction)
+        fewest = np.argsort(degrees, kind="stable")
+        kept = np.sort(fewest[: max(1, int(np.searchsorted(np.cumsum(degrees[fewest]), most, "right")))])
+    rows, near, edges, relations, forward = graph.steps_from(here[kept], direction)
+    rows = kept[rows]
     codes, taken, first = 2 * relations + ~forward, walks[rows], pairs[starts][rows]
     fit = np.ones(len(codes), bool) if only is None else np.isin(codes, np.fromiter(only, np.int64))
     if front.code >= 0:
@@ -140,7 +146,7 @@ def _allowed(graph: KnowledgeGraph, front: Front, direction: str, only: Iterable
         fit[back[sizes[rows[back]] == 1]] = False
         second = pairs[np.minimum(starts[rows[back]] + 1, len(pairs) - 1)]
         first[back] = np.where(first[back] == came, second, first[back])
-    return codes[fit], here[rows[fit]], near[fit], taken[fit], first[fit], edges[fit], most < len(here)
+    return codes[fit], here[rows[fit]], near[fit], taken[fit], first[fit], edges[fit], len(kept) < len(here)
 
 
 def _places(front: Front, now: np.ndarray, previous: np.ndarray) -> np.ndarray:
@@ -176,13 +182,15 @@ def chains_from(
     front only, spread evenly, so that hubs cost little more than other nodes: a chain may then be missed, never invented.
     `known` tells which chains are wanted, as beginnings too.
     """
+    most = MOST_STEPS if sample is None else STEPS_SAMPLED
     level: list[tuple[Chain, Front]] = [((), start(graph, seeds))]
     for step in range(1, steps + 1):
         longer: list[tuple[Chain, Front]] = []
         for chain, front in level:
             check()
-            onwards = next_nodes if step == steps else onward
-            for code, after in onwards(graph, sampled(front, sample), direction):
+            looked = sampled(front, sample)
+            after_each = next_nodes(graph, looked, direction, most) if step == steps else onward(graph, looked, direction, most=most)
+            for code, after in after_each:
                 extended = (*chain, code)
                 if known is not None and not known(extended):
                     continue

@@ -140,3 +140,13 @@ def test_of_a_hub_think_on_graph_counts_only_what_was_drawn(star, monkeypatch):
     )
     assert "Of 2,000 entities behind one relation only those drawn count as read." in notes
     assert len(state.subgraph.nodes) == 6 and len(state.paths) == 3
+
+
+def test_listing_chains_from_a_sample_reads_only_so_many_steps(star, monkeypatch):
+    monkeypatch.setattr(chains, "MOST_STEPS", 50)
+    monkeypatch.setattr(chains, "STEPS_SAMPLED", 20)
+    found = dict(chains.chains_from(star, [0], 3, "out", sample=256))
+    assert {chain: len(ends) for chain, ends in found.items()} == {(0,): 2000, (0, 0): 1, (0, 0, 0): 2000}  # a lone hub is read whole
+    mixed = np.array([*star.nodes_named("H"), *(star.nodes_named(f"m{i}")[0] for i in range(30))])
+    front = next(chains.onward(star, chains.start(star, mixed), "out", most=20))[1]
+    assert front.cut and front.previous.tolist() == sorted(mixed[1:].tolist())[:20]
