@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -172,10 +174,8 @@ class DatabaseGraph(KnowledgeGraph):
     def _connection(self):
         """This thread's connection; the database is opened once a graph."""
         if not hasattr(self._local, "connection"):
-            import ladybug
-
             with self._guard:
-                self._local.connection = ladybug.Connection(self._database)
+                self._local.connection = library().Connection(self._database)
         return self._local.connection
 
     @cached_property
@@ -183,11 +183,19 @@ class DatabaseGraph(KnowledgeGraph):
         return opened(self._file, read_only=True)
 
 
-def opened(file: FilePath, read_only: bool):
-    """The database in a file. Raises StoreError where it cannot be opened."""
+def library():
+    """ladybug, with the symbols of its compiled part kept to themselves; loaded its own way, they take the place of those of
+    llama.cpp, which then aborts the process."""
     import ladybug
 
+    with suppress(ImportError):  # elsewhere it has a part of another name
+        import_module("ladybug._lbug")
+    return ladybug
+
+
+def opened(file: FilePath, read_only: bool):
+    """The database in a file. Raises StoreError where it cannot be opened."""
     try:
-        return ladybug.Database(str(file), read_only=read_only, buffer_pool_size=MEMORY)
+        return library().Database(str(file), read_only=read_only, buffer_pool_size=MEMORY)
     except RuntimeError as error:
         raise StoreError(f"The graph database {file} cannot be opened: {str(error).splitlines()[0]}") from None

@@ -11,7 +11,7 @@ import numpy as np
 
 from core.errors import StoreError
 from core.graph.build import Check, Progress, Source, build
-from core.graph.database import FILE, KIND, DatabaseGraph, opened
+from core.graph.database import FILE, KIND, DatabaseGraph, library, opened
 from core.graph.store import META, VERSION, Graph
 from core.graph.write import ASIDE, clean, locked, place
 from core.types import Direction
@@ -81,13 +81,11 @@ def export(
 
 def fill(graph: Graph, file: FilePath, progress: Progress | None = None, check: Check | None = None) -> None:
     """Writes a graph into a new database file. Raises StoreError where the database refuses, and what `check` raises."""
-    import ladybug
-
     report, stop = progress or (lambda text, share: None), check or (lambda: None)
     rows = graph.n_nodes * 2 + graph.n_edges + graph.n_relations
     done = 0
     database = opened(file, read_only=False)
-    connection = ladybug.Connection(database)
+    connection = library().Connection(database)
     try:
         for table in TABLES:
             connection.execute(table)

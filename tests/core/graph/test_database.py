@@ -108,6 +108,19 @@ def test_threads_share_a_graph_and_processes_read_it_at_once(pair):
     assert int(told.stdout) == len(arrays.steps(0)[0]) and got == [arrays.names(range(arrays.n_nodes))] * 4
 
 
+def test_the_embedded_language_model_loads_after_the_database(pair):
+    pytest.importorskip("xllamacpp")
+    _, stored = pair
+    program = """
+import sys
+from core.graph.opening import open_store
+print(len(open_store(sys.argv[1]).steps(0)[0]))
+import xllamacpp
+"""
+    told = subprocess.run([sys.executable, "-c", program, str(stored.folder)], capture_output=True, text=True)
+    assert told.returncode == 0 and int(told.stdout) > 0, told.stderr[-500:]
+
+
 def test_a_build_is_whole_or_not_at_all(tmp_path):
     old = build_database([("a", "r", "b")], tmp_path / "g", "g")
     with pytest.raises(BadInput):
