@@ -12,14 +12,16 @@ from __future__ import annotations
 import numpy as np
 
 from core.graph.order import steady, top_k
+from core.graph.ppr.disk import Disk
 from core.graph.ppr.problem import Found, Problem
 from core.graph.ppr.pushing import DONE, SPENT, add_far, enqueue, known_scores, pull, push
-from core.graph.ppr.table import COUNT, ESTIMATE, RESIDUAL, STEPS, Table, Work, borrowed, put
+from core.graph.ppr.table import COUNT, DEGREE, ESTIMATE, HEAD, RESIDUAL, SIZE, STEPS, Table, Work, borrowed, put
 
 FIRST, TIGHTER, FINEST = 0.1, 3.0, 1e-16  # the first bar for each node to keep, its divisor from one to the next, the last bar
 CHANGED = 2.5  # of the share of best nodes that may be missed, what may have changed from one bar to the next
 LOW, HIGH, SMALL = 0.75, 1.35, 64  # scores about the last one that are computed once more, at nodes of so many steps at most
 NOTHING = 1e-12  # the residual that counts as none
+AHEAD, LOOK, WHOLE = 512, 2000, 1 << 31  # nodes read ahead from the disk, edges between looks whether it is waited for, steps of a node
 WORK, LEAST = 15, 200_000  # edges for each node to keep, over the share that may be missed; and at least
 
 
@@ -31,22 +33,22 @@ def local_push(problem: Problem, budget: int | None = None) -> Found:
     edges are walked before (those of the seeds not counted; by default `WORK` says how many), the best so far, not settled.
     Seeds are pushed whatever their degree. Scores are scaled to what mass was not dropped at nodes without steps.
     """
-    keep, before, settled = problem.keep, None, False
+    keep, before, settled, disk = problem.keep, None, False, Disk(problem.links)
     with borrowed() as work:
         for seed, share in zip(problem.seeds.tolist(), problem.shares.tolist()):
             put(work.table, seed, share)
         enqueue(work.table, 0.0)
-        drain(work, problem, np.inf, np.iinfo(np.int64).max)
+        drain(work, problem, np.inf, np.iinfo(np.int64).max, disk)
         most = int(work.table.state[STEPS]) + (allowed(problem) if budget is None else budget)
         bar = FIRST / max(1, keep)
         while True:
             problem.check()
             enqueue(work.table, bar)
-            spent = not drain(work, problem, bar, most)
-            scores, left, last = _expected(work.table, problem)
+            spent = not drain(work, problem, bar, most, disk)
+            scores, left, last = _expected(work.table, problem, disk)
             settled = left < NOTHING or bar <= FINEST
             if spent or settled or bar <= last:
-                _ask_equation(work.table, problem, scores, left, last)
+                _ask_equation(work.table, problem, scores, left, last, disk)
                 nodes = work.table.nodes[: len(scores)].copy()
                 best = top_k(nodes, steady(scores), keep)[0]
                 if before is not None and not settled and problem.recall < 1.0:
@@ -68,29 +70,45 @@ def allowed(problem: Problem) -> int:
     return max(LEAST, int(WORK * problem.keep / max(1.0 - problem.recall, 1e-4)))
 
 
-def drain(work: Work, problem: Problem, bar: float, budget: int) -> bool:
+def drain(work: Work, problem: Problem, bar: float, budget: int, disk: Disk | None = None) -> bool:
     """Pushes until the queue is empty, in larger arrays where they are needed; False where the budget was spent before."""
+    disk = disk or Disk(problem.links)
     while True:
-        code = push(work.table, problem.damping, bar, budget, problem.links)
-        if code == DONE or code == SPENT:
+        part = budget
+        if disk.mapped:
+            steps = int(work.table.state[STEPS])
+            part = min(budget, steps + (AHEAD + disk.rows(_next(work.table), WHOLE) if disk.waits() else LOOK))
+        code = push(work.table, problem.damping, bar, part, problem.links)
+        if code == DONE or (code == SPENT and part == budget):
             return code == DONE
-        work.grow(code)
+        if code != SPENT:
+            work.grow(code)
 
 
-def _expected(table: Table, problem: Problem) -> tuple[np.ndarray, float, float]:
+def _next(table: Table) -> np.ndarray:
+    """The nodes that are pushed next."""
+    ring, head, size = len(table.queue) - 1, int(table.state[HEAD]), int(table.state[SIZE])
+    return table.nodes[table.queue[(head + np.arange(min(size, AHEAD))) & ring]]
+
+
+def _expected(table: Table, problem: Problem, disk: Disk) -> tuple[np.ndarray, float, float]:
     """(the score of each slot with what is still to arrive, all that is, the last of the best scores, 0 where there are too few)."""
     scores, left = known_scores(table, 1.0 - problem.damping)
+    if disk.waits():
+        disk.offsets(table.nodes[: len(scores)][table.cells[: len(scores), DEGREE] < 0.0])
     add_far(table, scores, problem.damping * left / max(1.0, problem.flow), problem.links)
     short = len(scores) < problem.keep
     return scores, left, 0.0 if short else float(np.partition(scores, len(scores) - problem.keep)[len(scores) - problem.keep])
 
 
-def _ask_equation(table: Table, problem: Problem, scores: np.ndarray, left: float, last: float) -> None:
+def _ask_equation(table: Table, problem: Problem, scores: np.ndarray, left: float, last: float, disk: Disk) -> None:
     """Computes the scores about the last place once more from their neighbours'. Changes `scores`."""
     band = np.flatnonzero((scores >= LOW * last) & (scores <= HIGH * last))
     band = band[band >= len(problem.seeds)]  # a seed's score is not only what its neighbours hand on
     if last <= 0.0 or problem.keep == len(scores):
         return
+    if disk.waits():
+        disk.rows(table.nodes[band], SMALL)
     far = problem.damping * left / max(1.0, problem.flow)
     scores[band], walked = pull(table, band, scores, problem.damping, far, SMALL, problem.links)
     table.state[STEPS] += walked

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from core.errors import BadParameter
 from core.graph.build import build
 from core.graph.pagerank import METHODS, Report, pagerank_exact, top_pagerank
+from core.graph.ppr import disk, push
 from core.graph.ppr.fora import fora, walk_rate
 from core.graph.ppr.problem import pose
 from core.graph.ppr.push import local_push
@@ -123,6 +124,27 @@ def test_a_hub_outgrows_the_first_arrays_and_threads_do_not_share_them(tmp_path,
     alone = [local_push(pose(web, [seed], 60, 0.8, "both")).scores.tobytes() for seed in range(24)]
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(lambda seed: local_push(pose(web, [seed], 60, 0.8, "both")).scores.tobytes(), range(24))) == alone
+
+
+def test_a_search_that_waits_for_the_disk_finds_the_same(web, monkeypatch):
+    seeds, plain = range(0, web.n_nodes, 25), {}
+    for direction in ("out", "in", "both"):
+        plain |= {(seed, direction): local_push(pose(web, [seed], 60, 0.8, direction)) for seed in seeds}
+    read = []
+    monkeypatch.setattr(disk, "LARGE", 0)
+    monkeypatch.setattr(disk, "FEW", -1)
+    monkeypatch.setattr(push, "AHEAD", 7)
+    monkeypatch.setattr(disk, "_touch", lambda array, places: read.append(len(places)))
+    for (seed, direction), known in plain.items():
+        found = local_push(pose(web, [seed], 60, 0.8, direction))
+        assert (found.nodes.tobytes(), found.scores.tobytes(), found.edges) == (known.nodes.tobytes(), known.scores.tobytes(), known.edges)
+    assert sum(read) > 0
+
+
+def test_pages_of_rows():
+    # rows of 3, 0, 2,500 and 1 int32 from place 10, 20, 1,000 and 5,000: a page holds 1,024
+    places = disk._pages(np.array([10, 20, 1000, 5000]), np.array([3, 0, 2500, 1]), 4)
+    assert places.tolist() == [10, 12, 1000, 2024, 3048, 3499, 5000, 5000]
 
 
 def test_fora_within_epsilon_of_all_above_delta(web):
