@@ -71,13 +71,14 @@ def _prepare(database: sqlite3.Connection) -> None:
 
 
 def _known(database: sqlite3.Connection) -> bool:
-    """Whether the tables are there."""
+    """Whether the tables are there. Tables are counted first: those seen here have their marks by then, whoever makes them."""
+    tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     application, version = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
     if application == APPLICATION and version == VERSION:
         return True
     if application == APPLICATION and version > VERSION:
         raise StoreError(f"The saved cases in {file()} were written by a newer Hopscope; update this one to open them.")
-    if database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+    if tables:
         raise StoreError(f"{file()} is a database of another program; move it away to keep cases there.")
     return False
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from core.cases import Rating, cases, delete, duplicate, edit, get, rate, ratings, save, solved, tags, unrate, verdict, whole
+from core.cases import Rating, cases, database, delete, duplicate, edit, get, rate, ratings, save, solved, tags, unrate, verdict, whole
 from core.errors import BadInput, StoreError
 from core.home import ROOT
 from core.replay import finished
@@ -112,6 +112,7 @@ def test_solved_questions_of_a_graph(compared, kit):
 
 WRITER = """
 import sys
+from core.cases import database
 from core.cases import Rating, rate, ratings
 for i in range(20):
     rate(Rating(f"q{sys.argv[1]}-{i}", "d", "L()", "a", True))
@@ -132,6 +133,25 @@ def test_processes_write_at_once_into_a_file_that_is_not_there_yet(home):
         assert writer.returncode == 0, said.decode()
     assert len(ratings("d")) == 80
     assert sqlite3.connect(home / "cases.sqlite").execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_tables_that_another_process_makes_while_we_look_are_ours(home):
+    home.mkdir()
+
+    class Slow(sqlite3.Connection):
+        """Lets another process make the tables between our first look and our second."""
+
+        looks = 0
+
+        def execute(self, statement, *more):
+            found = super().execute(statement, *more).fetchall()
+            self.looks += 1
+            if self.looks == 1:
+                assert ratings("d") == []
+            return type("Rows", (), {"fetchone": lambda rows: found[0]})()
+
+    connection = sqlite3.connect(home / "cases.sqlite", isolation_level=None, factory=Slow)
+    assert database._known(connection)
 
 
 def test_a_damaged_file_is_said_and_never_overwritten(home, compared):
