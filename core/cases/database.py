@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from core.errors import StoreError
 from core.home import home
+from core.sqlite import WAIT, write_ahead
 
 APPLICATION, VERSION = 0x486F7043, 1  # "HopC" in the file's header, and the schema's number
-WAIT = 30.0  # seconds for another process
 SCHEMA = (
     """CREATE TABLE cases (id TEXT PRIMARY KEY, created REAL NOT NULL, changed REAL NOT NULL, digest TEXT NOT NULL, about TEXT NOT NULL,
     link TEXT NOT NULL, notes TEXT NOT NULL, tags TEXT NOT NULL, content BLOB NOT NULL)""",
@@ -60,7 +59,7 @@ def _prepare(database: sqlite3.Connection) -> None:
     """The tables, where the file is new. Raises StoreError for a file of another program or a later version."""
     if _known(database):
         return
-    _write_ahead(database)
+    write_ahead(database)
     database.execute("BEGIN IMMEDIATE")
     if not _known(database):
         for statement in SCHEMA:
@@ -81,19 +80,6 @@ def _known(database: sqlite3.Connection) -> bool:
     if tables:
         raise StoreError(f"{file()} is a database of another program; move it away to keep cases there.")
     return False
-
-
-def _write_ahead(database: sqlite3.Connection) -> None:
-    """Readers and a writer side by side. SQLite does not wait here while another process does the same, so this does."""
-    until = time.monotonic() + WAIT
-    while True:
-        try:
-            database.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > until:
-                raise
-            time.sleep(0.02)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from core.errors import BadInput, StoreError
 from core.evaluation.outcome import Outcome
 from core.evaluation.plan import Drawn, key
 from core.home import home
+from core.sqlite import WAIT, write_ahead
 from core.types import Question
 
 APPLICATION, VERSION = 0x486F7053, 1  # "HopS" in the file's header, and the schema's number
@@ -72,7 +73,7 @@ class Store:
     def __init__(self, file: Path):
         self.file, self._lock = Path(file), threading.RLock()
         with self._told():
-            self._db = sqlite3.connect(self.file, timeout=30, check_same_thread=False, isolation_level=None)
+            self._db = sqlite3.connect(self.file, timeout=WAIT, check_same_thread=False, isolation_level=None)
         try:
             with self._told():
                 self._prepare()
@@ -153,13 +154,13 @@ class Store:
             self._db.close()
 
     def _prepare(self) -> None:
+        tables = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]  # before their marks, which come with them
         version, application = (self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("user_version", "application_id"))
-        tables = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if tables and application != APPLICATION:
             raise StoreError(f"{self.file} is a database of another program; evaluations cannot be kept in it.")
         if version > VERSION:
             raise StoreError(f"{self.file} was written by a newer version of Hopscope; use that one, or move the file away.")
-        self._db.execute("PRAGMA journal_mode = WAL")
+        write_ahead(self._db)
         self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.execute("PRAGMA foreign_keys = ON")
         if not tables:

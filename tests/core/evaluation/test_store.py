@@ -1,6 +1,9 @@
 """The store: rows come back as they were, a run is found again, and what is damaged or foreign is left alone."""
 
 import sqlite3
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -8,6 +11,7 @@ from core.errors import BadInput, StoreError
 from core.evaluation.outcome import Cost, Extracted, Outcome
 from core.evaluation.plan import Drawn
 from core.evaluation.store import VERSION, Store
+from core.home import ROOT
 from core.types import Question
 
 QUESTIONS = (Question("who “ç” \ud800?", "q-1", ("One",), ("Ann", "Ä|b"), 2), Question("what", "q-2"))
@@ -19,6 +23,23 @@ OUTCOME = Outcome(2, Extracted(4, 4, 1, 1), costs=(Cost("X", "extract", 0.5),), 
 @pytest.fixture
 def file(tmp_path):
     return tmp_path / "evaluations.sqlite"
+
+
+OPENER = """
+import sys, time
+from core.evaluation.store import Store
+time.sleep(max(0.0, float(sys.argv[2]) - time.time()))
+Store(sys.argv[1]).close()
+"""
+
+
+def test_processes_open_at_once_a_file_that_is_not_there_yet(file):
+    begin = str(time.time() + 3.0)
+    openers = [subprocess.Popen([sys.executable, "-c", OPENER, str(file), begin], cwd=ROOT, stderr=subprocess.PIPE) for _ in range(4)]
+    for opener in openers:
+        _, said = opener.communicate(timeout=120)
+        assert opener.returncode == 0, said.decode()
+    assert Store(file).runs() == []
 
 
 def test_rows_come_back_in_order_and_a_later_row_replaces_an_earlier_one(file):
