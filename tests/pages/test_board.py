@@ -342,7 +342,7 @@ def test_streamlit_keeps_the_board_while_it_streams_and_hears_a_click(browser, s
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
     watch = Watch(page, server)
     page.goto(server)
-    page.wait_for_selector(".lane canvas", timeout=30_000)
+    page.wait_for_selector(".lane canvas", timeout=120_000)
     page.locator("summary", has_text="Operators").first.click()
     first = page.locator(".model-text").first.inner_text()
     page.locator("[data-path='cheadle']").first.click()
