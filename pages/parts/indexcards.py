@@ -30,6 +30,7 @@ from core.jobs import CANCELLED, WAITING, Job
 from core.spans import ago
 from pages.parts.session import engine
 from pages.parts.text import plain, size
+from pages.parts.working import working
 
 BADGES = {
     READY: ("green", ":material/check:"),
@@ -154,23 +155,8 @@ def _start(graph: Any, kind: Kind, anew: bool = False) -> None:
 
 def _building(kind: Kind, one: Prepared, job: Job) -> None:
     """How far the building is, and how it ended."""
-    running = not job.ended
-
-    @st.fragment(run_every=0.5 if running else None)
-    def draw() -> None:
-        if running and job.ended:
-            st.rerun()
-        if not job.ended:
-            with st.container(horizontal=True, vertical_alignment="center"):
-                share = "" if job.fraction is None else f"{100 * min(1.0, job.fraction):.0f} %  ·  "
-                st.progress(min(1.0, job.fraction or 0.0), text=plain(f"{share}{job.text}"))
-                st.button("Cancel", key=f"cancel-{kind.name}", icon=":material/stop_circle:", on_click=job.cancel)
-        elif job.error:
-            st.error(plain(job.error))
-        elif job.status == CANCELLED and one.state != READY:
-            st.caption("Cancelled. What was done is kept; “Go on” takes it up." if one.state == PARTLY else "Cancelled; nothing was kept.")
-
-    draw()
+    kept = "Cancelled. What was done is kept; “Go on” takes it up." if one.state == PARTLY else "Cancelled; nothing was kept."
+    working(job, kind.name, kept if job.status == CANCELLED and one.state != READY else "", share=True)
 
 
 def _leftovers(graph: Any, left: list[Leftover]) -> None:

@@ -9,6 +9,7 @@ from core.jobs import DONE, Job
 from core.models.registry import ModelInfo
 from pages.parts.session import engine
 from pages.parts.text import plain
+from pages.parts.working import working
 
 KINDS = {"chat": "Language models", "encoder": "Encoders", "reranker": "Re-rankers", "scorer": "Scorers"}
 
@@ -105,19 +106,5 @@ def _fetch(name: str) -> None:
 
 def _fetching(info: ModelInfo, job: Job) -> None:
     """The progress of a fetch, and how it ended."""
-    running = not job.ended
-
-    @st.fragment(run_every=0.5 if running else None)
-    def draw() -> None:
-        if running and job.ended:
-            st.rerun()
-        if not job.ended:
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text))
-                st.button("Cancel", key=f"cancel-{info.name}", icon=":material/stop_circle:", on_click=job.cancel)
-        elif job.error:
-            st.error(plain(job.error))
-        elif job.status != DONE and not info.present:
-            st.caption("Cancelled. What was fetched so far is kept; “Fetch” goes on from there.")
-
-    draw()
+    kept = "Cancelled. What was fetched so far is kept; “Fetch” goes on from there."
+    working(job, info.name, kept if job.status != DONE and not info.present else "")

@@ -17,6 +17,7 @@ from core.operators.extract import PersonalizedPageRank
 from core.spans import ago, span
 from pages.parts.session import engine, graph_name
 from pages.parts.text import plain, size
+from pages.parts.working import working
 
 TITLES = {
     "exact": "Exact",
@@ -81,23 +82,8 @@ def _form(graph: Any) -> Wish | None:
 
 
 def _working(job: Job) -> None:
-    """How far the comparison is; the page is drawn anew when it ends."""
-    running = not job.ended
-
-    @st.fragment(run_every=0.5 if running else None)
-    def draw() -> None:
-        if running and job.ended:
-            st.rerun()
-        if not job.ended:
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text))
-                st.button("Cancel", key="cancel-pageranks", icon=":material/stop_circle:", on_click=job.cancel)
-        elif job.error:
-            st.error(plain(job.error))
-        elif job.status == CANCELLED:
-            st.caption("The last comparison was cancelled; nothing of it was kept.")
-
-    draw()
+    """How far the comparison is, and how it ended."""
+    working(job, "pageranks", "The last comparison was cancelled; nothing of it was kept." if job.status == CANCELLED else "")
 
 
 def _chosen(known: list[Comparison]) -> Comparison:
