@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import mmap
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path as FilePath
 
 import numpy as np
@@ -16,7 +17,9 @@ from core.types import Direction
 VERSION = 1
 META = "graph.json"  # says what the store is and which folder beside it holds the arrays
 BLOB = "names.bin"
+FEW = "few.npy"  # made from other arrays, and absent from stores of before
 AT_RANDOM = 1 << 28  # bytes of an array from which on it is not read ahead
+AHEAD = 1 << 17  # bytes that the system reads ahead at once
 LARGE = 200_000  # names; those of a graph of more are searched on disk, by compiled code
 BUSIEST = 8  # nodes told as the best connected
 LOOPS_UP_TO = 50_000_000  # triples; counting self-loops reads them all
@@ -47,6 +50,7 @@ class Graph(KnowledgeGraph):
     name_order: np.ndarray  # int32 [n], node ids ordered by the bytes of their names; empty where they are only numbered
     names_utf8: np.ndarray  # uint8
     folder: FilePath | None = None
+    counted: np.ndarray | None = None  # uint8 [n], what `few` tells; None where the store was written without it
 
     @classmethod
     def open(cls, folder: str | FilePath) -> Graph:
@@ -68,10 +72,9 @@ class Graph(KnowledgeGraph):
         try:
             arrays = {key: _mapped(data / f"{key}.npy") for key in ARRAYS}
             blob = data / BLOB
-            names = np.memmap(blob, np.uint8, "r") if blob.stat().st_size else np.empty(0, np.uint8)
-            graph = cls(
-                meta["name"], meta["digest"], meta["direction"], tuple(meta["relations"]), names_utf8=names, folder=folder, **arrays
-            )
+            arrays["names_utf8"] = np.memmap(blob, np.uint8, "r") if blob.stat().st_size else np.empty(0, np.uint8)
+            arrays["counted"] = _mapped(data / FEW) if (data / FEW).exists() else None
+            graph = cls(meta["name"], meta["digest"], meta["direction"], tuple(meta["relations"]), folder=folder, **arrays)
             graph._check_sizes()
         except (OSError, ValueError, EOFError, KeyError, TypeError, IndexError) as error:
             raise StoreError(f"The graph in {folder} is damaged ({error}); build it again.") from None
@@ -82,7 +85,7 @@ class Graph(KnowledgeGraph):
         n, m = self.n_nodes, self.n_edges
         named = 0 if self.numbered else n
         sizes = {"heads": m, "relations": m, "in_edges": m, "in_heads": m, "in_indptr": n + 1}
-        sizes |= {"name_offsets": named + 1, "name_order": named}
+        sizes |= {"name_offsets": named + 1, "name_order": named} | ({} if self.counted is None else {"counted": n})
         for key, size in sizes.items():
             if len(getattr(self, key)) != size:
                 raise ValueError(f"{key} holds {len(getattr(self, key))} values, not {size}")
@@ -180,6 +183,16 @@ class Graph(KnowledgeGraph):
         """(out_indptr, tails, in_indptr, in_heads) of the whole graph, without memory maps around them."""
         return tuple(np.asarray(values) for values in (self.out_indptr, self.tails, self.in_indptr, self.in_heads))  # type: ignore[return-value]
 
+    @cached_property
+    def few(self) -> np.ndarray:
+        """The degree of each node in one byte, uint8 [n]; see `core.graph.degrees`."""
+        from core.graph.degrees import few
+
+        if self.counted is None:
+            return few(self.out_indptr, self.in_indptr)
+        _read_ahead(self.counted)
+        return self.counted
+
     def shape(self) -> Shape:
         """Counts of the whole graph; reads the offsets and relations once."""
         degrees = np.diff(self.out_indptr) + np.diff(self.in_indptr)
@@ -209,6 +222,12 @@ def _mapped(path: FilePath) -> np.ndarray:
     if values.nbytes > AT_RANDOM:
         values._mmap.madvise(mmap.MADV_RANDOM)
     return values
+
+
+def _read_ahead(values: np.ndarray) -> None:
+    """Has the system read an array by memory map from the disk, without waiting for it."""
+    for start in range(0, len(values._mmap), AHEAD):
+        values._mmap.madvise(mmap.MADV_WILLNEED, start, min(AHEAD, len(values._mmap) - start))
 
 
 def read_meta(folder: FilePath) -> dict:

@@ -14,7 +14,8 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from core.errors import StoreError
-from core.graph.store import BLOB, META
+from core.graph.degrees import few
+from core.graph.store import BLOB, FEW, META
 
 UNFINISHED = "unfinished"  # the state of a long build, taken up again by the next one
 SOURCE, ASIDE, WAIT = "source.json", "building", 0.05  # WAIT in seconds between two looks at the lock
@@ -52,7 +53,15 @@ def write(aside: FilePath, arrays: dict[str, np.ndarray], blob: np.ndarray, know
     with open(aside / BLOB, "wb") as stream:
         stream.write(blob.tobytes())
         _durable(stream)
+    write_degrees(aside)
     note_source(aside, known)
+
+
+def write_degrees(aside: FilePath) -> None:
+    """Writes the degrees of the nodes beside the arrays that they are made from."""
+    with open(aside / FEW, "wb") as stream:
+        np.save(stream, few(*(np.load(aside / f"{key}.npy", mmap_mode="r") for key in ("out_indptr", "in_indptr"))))
+        _durable(stream)
 
 
 def note_source(aside: FilePath, known: dict | None) -> None:

@@ -14,7 +14,7 @@ from core.graph.bulk.journal import STORE
 from core.graph.bulk.run import Build
 from core.graph.bulk.sources import Numbers, TextSource
 from core.graph.store import ARRAYS, BLOB, VERSION
-from core.graph.write import UNFINISHED, note_source, place
+from core.graph.write import UNFINISHED, note_source, place, write_degrees
 from core.types import Direction
 
 SHARE = 4  # of the machine's memory a build takes one part in so many, unless told otherwise
@@ -54,6 +54,7 @@ def build_large(
             shutil.rmtree(unfinished, ignore_errors=True)
         raise
     del arrays, names
+    write_degrees(unfinished / STORE)
     note_source(unfinished / STORE, known)
     meta = {"version": VERSION, "name": name, "digest": digest, "direction": direction, "relations": relations}
     check()

@@ -33,6 +33,13 @@ class Disk:
         self.waiting = self.waiting or (self.mapped and _waited() - self._from > FEW)
         return self.waiting
 
+    def degrees(self, nodes: np.ndarray) -> None:
+        """Read what tells how many steps some nodes have."""
+        if len(self.links.few):
+            _read((self.links.few, nodes))
+        else:
+            self.offsets(nodes)
+
     def offsets(self, nodes: np.ndarray) -> None:
         """Read where the steps of some nodes lie."""
         _read((self.links.out_indptr, nodes), (self.links.in_indptr, nodes))

@@ -37,7 +37,7 @@ def solve(links: Links, seeds: np.ndarray, shares: np.ndarray, damping: float, t
 @njit(cache=True, nogil=True)
 def _power_iterate_weighted(estimate, residual, damping, tolerance, links):
     """As `kernels.power_iterate`, each step taken by its share of the weights at its start."""
-    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength = links
+    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, _ = links
     n = len(estimate)
     spread = np.empty(n)
     while residual.sum() > tolerance:

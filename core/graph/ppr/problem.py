@@ -14,7 +14,7 @@ from core.graph.neighbourhood import links, nearest, seed_array
 from core.graph.order import steady, top_k
 from core.graph.store import Graph
 
-NO_WEIGHTS = np.empty(0)
+NO_WEIGHTS, NO_DEGREES = np.empty(0), np.empty(0, np.uint8)
 
 
 class Links(NamedTuple):
@@ -28,6 +28,7 @@ class Links(NamedTuple):
     out_weights: np.ndarray  # float64, beside tails
     in_weights: np.ndarray  # float64, beside in_heads
     strength: np.ndarray  # float64 [n]: the weights of all steps from a node
+    few: np.ndarray = NO_DEGREES  # uint8 [n]: how many steps a node has both ways, up to `degrees.MANY`; empty where nobody knows
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +64,8 @@ class Problem:
         """The arrays of the graph, with the weights on both sides of it. Raises BadParameter for unfit weights."""
         plain = links(self.graph, self.direction)
         if self.weights is None:
-            return Links(*plain, NO_WEIGHTS, NO_WEIGHTS, NO_WEIGHTS)
+            few = np.asarray(self.graph.few) if self.direction == "both" and self.graph.at_hand else NO_DEGREES
+            return Links(*plain, NO_WEIGHTS, NO_WEIGHTS, NO_WEIGHTS, few)
         weights, graph = np.ascontiguousarray(self.weights, np.float64), self.graph
         if weights.shape != (graph.n_edges,) or not (np.isfinite(weights).all() and (weights > 0).all()):
             raise BadParameter(f"The weights must be {graph.n_edges:,} finite numbers above zero, one for each triple.")

@@ -50,7 +50,7 @@ def local_push(problem: Problem, budget: int | None = None) -> Found:
             if spent or settled or bar <= last:
                 _ask_equation(work.table, problem, scores, left, last, disk)
                 nodes = work.table.nodes[: len(scores)].copy()
-                best = top_k(nodes, steady(scores), keep)[0]
+                best, least = top_k(nodes, steady(scores), keep)
                 if before is not None and not settled and problem.recall < 1.0:
                     settled = 1.0 - np.isin(best, before).mean() <= CHANGED * (1.0 - problem.recall)
                 before = best
@@ -58,7 +58,8 @@ def local_push(problem: Problem, budget: int | None = None) -> Found:
                 break
             bar = bar / TIGHTER if last <= 0.0 else min(bar / TIGHTER, last)
         edges, total = int(work.table.state[STEPS]), float(_held(work.table))
-        nodes, scores = problem.ranked(nodes, scores)
+        full = len(best) == keep and keep > 0 and least[-1] > 0.0
+        nodes, scores = (best, least) if full else problem.ranked(nodes, scores)
     if settled:
         why = "nothing was left to push" if left < NOTHING else f"the best {len(nodes):,} had settled"
         return Found(nodes, scores / total, edges, True, f"Push ended when {why}, after {edges:,} edges.")
@@ -95,7 +96,7 @@ def _expected(table: Table, problem: Problem, disk: Disk) -> tuple[np.ndarray, f
     """(the score of each slot with what is still to arrive, all that is, the last of the best scores, 0 where there are too few)."""
     scores, left = known_scores(table, 1.0 - problem.damping)
     if disk.waits():
-        disk.offsets(table.nodes[: len(scores)][table.cells[: len(scores), DEGREE] < 0.0])
+        disk.degrees(table.nodes[: len(scores)][table.cells[: len(scores), DEGREE] < 0.0])
     add_far(table, scores, problem.damping * left / max(1.0, problem.flow), problem.links)
     short = len(scores) < problem.keep
     return scores, left, 0.0 if short else float(np.partition(scores, len(scores) - problem.keep)[len(scores) - problem.keep])

@@ -5,19 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from core.graph.degrees import MANY
 from core.graph.kernels import _degree
-from core.graph.ppr.table import COUNT, DEGREE, ESTIMATE, HEAD, LIMIT, RESIDUAL, SEEN, SIZE, STEPS, find, slot_of
+from core.graph.ppr.table import COUNT, DEGREE, ESTIMATE, HEAD, LIMIT, LOW, RESIDUAL, SEEN, SIZE, STEPS, find, home, slot_of
 
-BATCH = 16  # of the queue are read ahead
+BATCH, ROW = 16, 16  # nodes of the queue, and steps of a node, that are read ahead
 DONE, SPENT = 0, -1  # of `push`: nothing over the bar is left, or the budget is spent; more is the slots it needs
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _count(nodes, cells, slot, way, out_indptr, in_indptr):
-    """The number of steps from a slot's node, looked up once."""
+def _count(nodes, cells, slot, way, out_indptr, in_indptr, few):
+    """The number of steps from a slot's node, looked up once, in `few` if it is there."""
     degree = cells[slot, DEGREE]
     if degree < 0.0:
-        degree = np.float64(_degree(nodes[slot], way, out_indptr, in_indptr))
+        count = np.int64(few[nodes[slot]]) if len(few) else MANY
+        degree = np.float64(count if count < MANY else _degree(nodes[slot], way, out_indptr, in_indptr))
         cells[slot, DEGREE] = degree
     return degree
 
@@ -37,11 +39,26 @@ def enqueue(table, bar):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _share_out(ends, weights, weighted, start, stop, gain, bar, index, place, nodes, cells, state, queue):
-    """Adds to the residuals of the nodes at the ends of some steps; those that may reach the bar queue up."""
-    ring = len(queue) - 1
+def _read(ends, start, stop, index, cells, few):
+    """Reads the cells and degrees of the nodes at the ends of some steps, without a branch that would wait for one of them."""
+    seen, known = 0.0, len(few) > 0
     for at in range(start, stop):
-        near = slot_of(index, place, nodes, cells, state, np.int64(ends[at]), bar)
+        node = np.int64(ends[at])
+        seen += cells[np.int64(index[home(index, node)] & LOW), RESIDUAL]
+        if known:
+            seen += few[node]
+    return np.int64(seen > 0.0)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _share_out(ends, weights, weighted, start, stop, gain, bar, index, place, nodes, cells, state, queue, few):
+    """Adds to the residuals of the nodes at the ends of some steps; those that may reach the bar queue up."""
+    ring, read = len(queue) - 1, start + ROW
+    for at in range(start, stop):
+        if at == read:
+            read = min(at + ROW, stop)
+            state[SEEN] += _read(ends, at, read, index, cells, few)
+        near = slot_of(index, place, nodes, cells, state, np.int64(ends[at]), bar, few)
         held = cells[near, RESIDUAL] + (gain * weights[at] if weighted else gain)
         cells[near, RESIDUAL] = held
         if held >= cells[near, LIMIT]:
@@ -60,7 +77,7 @@ def push(table, damping, bar, budget, links):
     and neighbours are read one after the other before the first is pushed, so that the processor waits for memory once.
     """
     index, place, nodes, cells, queue, state = table
-    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength = links
+    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, few = links
     ring, weighted, ahead = len(queue) - 1, len(strength) > 0, np.zeros((BATCH, 4), np.int64)
     while state[SIZE] > 0:
         batch, seen = min(state[SIZE], BATCH), 0
@@ -73,19 +90,23 @@ def push(table, damping, bar, budget, links):
                 seen += tails[ahead[at, 0]]
             if ahead[at, 2] < ahead[at, 3]:
                 seen += in_heads[ahead[at, 2]]
+        for at in range(batch):
+            seen += _read(tails, ahead[at, 0], min(ahead[at, 1], ahead[at, 0] + ROW), index, cells, few)
+            seen += _read(in_heads, ahead[at, 2], min(ahead[at, 3], ahead[at, 2] + ROW), index, cells, few)
         state[SEEN] = seen
         for at in range(batch):
             slot = queue[state[HEAD]]
             degree = ahead[at, 1] - ahead[at, 0] + ahead[at, 3] - ahead[at, 2]
-            if state[STEPS] >= budget:
+            node, mass, limit = nodes[slot], cells[slot, RESIDUAL], bar * max(1, degree)
+            waits = mass < limit < np.inf
+            if not waits and state[STEPS] >= budget:
                 return SPENT
-            if state[COUNT] + degree > len(nodes):
+            if not waits and state[COUNT] + degree > len(nodes):
                 return np.int64(state[COUNT] + degree)
             state[HEAD] = (state[HEAD] + 1) & ring
             state[SIZE] -= 1
-            node, mass, limit = nodes[slot], cells[slot, RESIDUAL], bar * max(1, degree)
             cells[slot, LIMIT], cells[slot, DEGREE] = limit, degree
-            if mass < limit < np.inf:
+            if waits:
                 continue
             state[STEPS] += degree + 1
             cells[slot, RESIDUAL] = 0.0
@@ -93,8 +114,8 @@ def push(table, damping, bar, budget, links):
             gain = damping * mass / (max(strength[node], 1e-300) if weighted else max(1, degree))
             if gain == 0.0:
                 continue
-            _share_out(tails, out_weights, weighted, ahead[at, 0], ahead[at, 1], gain, bar, index, place, nodes, cells, state, queue)
-            _share_out(in_heads, in_weights, weighted, ahead[at, 2], ahead[at, 3], gain, bar, index, place, nodes, cells, state, queue)
+            _share_out(tails, out_weights, weighted, ahead[at, 0], ahead[at, 1], gain, bar, index, place, nodes, cells, state, queue, few)
+            _share_out(in_heads, in_weights, weighted, ahead[at, 2], ahead[at, 3], gain, bar, index, place, nodes, cells, state, queue, few)
     return DONE
 
 
@@ -112,11 +133,16 @@ def known_scores(table, restart):
 def add_far(table, scores, far, links):
     """Adds to each score what is expected to arrive there from afar: `far` for each step to the node."""
     nodes, cells = table.nodes, table.cells
-    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength = links
+    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, few = links
+    if way == 3 and len(strength) == 0:
+        for slot in range(len(scores)):
+            degree = cells[slot, DEGREE]
+            scores[slot] += far * (degree if degree >= 0.0 else _count(nodes, cells, slot, way, out_indptr, in_indptr, few))
+        return
     for slot in range(len(scores)):
         node, total = nodes[slot], 0.0
         if way == 3:
-            total = strength[node] if len(strength) else _count(nodes, cells, slot, way, out_indptr, in_indptr)
+            total = strength[node]
         elif len(strength) == 0:
             total = in_indptr[node + 1] - in_indptr[node] if way == 1 else out_indptr[node + 1] - out_indptr[node]
         elif way == 1:
@@ -129,7 +155,7 @@ def add_far(table, scores, far, links):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _handed(ends, weights, start, stop, far, restart, index, nodes, cells, way, out_indptr, in_indptr, strength):
+def _handed(ends, weights, start, stop, far, restart, index, nodes, cells, way, out_indptr, in_indptr, strength, few):
     """What the nodes at the ends of some steps hand on along them, before damping."""
     total, weighted = 0.0, len(strength) > 0
     for at in range(start, stop):
@@ -138,7 +164,7 @@ def _handed(ends, weights, start, stop, far, restart, index, nodes, cells, way, 
         near = find(index, node)
         if near >= 0:
             held = cells[near, ESTIMATE] + restart * cells[near, RESIDUAL]
-            divisor = strength[node] if weighted else max(1.0, _count(nodes, cells, near, way, out_indptr, in_indptr))
+            divisor = strength[node] if weighted else max(1.0, _count(nodes, cells, near, way, out_indptr, in_indptr, few))
             total += weight * held / divisor
     return total
 
@@ -150,7 +176,7 @@ def pull(table, slots, scores, damping, far, most, links):
     Gives (scores of the slots, edges walked); a slot with more than `most` steps to it keeps the score it has.
     """
     index, nodes, cells = table.index, table.nodes, table.cells
-    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength = links
+    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, few = links
     better, walked, restart, seen = np.empty(len(slots)), 0, 1.0 - damping, 0
     for place in range(len(slots)):  # read one after the other, so that the processor waits for memory once
         node = nodes[slots[place]]
@@ -160,6 +186,14 @@ def pull(table, slots, scores, damping, far, most, links):
             seen += tails[out_indptr[node]]
     table.state[SEEN] = seen
     for place in range(len(slots)):
+        if place % BATCH == 0:
+            for next in slots[place : place + BATCH]:
+                node = nodes[next]
+                if way & 1:
+                    seen += _read(in_heads, in_indptr[node], min(in_indptr[node + 1], in_indptr[node] + ROW), index, cells, few)
+                if way & 2:
+                    seen += _read(tails, out_indptr[node], min(out_indptr[node + 1], out_indptr[node] + ROW), index, cells, few)
+            table.state[SEEN] = seen
         node, total, steps = nodes[slots[place]], 0.0, 0
         if way & 1:
             steps += in_indptr[node + 1] - in_indptr[node]
@@ -171,9 +205,9 @@ def pull(table, slots, scores, damping, far, most, links):
         walked += steps
         if way & 1:
             start, stop = in_indptr[node], in_indptr[node + 1]
-            total += _handed(in_heads, in_weights, start, stop, far, restart, index, nodes, cells, way, out_indptr, in_indptr, strength)
+            total += _handed(in_heads, in_weights, start, stop, far, restart, index, nodes, cells, way, out_indptr, in_indptr, strength, few)
         if way & 2:
             start, stop = out_indptr[node], out_indptr[node + 1]
-            total += _handed(tails, out_weights, start, stop, far, restart, index, nodes, cells, way, out_indptr, in_indptr, strength)
+            total += _handed(tails, out_weights, start, stop, far, restart, index, nodes, cells, way, out_indptr, in_indptr, strength, few)
         better[place] = damping * total
     return better, walked

@@ -10,7 +10,7 @@ from numba import njit
 from core.graph.kernels import _degree
 from core.graph.order import top_k
 from core.graph.ppr.problem import Found, Problem
-from core.graph.ppr.table import COUNT, RESIDUAL, STEPS, borrowed, slot_of
+from core.graph.ppr.table import COUNT, NOBODY, RESIDUAL, STEPS, borrowed, slot_of
 from core.graph.ppr.walking import draw
 
 EPSILON = 0.5  # the relative error
@@ -124,5 +124,5 @@ def _level(table, sources, values, first, damping, unit, random, links):
                 if share < unit:
                     share = unit if chance * unit < share else 0.0
                 if share > 0.0:
-                    cells[slot_of(index, place, nodes, cells, state, near, 0.0), RESIDUAL] += share
+                    cells[slot_of(index, place, nodes, cells, state, near, 0.0, NOBODY), RESIDUAL] += share
     return len(sources), np.int64(0)

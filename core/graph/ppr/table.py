@@ -13,12 +13,17 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from core.graph.degrees import MANY
+
 FIRST = 1 << 14  # slots of new work arrays
 LARGEST, SPARE = 1 << 18, 8  # slots of the largest that are kept for the next search, and how many such
 MULTIPLIER, LOW = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF)  # Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4)
 
 COUNT, HEAD, SIZE, STEPS, SEEN = range(5)  # of `state`: slots in use, the queue's first entry and length, edges walked, what was read ahead
 RESIDUAL, LIMIT, ESTIMATE, DEGREE = range(4)  # of `cells`: one cache line holds all that a push asks of a slot
+
+
+NOBODY = np.empty(0, np.uint8)  # degrees that are not known
 
 
 class Table(NamedTuple):
@@ -77,10 +82,16 @@ def borrowed():
 
 
 @njit(cache=True, nogil=True, inline="always")
+def home(index, node):
+    """Where in the index a node is looked for first."""
+    return (np.uint64(node + 1) * MULTIPLIER) >> np.uint64(24) & np.uint64(len(index) - 1)
+
+
+@njit(cache=True, nogil=True, inline="always")
 def find(index, node):
     """The slot of a node, -1 where it has none."""
     mask, key = np.uint64(len(index) - 1), np.uint64(node + 1)
-    at, slot = (key * MULTIPLIER) >> np.uint64(24) & mask, np.int64(-1)
+    at, slot = home(index, node), np.int64(-1)
     while index[at] != 0:
         if index[at] >> np.uint64(32) == key:
             slot = np.int64(index[at] & LOW)
@@ -90,10 +101,13 @@ def find(index, node):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def slot_of(index, place, nodes, cells, state, node, limit):
-    """The slot of a node, a new one with this limit where it has none; there must be room."""
+def slot_of(index, place, nodes, cells, state, node, bar, few):
+    """The slot of a node, a new one where it has none; there must be room.
+
+    Its limit is `bar` x its degree if `few` tells that, else `bar`.
+    """
     mask, key = np.uint64(len(index) - 1), np.uint64(node + 1)
-    at, slot = (key * MULTIPLIER) >> np.uint64(24) & mask, np.int64(-1)
+    at, slot = home(index, node), np.int64(-1)
     while index[at] != 0:
         if index[at] >> np.uint64(32) == key:
             slot = np.int64(index[at] & LOW)
@@ -104,14 +118,16 @@ def slot_of(index, place, nodes, cells, state, node, limit):
         state[COUNT] = slot + 1
         index[at] = key << np.uint64(32) | np.uint64(slot)
         place[slot], nodes[slot] = at, node
-        cells[slot, RESIDUAL], cells[slot, LIMIT], cells[slot, ESTIMATE], cells[slot, DEGREE] = 0.0, limit, 0.0, -1.0
+        count = np.int64(few[node]) if len(few) else MANY
+        cells[slot, RESIDUAL], cells[slot, ESTIMATE] = 0.0, 0.0
+        cells[slot, DEGREE], cells[slot, LIMIT] = (count, bar * max(1, count)) if count < MANY else (-1.0, bar)
     return slot
 
 
 @njit(cache=True, nogil=True)
 def put(table, node, mass):
     """Adds to the residual of a node."""
-    slot = slot_of(table.index, table.place, table.nodes, table.cells, table.state, node, np.inf)
+    slot = slot_of(table.index, table.place, table.nodes, table.cells, table.state, node, np.inf, NOBODY)
     table.cells[slot, RESIDUAL] += mass
 
 
@@ -125,7 +141,7 @@ def _clear(table):
 @njit(cache=True, nogil=True)
 def _move(table, larger):
     for slot in range(table.state[COUNT]):
-        fresh = slot_of(larger.index, larger.place, larger.nodes, larger.cells, larger.state, table.nodes[slot], 0.0)
+        fresh = slot_of(larger.index, larger.place, larger.nodes, larger.cells, larger.state, table.nodes[slot], 0.0, NOBODY)
         larger.cells[fresh] = table.cells[slot]
     for at in range(table.state[SIZE]):
         larger.queue[at] = table.queue[(table.state[HEAD] + at) & (len(table.queue) - 1)]

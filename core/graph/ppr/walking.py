@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from core.graph.kernels import _degree
-from core.graph.ppr.table import COUNT, ESTIMATE, RESIDUAL, STEPS, slot_of
+from core.graph.ppr.table import COUNT, ESTIMATE, NOBODY, RESIDUAL, STEPS, slot_of
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -55,7 +55,7 @@ def walk_residuals(table, first, rate, ends, damping, random, links):
             end, steps = _end(table.nodes[slot], damping, random, way, out_indptr, tails, in_indptr, in_heads)
             state[STEPS] += steps + 1
             if end >= 0:
-                cells[slot_of(index, place, nodes, cells, state, end, 0.0), ESTIMATE] += mass / walks
+                cells[slot_of(index, place, nodes, cells, state, end, 0.0, NOBODY), ESTIMATE] += mass / walks
     return table.state[COUNT], np.int64(0)
 
 
@@ -107,7 +107,7 @@ def push_back(table, damping, bar, budget, links):
             indptr, ends = (in_indptr, in_heads) if side == 0 else (out_indptr, tails)
             for link in range(indptr[node], indptr[node + 1]):
                 near = np.int64(ends[link])
-                held = slot_of(index, place, nodes, cells, state, near, 0.0)
+                held = slot_of(index, place, nodes, cells, state, near, 0.0, NOBODY)
                 before = cells[held, RESIDUAL]
                 cells[held, RESIDUAL] = before + damping * mass / _degree(near, way, out_indptr, in_indptr)
                 if before <= bar < cells[held, RESIDUAL]:

@@ -37,6 +37,16 @@ def test_ids_order_and_arrays_by_hand(tmp_path):
     assert [graph.degree(0, way) for way in ("out", "in", "both")] == [2, 3, 5]
 
 
+def test_degrees_in_a_byte(tmp_path):
+    # b: out to b and a, in from a twice and from itself; a: one in, two out. A star's centre has 300 edges, more than a byte holds.
+    graph = build(iter(TRIPLES), tmp_path / "g", "two")
+    assert graph.few.tolist() == [5, 3] and graph.few.dtype == np.uint8
+    star = build([("centre", "r", f"leaf {at}") for at in range(300)], tmp_path / "s", "star")
+    assert star.few.tolist() == [255] + [1] * 300
+    (star.data_folder / "few.npy").unlink()  # a store from before there was such a file
+    assert Graph.open(tmp_path / "s").few.tolist() == [255] + [1] * 300
+
+
 def test_movies_has_its_known_size(movies):
     assert (movies.n_edges, movies.n_nodes, movies.n_relations) == (133_582, 43_234, 9)
     assert movies.direction == "both"
@@ -156,7 +166,7 @@ def test_open_or_build_builds_anew_only_where_the_content_changed(tmp_path):
     assert open_or_build(source, tmp_path / "g", "g", "out").direction == "out"
 
 
-@pytest.mark.parametrize("key", [*ARRAYS, "names"])
+@pytest.mark.parametrize("key", [*ARRAYS, "names", "few"])
 def test_damage_is_a_store_error_and_mended(tmp_path, key):
     (tmp_path / "t.tsv").write_text("a\tr\tb\nb\tr\tc\n")
     graph = open_or_build(tmp_path / "t.tsv", tmp_path / "g", "g")
@@ -174,10 +184,11 @@ def test_a_bad_description_is_a_store_error(tmp_path, text):
         Graph.open(tmp_path)
 
 
-def test_changed_bytes_are_found_by_verify(tmp_path):
+@pytest.mark.parametrize("file", ["names.bin", "few.npy"])
+def test_changed_bytes_are_found_by_verify(tmp_path, file):
     graph = build(TRIPLES, tmp_path / "g", "g")
-    path = graph.data_folder / "names.bin"
-    path.write_bytes(b"zz")
+    path = graph.data_folder / file
+    path.write_bytes(path.read_bytes()[:-2] + b"zz")
     with pytest.raises(StoreError, match="damaged"):
         verify(Graph.open(tmp_path / "g"))
 
