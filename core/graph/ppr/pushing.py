@@ -205,7 +205,9 @@ def pull(table, slots, scores, damping, far, most, links):
         walked += steps
         if way & 1:
             start, stop = in_indptr[node], in_indptr[node + 1]
-            total += _handed(in_heads, in_weights, start, stop, far, restart, index, nodes, cells, way, out_indptr, in_indptr, strength, few)
+            total += _handed(
+                in_heads, in_weights, start, stop, far, restart, index, nodes, cells, way, out_indptr, in_indptr, strength, few
+            )
         if way & 2:
             start, stop = out_indptr[node], out_indptr[node + 1]
             total += _handed(tails, out_weights, start, stop, far, restart, index, nodes, cells, way, out_indptr, in_indptr, strength, few)
