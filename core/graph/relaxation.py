@@ -20,7 +20,7 @@ from core.graph.neighbourhood import links
 from core.graph.store import Graph
 from core.graph.sweeps import candidates, merge, relax, two_colours
 
-SHRINK = 1 / 200  # of the first error, what the planned half-sweeps leave where each link joins two colours
+SHRINK = 1 / 100  # of the first error, what the planned half-sweeps leave where each link joins two colours
 LEAST = 7  # half-sweeps, whatever the damping
 SETTLED = 8e-5  # what the last two half-sweeps may change, of a sum of one, for each node to keep, up to `MOST`
 MOST = 1000  # where few are kept, one that is wrong weighs more
@@ -78,7 +78,7 @@ def layout(graph: Graph) -> Layout:
 
 
 def half_sweeps(damping: float) -> int:
-    """How many half-sweeps a large graph gets: as many as leave `SHRINK` of the error, at least `LEAST`; 8 for 0.8."""
+    """How many half-sweeps a large graph gets: as many as leave `SHRINK` of the error, at least `LEAST`; 7 for 0.8."""
     shrink = damping / (1.0 + sqrt(1.0 - damping * damping))
     return LEAST if shrink == 0.0 else max(LEAST, ceil(log(SHRINK) / log(shrink)))
 
