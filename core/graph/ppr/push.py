@@ -18,7 +18,7 @@ from core.graph.ppr.pushing import DONE, SPENT, add_far, enqueue, known_scores, 
 from core.graph.ppr.table import COUNT, DEGREE, ESTIMATE, HEAD, RESIDUAL, SIZE, STEPS, Table, Work, borrowed, put
 
 FIRST, TIGHTER, FINEST = 0.1, 3.0, 1e-16  # the first bar for each node to keep, its divisor from one to the next, the last bar
-CHANGED = 2.5  # of the share of best nodes that may be missed, what may have changed from one bar to the next
+CHANGED = 1.5  # of the share of best nodes that may be missed, what may have changed from one bar to the next
 LOW, HIGH, SMALL = 0.75, 1.35, 64  # scores about the last one that are computed once more, at nodes of so many steps at most
 NOTHING = 1e-12  # the residual that counts as none
 AHEAD, LOOK, WHOLE = 512, 2000, 1 << 31  # nodes read ahead from the disk, edges between looks whether it is waited for, steps of a node
