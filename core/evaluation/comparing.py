@@ -6,13 +6,16 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from core.apart import apart
 from core.errors import BadInput, StoreError
 from core.evaluation.pageranks import MethodRow, compare_methods
 from core.graph.lookup import names
+from core.graph.opening import open_same, worked_on_apart
 from core.graph.store import Graph
 from core.indexes.place import index_folder, keep
 from core.spans import with_time_left
@@ -48,20 +51,35 @@ class Comparison:
 
 
 def compare(graph: Graph, wish: Wish, progress: Tell, check: Callable[[], None]) -> Comparison:
-    """Measure and keep. Raises BadInput where there is nothing to measure with, StoreError, and what `check` raises."""
+    """Measure and keep; a large graph is measured on in a process of its own, so that a cancel takes effect at once and nothing
+    else is held up. Raises BadInput where there is nothing to measure with, HopscopeError for what goes wrong in that process,
+    StoreError, and what `check` raises."""
     if not wish.methods:
         raise BadInput("Choose at least one method.")
     progress("Getting the methods ready", None)
-    drawn = starts(graph, wish)
-    if not drawn:
-        raise BadInput("None of the questions names an entity of this graph; choose another set, or random entities.")
-    tell = with_time_left(progress)
-    rows = compare_methods(graph, wish.methods, drawn, wish.keep, wish.damping, wish.direction, wish.recall, tell, check)
+    if worked_on_apart(graph):
+        rows = apart(_measured, graph.folder, graph.digest, wish, progress=progress, check=check)
+    else:
+        rows = measure(graph, wish, progress, check)
     done = Comparison(wish, tuple(rows), time.time())
     told = [asdict(one) for one in (done, *kept(graph))[:KEPT]]
     text = json.dumps({"version": VERSION, "comparisons": told}, ensure_ascii=False)
     keep(index_folder(graph) / FILE, lambda stream: stream.write(text.encode()))
     return done
+
+
+def measure(graph: Graph, wish: Wish, progress: Tell, check: Callable[[], None]) -> list[MethodRow]:
+    """A row for each method wished for. Raises BadInput, and what `check` raises."""
+    drawn = starts(graph, wish)
+    if not drawn:
+        raise BadInput("None of the questions names an entity of this graph; choose another set, or random entities.")
+    tell = with_time_left(progress)
+    return compare_methods(graph, wish.methods, drawn, wish.keep, wish.damping, wish.direction, wish.recall, tell, check)
+
+
+def _measured(folder: Path, digest: str, wish: Wish, progress: Tell, check: Callable[[], None]) -> list[MethodRow]:
+    """`measure`, on a graph that is opened first."""
+    return measure(open_same(folder, digest), wish, progress, check)
 
 
 def starts(graph: Graph, wish: Wish) -> list[Question | tuple[int, ...]]:

@@ -14,6 +14,9 @@ from core.graph.store import Graph
 from core.types import Question
 
 TIED = 1e-7  # scores that differ by less of their size count as equal
+LEAST, SECONDS_A_STEP = 5e-3, 4e-7  # seconds of a question; of exact PageRank by the steps of the graph
+MILLION, CAPPED = 1_000_000, {"push": 0.1, "rbs": 4.0, "fora": 10.0, "topppr": 20.0, "partition": 1.0}  # nodes from which on the caps bind
+BYTES_A_NODE = 64  # that solving the equation takes
 Tell = Callable[[str, float | None], None]
 
 
@@ -56,34 +59,66 @@ def compare_methods(
 ) -> list[MethodRow]:
     """A row for each method, in the order asked. `questions` are questions with entities, or seeds alone.
 
-    Each method answers every question once before the next method begins. Raises BadInput where there is no question,
-    BadParameter as `top_pagerank`, UnknownEntity for an entity that the graph lacks.
+    Each method answers every question once before the next method begins. Raises BadInput where there is no question, or where
+    the graph is too large for a method or for the exact answer, BadParameter as `top_pagerank`, UnknownEntity for an entity that
+    the graph lacks.
     """
     from core.graph.pagerank import pagerank_exact
 
     asked = [ask(graph, question) for question in questions]
     if not asked:
         raise BadInput("There is no question to compare PageRank methods on.")
-    todo, done = len(asked) * (len(methods) + 1), 0
+    told = no_room(graph) or next(filter(None, (unfit(graph, method) for method in methods)), "")
+    if told:
+        raise BadInput(told)
+    cost = {method: expected(graph, method, direction) for method in ("exact", *methods)}
+    todo, done = len(asked) * cost["exact"] + (len(asked) + 1) * sum(cost[method] for method in methods), 0.0
 
     trials = [Trial(graph, method, keep, damping, direction, recall) for method in methods]
     for trial in trials:
         check()
-        trial.prepare(asked[0], progress, check)
+        trial.prepare(asked[0], lambda text, share=None, done=done: progress(text, done / todo), check)
+        done += cost[trial.method]
     for trial in trials:
         for place, question in enumerate(asked):
             check()
             progress(f"PageRank by {trial.method}: question {place + 1:,} of {len(asked):,}", done / todo)
             trial.answer(question, check)
-            done += 1
+            done += cost[trial.method]
     for place, question in enumerate(asked):
         check()
         progress(f"Exact PageRank: question {place + 1:,} of {len(asked):,}", done / todo)
         exact = pagerank_exact(graph, question.seeds, damping, direction)
         for trial in trials:
             trial.recalls.append(tie_aware_recall(exact, trial.kept[place], keep))
-        done += 1
+        done += cost["exact"]
     return [trial.row(asked) for trial in trials]
+
+
+def unfit(graph: Graph, method: str) -> str:
+    """Why a method cannot be used on a graph, empty where it can."""
+    from core.indexes.communities import too_large
+
+    told = too_large(graph) if method == "partition" else ""
+    return f"PageRank inside Leiden clusters: {told}" if told else ""
+
+
+def no_room(graph: Graph) -> str:
+    """Why the exact PageRank of a graph cannot be worked out here, empty where it can or where nobody tells what memory is free."""
+    need, there = BYTES_A_NODE * graph.n_nodes, free_memory()
+    if there is None or need <= there:
+        return ""
+    return (
+        f"The exact PageRank of {graph.n_nodes:,} nodes, which all methods are held against, takes about {need / 1e9:.1f} GB of memory; "
+        f"{there / 1e9:.1f} GB are free here."
+    )
+
+
+def expected(graph: Graph, method: str, direction: str = "graph") -> float:
+    """About how many seconds a question takes a method on one slow core, at most, without what it needs prepared."""
+    if method in CAPPED:
+        return max(LEAST, CAPPED[method] * min(1.0, graph.n_nodes / MILLION))
+    return max(LEAST, SECONDS_A_STEP * graph.n_edges * (2 if graph.resolve(direction) == "both" else 1))
 
 
 def ask(graph: Graph, question: Question | Sequence[int]) -> Asked:
@@ -131,7 +166,8 @@ class Trial:
             start = time.perf_counter()
             clusters(self.graph, progress, check)
             self.prepared = time.perf_counter() - start
-        top_pagerank(self.graph, question.seeds, **self.asking)
+        progress(f"Getting PageRank by {self.method} ready", None)
+        top_pagerank(self.graph, question.seeds, progress=progress, check=check, **self.asking)
 
     def answer(self, question: Asked, check: Callable[[], None]) -> None:
         """Keeps the best nodes of a question, and how long that took."""
@@ -187,6 +223,15 @@ def reset_peak() -> int | None:
     except OSError:
         return None
     return peak()
+
+
+def free_memory() -> int | None:
+    """Bytes of memory that are free, or can be freed at once; None where the system does not tell (it does on Linux)."""
+    try:
+        with open("/proc/meminfo") as file:
+            return next((int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable")), None)
+    except OSError:
+        return None
 
 
 def peak() -> int:

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from core.apart import apart
+from core.errors import BadInput
+from core.graph.opening import open_same, worked_on_apart
 from core.graph.store import Graph
 from core.indexes.place import index_folder, keep
 
@@ -75,12 +78,35 @@ def prepare(graph: Graph, max_size: int, progress: Tell, check: Callable[[], Non
 
 
 def detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], None]) -> np.ndarray:
-    """The community of each node, int32 [n], numbered by first member.
+    """The community of each node, int32 [n], numbered by first member. Raises BadInput for a graph too large, and what `check` raises.
+
+    A large graph is clustered in a process of its own: igraph holds the interpreter for as long as it is at it.
 
     Leiden for modularity on the undirected graph (parallel edges weigh more); each community of more than `max_size`
     nodes is split again by Leiden on the subgraph that it induces, until it is small enough or Leiden leaves it whole.
     Microsoft's GraphRAG clusters only the largest connected component; here every node belongs to a community.
     """
+    told = too_large(graph)
+    if told:
+        raise BadInput(told)
+    if worked_on_apart(graph):
+        return apart(_detected, graph.folder, graph.digest, max_size, progress=progress, check=check)
+    return _detect(graph, max_size, progress, check)
+
+
+def too_large(graph: Graph) -> str:
+    """Why the communities of a graph are not found here, empty where they are."""
+    from core.graph.ppr.partition import LARGEST
+
+    return f"{graph.n_edges:,} triples are too many to be clustered here; at most {LARGEST:,}." if graph.n_edges > LARGEST else ""
+
+
+def _detected(folder: Path, digest: str, max_size: int, progress: Tell, check: Callable[[], None]) -> np.ndarray:
+    """`_detect`, for a graph that is opened first."""
+    return _detect(open_same(folder, digest), max_size, progress, check)
+
+
+def _detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], None]) -> np.ndarray:
     import igraph
 
     progress("Finding communities", 0.0)

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from core.cluster import Lost, Workers
-from core.errors import HopscopeError
+from core.errors import HopscopeError, StoreError
 from core.graph.store import Graph
 from core.indexes.place import keep
 
@@ -92,8 +92,12 @@ class Blocks:
         return range(number * BLOCK, min(count(self.graph, self.of), (number + 1) * BLOCK))
 
     def read(self, number: int) -> np.ndarray:
-        """A block's vectors, by memory map."""
-        return np.load(block_file(self.folder, number), mmap_mode="r")
+        """A block's vectors, by memory map. Raises StoreError where they are damaged."""
+        file = block_file(self.folder, number)
+        try:
+            return np.load(file, mmap_mode="r")
+        except (OSError, ValueError, EOFError) as error:
+            raise StoreError(f"{file} is damaged ({error}); delete it and build the vectors again.") from None
 
     def missing(self) -> list[int]:
         """The blocks that are not there yet."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import tempfile
 import threading
@@ -15,6 +16,7 @@ from core.graph.store import Graph
 from core.home import home
 
 NAMED = 16  # letters of the digest in a folder's name
+AT_WORK = "building"  # beside its lock file, in a folder that is made bit by bit
 
 
 def index_folder(graph: Graph) -> Path:
@@ -43,6 +45,18 @@ def keep(file: Path, write: Callable[[IO[bytes]], None]) -> None:
             raise
     except OSError as error:
         raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from None
+
+
+def being_made(folder: Path) -> bool:
+    """Whether some process is making what lies in a folder."""
+    try:
+        with open(folder / f"{AT_WORK}.lock", "rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False  # nobody ever did
+    return False
 
 
 @contextmanager

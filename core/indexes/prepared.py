@@ -14,12 +14,12 @@ from stat import S_ISDIR
 from core.errors import StoreError
 from core.graph.store import Graph
 from core.indexes import own
-from core.indexes.place import NAMED, index_folder
+from core.indexes.place import NAMED, being_made, index_folder
 from core.indexes.table import KINDS, Kind
 from core.jobs import Job, Jobs
 from core.spans import with_time_left
 
-READY, PARTLY, OTHER, ABSENT = "ready", "partly there", "for another setting", "not built"
+READY, PARTLY, OTHER, ABSENT, DAMAGED = "ready", "partly there", "for another setting", "not built", "damaged"
 SETTLED = 600.0  # seconds after which a file that was never put in place is one that a killed process left
 
 
@@ -40,17 +40,20 @@ class Prepared:
     """A kind of index and what of it is there for a graph.
 
     `parts` is how many of its parts are there and how many there can be, where that is known; `lacks` says why it cannot
-    be made here, empty where it can.
+    be made here, empty where it can; `damage` why what is there cannot be read, empty where it can.
     """
 
     kind: Kind
     kept: tuple[Kept, ...]
     parts: tuple[int, int] | None
     lacks: str
+    damage: str = ""
 
     @property
     def state(self) -> str:
-        """READY, PARTLY, OTHER where only what other settings or models read is there, or ABSENT."""
+        """READY, PARTLY, DAMAGED, OTHER where only what other settings or models read is there, or ABSENT."""
+        if self.damage:
+            return DAMAGED
         if not any(one.usual for one in self.kept):
             return OTHER if self.kept else ABSENT
         return PARTLY if self.parts is not None and self.parts[0] < self.parts[1] else READY
@@ -95,8 +98,12 @@ def _prepared(graph: Graph, models, kind: Kind, entries: Sequence[Path]) -> Prep
     usual = "" if absent else kind.usual(graph, models)
     matches = [(path, match) for path in entries if (match := kind.match(path.name))]
     kept = tuple(Kept(path, kind.words(match), *_weight(path), path.name == usual) for path, match in matches)
-    parts = kind.coverage(graph, models) if kept and not absent else None
-    return Prepared(kind, kept, parts, kind.lacks(graph) or next(iter(absent), ""))
+    lacks, parts = kind.lacks(graph) or next(iter(absent), ""), None
+    try:
+        parts = kind.coverage(graph, models) if kept and not absent else None
+    except StoreError as error:
+        return Prepared(kind, kept, None, lacks, str(error))
+    return Prepared(kind, kept, parts, lacks)
 
 
 def leftovers(graph: Graph) -> list[Leftover]:
@@ -142,7 +149,7 @@ def building(jobs: Jobs, graph: Graph, kind: Kind) -> Job | None:
 
 
 def delete(jobs: Jobs, graph: Graph, kind: Kind) -> None:
-    """Deletes every file of a kind. Raises StoreError while it is built, or read by a question."""
+    """Deletes every file of a kind. Raises StoreError while it is built, here or by another process, or read by a question."""
     if building(jobs, graph, kind):
         raise StoreError(f"“{kind.title}” is being built; cancel that first.")
     _remove(graph, kind)
@@ -152,6 +159,8 @@ def _remove(graph: Graph, kind: Kind) -> None:
     kind.forget(graph)
     for path in sorted(index_folder(graph).iterdir()):
         if kind.owns(path.name):
+            if being_made(path):
+                raise StoreError(f"“{kind.title}” is being built by another process; delete it when that is done.")
             _unlink(path)
 
 

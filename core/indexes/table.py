@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from core.graph.ppr.partition import CLUSTER, LARGEST
+from core.graph.ppr.partition import CLUSTER
 from core.graph.store import Graph
 from core.indexes import cases as memory
 from core.indexes import chains, communities, own, vectors
@@ -18,7 +18,7 @@ STEPS = 3  # of the operators Chain ranking and Case memory, where nobody change
 SOLVED = 1000  # questions of each set
 LEARNT_FROM = ("-dev", "-train")  # how the names of question sets end whose answers may be learnt from
 SECONDS_A_TEXT = {"nodes": 2e-3, "triples": 5e-3}  # to encode
-SECONDS_A_NODE, SECONDS_A_CHAIN, SECONDS_A_CASE, SECONDS_A_REPORT = 2e-5, 4e-3, 1.2e-2, 8.0  # on one slow core, as measured
+SECONDS_A_NODE, SECONDS_A_CHAIN, SECONDS_A_CASE, SECONDS_A_REPORT = 3.3e-5, 4e-3, 1.2e-2, 8.0  # on one slow core, as measured
 COUNTED = 100_000  # communities up to which it is looked up which of them have a report
 BESIDE = r"(?<=\.sqlite)-(journal|wal|shm)$"
 WAYS = {"both": "both ways", "out": "along the triples", "in": "against the triples"}
@@ -105,10 +105,6 @@ def _nothing_solved(graph: Graph) -> str:
     )
 
 
-def _too_large(graph: Graph) -> str:
-    return f"{graph.n_edges:,} triples are too many to be clustered here; at most {LARGEST:,}." if graph.n_edges > LARGEST else ""
-
-
 def _write_reports(graph: Graph, models, tell: Tell, check: Check) -> None:
     found = communities.communities(graph, progress=tell, check=check)
     order = (-found.sizes()).argsort(kind="stable").tolist()
@@ -135,11 +131,13 @@ def _vectors(of: vectors.Of, title: str, purpose: str) -> Kind:
     """The kind of the vectors of nodes or of triples."""
 
     def many(graph: Graph) -> str:
-        total = vectors.count(graph, of)
+        total, items = vectors.count(graph, of), "entities" if of == "nodes" else of
+        if of == "nodes" and getattr(graph, "numbered", False):
+            return "The entities of this graph are only numbered; there are no names to encode."
         if total <= vectors.LIMIT:
             return ""
         return (
-            f"{total:,} {of} are more than are encoded from here ({vectors.LIMIT:,}). The command line does it, and says what that "
+            f"{total:,} {items} are more than are encoded from here ({vectors.LIMIT:,}). The command line does it, and says what that "
             f"takes: python -m core index vectors --graph {graph.folder or graph.name} --of {of}"
         )
 
@@ -174,7 +172,7 @@ KINDS = {
             lambda graph, models: f"communities-{communities.MAX_SIZE}.npy",
             lambda graph, models, tell, check: communities.prepare(graph, communities.MAX_SIZE, tell, check),
             lambda graph, models: graph.n_nodes * SECONDS_A_NODE,
-            lacks=_too_large,
+            lacks=communities.too_large,
         ),
         Kind(
             "clusters",
@@ -186,7 +184,7 @@ KINDS = {
             lambda graph, models: f"communities-{CLUSTER}.npy",
             lambda graph, models, tell, check: communities.prepare(graph, CLUSTER, tell, check),
             lambda graph, models: graph.n_nodes * SECONDS_A_NODE,
-            lacks=_too_large,
+            lacks=communities.too_large,
         ),
         Kind(
             "reports",
@@ -203,6 +201,7 @@ KINDS = {
             models=("answer",),
             parts="communities have a report",
             coverage=_written,
+            lacks=communities.too_large,
         ),
         Kind(
             "chains",

@@ -20,7 +20,7 @@ from core.graph.write import locked
 from core.indexes import encoded
 from core.indexes.chains import fingerprint
 from core.indexes.encoded import DONE, Blocks, Encode, Of, Tell, count, here, texts
-from core.indexes.place import free, index_folder, keep, waiting
+from core.indexes.place import AT_WORK, free, index_folder, keep, waiting
 from core.spans import span
 
 VERSION, HELD = 1, 4
@@ -105,7 +105,8 @@ def build(
     than `limit` nodes or triples, and StoreError.
     """
     folder = place(graph, encoder, of)
-    with locked(folder / "building", True, check):
+    progress("Waiting until no other process is at it", None)
+    with locked(folder / AT_WORK, True, check):
         ready = opened(folder)
         if ready is not None:
             return ready
@@ -139,7 +140,7 @@ def opened(folder: Path) -> VectorIndex | None:
 def coverage(graph: Graph, encoder, of: Of) -> tuple[int, int]:
     """How many nodes or triples are encoded, and how many there are; all only once the index is finished too."""
     folder, total = place(graph, encoder, of), count(graph, of)
-    if (folder / DONE).exists():
+    if (folder / DONE).exists() and opened(folder) is not None:
         return total, total
     blocks = Blocks(graph, of, folder)
     return min(total - 1, (len(blocks) - len(blocks.missing())) * encoded.BLOCK), total

@@ -11,6 +11,7 @@ import streamlit as st
 from core.errors import HopscopeError
 from core.indexes.prepared import (
     ABSENT,
+    DAMAGED,
     OTHER,
     PARTLY,
     READY,
@@ -35,6 +36,7 @@ from pages.parts.working import working
 BADGES = {
     READY: ("green", ":material/check:"),
     PARTLY: ("blue", ":material/clock_loader_40:"),
+    DAMAGED: ("red", ":material/error:"),
     OTHER: ("gray", None),
     ABSENT: ("gray", None),
 }
@@ -92,8 +94,9 @@ def _card(graph: Any, one: Prepared) -> None:
             st.write(kind.purpose)
             for line in _facts(graph, one, at_work):
                 st.caption(plain(line))
-        if one.lacks and not at_work:
-            st.text(one.lacks)
+        if not at_work:
+            for told in filter(None, (one.damage, one.lacks)):
+                st.text(told)
         if job is not None:
             _building(kind, one, job)
 
@@ -109,7 +112,7 @@ def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
         facts += [size(kept.size), ago(now - kept.changed)]
         facts += [] if kept.usual or one.lacks else ["read only by lines that ask for this setting or model"]
         lines.append("  ·  ".join(facts))
-    if one.state != READY and not one.lacks and not at_work and one.kind.build is not None:
+    if one.state not in (READY, DAMAGED) and not one.lacks and not at_work and one.kind.build is not None:
         missing = 1 - one.parts[0] / max(1, one.parts[1]) if one.state == PARTLY else 1
         lines.append(f"Building {'the rest ' * (one.state == PARTLY)}takes {one.kind.takes(graph, engine().models, missing)}.")
     return lines
@@ -117,7 +120,7 @@ def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
 
 def _buttons(graph: Any, one: Prepared) -> None:
     kind, name = one.kind, one.kind.name
-    if kind.build is not None and not one.lacks:
+    if kind.build is not None and not one.lacks and not one.damage:
         if one.state != READY:
             label = "Go on" if one.state == PARTLY else "Build"
             st.button(label, key=f"build-{name}", icon=":material/play_arrow:", on_click=_start, args=(graph, kind))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -11,6 +12,9 @@ from core.datasets import dataset_of
 from core.errors import HopscopeError
 from core.evaluation.comparing import RANDOM, Comparison, Wish, compare, kept
 from core.evaluation.pagerankplot import PUBLISHED, SOURCE, method_figure
+from core.evaluation.pageranks import expected, no_room, unfit
+from core.indexes.place import index_folder
+from core.indexes.table import KINDS
 from core.jobs import CANCELLED, Job
 from core.operators.base import DIRECTIONS, parameters
 from core.operators.extract import PersonalizedPageRank
@@ -27,6 +31,7 @@ TITLES = {
     "rbs": "RBS",
     "partition": "Inside Leiden clusters",
 }
+LONG = 2.0  # seconds of a question from which on they are told beforehand
 SLOW = ("fora", "topppr")
 SLOW_HELP = "FORA and TopPPR keep the guarantees of their papers, which may cost minutes a question; they are not chosen at first."
 WAYS = {"graph": "as the graph says", "out": "along the triples", "in": "against the triples", "both": "both ways"}
@@ -64,8 +69,10 @@ def _form(graph: Any) -> Wish | None:
     methods, known = by["method"].choices, dataset_of(graph_name())
     sets = {name: one.title for name, one in known.sets.items() if one.graphs == "union"} if known else {}
     with st.form("pageranks"):
-        first = [name for name in methods if name not in SLOW]
+        first = [name for name in methods if name not in SLOW and not unfit(graph, name)]
         chosen = st.multiselect("Methods", methods, first, format_func=lambda name: TITLES.get(name, name), help=SLOW_HELP)
+        for line in _warnings(graph, methods):
+            st.caption(plain(line))
         with st.container(horizontal=True):
             label = lambda name: f"questions of {sets[name]}" if name else "entities drawn at random"
             source = st.selectbox("Start from", [*sets, RANDOM], format_func=label, width=300)
@@ -79,6 +86,21 @@ def _form(graph: Any) -> Wish | None:
         if not st.form_submit_button("Compare", type="primary", icon=":material/play_arrow:"):
             return None
     return Wish(tuple(chosen), source, int(count), int(keep), float(damping), way, float(recall), int(seed))
+
+
+def _warnings(graph: Any, methods: Sequence[str]) -> list[str]:
+    """Which methods cannot be used on the graph, and how long the slow ones take."""
+    long = {name: seconds for name in methods if not unfit(graph, name) and (seconds := expected(graph, name)) >= LONG}
+    told = [no_room(graph), *(unfit(graph, name) for name in methods)]
+    if long:
+        each = ", ".join(f"{TITLES.get(name, name)} {span(seconds)}" for name, seconds in long.items())
+        told.append(
+            f"On this graph a question takes up to about: {each}. All methods are held against the exact answer, which is worked out last."
+        )
+    clusters = KINDS["clusters"]
+    if "partition" in methods and not clusters.lacks(graph) and not (index_folder(graph) / clusters.usual(graph, None)).exists():
+        told.append(f"{TITLES['partition']}: the clusters are found first, once; that takes {clusters.takes(graph, None)}.")
+    return [line for line in told if line]
 
 
 def _working(job: Job) -> None:

@@ -1,10 +1,12 @@
 """Comparisons of PageRank methods: what they start from, and what is kept of them."""
 
 import json
+import time
 
 import pytest
 
-from core.errors import BadInput, Cancelled, StoreError
+from core.errors import BadInput, Cancelled, HopscopeError, StoreError
+from core.evaluation import comparing
 from core.evaluation.comparing import FILE, KEPT, Wish, compare, kept, starts
 from core.graph.build import build
 from core.indexes.place import index_folder
@@ -88,4 +90,34 @@ def test_what_another_version_kept_is_let_go(films):
     known = json.loads(file.read_text("utf-8"))
     del known["comparisons"][0]["rows"][0]["edges"]
     file.write_text(json.dumps(known), "utf-8")
+    assert kept(films) == []
+
+
+def stuck(folder, digest, wish, progress, check):
+    progress("PageRank by a method that never looks up", 0.5)
+    time.sleep(600)
+
+
+def test_a_large_graph_is_measured_in_another_process_with_the_same_result(films, asked, monkeypatch):
+    here, said = compare(films, Wish(("push",), asked, 3, keep=3), told, go_on), []
+    monkeypatch.setattr("core.graph.opening.LARGE", 0)
+    apart = compare(films, Wish(("push",), asked, 3, keep=3), lambda text, share=None: said.append(text), go_on)
+    measured = lambda done: [(row.method, row.questions, row.recall, row.answer_recall, row.components) for row in done.rows]
+    assert measured(apart) == measured(here) and any("question 2 of 2" in text for text in said)
+    build([*TRIPLES, ("Two", "has_genre", "Drama")], films.folder, "films", "both")
+    with pytest.raises(HopscopeError, match="built anew just now"):
+        compare(films, Wish(("push",)), told, go_on)
+
+
+def test_a_cancel_takes_effect_in_the_middle_of_a_method(films, monkeypatch):
+    said = []
+    monkeypatch.setattr("core.graph.opening.LARGE", 0)
+    monkeypatch.setattr(comparing, "_measured", stuck)
+
+    def check():
+        if "PageRank by a method that never looks up" in said:
+            raise Cancelled()
+
+    with pytest.raises(Cancelled):
+        compare(films, Wish(("push",)), lambda text, share=None: said.append(text), check)
     assert kept(films) == []

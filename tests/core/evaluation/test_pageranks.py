@@ -1,10 +1,13 @@
 """Methods compared on the five nodes of the film graph, their numbers worked out by hand."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from core.errors import BadInput
-from core.evaluation.pageranks import compare_methods, tie_aware_recall
+from core.errors import BadInput, Cancelled
+from core.evaluation.pageranks import BYTES_A_NODE, Asked, Trial, compare_methods, expected, tie_aware_recall, unfit
+from core.graph import pagerank
 from core.types import Question
 
 
@@ -40,3 +43,43 @@ def test_every_method_on_five_nodes(films, tmp_path, monkeypatch):
         assert row.recall == 1.0 and row.edges > 0 and row.answer_recall is None  # five nodes hold each other's best five
     shares = [share for text, share in told if text.startswith("PageRank by")]
     assert shares == sorted(shares) and rows[3].prepared_s >= 0
+
+
+@pytest.mark.parametrize("method", ["fora", "topppr", "rbs"])
+def test_a_cancel_reaches_into_a_method(films, method, monkeypatch):
+    inside, real = [], pagerank.top_pagerank
+
+    def watched(*asked, **more):
+        inside.append(True)
+        try:
+            return real(*asked, **more)
+        finally:
+            inside.clear()
+
+    def check():
+        if inside:
+            raise Cancelled()
+
+    monkeypatch.setattr(pagerank, "top_pagerank", watched)
+    with pytest.raises(Cancelled):
+        compare_methods(films, (method,), [(0,)], keep=3, check=check)
+    with pytest.raises(Cancelled):
+        Trial(films, method, 3, 0.8, "both", 0.97).answer(Asked((0,)), check)
+
+
+def test_what_a_graph_is_too_large_for_is_said_before_anything_begins(films, monkeypatch):
+    told = []
+    monkeypatch.setattr("core.graph.ppr.partition.LARGEST", 3)
+    with pytest.raises(BadInput, match="Leiden clusters: 5 triples are too many"):
+        compare_methods(films, ("push", "partition"), [(0,)], progress=lambda *said: told.append(said))
+    monkeypatch.setattr("core.evaluation.pageranks.free_memory", lambda: 5 * BYTES_A_NODE - 1)
+    with pytest.raises(BadInput, match="The exact PageRank of 5 nodes"):
+        compare_methods(films, ("push",), [(0,)], progress=lambda *said: told.append(said))
+    assert not told and unfit(films, "push") == ""
+
+
+def test_slow_methods_and_large_graphs_are_expected_to_take_longer(films):
+    larger = SimpleNamespace(n_nodes=1_000_000, n_edges=3_000_000, resolve=lambda direction: "both" if direction == "graph" else direction)
+    assert expected(larger, "push") < expected(larger, "exact") < expected(larger, "fora")
+    assert expected(larger, "exact", "out") == expected(larger, "exact") / 2
+    assert expected(films, "fora") < 0.1
