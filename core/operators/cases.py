@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from core.graph.chains import Chain
     from core.indexes.cases import Cases
 
-SHARP = 32  # a neighbour's weight is its cosine to this power: at 0.9 it weighs 0.03 of one at 1
-WORDS = 20  # a chain that is 0.1 more like the question in words, as chain ranking holds them, weighs e² = 7 times as much
+SHARP = 48  # a neighbour's weight is its cosine to this power: at 0.9 it weighs 0.006 of one at 1
+WORDS = 30  # a chain that is 0.1 more like the question in words, as chain ranking holds them, weighs e³ = 20 times as much
 LEAST_FIT = 0.5  # F1 below which a chain is no solution
 TWIN = 0.99999  # cosine of two questions that differ in nothing but the entity
 TWIN_NOTE = "The very same question was solved for another entity, as happens where a set is made from templates."
@@ -58,8 +58,8 @@ class CaseMemory(Operator):
     """The ends of the relation chains that solved the most similar questions, the chain with most votes first.
 
     Each solved question stands for the shortest chain whose ends best reproduce its answers (F1), or for all that tie. The
-    `neighbours` most similar ones, entities masked, whose chain starts at the seeds vote for it with weight cosine ^ 32 x
-    F1 x exp(20 x likeness), where likeness is chain ranking's score of the chain. Where none is similar enough, chain
+    `neighbours` most similar ones, entities masked, whose chain starts at the seeds vote for it with weight cosine ^ 48 x
+    F1 x exp(30 x likeness), where likeness is chain ranking's score of the chain. Where none is similar enough, chain
     ranking alone decides. A question that is itself among the cases does not vote. After case-based reasoning over
     knowledge bases (CBR-KBQA, EMNLP 2021); the weights were chosen on development questions of MetaQA.
     """
@@ -173,7 +173,7 @@ def _leads(state: State, ctx: Context, chain: Chain, direction: str) -> bool:
 
 
 def _likeness(state: State, ctx: Context, recorder: Recorder, chains: Collection[Chain], by: Any) -> dict[Chain, float]:
-    """exp(20 x likeness of the chain in words and the question); a chain that is not in the index is as the least of the others."""
+    """exp(30 x likeness of the chain in words and the question); a chain that is not in the index is as the least of the others."""
     index, question = in_words(state, ctx, recorder, by)
     known = [chain for chain in chains if chain in index.place]
     scores = dict(zip(known, index.scores(question, [index.place[chain] for chain in known]).tolist()))

@@ -90,13 +90,22 @@ def test_the_chain_of_the_nearest_case_answers(kit, solved):
 
 
 def test_votes_by_hand(kit, solved):
-    # "which kinds by X" is the question itself; "what kinds by X" shares 3 of 4 words: cosine 3/4, weight (3/4)^32 = 0.0001
+    # "which kinds by X" is the question itself; "what kinds by X" shares 3 of 4 words: cosine 3/4, weight (3/4)^48 = 0.000001
     solved += [Question("which kinds by Two", entities=("Two",), answers=("1999",)), KINDS_BY_ANN]
     memory = CaseMemory("own", alike=0.5)
     after, found = answers(kit, memory, "what kinds by Ann", "Ann")
     (votes,) = after.trace[-1].notes
     # from Ann, only the chain (1, 4) of the second case leads anywhere: release_year starts at films
     assert found == ["Drama"] and "1 voted" in votes and "directed_by_reverse -> has_genre" in votes and "(0.75)" in votes
+
+
+def test_votes_are_as_the_cosine_to_the_power_of_48(kit, solved):
+    # "what exactly about X" shares 3 of 4 words with "what about X": cosine 3 / (3 x 4) ^ 0.5, its 48th power (3/4) ^ 24; "the director of
+    # the thing X" and "the genre of the thing X" are as like the question, so that the votes are as 1 and (3/4) ^ 24
+    solved += [Question("what about Two", entities=("Two",), answers=("Ann",))]
+    solved += [Question("what exactly about One", entities=("One",), answers=("Drama",))]
+    after, found = answers(kit, CaseMemory("own"), "what about One", "One")
+    assert found == ["Ann"] and after.paths.scores == pytest.approx((1 / (1 + 0.75**24), 0.75**24 / (1 + 0.75**24)), rel=1e-4)
 
 
 def test_a_question_is_never_its_own_case_and_unlike_ones_do_not_vote(kit, solved):
