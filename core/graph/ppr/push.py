@@ -1,10 +1,10 @@
 """Local forward push whose bar falls until the best nodes are found.
 
 A first-in first-out push (Andersen, Chung, Lang 2006) leaves to each node an estimate, which is certain, and a residual that
-has yet to flow. Three things make few pushes enough to rank by. What stays of a residual where it lies counts already:
-estimate + restart x residual. The rest of all residuals will arrive somewhere: after a few steps a walk is near the
-stationary distribution, so each node is given its share by the number of steps that lead to it. And the nodes about the last
-place are decided by the equation itself: each is computed once more from its neighbours.
+has yet to flow. Three things make few pushes enough to rank by. What stays of a residual where it lies counts already: what
+restarts there at once, and after it came back from a neighbour. The rest of all residuals will arrive somewhere: after a few
+steps a walk is near the stationary distribution, so each node is given its share by the number of steps that lead to it. And
+the nodes about the last place are decided by the equation itself: each is computed once more from its neighbours.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from core.graph.ppr.problem import Found, Problem
 from core.graph.ppr.pushing import DONE, SPENT, add_far, enqueue, known_scores, pull, push
 from core.graph.ppr.table import COUNT, DEGREE, ESTIMATE, HEAD, RESIDUAL, SIZE, STEPS, Table, Work, borrowed, put
 
-FIRST, TIGHTER, FINEST = 0.1, 3.0, 1e-16  # the first bar for each node to keep, its divisor from one to the next, the last bar
-CHANGED = 1.5  # of the share of best nodes that may be missed, what may have changed from one bar to the next
-LOW, HIGH, SMALL = 0.75, 1.35, 64  # scores about the last one that are computed once more, at nodes of so many steps at most
+FIRST, TIGHTER, FINEST = 0.1, 2.0, 1e-16  # the first bar for each node to keep, its divisor from one to the next, the last bar
+LOW, HIGH, SMALL = 0.75, 1.35, 256  # scores about the last one that are computed once more, at nodes of so many steps at most
 NOTHING = 1e-12  # the residual that counts as none
 AHEAD, LOOK, WHOLE = 512, 2000, 1 << 31  # nodes read ahead from the disk, edges between looks whether it is waited for, steps of a node
 WORK, LEAST = 15, 200_000  # edges for each node to keep, over the share that may be missed; and at least
@@ -52,7 +51,7 @@ def local_push(problem: Problem, budget: int | None = None) -> Found:
                 nodes = work.table.nodes[: len(scores)].copy()
                 best, least = top_k(nodes, steady(scores), keep)
                 if before is not None and not settled and problem.recall < 1.0:
-                    settled = 1.0 - np.isin(best, before).mean() <= CHANGED * (1.0 - problem.recall)
+                    settled = 1.0 - np.isin(best, before).mean() <= 1.0 - problem.recall
                 before = best
             if spent or settled:
                 break
@@ -94,12 +93,22 @@ def _next(table: Table) -> np.ndarray:
 
 def _expected(table: Table, problem: Problem, disk: Disk) -> tuple[np.ndarray, float, float]:
     """(the score of each slot with what is still to arrive, all that is, the last of the best scores, 0 where there are too few)."""
-    scores, left = known_scores(table, 1.0 - problem.damping)
+    stays = _stays(problem)
+    scores, left = known_scores(table, stays)
     if disk.waits():
         disk.degrees(table.nodes[: len(scores)][table.cells[: len(scores), DEGREE] < 0.0])
-    add_far(table, scores, problem.damping * left / max(1.0, problem.flow), problem.links)
+    add_far(table, scores, (1.0 - stays) * left / max(1.0, problem.flow), problem.links)
     short = len(scores) < problem.keep
     return scores, left, 0.0 if short else float(np.partition(scores, len(scores) - problem.keep)[len(scores) - problem.keep])
+
+
+def _stays(problem: Problem) -> float:
+    """The part of a residual that stays where it lies: what restarts there at once, and after a step forth and back.
+
+    Both ways, a step comes back at the next with 1 / degree of the node it led to: on average over all steps, nodes / steps.
+    """
+    returns = problem.damping**2 * min(1.0, problem.graph.n_nodes / max(1, problem.steps)) if len(problem.links.few) else 0.0
+    return min(1.0, (1.0 - problem.damping) / (1.0 - returns))
 
 
 def _ask_equation(table: Table, problem: Problem, scores: np.ndarray, left: float, last: float, disk: Disk) -> None:
@@ -110,8 +119,9 @@ def _ask_equation(table: Table, problem: Problem, scores: np.ndarray, left: floa
         return
     if disk.waits():
         disk.rows(table.nodes[band], SMALL)
-    far = problem.damping * left / max(1.0, problem.flow)
-    scores[band], walked = pull(table, band, scores, problem.damping, far, SMALL, problem.links)
+    stays = _stays(problem)
+    far = (1.0 - stays) * left / max(1.0, problem.flow)
+    scores[band], walked = pull(table, band, scores, problem.damping, stays, far, SMALL, problem.links)
     table.state[STEPS] += walked
 
 

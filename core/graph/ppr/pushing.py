@@ -120,11 +120,11 @@ def push(table, damping, bar, budget, links):
 
 
 @njit(cache=True, nogil=True)
-def known_scores(table, restart):
-    """For each slot, what is certain and what stays of its residual: estimate + restart x residual; and all residual."""
+def known_scores(table, stays):
+    """For each slot, what is certain and what stays of its residual: estimate + stays x residual; and all residual."""
     cells, scores, rest = table.cells, np.empty(table.state[COUNT]), 0.0
     for slot in range(len(scores)):
-        scores[slot] = cells[slot, ESTIMATE] + restart * cells[slot, RESIDUAL]
+        scores[slot] = cells[slot, ESTIMATE] + stays * cells[slot, RESIDUAL]
         rest += cells[slot, RESIDUAL]
     return scores, rest
 
@@ -155,46 +155,41 @@ def add_far(table, scores, far, links):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _handed(ends, weights, start, stop, far, restart, index, nodes, cells, way, out_indptr, in_indptr, strength, few):
-    """What the nodes at the ends of some steps hand on along them, before damping."""
-    total, weighted = 0.0, len(strength) > 0
+def _handed(ends, weights, start, stop, far, stays, index, nodes, cells, way, out_indptr, in_indptr, strength, few):
+    """What the nodes at the ends of some steps hand on along them, before damping; and the sum of 1 / degree of those nodes, as
+    far as bytes tell it."""
+    total, inverse, weighted = 0.0, 0.0, len(strength) > 0
     for at in range(start, stop):
         weight, node = (weights[at] if weighted else 1.0), np.int64(ends[at])
         total += far * weight
         near = find(index, node)
         if near >= 0:
-            held = cells[near, ESTIMATE] + restart * cells[near, RESIDUAL]
+            held = cells[near, ESTIMATE] + stays * cells[near, RESIDUAL]
             divisor = strength[node] if weighted else max(1.0, _count(nodes, cells, near, way, out_indptr, in_indptr, few))
             total += weight * held / divisor
-    return total
+        if len(few) and few[node] < MANY:
+            inverse += 1.0 / few[node]
+    return total, inverse
 
 
 @njit(cache=True, nogil=True)
-def pull(table, slots, scores, damping, far, most, links):
-    """The equation once more at some slots: damping x what their neighbours hand on, with `far` for each step from afar.
+def pull(table, slots, scores, damping, stays, far, most, links):
+    """The equation once more at some slots: damping x what their neighbours hand on, with `far` for each step from afar; and, both
+    ways without weights, what comes back from the neighbours of the slot's own residual, which they do not hold yet.
 
     Gives (scores of the slots, edges walked); a slot with more than `most` steps to it keeps the score it has.
     """
     index, nodes, cells = table.index, table.nodes, table.cells
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, few = links
-    better, walked, restart, seen = np.empty(len(slots)), 0, 1.0 - damping, 0
-    for place in range(len(slots)):  # read one after the other, so that the processor waits for memory once
-        node = nodes[slots[place]]
-        if in_indptr[node] < len(in_heads):
-            seen += in_heads[in_indptr[node]]
-        if out_indptr[node] < len(tails):
-            seen += tails[out_indptr[node]]
-    table.state[SEEN] = seen
+    better, walked, seen = np.empty(len(slots)), 0, 0
     for place in range(len(slots)):
-        if place % BATCH == 0:
-            for next in slots[place : place + BATCH]:
-                node = nodes[next]
-                if way & 1:
-                    seen += _read(in_heads, in_indptr[node], min(in_indptr[node + 1], in_indptr[node] + ROW), index, cells, few)
-                if way & 2:
-                    seen += _read(tails, out_indptr[node], min(out_indptr[node + 1], out_indptr[node] + ROW), index, cells, few)
+        if place % BATCH == 0:  # read one after the other, so that the processor waits for memory once
+            for slot in slots[place : place + BATCH]:
+                node = nodes[slot]
+                seen += _read(in_heads, in_indptr[node], min(in_indptr[node + 1], in_indptr[node] + ROW), index, cells, few)
+                seen += _read(tails, out_indptr[node], min(out_indptr[node + 1], out_indptr[node] + ROW), index, cells, few)
             table.state[SEEN] = seen
-        node, total, steps = nodes[slots[place]], 0.0, 0
+        node, total, back, steps = nodes[slots[place]], 0.0, 0.0, 0
         if way & 1:
             steps += in_indptr[node + 1] - in_indptr[node]
         if way & 2:
@@ -205,11 +200,16 @@ def pull(table, slots, scores, damping, far, most, links):
         walked += steps
         if way & 1:
             start, stop = in_indptr[node], in_indptr[node + 1]
-            total += _handed(
-                in_heads, in_weights, start, stop, far, restart, index, nodes, cells, way, out_indptr, in_indptr, strength, few
+            given, inverse = _handed(
+                in_heads, in_weights, start, stop, far, stays, index, nodes, cells, way, out_indptr, in_indptr, strength, few
             )
+            total, back = total + given, back + inverse
         if way & 2:
             start, stop = out_indptr[node], out_indptr[node + 1]
-            total += _handed(tails, out_weights, start, stop, far, restart, index, nodes, cells, way, out_indptr, in_indptr, strength, few)
-        better[place] = damping * total
+            given, inverse = _handed(
+                tails, out_weights, start, stop, far, stays, index, nodes, cells, way, out_indptr, in_indptr, strength, few
+            )
+            total, back = total + given, back + inverse
+        back *= damping * damping * stays * cells[slots[place], RESIDUAL] / max(1, steps)
+        better[place] = damping * total + back
     return better, walked
