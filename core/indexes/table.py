@@ -87,6 +87,11 @@ def _solved(graph: Graph, models) -> tuple[int, int]:
     return memory.coverage(graph, models.encoder(), _sources(graph), SOLVED, STEPS)
 
 
+def _to_solve(graph: Graph) -> int:
+    """How many questions are solved, at most; looks at none of them."""
+    return SOLVED * (len(memory.parts_of(_sources(graph))) - 1) + len(own.solved(graph.digest))
+
+
 def _sources(graph: Graph) -> str:
     """The sets of the graph that may be learnt from, as the operator Case memory names them, and the person's own."""
     from core.datasets import dataset_of
@@ -226,7 +231,7 @@ KINDS = {
             lambda match: f"chains of {_steps(match)}",
             _cases_file,
             _solve,
-            lambda graph, models: _solved(graph, models)[1] * SECONDS_A_CASE,
+            lambda graph, models: _to_solve(graph) * SECONDS_A_CASE,
             adds=True,
             models=("encoder",),
             parts="questions are solved",

@@ -10,14 +10,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core.errors import StoreError
+from core.errors import BadInput, StoreError
 from core.graph.build import build
+from core.graph.readers import TripleFile
+from core.graph.write import locked
 from core.indexes import cases as memory
 from core.indexes import chains, own
 from core.indexes.communities import communities
 from core.indexes.place import index_folder
 from core.indexes.prepared import (
     ABSENT,
+    DAMAGED,
     OTHER,
     PARTLY,
     READY,
@@ -204,3 +207,56 @@ def test_the_stamp_changes_with_what_is_there(films):
     assert before == stamp(films, Here())
     np.save(index_folder(films) / "communities-10.npy", np.zeros(5, np.int32))
     assert stamp(films, Here()) != before
+
+
+def test_how_long_it_takes_is_told_without_looking_at_the_questions(films, monkeypatch):
+    monkeypatch.setattr(memory, "coverage", lambda *asked: pytest.fail("that takes seconds, and this is asked at every run of a page"))
+    assert KINDS["cases"].takes(films, Here(Parrot(REPORT))) == "about 1 second"
+
+
+@pytest.mark.parametrize("name", ["cases", "reports"])
+def test_a_damaged_index_is_named_and_can_be_deleted(films, jobs, name):
+    models = Here(Parrot(REPORT))
+    made(jobs, films, name, models)
+    (file,) = (path for path in index_folder(films).iterdir() if KINDS[name].match(path.name))
+    file.write_bytes(b"no database" * 200)
+    one = told(films, models)[name]
+    assert one.state == DAMAGED and file.name in one.damage and one.parts is None
+    delete(jobs, films, KINDS[name])
+    assert told(films, models)[name].state == ABSENT
+
+
+def test_damaged_vectors_are_made_searchable_again_from_their_blocks(films, jobs):
+    made(jobs, films, "vectors-nodes")
+    (folder,) = (path for path in index_folder(films).iterdir() if KINDS["vectors-nodes"].match(path.name))
+    whole = (folder / "index.faiss").read_bytes()
+    (folder / "index.faiss").write_bytes(whole[: len(whole) // 2])
+    assert told(films)["vectors-nodes"].state == PARTLY
+    assert made(jobs, films, "vectors-nodes").status == DONE and (folder / "index.faiss").read_bytes() == whole
+    block = folder / "block-000000.npy"
+    block.write_bytes(block.read_bytes()[:-8])
+    (folder / "index.json").unlink()
+    job = made(jobs, films, "vectors-nodes")
+    assert "block-000000.npy is damaged" in job.error
+
+
+def test_what_another_process_is_building_is_not_deleted(films, jobs):
+    made(jobs, films, "vectors-nodes")
+    (folder,) = (path for path in index_folder(films).iterdir() if KINDS["vectors-nodes"].match(path.name))
+    with locked(folder / "building", False, None):
+        with pytest.raises(StoreError, match="by another process"):
+            delete(jobs, films, KINDS["vectors-nodes"])
+    delete(jobs, films, KINDS["vectors-nodes"])
+    assert not folder.exists()
+
+
+def test_what_does_not_fit_the_graph_is_said(films, tmp_path, monkeypatch):
+    numbers = tmp_path / "numbers.tsv"
+    numbers.write_text("0\t0\t1\n1\t0\t2\n", "utf-8")
+    numbered = build(TripleFile(numbers, numbered=True), tmp_path / "numbered", "numbered", "both")
+    assert "only numbered" in told(numbered)["vectors-nodes"].lacks and not told(numbered)["vectors-triples"].lacks
+    monkeypatch.setattr("core.graph.ppr.partition.LARGEST", 1)
+    for name in ("communities", "clusters", "reports"):
+        assert "too many to be clustered" in told(films)[name].lacks
+    with pytest.raises(BadInput, match="too many to be clustered"):
+        communities(films)
