@@ -27,6 +27,18 @@ class Published:
 
 
 ROOM = 0.2  # of the width is left free at both ends, for the names
+UPWARD = (-0.05, 1.1)  # of the recall
+LETTER, LINE_HIGH, GAP = 0.022, 0.055, 0.035  # of a name, as shares of the picture's width and height; from a mark to its name
+SIDES = {  # of a mark where its name may stand: the shift of the name's middle in name widths and lines
+    "top center": (0.0, 1.0),
+    "bottom center": (0.0, -1.0),
+    "top left": (-0.5, 1.0),
+    "top right": (0.5, 1.0),
+    "bottom left": (-0.5, -1.0),
+    "bottom right": (0.5, -1.0),
+    "middle left": (-0.6, 0.0),
+    "middle right": (0.6, 0.0),
+}
 SOURCE = "LEGO-GraphRAG, technical report, tables 5 and 6: Freebase, about 100 M entities and 300 M triples"
 PUBLISHED = (
     Published("Standard PageRank", 75.29, 0.96, 0.0038, 1, 0),
@@ -43,12 +55,20 @@ def method_figure(rows: Sequence[MethodRow], titles: Mapping[str, str], answers:
     known answers; with the answers, the published figures as well."""
     import plotly.graph_objects as go
 
+    known = [(row, row.answer_recall if answers else row.recall) for row in rows]
+    known = [(row, value) for row, value in known if value is not None]
+    seconds = [row.median_ms / 1e3 for row in rows] + [row.p95_ms / 1e3 for row in rows] + [one.seconds for one in PUBLISHED] * answers
+    low, high = math.log10(min(seconds)), math.log10(max(seconds))
+    room = max(0.4, ROOM * (high - low))
+    across = [low - room, high + room]
+    names = [titles.get(row.method, row.method) for row, _ in known]
+    points = [(row.median_ms / 1e3, value) for row, value in known]
+    labels = [*zip(points, names)] + [((one.seconds, one.recall), one.method.split(",")[0]) for one in PUBLISHED] * answers
+    sides = label_sides([(_share(math.log10(x), across), _share(y, UPWARD), name) for (x, y), name in labels])
+
     figure = go.Figure()
-    for i, row in enumerate(rows):
-        value = row.answer_recall if answers else row.recall
-        if value is None:
-            continue
-        colour, name = COLOURS[i % len(COLOURS)], titles.get(row.method, row.method)
+    for i, (row, value) in enumerate(known):
+        colour, name = COLOURS[i % len(COLOURS)], names[i]
         figure.add_scatter(
             x=[row.median_ms / 1e3],
             y=[value],
@@ -62,7 +82,7 @@ def method_figure(rows: Sequence[MethodRow], titles: Mapping[str, str], answers:
             mode="markers+text",
             marker={"color": colour, "symbol": SYMBOLS[i % len(SYMBOLS)], "size": 12},
             text=[name],
-            textposition="top center",
+            textposition=sides[i],
             hovertemplate=f"<b>{name}</b><br>recall {value:.3f}<br>{row.median_ms:.3g} ms, 95 % within {row.p95_ms:.3g} ms<extra></extra>",
         )
     if answers:
@@ -73,13 +93,39 @@ def method_figure(rows: Sequence[MethodRow], titles: Mapping[str, str], answers:
             marker={"color": LINE, "symbol": "circle-open", "size": 10},
             text=[one.method.split(",")[0] for one in PUBLISHED],
             textfont={"color": LINE, "size": 11},
-            textposition="bottom center",
+            textposition=sides[len(known) :],
             hovertemplate="<b>%{text}</b>, published, Freebase<br>recall %{y:.2f}<br>%{x:.3g} s<extra></extra>",
         )
-    seconds = [row.median_ms / 1e3 for row in rows] + [row.p95_ms / 1e3 for row in rows] + [one.seconds for one in PUBLISHED] * answers
-    low, high = math.log10(min(seconds)), math.log10(max(seconds))
-    room = max(0.4, ROOM * (high - low))
-    figure.update_xaxes(title="Seconds a question", type="log", minorloglabels="none", range=[low - room, high + room])
+    figure.update_xaxes(title="Seconds a question", type="log", minorloglabels="none", tickformat="~g", range=across)
     what = "Recall of the known answers" if answers else "Recall of the exact best entities"
-    figure.update_yaxes(title=what, range=[-0.05, 1.1])
+    figure.update_yaxes(title=what, range=UPWARD)
     return styled(figure, f"{what} against time", legend=False)
+
+
+def label_sides(marks: Sequence[tuple[float, float, str]]) -> list[str]:
+    """On which side of its mark each name stands, as plotly calls it, so that as few as can be cover others or marks.
+
+    A mark is (share of the width, share of the height, name); the earlier choose first.
+    """
+    taken = [(x, y, GAP, GAP) for x, y, _ in marks]
+    found = []
+    for place, (x, y, name) in enumerate(marks):
+        width = LETTER * len(name)
+        boxes = {side: (x + dx * width, y + dy * (LINE_HIGH / 2 + GAP), width, LINE_HIGH) for side, (dx, dy) in SIDES.items()}
+        others = [*taken[:place], *taken[place + 1 :]]
+        best = min(boxes, key=lambda side: sum(_covers(boxes[side], other) for other in others) + _outside(boxes[side]))
+        taken.append(boxes[best])
+        found.append(best)
+    return found
+
+
+def _covers(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return all(abs(one[way] - other[way]) < (one[way + 2] + other[way + 2]) / 2 for way in (0, 1))
+
+
+def _outside(box: tuple[float, ...]) -> bool:
+    return any(box[way] - box[way + 2] / 2 < 0 or box[way] + box[way + 2] / 2 > 1 for way in (0, 1))
+
+
+def _share(value: float, ends: Sequence[float]) -> float:
+    return (value - ends[0]) / (ends[1] - ends[0])
