@@ -109,6 +109,13 @@ def datasets() -> dict[str, Dataset]:
     return known
 
 
+def unreadable(known: Mapping[str, Dataset]) -> list[str]:
+    """The names of graphs that a person built and that are not among the `known`, since they cannot be opened; who opens one by
+    name is told why."""
+    folders = sorted(graphs_folder().iterdir()) if graphs_folder().is_dir() else []
+    return [folder.name for folder in folders if folder.name not in known and (folder / META).is_file()]
+
+
 def dataset_of(graph_name: str) -> Dataset | None:
     """The data set that a graph belongs to, by the graph's name; None for a graph of none."""
     known = datasets()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.datasets import datasets
+from core.datasets.catalogue import unreadable
 from pages.parts.session import engine, graph_name
 from pages.parts.text import plain
 
@@ -19,7 +20,7 @@ def sidebar() -> None:
 
 def _graph() -> None:
     known = datasets()
-    names, current = list(known), graph_name()
+    names, current = [*known, *unreadable(known)], graph_name()
     base, _, question = current.partition(":")
     if current not in known and question and base in known:
         names.insert(names.index(base) + 1, current)  # the graph of one question
@@ -44,7 +45,9 @@ def _begin_anew() -> None:
 
 def _title(known, name: str) -> str:
     base, _, question = name.partition(":")
-    return known[name].title if name in known else f"{question} ({known[base].title})"
+    if name in known:
+        return known[name].title
+    return f"{question} ({known[base].title})" if question else f"{name} (damaged)"
 
 
 def _models() -> None:

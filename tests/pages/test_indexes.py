@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 
@@ -156,3 +157,31 @@ def test_no_method_is_a_sentence(films):
     next(button for button in at.button if button.label == "Compare").click().run()
     until(at, lambda: at.error)
     assert "at least one method" in at.error[0].value
+
+
+def test_a_damaged_store_is_in_the_list_and_says_what_is_wrong(films):
+    file = films.data_folder / "tails.npy"
+    os.truncate(file, file.stat().st_size - 4)
+    shared().forget("indexed")
+
+    def beside():
+        from pages.parts.sidebar import sidebar
+
+        sidebar()
+
+    at = AppTest.from_function(beside, default_timeout=60)
+    at.session_state["graph"] = "indexed"
+    at.run()
+    assert "indexed (damaged)" in at.selectbox[0].options and at.selectbox[0].value == "indexed"
+    at = opened()
+    assert not at.exception and "is damaged" in at.error[0].value and "build it again" in at.error[0].value
+
+
+def test_a_damaged_index_is_named_and_deleted(films):
+    file = index_folder(films) / "reports.sqlite"
+    communities.communities(films)
+    file.write_bytes(b"no database" * 200)
+    at = opened()
+    assert not at.exception
+    at.button(key="yes-delete-reports").click().run()
+    assert not file.exists() and not at.exception
