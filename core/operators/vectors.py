@@ -21,8 +21,8 @@ CONNECTED_HELP = (
 
 @dataclass(frozen=True, repr=False)
 class VectorSearch(Operator):
-    """The subgraph induced on the question's entities, the `matches` nodes or triples whose vectors are nearest to the
-    question's, and all nodes within `hops` steps of these.
+    """The subgraph induced on the question's entities, the `matches` `of` whose vectors are nearest to the question's, and all
+    nodes at a distance of `hops` or less from these.
 
     LEGO-GraphRAG, technical report, B.7 (3): the names of nodes encoded, the most similar retrieved, their one-hop
     neighbours merged; it proposes triples and more hops besides. It says neither how many are retrieved nor which way
