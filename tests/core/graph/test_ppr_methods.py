@@ -115,6 +115,18 @@ def test_push_by_recall(web, direction):
     assert not spent.settled and "gave up" in spent.note
 
 
+def test_what_stays_of_a_residual(tmp_path, toy):
+    # One edge: each second step is back, 0.2 x (1 + 0.64 + 0.64^2 + ...) = 0.2 / 0.36, which is all of it.
+    edge = build([("a", "r", "b")], tmp_path / "edge", "edge")
+    assert push._stays(pose(edge, [0], 2, 0.8, "both")) == pytest.approx(0.2 / 0.36) == pagerank_exact(edge, [0], 0.8, "both")[0]
+    # A ring: half of the steps are back at the next, 0.2 / (1 - 0.32); on a line without end 0.2 / sqrt(1 - 0.64) in all.
+    ring = build([(str(at), "r", str((at + 1) % 400)) for at in range(400)], tmp_path / "ring", "ring")
+    assert push._stays(pose(ring, [0], 2, 0.8, "both")) == pytest.approx(0.2 / 0.68)
+    assert pagerank_exact(ring, [0], 0.8, "both")[0] == pytest.approx(0.2 / 0.6)
+    # Along the triples nothing is known of what comes back.
+    assert push._stays(pose(toy, [0], 2, 0.8, "out")) == pytest.approx(0.2)
+
+
 def test_a_hub_outgrows_the_first_arrays_and_threads_do_not_share_them(tmp_path, web):
     star = build([("hub", "r", f"leaf{i}") for i in range(FIRST + 1000)], tmp_path / "g", "g")
     # p = 0.8 x leaves + 0.2 at the hub and each leaf has 0.8 p / n: p = 0.2 / (1 - 0.64)
