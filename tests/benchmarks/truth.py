@@ -1,11 +1,13 @@
 """The exact best nodes of many questions at once on a graph of any size, to measure others by.
 
 With z = p / degree the equation of PageRank is z(v) = (damping x the sum of its neighbours' z + (1 - damping) x s(v)) / degree(v).
-It is solved in place, node by node (Gauss and Seidel), for `WIDE` questions side by side: a neighbour's values lie on one cache
-line, so that sixteen questions cost little more than one.
+It is solved in place, node by node, by successive over-relaxation (see core/graph/relaxation.py) for `WIDE` questions side by
+side: a neighbour's values lie on one cache line, so that sixteen questions cost little more than one.
 """
 
 from __future__ import annotations
+
+from math import sqrt
 
 import numpy as np
 from numba import njit
@@ -25,8 +27,9 @@ def _solve(graph, questions: list[tuple[int, ...]], keep: int, damping: float, r
     values, links = np.zeros((graph.n_nodes, WIDE), np.float32), graph.adjacency()
     starts = sorted((seed, column, (1.0 - damping) / len(seeds)) for column, seeds in enumerate(questions) for seed in seeds)
     seeds, columns, shares = (np.array(part) for part in zip(*starts))
+    omega = 2.0 / (1.0 + sqrt(1.0 - damping * damping))
     for sweep in range(MOST):
-        change = _sweep(values, seeds, columns, shares, damping, *links).max()
+        change = _sweep(values, seeds, columns, shares, damping, omega, *links).max()
         report(f"Sweep {sweep + 1}: a change of {change:.1e}")
         if change < CHANGE:
             break
@@ -40,8 +43,8 @@ def _solve(graph, questions: list[tuple[int, ...]], keep: int, damping: float, r
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _sweep(values, seeds, columns, shares, damping, out_indptr, tails, in_indptr, in_heads):
-    """Solves the equation at each node in turn with the latest values around it; gives how much each question changed."""
+def _sweep(values, seeds, columns, shares, damping, omega, out_indptr, tails, in_indptr, in_heads):
+    """Relaxes the equation at each node in turn with the latest values around it; gives how much each question changed."""
     change, total, at, seen = np.zeros(WIDE), np.zeros(WIDE, np.float32), 0, np.float32(0.0)
     for node in range(len(values)):
         if node % BLOCK == 0:  # read one after the other, so that the processor waits for memory once
@@ -64,7 +67,7 @@ def _sweep(values, seeds, columns, shares, damping, out_indptr, tails, in_indptr
             total[columns[at]] += shares[at] / damping
             at += 1
         for column in range(WIDE):
-            after = total[column] * np.float32(damping / max(1, degree))
+            after = (1.0 - omega) * values[node, column] + total[column] * np.float32(omega * damping / max(1, degree))
             change[column] += abs(after - values[node, column]) * degree
             values[node, column] = after
     change[0] += 0.0 if seen >= 0.0 else np.inf
