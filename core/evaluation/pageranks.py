@@ -88,7 +88,7 @@ def compare_methods(
     for place, question in enumerate(asked):
         check()
         progress(f"Exact PageRank: question {place + 1:,} of {len(asked):,}", done / todo)
-        exact = pagerank_exact(graph, question.seeds, damping, direction)
+        exact = pagerank_exact(graph, question.seeds, damping, direction, check=check)
         for trial in trials:
             trial.recalls.append(tie_aware_recall(exact, trial.kept[place], keep))
         done += cost["exact"]

@@ -89,11 +89,17 @@ def _gather(node, values, way, out_indptr, tails, in_indptr, in_heads):
 
 
 @njit(cache=True, nogil=True)
-def power_iterate(estimate, residual, damping, tolerance, way, out_indptr, tails, in_indptr, in_heads):
-    """Adds to `estimate` what `residual` will become, by pushing all nodes at once until at most `tolerance` is left."""
+def power_iterate(estimate, residual, damping, tolerance, rounds, way, out_indptr, tails, in_indptr, in_heads):
+    """Adds to `estimate` what `residual` will become, by pushing all nodes at once until at most `tolerance` is left.
+
+    False where that takes more than so many rounds: call it again to go on.
+    """
     n = len(estimate)
     spread = np.empty(n)
     while residual.sum() > tolerance:
+        if rounds == 0:
+            return False
+        rounds -= 1
         for node in range(n):
             estimate[node] += (1.0 - damping) * residual[node]
             spread[node] = damping * residual[node] / max(1, _degree(node, way, out_indptr, in_indptr))
@@ -101,26 +107,36 @@ def power_iterate(estimate, residual, damping, tolerance, way, out_indptr, tails
             residual[node] = _gather(node, spread, way, out_indptr, tails, in_indptr, in_heads)
     for node in range(n):
         estimate[node] += (1.0 - damping) * residual[node]
+    return True
 
 
 @njit(cache=True, nogil=True)
-def conjugate_gradient(estimate, residual, damping, tolerance, out_indptr, tails, in_indptr):
+def conjugate_gradient(estimate, residual, work, sizes, damping, tolerance, rounds, out_indptr, tails, in_indptr):
     """Adds to `estimate` what `residual` will become, both directions: x of (I - damping A D^-1) x = (1 - damping) residual.
 
     With w = D^-1 x that is (D - damping A) w = (1 - damping) residual, symmetric and positive, so conjugate gradients with
     the degrees as preconditioner apply: about a third of the rounds of a power iteration. Each round walks the out-edges
     once, for both ends. Stops when the error summed over all nodes is at most `tolerance`. Uses up `residual`.
+
+    `work` is float64 [3, n], `sizes` float64 [2], below zero at first. False where that takes more than so many rounds: call it
+    again with the same arrays to go on.
     """
     n = len(estimate)
-    degree, course, image = np.empty(n), np.empty(n), np.empty(n)
-    square, left = 0.0, 0.0
-    for node in range(n):
-        degree[node] = max(1, _degree(node, 3, out_indptr, in_indptr))
-        residual[node] *= 1.0 - damping
-        course[node] = residual[node] / degree[node]
-        square += residual[node] * course[node]
-        left += residual[node]
+    degree, course, image = work[0], work[1], work[2]
+    square, left = sizes[0], sizes[1]
+    if square < 0.0:
+        square, left = 0.0, 0.0
+        for node in range(n):
+            degree[node] = max(1, _degree(node, 3, out_indptr, in_indptr))
+            residual[node] *= 1.0 - damping
+            course[node] = residual[node] / degree[node]
+            square += residual[node] * course[node]
+            left += residual[node]
     while left > tolerance * (1.0 - damping) and square > 0.0:
+        if rounds == 0:
+            sizes[0], sizes[1] = square, left
+            return False
+        rounds -= 1
         for node in range(n):
             image[node] = degree[node] * course[node]
         for node in range(n):
@@ -143,6 +159,7 @@ def conjugate_gradient(estimate, residual, damping, tolerance, out_indptr, tails
         pace = square / before
         for node in range(n):
             course[node] = residual[node] / degree[node] + pace * course[node]
+    return True
 
 
 @njit(cache=True, nogil=True)

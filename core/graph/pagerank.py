@@ -39,6 +39,7 @@ def pagerank_exact(
     direction: str = "graph",
     tolerance: float = 1e-10,
     weights: np.ndarray | None = None,
+    check: Callable[[], None] = lambda: None,
 ) -> np.ndarray:
     """The personalised PageRank of every node, float64 [n], which sums to 1.
 
@@ -46,12 +47,12 @@ def pagerank_exact(
     steps returns to s. `damping` is the probability of following an edge (LEGO-GraphRAG's `restart_prob`).
     In `both`, a self-loop counts twice, as in igraph. `tolerance` bounds the error summed over all nodes. `weights`, one a
     triple, say how often a step takes it. Raises BadParameter for a damping outside [0, 1) or unfit weights, BadInput for no
-    seeds or a seed outside the graph.
+    seeds or a seed outside the graph, and what `check` raises, which is called between rounds.
     """
     from core.graph.ppr.exact import solve
 
     problem = pose(graph, seeds, 0, damping, direction, weights=weights)
-    scores = np.maximum(solve(problem.links, problem.seeds, problem.shares, damping, tolerance / 2), 0.0)
+    scores = np.maximum(solve(problem.links, problem.seeds, problem.shares, damping, tolerance / 2, check), 0.0)
     return scores / scores.sum()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numba import njit
 
@@ -9,38 +11,51 @@ from core.graph import kernels
 from core.graph.ppr.problem import Found, Links, Problem
 
 FINE = 0.5e-10  # the error summed over all nodes
+AT_ONCE = 10_000_000  # nodes and steps between two looks at whether a person has cancelled
 
 
 def exact(problem: Problem, tolerance: float = FINE) -> Found:
     """The best nodes of the whole graph's solution, to an error of `tolerance` summed over all nodes."""
-    scores = solve(problem.links, problem.seeds, problem.shares, problem.damping, tolerance)
+    scores = solve(problem.links, problem.seeds, problem.shares, problem.damping, tolerance, problem.check)
     nodes = np.flatnonzero(scores > 0.0)
     total = scores[nodes].sum()
     nodes, scores = problem.ranked(nodes, scores[nodes])
     return Found(nodes, scores / total, note="Solved for the whole graph.")
 
 
-def solve(links: Links, seeds: np.ndarray, shares: np.ndarray, damping: float, tolerance: float) -> np.ndarray:
-    """The PageRank of every node, float64 [n], not yet scaled to a sum of one for mass dropped at nodes without steps."""
+def solve(
+    links: Links, seeds: np.ndarray, shares: np.ndarray, damping: float, tolerance: float, check: Callable[[], None] = lambda: None
+) -> np.ndarray:
+    """The PageRank of every node, float64 [n], not yet scaled to a sum of one for mass dropped at nodes without steps.
+
+    Raises what `check` raises, which is called between rounds.
+    """
     n = len(links.out_indptr) - 1
     estimate, residual = np.zeros(n), np.zeros(n)
     residual[seeds] = shares
+    course = estimate, residual
     if len(links.strength):
-        _power_iterate_weighted(estimate, residual, damping, tolerance, links)
+        some, rest = _power_iterate_weighted, (links,)
     elif links.way == 3:
-        kernels.conjugate_gradient(estimate, residual, damping, tolerance, *links[1:4])
+        course, some, rest = (estimate, residual, np.empty((3, n)), np.full(2, -1.0)), kernels.conjugate_gradient, links[1:4]
     else:
-        kernels.power_iterate(estimate, residual, damping, tolerance, *links[:5])
+        some, rest = kernels.power_iterate, links[:5]
+    rounds = max(1, AT_ONCE // (n + len(links.tails) + 1))
+    while not some(*course, damping, tolerance, rounds, *rest):
+        check()
     return estimate
 
 
 @njit(cache=True, nogil=True)
-def _power_iterate_weighted(estimate, residual, damping, tolerance, links):
+def _power_iterate_weighted(estimate, residual, damping, tolerance, rounds, links):
     """As `kernels.power_iterate`, each step taken by its share of the weights at its start."""
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, _ = links
     n = len(estimate)
     spread = np.empty(n)
     while residual.sum() > tolerance:
+        if rounds == 0:
+            return False
+        rounds -= 1
         for node in range(n):
             estimate[node] += (1.0 - damping) * residual[node]
             spread[node] = damping * residual[node] / max(strength[node], 1e-300)
@@ -55,3 +70,4 @@ def _power_iterate_weighted(estimate, residual, damping, tolerance, links):
             residual[node] = total
     for node in range(n):
         estimate[node] += (1.0 - damping) * residual[node]
+    return True

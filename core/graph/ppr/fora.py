@@ -7,11 +7,12 @@ from math import log, sqrt
 import numpy as np
 
 from core.graph.order import top_k
+from core.graph.ppr.disk import Disk
 from core.graph.ppr.problem import Found, Problem
 from core.graph.ppr.push import drain
 from core.graph.ppr.pushing import enqueue
 from core.graph.ppr.table import COUNT, ESTIMATE, STEPS, Work, borrowed, put
-from core.graph.ppr.walking import walk_residuals
+from core.graph.ppr.walking import AT_ONCE, walk_residuals
 
 EPSILON = 0.5  # the relative error, the paper's setting
 HALVE = 2.0
@@ -38,7 +39,7 @@ def fora(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Fo
             rate = walk_rate(epsilon, delta, problem.graph.n_nodes)
             finer = 1.0 / sqrt(max(1, problem.steps) * rate)  # then pushing and walking cost alike
             enqueue(pushed.table, finer)
-            drain(pushed, problem, finer, budget // 2)
+            _push(pushed, problem, finer, budget // 2)
             nodes, scores, walked = walk(pushed, problem, rate)
             edges += walked
             last = top_k(nodes, scores, problem.keep)[1][-1] if len(nodes) >= problem.keep else 0.0
@@ -57,17 +58,28 @@ def walk_rate(epsilon: float, delta: float, n: int) -> float:
     return (2.0 * epsilon / 3.0 + 2.0) * log(2.0 * max(2, n)) / (epsilon * epsilon * delta)
 
 
+def _push(pushed: Work, problem: Problem, bar: float, budget: int) -> None:
+    """Pushes until the queue is empty or the budget is spent."""
+    disk, steps = Disk(problem.links), pushed.table.state[STEPS]
+    while not drain(pushed, problem, bar, min(budget, int(steps) + AT_ONCE), disk):
+        problem.check()
+        steps = pushed.table.state[STEPS]
+        if steps >= budget:
+            return
+
+
 def walk(pushed: Work, problem: Problem, rate: float) -> tuple[np.ndarray, np.ndarray, int]:
     """(nodes, estimate of each with what walks from the residuals bring, edges walked)."""
     random = np.array([2 * problem.random + 1], np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     with borrowed() as ends:
-        table, at, needed = pushed.table, 0, 0
-        while True:
-            at, needed = walk_residuals(table, at, rate, ends.table, problem.damping, random, problem.links)
-            if not needed:
-                break
-            ends.grow(needed)
-        count, ended = int(table.state[COUNT]), int(ends.table.state[COUNT])
+        table, at = pushed.table, 0
+        count = int(table.state[COUNT])
+        while at < count:
+            problem.check()
+            at, needed = walk_residuals(table, at, rate, ends.table, problem.damping, random, problem.links, AT_ONCE)
+            if needed:
+                ends.grow(needed)
+        ended = int(ends.table.state[COUNT])
         both = np.concatenate([table.nodes[:count], ends.table.nodes[:ended]])
         held = np.concatenate([table.cells[:count, ESTIMATE], ends.table.cells[:ended, ESTIMATE]])
         walked = int(ends.table.state[STEPS])

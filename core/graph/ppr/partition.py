@@ -32,7 +32,7 @@ def partition(problem: Problem) -> Found:
     nodes = np.sort(np.concatenate([found.members(int(of)) for of in np.unique(found.of[problem.seeds])]))
     edges = induced(problem.graph, nodes)
     links = _inside(problem, nodes, edges)
-    scores = solve(links, np.searchsorted(nodes, problem.seeds), problem.shares, problem.damping, FINE)
+    scores = solve(links, np.searchsorted(nodes, problem.seeds), problem.shares, problem.damping, FINE, problem.check)
     total = float(scores[scores > 0.0].sum())
     best, values = problem.ranked(nodes, np.maximum(scores, 0.0))
     note = f"The clusters of the seeds hold {len(nodes):,} nodes and {len(edges):,} edges."

@@ -11,7 +11,7 @@ from core.graph.kernels import _degree
 from core.graph.order import top_k
 from core.graph.ppr.problem import Found, Problem
 from core.graph.ppr.table import COUNT, NOBODY, RESIDUAL, STEPS, borrowed, slot_of
-from core.graph.ppr.walking import draw
+from core.graph.ppr.walking import AT_ONCE, draw
 
 EPSILON = 0.5  # the relative error
 QUARTER = 4.0
@@ -78,12 +78,12 @@ def search(problem: Problem, seed: int, theta: float, random: np.ndarray) -> tup
     every, all_values = [nodes], [values]
     for _ in range(levels if damping > 0.0 else 0):
         with borrowed() as work:
-            at, needed = 0, 0
-            while True:
-                at, needed = _level(work.table, nodes, values, at, damping, unit, random, problem.links)
-                if not needed:
-                    break
-                work.grow(needed)
+            at = 0
+            while at < len(nodes):
+                problem.check()
+                at, needed = _level(work.table, nodes, values, at, damping, unit, random, problem.links, AT_ONCE)
+                if needed:
+                    work.grow(needed)
             count = int(work.table.state[COUNT])
             nodes, values = work.table.nodes[:count].copy(), work.table.cells[:count, RESIDUAL].copy()
             edges += int(work.table.state[STEPS])
@@ -96,7 +96,7 @@ def search(problem: Problem, seed: int, theta: float, random: np.ndarray) -> tup
 
 
 @njit(cache=True, nogil=True)
-def _level(table, sources, values, first, damping, unit, random, links):
+def _level(table, sources, values, first, damping, unit, random, links, budget):
     """One level further from each source from `first` on, shares under `unit` rounded to it or to nothing by chance.
 
     In both directions a neighbour u receives damping x value / degree(u), one draw for all neighbours of a source as in the
@@ -104,7 +104,10 @@ def _level(table, sources, values, first, damping, unit, random, links):
     """
     index, place, nodes, cells, _, state = table
     way, out_indptr, tails, in_indptr, in_heads = links[:5]
+    last = state[STEPS] + budget
     for source in range(first, len(sources)):
+        if state[STEPS] >= last:
+            return source, np.int64(0)
         node = sources[source]
         degree = _degree(node, way, out_indptr, in_indptr)
         if state[COUNT] + degree > len(nodes):

@@ -8,6 +8,8 @@ from numba import njit
 from core.graph.kernels import _degree
 from core.graph.ppr.table import COUNT, ESTIMATE, NOBODY, RESIDUAL, STEPS, slot_of
 
+AT_ONCE = 2_000_000  # steps between two looks at whether a person has cancelled
+
 
 @njit(cache=True, nogil=True, inline="always")
 def draw(random):
@@ -37,14 +39,18 @@ def _end(node, damping, random, way, out_indptr, tails, in_indptr, in_heads):
 
 
 @njit(cache=True, nogil=True)
-def walk_residuals(table, first, rate, ends, damping, random, links):
+def walk_residuals(table, first, rate, ends, damping, random, links, budget):
     """From each slot from `first` on, ceil(residual x rate) walks, each adding residual / their number where it ends, in `ends`.
 
-    Gives (the slot to go on with, the room `ends` needs for it); the first is the number of slots when all is done.
+    Gives (the slot to go on with, the room `ends` needs for it, 0 where it stopped since it had taken about `budget` steps); the
+    first is the number of slots when all is done.
     """
     way, out_indptr, tails, in_indptr, in_heads = links[:5]
     index, place, nodes, cells, state = ends.index, ends.place, ends.nodes, ends.cells, ends.state
+    last = state[STEPS] + budget
     for slot in range(first, table.state[COUNT]):
+        if state[STEPS] >= last:
+            return slot, np.int64(0)
         mass = table.cells[slot, RESIDUAL]
         if mass <= 0.0:
             continue
