@@ -50,7 +50,7 @@ def local_push(problem: Problem, budget: int | None = None) -> Found:
                 _ask_equation(work.table, problem, scores, left, last, disk)
                 nodes = work.table.nodes[: len(scores)].copy()
                 best, least = top_k(nodes, steady(scores), keep)
-                if before is not None and not settled and problem.recall < 1.0:
+                if before is not None and not (settled or spent) and problem.recall < 1.0:
                     settled = 1.0 - np.isin(best, before).mean() <= 1.0 - problem.recall
                 before = best
             if spent or settled:
