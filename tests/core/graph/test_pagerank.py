@@ -109,7 +109,7 @@ def test_a_push_that_runs_its_course_finds_them_too(movies):
     hub = int(np.argmax(np.diff(movies.in_indptr)))
     for seed in (hub, 0, 100):
         exact, found = pagerank_exact(movies, [seed]), local_push(pose(movies, [seed], 1000, 0.8, "both"), budget=4_000_000)
-        assert recall(exact, found.nodes, 1000) >= 0.98 and found.settled and 0 < found.edges < 4_000_000
+        assert recall(exact, found.nodes, 1000) >= 0.95 and found.settled and 0 < found.edges < 4_000_000
 
 
 def test_a_long_chain_gives_as_many_as_asked(tmp_path):
