@@ -13,7 +13,6 @@ st.set_page_config(page_title="Hopscope", page_icon=str(ROOT / "assets" / "icon.
 st.logo(str(ROOT / "assets" / "logo.svg"), size="large")
 st.html(ROOT / "assets" / "style.css")
 
-engine().jobs.start("warm", lambda: Job("warm", lambda job: engine().warm()))
 page = st.navigation(
     [
         st.Page("pages/compare.py", title="Compare", icon=":material/view_column:", default=True),
@@ -26,4 +25,7 @@ page = st.navigation(
     ]
 )
 sidebar()
-page.run()
+try:
+    page.run()
+finally:  # afterwards, so that the first page does not wait for it
+    engine().jobs.start("warm", lambda: Job("warm", lambda job: engine().warm()))

@@ -31,9 +31,9 @@ def _by_text(sets: tuple[QuestionSet, ...]) -> dict[str, Question]:
 
 
 def known_question(text: str) -> Question | None:
-    """The question of the graph's sets with exactly that text."""
-    dataset = dataset_of(graph_name())
-    return _by_text(tuple(dataset.sets.values())).get(" ".join(text.split())) if dataset is not None else None
+    """The question of the graph's sets with exactly that text; reads the sets where there is any text."""
+    text, dataset = " ".join(text.split()), dataset_of(graph_name())
+    return _by_text(tuple(dataset.sets.values())).get(text) if text and dataset is not None else None
 
 
 def examples() -> tuple[str, ...]:
