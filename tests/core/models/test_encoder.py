@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from core.errors import ModelUnavailable
+from core.errors import Cancelled, ModelUnavailable
 from core.models.encoder import MAX_TOKENS, Encoder, package_folder
 from core.models.threads import threads
 
@@ -65,6 +65,26 @@ def test_memory_is_bounded_and_least_recently_used_goes_first():
     encoder.encode(["c"])
     assert list(encoder._vectors) == ["a", "c"]
     assert encoder.encode(["a", "b", "c", "d"]).shape == (4, 384)
+
+
+def test_a_cancel_is_heard_before_the_next_batch(encoder, monkeypatch):
+    encoder.load()
+    texts, size, drawn, left = [f"film {word} ." for word in "abcdefghijklmnopqrstuvwxyz"], 4, [], iter(range(2))
+    run = encoder._forward.run
+    monkeypatch.setattr(encoder._forward, "batch", size, raising=False)
+    monkeypatch.setattr(
+        encoder._forward, "run", lambda batches, done, check: run((drawn.append(len(b[1])) or b for b in batches), done, check)
+    )
+
+    def check():
+        if next(left, None) is None:
+            raise Cancelled()
+
+    before = encoder.computed
+    with pytest.raises(Cancelled):
+        encoder.encode(texts, check)
+    assert drawn == [4, 4, 4] and encoder.computed == before  # the third batch, of seven, was not begun
+    assert (encoder.encode(texts[:9]) == np.stack([encoder.encode([text])[0] for text in texts[:9]])).all()
 
 
 def test_returned_rows_are_not_the_remembered_ones(encoder):
