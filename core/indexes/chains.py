@@ -6,7 +6,7 @@ import hashlib
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -196,29 +196,35 @@ def possible_chains(has: csr_matrix, steps: int, direction: str, most: int, chec
     follows = (can.T @ can).tocsr()  # [way back of the step before, next step]: at how many nodes both are
     again = np.asarray(several.sum(axis=0)).ravel()  # a step back leads on only where there is another node to reach
     total = np.asarray(can.sum(axis=0)).ravel()
-    open_codes = [c for c in range(has.shape[1]) if total[c] and (direction == "both" or c % 2 == (direction == "in"))]
-    level: dict[Chain, float] = {(code,): float(total[code]) for code in open_codes}
-    kept, found, allowed = _commonest(level, most), len(level), frozenset(open_codes)
+    allowed = (total > 0) & ((direction == "both") | (np.arange(has.shape[1]) % 2 == (direction == "in")))
+    level = {(code,): float(total[code]) for code in np.flatnonzero(allowed).tolist()}
+    kept, found = _commonest(level, most), len(level)
+    level = {chain: level[chain] for chain in kept}
     for _ in range(1, steps):
-        longer: dict[Chain, float] = {}
-        for chain in kept:
-            check()
-            if len(chain) == len(next(iter(level))):
-                for code, count in _next(follows, again, chain[-1]):
-                    if code in allowed and count > RARE * total[chain[-1] ^ 1]:
-                        longer[(*chain, code)] = level[chain] * count / total[chain[-1] ^ 1]
-        if not longer:
-            break
-        found, level = found + len(longer), longer
-        kept = kept + _commonest(longer, most - len(kept))
+        level, longer = _longer(level, follows, again, total, allowed, most - len(kept), check)
+        kept, found = kept + list(level), found + longer
     return sorted(kept, key=lambda chain: (len(chain), chain)), found
 
 
-def _next(follows: csr_matrix, again: np.ndarray, code: int) -> Iterator[tuple[int, float]]:
-    """The steps that follow a step, by code, and at how many nodes."""
-    row = follows.getrow(code ^ 1)
-    for after, count in sorted(zip(row.indices.tolist(), row.data.tolist())):
-        yield after, float(again[after]) if after == code ^ 1 else count
+def _longer(
+    level: dict[Chain, float], follows: csr_matrix, again: np.ndarray, total: np.ndarray, allowed: np.ndarray, most: int, check
+) -> tuple[dict[Chain, float], int]:
+    """The commonest chains that continue these by one step, at most `most`, with how common each is; and how many there are."""
+    chains, codes, counts = sorted(level), [np.empty(0, np.int64)], [np.empty(0)]
+    for chain in chains:
+        check()
+        back = chain[-1] ^ 1
+        row = slice(follows.indptr[back], follows.indptr[back + 1])
+        after = follows.indices[row]
+        both = np.where(after == back, again[back], follows.data[row])
+        fits = allowed[after] & (both > RARE * total[back])
+        codes.append(after[fits])
+        counts.append(level[chain] * both[fits] / total[back])
+    place = np.repeat(np.arange(len(chains)), [len(part) for part in codes[1:]])
+    after, common = np.concatenate(codes), np.concatenate(counts)
+    best = np.flatnonzero(common >= np.partition(common, -most)[-most]) if 0 < most < len(common) else np.arange(len(common))
+    best = best[np.lexsort((after[best], place[best], -common[best]))][:most]
+    return {(*chains[place[i]], int(after[i])): float(common[i]) for i in best}, len(common)
 
 
 def _commonest(level: dict[Chain, float], most: int) -> list[Chain]:
