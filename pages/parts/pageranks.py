@@ -136,7 +136,7 @@ def _shown(one: Comparison) -> None:
             "Recall of the exact best": row.recall,
             "Least": row.least_recall,
             **({"Recall of the answers": row.answer_recall} if known else {}),
-            "Memory": "–" if row.memory is None else size(row.memory),
+            "Memory": _room(row.memory),
             "Pieces": row.components,
             **({"Edges walked": "–" if row.edges is None else f"{row.edges:,.0f}"} if counted else {}),
             **({"Preparation": _time(row.prepared_s) if row.prepared_s else "none"} if prepared else {}),
@@ -185,5 +185,11 @@ def _published() -> None:
     st.dataframe(rows, hide_index=True, column_config={"Seconds a question": two, "Recall of the answers": two})
 
 
+def _room(memory: int | None) -> str:
+    return "–" if memory is None else size(memory) if memory >= 1e6 else "under 1 MB"
+
+
 def _time(seconds: float) -> str:
+    if seconds >= 90:
+        return span(seconds)
     return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
