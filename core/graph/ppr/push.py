@@ -29,7 +29,7 @@ def local_push(problem: Problem, budget: int | None = None) -> Found:
     once nothing is left to push.
 
     Bars are compared only where they lie below the last of the best scores: coarser ones agree by not looking. Where `budget`
-    edges are pushed along before (those of the seeds not counted; by default `WORK` says how many), the best so far, not settled.
+    edges are walked before (those of the seeds not counted; by default `WORK` says how many), the best so far, not settled.
     Seeds are pushed whatever their degree. Scores are scaled to what mass was not dropped at nodes without steps.
     """
     keep, before, settled, disk = problem.keep, None, False, Disk(problem.links)
@@ -47,7 +47,7 @@ def local_push(problem: Problem, budget: int | None = None) -> Found:
             scores, left, last = _expected(work.table, problem, disk)
             settled = left < NOTHING or bar <= FINEST
             if spent or settled or bar <= last:
-                most += _ask_equation(work.table, problem, scores, left, last, disk)
+                _ask_equation(work.table, problem, scores, left, last, disk)
                 nodes = work.table.nodes[: len(scores)].copy()
                 best, least = top_k(nodes, steady(scores), keep)
                 if before is not None and not (settled or spent) and problem.recall < 1.0:
@@ -111,19 +111,18 @@ def _stays(problem: Problem) -> float:
     return min(1.0, (1.0 - problem.damping) / (1.0 - returns))
 
 
-def _ask_equation(table: Table, problem: Problem, scores: np.ndarray, left: float, last: float, disk: Disk) -> int:
-    """Computes the scores about the last place once more from their neighbours'. Changes `scores`; gives the edges walked."""
+def _ask_equation(table: Table, problem: Problem, scores: np.ndarray, left: float, last: float, disk: Disk) -> None:
+    """Computes the scores about the last place once more from their neighbours'. Changes `scores`."""
     band = np.flatnonzero((scores >= LOW * last) & (scores <= HIGH * last))
     band = band[band >= len(problem.seeds)]  # a seed's score is not only what its neighbours hand on
     if last <= 0.0 or problem.keep == len(scores):
-        return 0
+        return
     if disk.waits():
         disk.rows(table.nodes[band], SMALL)
     stays = _stays(problem)
     far = (1.0 - stays) * left / max(1.0, problem.flow)
     scores[band], walked = pull(table, band, scores, problem.damping, stays, far, SMALL, problem.links)
     table.state[STEPS] += walked
-    return int(walked)
 
 
 def _held(table: Table) -> float:
