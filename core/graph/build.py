@@ -14,7 +14,7 @@ import numpy as np
 from core.errors import BadInput, StoreError
 from core.graph.bulk.journal import release
 from core.graph.bulk.sources import Numbers, TextSource, source_of
-from core.graph.degrees import few
+from core.graph.degrees import degree_bytes
 from core.graph.readers import TripleFile
 from core.graph.store import ARRAYS, BLOB, META, VERSION, Graph
 from core.graph.write import ASIDE, SOURCE, UNFINISHED, clean, locked, place, write
@@ -95,7 +95,7 @@ def verify(graph: Graph) -> None:
     arrays = {key: getattr(graph, key) for key in ARRAYS}
     if digest_of(arrays, graph.names_utf8, graph.relation_names, graph.direction) != graph.digest:
         raise StoreError(f"The graph “{graph.name}” is damaged; build it again.")
-    if not np.array_equal(graph.few, few(graph.out_indptr, graph.in_indptr)):
+    if not np.array_equal(graph.degree_bytes, degree_bytes(graph.out_indptr, graph.in_indptr)):
         raise StoreError(f"The graph “{graph.name}” is damaged; build it again.")
 
 

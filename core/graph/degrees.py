@@ -11,7 +11,7 @@ import numpy as np
 MANY, PART = 255, 1 << 22  # nodes counted at a time
 
 
-def few(out_indptr: np.ndarray, in_indptr: np.ndarray) -> np.ndarray:
+def degree_bytes(out_indptr: np.ndarray, in_indptr: np.ndarray) -> np.ndarray:
     """How many edges each node has both ways, a self-loop counted twice: uint8 [n], `MANY` for as many or more."""
     counts = np.empty(len(out_indptr) - 1, np.uint8)
     for start in range(0, len(counts), PART):

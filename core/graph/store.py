@@ -17,7 +17,7 @@ from core.types import Direction
 VERSION = 1
 META = "graph.json"  # says what the store is and which folder beside it holds the arrays
 BLOB = "names.bin"
-FEW = "few.npy"  # made from other arrays, and absent from stores of before
+DEGREES = "degree_bytes.npy"  # made from other arrays, and absent from stores of before
 AT_RANDOM = 1 << 28  # bytes of an array from which on it is not read ahead
 AHEAD = 1 << 17  # bytes that the system reads ahead at once
 LARGE = 200_000  # names; those of a graph of more are searched on disk, by compiled code
@@ -50,7 +50,7 @@ class Graph(KnowledgeGraph):
     name_order: np.ndarray  # int32 [n], node ids ordered by the bytes of their names; empty where they are only numbered
     names_utf8: np.ndarray  # uint8
     folder: FilePath | None = None
-    counted: np.ndarray | None = None  # uint8 [n], what `few` tells; None where the store was written without it
+    stored_degree_bytes: np.ndarray | None = None  # uint8 [n], what `degree_bytes` tells; None where the store was written without it
 
     @classmethod
     def open(cls, folder: str | FilePath) -> Graph:
@@ -73,7 +73,7 @@ class Graph(KnowledgeGraph):
             arrays = {key: _mapped(data / f"{key}.npy") for key in ARRAYS}
             blob = data / BLOB
             arrays["names_utf8"] = np.memmap(blob, np.uint8, "r") if blob.stat().st_size else np.empty(0, np.uint8)
-            arrays["counted"] = _mapped(data / FEW) if (data / FEW).exists() else None
+            arrays["stored_degree_bytes"] = _mapped(data / DEGREES) if (data / DEGREES).exists() else None
             graph = cls(meta["name"], meta["digest"], meta["direction"], tuple(meta["relations"]), folder=folder, **arrays)
             graph._check_sizes()
         except (OSError, ValueError, EOFError, KeyError, TypeError, IndexError) as error:
@@ -85,7 +85,7 @@ class Graph(KnowledgeGraph):
         n, m = self.n_nodes, self.n_edges
         named = 0 if self.numbered else n
         sizes = {"heads": m, "relations": m, "in_edges": m, "in_heads": m, "in_indptr": n + 1}
-        sizes |= {"name_offsets": named + 1, "name_order": named} | ({} if self.counted is None else {"counted": n})
+        sizes |= {"name_offsets": named + 1, "name_order": named} | ({} if self.stored_degree_bytes is None else {"stored_degree_bytes": n})
         for key, size in sizes.items():
             if len(getattr(self, key)) != size:
                 raise ValueError(f"{key} holds {len(getattr(self, key))} values, not {size}")
@@ -184,14 +184,14 @@ class Graph(KnowledgeGraph):
         return tuple(np.asarray(values) for values in (self.out_indptr, self.tails, self.in_indptr, self.in_heads))  # type: ignore[return-value]
 
     @cached_property
-    def few(self) -> np.ndarray:
+    def degree_bytes(self) -> np.ndarray:
         """The degree of each node in one byte, uint8 [n]; see `core.graph.degrees`."""
-        from core.graph.degrees import few
+        from core.graph.degrees import degree_bytes
 
-        if self.counted is None:
-            return few(self.out_indptr, self.in_indptr)
-        _read_ahead(self.counted)
-        return self.counted
+        if self.stored_degree_bytes is None:
+            return degree_bytes(self.out_indptr, self.in_indptr)
+        _read_ahead(self.stored_degree_bytes)
+        return self.stored_degree_bytes
 
     def shape(self) -> Shape:
         """Counts of the whole graph; reads the offsets and relations once."""

@@ -14,8 +14,8 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from core.errors import StoreError
-from core.graph.degrees import few
-from core.graph.store import BLOB, FEW, META
+from core.graph.degrees import degree_bytes
+from core.graph.store import BLOB, DEGREES, META
 
 UNFINISHED = "unfinished"  # the state of a long build, taken up again by the next one
 SOURCE, ASIDE, WAIT = "source.json", "building", 0.05  # WAIT in seconds between two looks at the lock
@@ -59,8 +59,8 @@ def write(aside: FilePath, arrays: dict[str, np.ndarray], blob: np.ndarray, know
 
 def write_degrees(aside: FilePath) -> None:
     """Writes the degrees of the nodes beside the arrays that they are made from."""
-    with open(aside / FEW, "wb") as stream:
-        np.save(stream, few(*(np.load(aside / f"{key}.npy", mmap_mode="r") for key in ("out_indptr", "in_indptr"))))
+    with open(aside / DEGREES, "wb") as stream:
+        np.save(stream, degree_bytes(*(np.load(aside / f"{key}.npy", mmap_mode="r") for key in ("out_indptr", "in_indptr"))))
         _durable(stream)
 
 

@@ -35,8 +35,8 @@ class Disk:
 
     def degrees(self, nodes: np.ndarray) -> None:
         """Read what tells how many steps some nodes have."""
-        if len(self.links.few):
-            _read((self.links.few, nodes))
+        if len(self.links.degree_bytes):
+            _read((self.links.degree_bytes, nodes))
         else:
             self.offsets(nodes)
 

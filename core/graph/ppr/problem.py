@@ -28,7 +28,7 @@ class Links(NamedTuple):
     out_weights: np.ndarray  # float64, beside tails
     in_weights: np.ndarray  # float64, beside in_heads
     strength: np.ndarray  # float64 [n]: the weights of all steps from a node
-    few: np.ndarray = NO_DEGREES  # uint8 [n]: how many steps a node has both ways, up to `degrees.MANY`; empty where nobody knows
+    degree_bytes: np.ndarray = NO_DEGREES  # uint8 [n]: how many steps a node has both ways, up to `degrees.MANY`; empty where nobody knows
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +64,8 @@ class Problem:
         """The arrays of the graph, with the weights on both sides of it. Raises BadParameter for unfit weights."""
         plain = links(self.graph, self.direction)
         if self.weights is None:
-            few = np.asarray(self.graph.few) if self.direction == "both" and self.graph.at_hand else NO_DEGREES
-            return Links(*plain, NO_WEIGHTS, NO_WEIGHTS, NO_WEIGHTS, few)
+            degree_bytes = np.asarray(self.graph.degree_bytes) if self.direction == "both" and self.graph.at_hand else NO_DEGREES
+            return Links(*plain, NO_WEIGHTS, NO_WEIGHTS, NO_WEIGHTS, degree_bytes)
         weights, graph = np.ascontiguousarray(self.weights, np.float64), self.graph
         if weights.shape != (graph.n_edges,) or not (np.isfinite(weights).all() and (weights > 0).all()):
             raise BadParameter(f"The weights must be {graph.n_edges:,} finite numbers above zero, one for each triple.")

@@ -107,7 +107,7 @@ def _stays(problem: Problem) -> float:
 
     Both ways, a step comes back at the next with 1 / degree of the node it led to: on average over all steps, nodes / steps.
     """
-    returns = problem.damping**2 * min(1.0, problem.graph.n_nodes / max(1, problem.steps)) if len(problem.links.few) else 0.0
+    returns = problem.damping**2 * min(1.0, problem.graph.n_nodes / max(1, problem.steps)) if len(problem.links.degree_bytes) else 0.0
     return min(1.0, (1.0 - problem.damping) / (1.0 - returns))
 
 

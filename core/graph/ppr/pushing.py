@@ -14,11 +14,11 @@ DONE, SPENT = 0, -1  # of `push`: nothing over the bar is left, or the budget is
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _count(nodes, cells, slot, way, out_indptr, in_indptr, few):
-    """The number of steps from a slot's node, looked up once, in `few` if it is there."""
+def _count(nodes, cells, slot, way, out_indptr, in_indptr, degree_bytes):
+    """The number of steps from a slot's node, looked up once, in `degree_bytes` if it is there."""
     degree = cells[slot, DEGREE]
     if degree < 0.0:
-        count = np.int64(few[nodes[slot]]) if len(few) else MANY
+        count = np.int64(degree_bytes[nodes[slot]]) if len(degree_bytes) else MANY
         degree = np.float64(count if count < MANY else _degree(nodes[slot], way, out_indptr, in_indptr))
         cells[slot, DEGREE] = degree
     return degree
@@ -39,26 +39,26 @@ def enqueue(table, bar):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _read(ends, start, stop, index, cells, few):
+def _read(ends, start, stop, index, cells, degree_bytes):
     """Reads the cells and degrees of the nodes at the ends of some steps, without a branch that would wait for one of them."""
-    seen, known = 0.0, len(few) > 0
+    seen, known = 0.0, len(degree_bytes) > 0
     for at in range(start, stop):
         node = np.int64(ends[at])
         seen += cells[np.int64(index[home(index, node)] & LOW), RESIDUAL]
         if known:
-            seen += few[node]
+            seen += degree_bytes[node]
     return np.int64(seen > 0.0)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _share_out(ends, weights, weighted, start, stop, gain, bar, index, place, nodes, cells, state, queue, few):
+def _share_out(ends, weights, weighted, start, stop, gain, bar, index, place, nodes, cells, state, queue, degree_bytes):
     """Adds to the residuals of the nodes at the ends of some steps; those that may reach the bar queue up."""
     ring, read = len(queue) - 1, start + ROW
     for at in range(start, stop):
         if at == read:
             read = min(at + ROW, stop)
-            state[SEEN] += _read(ends, at, read, index, cells, few)
-        near = slot_of(index, place, nodes, cells, state, np.int64(ends[at]), bar, few)
+            state[SEEN] += _read(ends, at, read, index, cells, degree_bytes)
+        near = slot_of(index, place, nodes, cells, state, np.int64(ends[at]), bar, degree_bytes)
         held = cells[near, RESIDUAL] + (gain * weights[at] if weighted else gain)
         cells[near, RESIDUAL] = held
         if held >= cells[near, LIMIT]:
@@ -77,7 +77,7 @@ def push(table, damping, bar, budget, links):
     and neighbours are read one after the other before the first is pushed, so that the processor waits for memory once.
     """
     index, place, nodes, cells, queue, state = table
-    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, few = links
+    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = links
     ring, weighted, ahead = len(queue) - 1, len(strength) > 0, np.zeros((BATCH, 4), np.int64)
     while state[SIZE] > 0:
         batch, seen = min(state[SIZE], BATCH), 0
@@ -91,8 +91,8 @@ def push(table, damping, bar, budget, links):
             if ahead[at, 2] < ahead[at, 3]:
                 seen += in_heads[ahead[at, 2]]
         for at in range(batch):
-            seen += _read(tails, ahead[at, 0], min(ahead[at, 1], ahead[at, 0] + ROW), index, cells, few)
-            seen += _read(in_heads, ahead[at, 2], min(ahead[at, 3], ahead[at, 2] + ROW), index, cells, few)
+            seen += _read(tails, ahead[at, 0], min(ahead[at, 1], ahead[at, 0] + ROW), index, cells, degree_bytes)
+            seen += _read(in_heads, ahead[at, 2], min(ahead[at, 3], ahead[at, 2] + ROW), index, cells, degree_bytes)
         state[SEEN] = seen
         for at in range(batch):
             slot = queue[state[HEAD]]
@@ -114,8 +114,25 @@ def push(table, damping, bar, budget, links):
             gain = damping * mass / (max(strength[node], 1e-300) if weighted else max(1, degree))
             if gain == 0.0:
                 continue
-            _share_out(tails, out_weights, weighted, ahead[at, 0], ahead[at, 1], gain, bar, index, place, nodes, cells, state, queue, few)
-            _share_out(in_heads, in_weights, weighted, ahead[at, 2], ahead[at, 3], gain, bar, index, place, nodes, cells, state, queue, few)
+            _share_out(
+                tails, out_weights, weighted, ahead[at, 0], ahead[at, 1], gain, bar, index, place, nodes, cells, state, queue, degree_bytes
+            )
+            _share_out(
+                in_heads,
+                in_weights,
+                weighted,
+                ahead[at, 2],
+                ahead[at, 3],
+                gain,
+                bar,
+                index,
+                place,
+                nodes,
+                cells,
+                state,
+                queue,
+                degree_bytes,
+            )
     return DONE
 
 
@@ -133,11 +150,11 @@ def known_scores(table, stays):
 def add_far(table, scores, far, links):
     """Adds to each score what is expected to arrive there from afar: `far` for each step to the node."""
     nodes, cells = table.nodes, table.cells
-    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, few = links
+    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = links
     if way == 3 and len(strength) == 0:
         for slot in range(len(scores)):
             degree = cells[slot, DEGREE]
-            scores[slot] += far * (degree if degree >= 0.0 else _count(nodes, cells, slot, way, out_indptr, in_indptr, few))
+            scores[slot] += far * (degree if degree >= 0.0 else _count(nodes, cells, slot, way, out_indptr, in_indptr, degree_bytes))
         return
     for slot in range(len(scores)):
         node, total = nodes[slot], 0.0
@@ -155,7 +172,7 @@ def add_far(table, scores, far, links):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _handed(ends, weights, start, stop, far, stays, index, nodes, cells, way, out_indptr, in_indptr, strength, few):
+def _handed(ends, weights, start, stop, far, stays, index, nodes, cells, way, out_indptr, in_indptr, strength, degree_bytes):
     """What the nodes at the ends of some steps hand on along them, before damping; and the sum of 1 / degree of those nodes, as
     far as bytes tell it."""
     total, inverse, weighted = 0.0, 0.0, len(strength) > 0
@@ -165,10 +182,10 @@ def _handed(ends, weights, start, stop, far, stays, index, nodes, cells, way, ou
         near = find(index, node)
         if near >= 0:
             held = cells[near, ESTIMATE] + stays * cells[near, RESIDUAL]
-            divisor = strength[node] if weighted else max(1.0, _count(nodes, cells, near, way, out_indptr, in_indptr, few))
+            divisor = strength[node] if weighted else max(1.0, _count(nodes, cells, near, way, out_indptr, in_indptr, degree_bytes))
             total += weight * held / divisor
-        if len(few) and few[node] < MANY:
-            inverse += 1.0 / few[node]
+        if len(degree_bytes) and degree_bytes[node] < MANY:
+            inverse += 1.0 / degree_bytes[node]
     return total, inverse
 
 
@@ -180,14 +197,14 @@ def pull(table, slots, scores, damping, stays, far, most, links):
     Gives (scores of the slots, edges walked); a slot with more than `most` steps to it keeps the score it has.
     """
     index, nodes, cells = table.index, table.nodes, table.cells
-    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, few = links
+    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = links
     better, walked, seen = np.empty(len(slots)), 0, 0
     for place in range(len(slots)):
         if place % BATCH == 0:  # read one after the other, so that the processor waits for memory once
             for slot in slots[place : place + BATCH]:
                 node = nodes[slot]
-                seen += _read(in_heads, in_indptr[node], min(in_indptr[node + 1], in_indptr[node] + ROW), index, cells, few)
-                seen += _read(tails, out_indptr[node], min(out_indptr[node + 1], out_indptr[node] + ROW), index, cells, few)
+                seen += _read(in_heads, in_indptr[node], min(in_indptr[node + 1], in_indptr[node] + ROW), index, cells, degree_bytes)
+                seen += _read(tails, out_indptr[node], min(out_indptr[node + 1], out_indptr[node] + ROW), index, cells, degree_bytes)
             table.state[SEEN] = seen
         node, total, back, steps = nodes[slots[place]], 0.0, 0.0, 0
         if way & 1:
@@ -201,13 +218,13 @@ def pull(table, slots, scores, damping, stays, far, most, links):
         if way & 1:
             start, stop = in_indptr[node], in_indptr[node + 1]
             given, inverse = _handed(
-                in_heads, in_weights, start, stop, far, stays, index, nodes, cells, way, out_indptr, in_indptr, strength, few
+                in_heads, in_weights, start, stop, far, stays, index, nodes, cells, way, out_indptr, in_indptr, strength, degree_bytes
             )
             total, back = total + given, back + inverse
         if way & 2:
             start, stop = out_indptr[node], out_indptr[node + 1]
             given, inverse = _handed(
-                tails, out_weights, start, stop, far, stays, index, nodes, cells, way, out_indptr, in_indptr, strength, few
+                tails, out_weights, start, stop, far, stays, index, nodes, cells, way, out_indptr, in_indptr, strength, degree_bytes
             )
             total, back = total + given, back + inverse
         back *= damping * damping * stays * cells[slots[place], RESIDUAL] / max(1, steps)

@@ -101,10 +101,10 @@ def find(index, node):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def slot_of(index, place, nodes, cells, state, node, bar, few):
+def slot_of(index, place, nodes, cells, state, node, bar, degree_bytes):
     """The slot of a node, a new one where it has none; there must be room.
 
-    Its limit is `bar` x its degree if `few` tells that, else `bar`.
+    Its limit is `bar` x its degree if `degree_bytes` tells that, else `bar`.
     """
     mask, key = np.uint64(len(index) - 1), np.uint64(node + 1)
     at, slot = home(index, node), np.int64(-1)
@@ -118,7 +118,7 @@ def slot_of(index, place, nodes, cells, state, node, bar, few):
         state[COUNT] = slot + 1
         index[at] = key << np.uint64(32) | np.uint64(slot)
         place[slot], nodes[slot] = at, node
-        count = np.int64(few[node]) if len(few) else MANY
+        count = np.int64(degree_bytes[node]) if len(degree_bytes) else MANY
         cells[slot, RESIDUAL], cells[slot, ESTIMATE] = 0.0, 0.0
         cells[slot, DEGREE], cells[slot, LIMIT] = (count, bar * max(1, count)) if count < MANY else (-1.0, bar)
     return slot

@@ -40,11 +40,11 @@ def test_ids_order_and_arrays_by_hand(tmp_path):
 def test_degrees_in_a_byte(tmp_path):
     # b: out to b and a, in from a twice and from itself; a: one in, two out. A star's centre has 300 edges, more than a byte holds.
     graph = build(iter(TRIPLES), tmp_path / "g", "two")
-    assert graph.few.tolist() == [5, 3] and graph.few.dtype == np.uint8
+    assert graph.degree_bytes.tolist() == [5, 3] and graph.degree_bytes.dtype == np.uint8
     star = build([("centre", "r", f"leaf {at}") for at in range(300)], tmp_path / "s", "star")
-    assert star.few.tolist() == [255] + [1] * 300
-    (star.data_folder / "few.npy").unlink()  # a store from before there was such a file
-    assert Graph.open(tmp_path / "s").few.tolist() == [255] + [1] * 300
+    assert star.degree_bytes.tolist() == [255] + [1] * 300
+    (star.data_folder / "degree_bytes.npy").unlink()  # a store from before there was such a file
+    assert Graph.open(tmp_path / "s").degree_bytes.tolist() == [255] + [1] * 300
 
 
 def test_movies_has_its_known_size(movies):
@@ -166,7 +166,7 @@ def test_open_or_build_builds_anew_only_where_the_content_changed(tmp_path):
     assert open_or_build(source, tmp_path / "g", "g", "out").direction == "out"
 
 
-@pytest.mark.parametrize("key", [*ARRAYS, "names", "few"])
+@pytest.mark.parametrize("key", [*ARRAYS, "names", "degree_bytes"])
 def test_damage_is_a_store_error_and_mended(tmp_path, key):
     (tmp_path / "t.tsv").write_text("a\tr\tb\nb\tr\tc\n")
     graph = open_or_build(tmp_path / "t.tsv", tmp_path / "g", "g")
@@ -184,7 +184,7 @@ def test_a_bad_description_is_a_store_error(tmp_path, text):
         Graph.open(tmp_path)
 
 
-@pytest.mark.parametrize("file", ["names.bin", "few.npy"])
+@pytest.mark.parametrize("file", ["names.bin", "degree_bytes.npy"])
 def test_changed_bytes_are_found_by_verify(tmp_path, file):
     graph = build(TRIPLES, tmp_path / "g", "g")
     path = graph.data_folder / file

@@ -53,7 +53,7 @@ def test_a_node_with_nothing_but_itself(tmp_path):
 
 def test_a_node_without_edges(toy):
     more = {key: np.append(getattr(toy, key), toy.n_edges) for key in ("out_indptr", "in_indptr")}
-    graph = replace(toy, counted=None, **more)
+    graph = replace(toy, stored_degree_bytes=None, **more)
     assert scores_of(graph, [5], 0.8) == pytest.approx([0, 0, 0, 0, 0, 1])
     assert scores_of(graph, [0, 5], 0.8) == pytest.approx(pagerank_exact(graph, [0, 5], 0.8, "both"), abs=1e-9)
     assert top_pagerank(graph, [5], 3)[0].tolist() == [5]
