@@ -1,0 +1,19 @@
+"""The pages are reached from the sidebar, in a real browser."""
+
+import re
+
+import pytest
+
+from tests.server import CHROMIUM, open_page, server
+
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (apt-get install chromium)")
+PAGES = ("Compare", "Build", "Graphs", "Indexes", "Evaluate", "Cases", "Models")
+
+
+def test_every_page_is_a_click_away():
+    with server() as (url, _), open_page(url) as page:
+        links = page.get_by_test_id("stSidebarNavLink")
+        links.filter(has_text=re.compile("Compare")).wait_for(timeout=120_000)  # before it, the names of the files are there for a moment
+        assert tuple(text.split("\n")[-1] for text in links.all_inner_texts()) == PAGES
+        page.get_by_role("link", name="Graphs").click()
+        page.get_by_text("Type a name, or start at one of the best connected entities").wait_for(timeout=120_000)
