@@ -93,11 +93,10 @@ def _next(table: Table) -> np.ndarray:
 
 def _expected(table: Table, problem: Problem, disk: Disk) -> tuple[np.ndarray, float, float]:
     """(the score of each slot with what is still to arrive, all that is, the last of the best scores, 0 where there are too few)."""
-    stays = _stays(problem)
-    scores, left = known_scores(table, stays)
+    scores, left = known_scores(table, _stays(problem))
     if disk.waits():
         disk.degrees(table.nodes[: len(scores)][table.cells[: len(scores), DEGREE] < 0.0])
-    add_far(table, scores, (1.0 - stays) * left / max(1.0, problem.flow), problem.links)
+    add_far(table, scores, _far(problem, left), problem.links)
     short = len(scores) < problem.keep
     return scores, left, 0.0 if short else float(np.partition(scores, len(scores) - problem.keep)[len(scores) - problem.keep])
 
@@ -108,7 +107,12 @@ def _stays(problem: Problem) -> float:
     Both ways, a step comes back at the next with 1 / degree of the node it led to: on average over all steps, nodes / steps.
     """
     returns = problem.damping**2 * min(1.0, problem.graph.n_nodes / max(1, problem.steps)) if len(problem.links.degree_bytes) else 0.0
-    return min(1.0, (1.0 - problem.damping) / (1.0 - returns))
+    return (1.0 - problem.damping) / (1.0 - returns)
+
+
+def _far(problem: Problem, left: float) -> float:
+    """What is expected to arrive along each step from afar, where `left` is all residual."""
+    return (1.0 - _stays(problem)) * left / max(1.0, problem.flow)
 
 
 def _ask_equation(table: Table, problem: Problem, scores: np.ndarray, left: float, last: float, disk: Disk) -> None:
@@ -119,8 +123,7 @@ def _ask_equation(table: Table, problem: Problem, scores: np.ndarray, left: floa
         return
     if disk.waits():
         disk.rows(table.nodes[band], SMALL)
-    stays = _stays(problem)
-    far = (1.0 - stays) * left / max(1.0, problem.flow)
+    stays, far = _stays(problem), _far(problem, left)
     scores[band], walked = pull(table, band, scores, problem.damping, stays, far, SMALL, problem.links)
     table.state[STEPS] += walked
 
