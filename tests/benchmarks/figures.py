@@ -30,8 +30,8 @@ STAGES = (
     ("reader_hit@1", "reader's first"),
 )
 SLOW = (  # seconds a question, or a hundred thousand paths to keep
-    "lego-12-fora lego-12-topppr lego-12-rbs lego-14-mean lego-v1-8 lego-v1-10 lego-v1-11 lego-v1-12 lego-v1-16 "
-    "lego-v1-17 lego-v1-18 kelp kelp-plain"
+    "lego-12-fora lego-12-topppr lego-12-rbs lego-12-leiden lego-12-vectors lego-12-vectors-joined lego-12-vector-triples "
+    "lego-14-mean lego-v1-8 lego-v1-10 lego-v1-11 lego-v1-12 lego-v1-16 lego-v1-17 lego-v1-18 kelp kelp-plain"
 ).split()
 READING = ("llm-embeddings",)  # a language model, though it gives vectors
 ENDLESS = ("lego-v1-13",)  # a language model is asked at each of thousands of branches: over six minutes a question
