@@ -54,6 +54,30 @@ class Disk:
         _read(*((array, _pages(starts, np.minimum(counts, most), array.itemsize)) for array, starts, counts in ahead))
         return int((out.sum() if way & 1 else 0) + (into.sum() if way & 2 else 0))
 
+    def around(self, nodes: np.ndarray, most: int, few: int) -> None:
+        """Read the steps of some nodes, of those of `most` at most how many steps their neighbours have, and the same of neighbours of
+        `few` steps at most."""
+        self.rows(nodes, most)
+        if len(self.links.degree_bytes):
+            ends = self._ends(nodes, most)
+            self.degrees(ends)
+            near = ends[self.links.degree_bytes[ends] <= few]
+            self.rows(near, few)
+            self.degrees(self._ends(near, few))
+
+    def _ends(self, nodes: np.ndarray, most: int) -> np.ndarray:
+        """Where the steps of the nodes of `most` steps at most lead, ascending."""
+        way, out_indptr, tails, in_indptr, in_heads = self.links[:5]
+        sides = [(out_indptr, tails)] * (way & 1) + [(in_indptr, in_heads)] * (way >> 1)
+        counts = [indptr[nodes + 1] - indptr[nodes] for indptr, _ in sides]
+        fits = sum(counts) <= most
+        return np.unique(np.concatenate([ends[_places(indptr[nodes[fits]], count[fits])] for (indptr, ends), count in zip(sides, counts)]))
+
+
+def _places(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """All places of some rows."""
+    return np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
+
 
 def _waited() -> int:
     """The pages that this thread has waited for."""

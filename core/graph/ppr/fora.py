@@ -38,7 +38,7 @@ def fora(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Fo
             problem.check()
             rate = walk_rate(epsilon, delta, problem.graph.n_nodes)
             finer = 1.0 / sqrt(max(1, problem.steps) * rate)  # then pushing and walking cost alike
-            enqueue(pushed.table, finer)
+            enqueue(pushed.table, finer, int(pushed.table.state[COUNT]))
             _push(pushed, problem, finer, budget // 2)
             nodes, scores, walked = walk(pushed, problem, rate)
             edges += walked

@@ -36,7 +36,7 @@ def topppr(problem: Problem, budget: int = BUDGET) -> Found:
             put(work.table, seed, share)
         rate = walk_rate(EPSILON, 1.0 / problem.keep, problem.graph.n_nodes)
         bar = 1.0 / sqrt(max(1, problem.steps) * rate)
-        enqueue(work.table, bar)
+        enqueue(work.table, bar, int(work.table.state[COUNT]))
         drain(work, problem, bar, budget // 2)
         count = int(work.table.state[COUNT])
         order = np.argsort(work.table.nodes[:count])

@@ -10,13 +10,16 @@ from hypothesis import strategies as st
 
 from core.errors import BadParameter
 from core.graph.build import build
+from core.graph.lookup import names
 from core.graph.pagerank import METHODS, Report, pagerank_exact, top_pagerank
 from core.graph.ppr import disk, push
+from core.graph.ppr.expecting import returns, stays
 from core.graph.ppr.fora import fora, walk_rate
 from core.graph.ppr.problem import pose
-from core.graph.ppr.push import local_push
+from core.graph.ppr.push import drain, local_push
+from core.graph.ppr.pushing import enqueue, pull
 from core.graph.ppr.rbs import degrees, search
-from core.graph.ppr.table import COUNT, ESTIMATE, FIRST, RESIDUAL, borrowed, put
+from core.graph.ppr.table import COUNT, ESTIMATE, FIRST, RESIDUAL, borrowed, find, put
 from core.graph.ppr.topppr import topppr
 from core.graph.ppr.walking import push_back
 from tests.core.graph.strategies import directions, graphs
@@ -118,13 +121,34 @@ def test_push_by_recall(web, direction):
 def test_what_stays_of_a_residual(tmp_path, toy):
     # One edge: each second step is back, 0.2 x (1 + 0.64 + 0.64^2 + ...) = 0.2 / 0.36, which is all of it.
     edge = build([("a", "r", "b")], tmp_path / "edge", "edge")
-    assert push._stays(pose(edge, [0], 2, 0.8, "both")) == pytest.approx(0.2 / 0.36) == pagerank_exact(edge, [0], 0.8, "both")[0]
-    # A ring: half of the steps are back at the next, 0.2 / (1 - 0.32); on a line without end 0.2 / sqrt(1 - 0.64) in all.
+    assert stays(pose(edge, [0], 2, 0.8, "both")) == pytest.approx(0.2 / 0.36) == pagerank_exact(edge, [0], 0.8, "both")[0]
+    # A ring: b = 0.64 / (2 - b) of a step comes back, b = 0.4, as on a line without end, where 0.2 / sqrt(1 - 0.64) stays.
     ring = build([(str(at), "r", str((at + 1) % 400)) for at in range(400)], tmp_path / "ring", "ring")
-    assert push._stays(pose(ring, [0], 2, 0.8, "both")) == pytest.approx(0.2 / 0.68)
-    assert pagerank_exact(ring, [0], 0.8, "both")[0] == pytest.approx(0.2 / 0.6)
+    assert stays(pose(ring, [0], 2, 0.8, "both")) == pytest.approx(0.2 / 0.6) == pytest.approx(pagerank_exact(ring, [0], 0.8, "both")[0])
     # Along the triples nothing is known of what comes back.
-    assert push._stays(pose(toy, [0], 2, 0.8, "out")) == pytest.approx(0.2)
+    assert stays(pose(toy, [0], 2, 0.8, "out")) == pytest.approx(0.2)
+
+
+def test_the_neighbours_of_a_hub_are_told_apart_by_what_comes_back(tmp_path):
+    """Each of a hub's 300 neighbours has one neighbour more, with 0, 1, 2 or 3 leaves: trees, on which the equation is exact."""
+    triples = [("hub", "r", f"v{arm}") for arm in range(300)] + [(f"v{arm}", "r", f"u{arm}") for arm in range(300)]
+    triples += [(f"u{arm}", "r", f"leaf {arm} {at}") for arm in range(300) for at in range(arm % 4)]
+    graph = build(triples, tmp_path / "tree", "tree")
+    hub, *arms = (names(graph).find(name) for name in ("hub", "v0", "v1", "v2", "v3"))
+    problem, exact = pose(graph, [hub], 4, 0.8, "both"), pagerank_exact(graph, [hub], 0.8, "both")[arms]
+    with borrowed() as work:
+        put(work.table, hub, 1.0)
+        enqueue(work.table, 0.0, 1)
+        drain(work, problem, np.inf, 1000)
+        slots = np.array([find(work.table.index, node) for node in arms])
+        means = (0.8, stays(problem), 0.0, 256, returns(problem))
+        pulled, _ = pull(work.table, slots, np.zeros(301), *means, 4, 1, problem.links)
+        plain, _ = pull(work.table, slots, np.zeros(301), *means, 0, 1, problem.links)
+    # The hub has kept 0.2 and hands on 0.2 / 300 along each step, by its estimate. s(u) = 0.8 s(v) / 2 where u has no leaves, and
+    # s(v) = 0.8 (0.2 / 300 + s(u)), so that s(v) = 0.8 x 0.2 / 300 / (1 - 0.32).
+    assert pulled[0] == pytest.approx(0.8 * 0.2 / 300 / (1 - 0.32))
+    assert pulled / pulled[0] == pytest.approx(exact / exact[0], rel=1e-9)  # what is to come to the hub is handed on to all alike
+    assert plain / plain[0] != pytest.approx(exact / exact[0], rel=1e-3)
 
 
 def test_a_hub_outgrows_the_first_arrays_and_threads_do_not_share_them(tmp_path, web):
@@ -157,6 +181,21 @@ def test_pages_of_rows():
     # rows of 3, 0, 2,500 and 1 int32 from place 10, 20, 1,000 and 5,000: a page holds 1,024
     places = disk._pages(np.array([10, 20, 1000, 5000]), np.array([3, 0, 2500, 1]), 4)
     assert places.tolist() == [10, 12, 1000, 2024, 3048, 3499, 5000, 5000]
+
+
+@pytest.mark.parametrize("direction", ["out", "in", "both"])
+def test_what_is_read_around_a_few_nodes(web, direction):
+    nodes = np.array([5, 0, 17])
+    reading, found = disk.Disk(pose(web, [0], 1, 0.8, direction).links), []
+    reading.rows = lambda some, most: found.append((some.tolist(), most))
+    reading.degrees = lambda some: found.append(some.tolist())
+    neighbours = lambda some: np.unique(web.steps_from(np.asarray(some, np.int64), direction).nodes).tolist()
+    reading.around(nodes, 10**6, 3)
+    assert found[0] == ([5, 0, 17], 10**6)
+    first = neighbours(nodes)
+    few = [node for node in first if web.degrees(np.array([node]))[0] <= 3]
+    # in one direction nobody knows without asking of how few steps they are
+    assert found[1:] == ([first, (few, 3), neighbours(few)] if direction == "both" else []) and few
 
 
 def test_fora_within_epsilon_of_all_above_delta(web):
