@@ -15,8 +15,8 @@ from core.graph.ppr.pushing import pull
 from core.graph.ppr.table import STEPS, Table
 
 LOW, HIGH, SMALL = 0.75, 1.35, 256  # scores about the last one that are computed once more, at nodes of so many steps at most
-CROWD, FEW = 2, 4  # so many times those to keep lie there: their neighbours of so many steps are computed before them
-NEAR, STEADY = 0.02, 0.005  # about the last one, scores that the next look asks again; how far these may change apart from one another
+CROWD, FEW = 2, 3  # so many times those to keep lie there: their neighbours of so many steps are computed before them
+NEAR, STEADY = 0.015, 0.005  # about the last one, scores that the next look asks again; how far these may change apart from one another
 
 
 class Looks:
