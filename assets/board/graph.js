@@ -61,7 +61,7 @@ export class Graph {
     if (problem && !this.board.options.cytoscape) return problem;
     const has = list(lane.data.nodes).length || list(lane.data.paths).length;
     if (has && nodes.length) return "";
-    if (!lane.retrieved) return "No subgraph yet";
+    if (!lane.retrieved) return lane.data.status === "running" ? "Drawn once the paths are found" : "No subgraph yet";
     if (lane.data.status === "cancelled") return "Stopped before there was a subgraph.";
     return lane.graphless ? "No graph: the language model answers alone." : "The subgraph is empty.";
   }

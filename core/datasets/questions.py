@@ -76,6 +76,15 @@ def read_lines(path: str | FilePath) -> tuple[str, ...]:
     return tuple(text for _, text in lines(path, most=MOST))
 
 
+def bare_text(path: str | FilePath, format: str = "auto") -> str | None:
+    """The text of a file of questions on one line, brackets left out, to look whether a question can be among them before all
+    are read; None for JSON, whose text may be written in other ways. Raises BadInput where it cannot be read."""
+    path = FilePath(path)
+    if (_sniffed(path, MOST) if format == "auto" else format) not in TEXTS:
+        return None
+    return " ".join(" ".join(read_lines(path)).replace("[", "").replace("]", "").split())
+
+
 def _sniffed(path: FilePath, most: int | None) -> str:
     """The format of the text on a file's first line that is not blank; `auto` for JSON, whose rows are looked at one by one."""
     _, first = next(lines(path, most=most), (0, ""))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path as FilePath
 
-from core.datasets.questions import FORMATS, MOST, read_lines, read_questions
+from core.datasets.questions import FORMATS, MOST, bare_text, read_lines, read_questions
 from core.errors import BadInput, nearest
 from core.files import json_rows
 from core.graph.build import in_memory
@@ -51,7 +52,15 @@ class QuestionSet:
 
     def questions(self) -> Sequence[Question]:
         """Its questions, read once as long as the file stays as it is."""
-        return _questions(self.file, _stamp(self.file), self.name, self.hops, self.format, self.only)
+        with _reading:
+            return _questions(self.file, _stamp(self.file), self.name, self.hops, self.format, self.only)
+
+    def named(self, text: str) -> Question | None:
+        """The question of exactly that text, of several the last. Where the file does not hold the text its questions are not read."""
+        bare = _bare_text(self.file, _stamp(self.file), self.format)
+        if bare is not None and text.replace("[", "").replace("]", "") not in bare:
+            return None
+        return _by_text(self, _stamp(self.file)).get(text)
 
     def kind_lines(self) -> Sequence[str]:
         """The kind of each question, or none where the set tells none."""
@@ -59,7 +68,7 @@ class QuestionSet:
 
     def holds(self, question_id: str) -> bool:
         """Whether a question of that id is in the set."""
-        return question_id in _places(self.questions())
+        return question_id in _places(self, _stamp(self.file))
 
     def own_graph(self, question_id: str, name: str, direction: Direction) -> Graph:
         """The graph of a question's own row, kept in memory. Raises BadInput where the question is unknown or has none."""
@@ -67,7 +76,7 @@ class QuestionSet:
 
     def own_triples(self, question_id: str) -> list[Triple]:
         """The triples of a question's own row; none where it has none. Raises BadInput for an unknown question."""
-        place = _places(self.questions()).get(question_id)
+        place = _places(self, _stamp(self.file)).get(question_id)
         if place is None:
             raise BadInput(f"The question set “{self.name}” has no question “{question_id}”.")
         graphs = _packed_graphs(self.file, _stamp(self.file), self.only)
@@ -83,6 +92,9 @@ def _stamp(file: FilePath) -> tuple[int, int]:
     return stat.st_size, stat.st_mtime_ns
 
 
+_reading = threading.Lock()  # so that two who ask at once do not both read a file
+
+
 @lru_cache(maxsize=64)
 def _questions(file: FilePath, stamp: tuple, name: str, hops: int | None, format: str, only: str) -> tuple[Question, ...]:
     return read_questions(file, name, hops, format, only)
@@ -94,8 +106,18 @@ def _lines(file: FilePath, stamp: tuple) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16)
-def _places(questions: tuple[Question, ...]) -> dict[str, int]:
-    return {question.id: place for place, question in enumerate(questions)}
+def _bare_text(file: FilePath, stamp: tuple, format: str) -> str | None:
+    return bare_text(file, format)
+
+
+@lru_cache(maxsize=16)
+def _by_text(known: QuestionSet, stamp: tuple) -> dict[str, Question]:
+    return {question.text: question for question in known.questions()}
+
+
+@lru_cache(maxsize=16)
+def _places(known: QuestionSet, stamp: tuple) -> dict[str, int]:
+    return {question.id: place for place, question in enumerate(known.questions())}
 
 
 @lru_cache(maxsize=4)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from functools import lru_cache
 
 import streamlit as st
 
-from core.datasets import Dataset, QuestionSet, dataset_of
+from core.datasets import Dataset, dataset_of
 from core.errors import HopscopeError
 from core.types import Question
 from pages.parts.session import engine, graph_name
@@ -18,22 +17,16 @@ SETTLING = 2.0
 FIRST = 3
 
 
-@lru_cache(maxsize=8)
-def _by_text(sets: tuple[QuestionSet, ...]) -> dict[str, Question]:
-    """Every question of some sets by its text; a set that cannot be read is left out, as choosing it tells why."""
-    found: dict[str, Question] = {}
-    for known in sets:
+def known_question(text: str) -> Question | None:
+    """The question of the graph's sets with exactly that text; a set that cannot be read is left out, as choosing it tells why."""
+    text, dataset = " ".join(text.split()), dataset_of(graph_name())
+    for known in reversed(dataset.sets.values()) if text and dataset is not None else ():
         try:
-            found.update((question.text, question) for question in known.questions())
+            if (question := known.named(text)) is not None:
+                return question
         except HopscopeError:
             continue
-    return found
-
-
-def known_question(text: str) -> Question | None:
-    """The question of the graph's sets with exactly that text; reads the sets where there is any text."""
-    text, dataset = " ".join(text.split()), dataset_of(graph_name())
-    return _by_text(tuple(dataset.sets.values())).get(text) if text and dataset is not None else None
+    return None
 
 
 def examples() -> tuple[str, ...]:

@@ -6,7 +6,9 @@ import json
 import pytest
 
 from core.datasets import read_questions
+from core.datasets.questions import bare_text
 from core.datasets.rows import format_of_row
+from core.datasets.sets import QuestionSet
 from core.errors import BadInput
 from core.types import Question
 
@@ -184,3 +186,19 @@ def test_a_small_file_that_unpacks_to_a_large_one_is_refused(tmp_path):
 def test_unknown_formats_bring_the_known_ones(tmp_path):
     with pytest.raises(BadInput, match="Did you mean “grailqa”"):
         read_questions(write(tmp_path, HEAD), format="grail")
+
+
+def test_the_bare_text_of_a_file_of_questions(tmp_path):
+    text = "who wrote [Up in  the Air]\tAnn|Bo\n\nwhat is [It]\tCy\n"
+    assert bare_text(write(tmp_path, text, "q.txt")) == "who wrote Up in the Air Ann|Bo what is It Cy"
+    assert bare_text(write(tmp_path, gzip.compress(text.encode()), "q.txt.gz"), "metaqa").startswith("who wrote Up in the Air")
+    assert bare_text(write(tmp_path, json.dumps(OWN))) is None  # a text may be written in other ways there
+
+
+def test_a_question_by_its_text(tmp_path):
+    lines = write(tmp_path, "who wrote [Up in  the Air]\tAnn\nwhat is [It]\tCy\nwhat is [It]\tDi\n", "q.txt")
+    known = QuestionSet("q", "Q", lines)
+    assert known.named("who wrote Up in the Air").answers == ("Ann",) and known.named("what is It").id == "q-3"
+    assert known.named("who wrote") is None and known.named("who wrote Up") is None and known.named("Ann") is None
+    rows = QuestionSet("r", "R", write(tmp_path, json.dumps(OWN)))
+    assert rows.named("who is Bo").answers == ("Ann",) and rows.named("who is Ann") is None
