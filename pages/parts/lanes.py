@@ -23,7 +23,9 @@ def chosen(known: Mapping[str, Instance]) -> list[Instance]:
     """Draw a chooser for every lane; the instances chosen. A lane that cannot be read says why and is left out."""
     state = st.session_state
     found = []
-    for i, column in enumerate(st.columns(len(state.lanes))):
+    with st.container(key="lanes"):
+        columns = st.columns(len(state.lanes))
+    for i, column in enumerate(columns):
         with column:
             instance = _lane(i, known)
             if instance is not None:
