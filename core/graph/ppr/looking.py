@@ -11,7 +11,7 @@ import numpy as np
 from core.graph.ppr.disk import Disk
 from core.graph.ppr.expecting import far, last_of, returns, stays
 from core.graph.ppr.problem import Problem
-from core.graph.ppr.pushing import pull
+from core.graph.ppr.pulling import pull
 from core.graph.ppr.table import STEPS, Table
 
 LOW, HIGH, SMALL = 0.75, 1.35, 256  # scores about the last one that are computed once more, at nodes of so many steps at most

@@ -16,8 +16,9 @@ from core.graph.ppr import disk, push
 from core.graph.ppr.expecting import returns, stays
 from core.graph.ppr.fora import fora, walk_rate
 from core.graph.ppr.problem import pose
+from core.graph.ppr.pulling import pull
 from core.graph.ppr.push import drain, local_push
-from core.graph.ppr.pushing import enqueue, pull
+from core.graph.ppr.pushing import enqueue
 from core.graph.ppr.rbs import degrees, search
 from core.graph.ppr.table import COUNT, ESTIMATE, FIRST, RESIDUAL, borrowed, find, put
 from core.graph.ppr.topppr import topppr
