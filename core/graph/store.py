@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import mmap
+import threading
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as FilePath
@@ -19,7 +20,7 @@ META = "graph.json"  # says what the store is and which folder beside it holds t
 BLOB = "names.bin"
 DEGREES = "degree_bytes.npy"  # made from other arrays, and absent from stores of before
 AT_RANDOM = 1 << 28  # bytes of an array from which on it is not read ahead
-AHEAD = 1 << 17  # bytes that the system reads ahead at once
+PAGE = 4096  # bytes
 LARGE = 200_000  # names; those of a graph of more are searched on disk, by compiled code
 BUSIEST = 8  # nodes told as the best connected
 LOOPS_UP_TO = 50_000_000  # triples; counting self-loops reads them all
@@ -190,7 +191,7 @@ class Graph(KnowledgeGraph):
 
         if self.stored_degree_bytes is None:
             return degree_bytes(self.out_indptr, self.in_indptr)
-        _read_ahead(self.stored_degree_bytes)
+        threading.Thread(target=self.stored_degree_bytes[::PAGE].sum, daemon=True).start()  # has the system read all of them
         return self.stored_degree_bytes
 
     def shape(self) -> Shape:
@@ -222,12 +223,6 @@ def _mapped(path: FilePath) -> np.ndarray:
     if values.nbytes > AT_RANDOM:
         values._mmap.madvise(mmap.MADV_RANDOM)
     return values
-
-
-def _read_ahead(values: np.ndarray) -> None:
-    """Has the system read an array by memory map from the disk, without waiting for it."""
-    for start in range(0, len(values._mmap), AHEAD):
-        values._mmap.madvise(mmap.MADV_WILLNEED, start, min(AHEAD, len(values._mmap) - start))
 
 
 def read_meta(folder: FilePath) -> dict:

@@ -1,30 +1,33 @@
 """Reading from the disk what a search is about to walk, many pages at once.
 
 A graph larger than memory, or one just opened, is read page by page as a search meets it, and each page is waited for. Here
-many threads ask for the pages of all nodes that are next, so that the disk serves them side by side.
+the system is told the pages of all nodes that are next, so that the disk serves them side by side.
 """
 
 from __future__ import annotations
 
+import ctypes
+import mmap
 import resource
-from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 
 import numpy as np
-from numba import njit
 
 from core.graph.ppr.problem import Links
 
-THREADS, PAGE = 48, 4096  # of reading; bytes
+PAGE = 4096  # bytes
 FEW = 24  # pages that a search may have waited for before it has them read ahead
 LARGE = 1 << 28  # bytes of an array from which on this is looked at
+
+
+_madvise = ctypes.CDLL(None).madvise
+_madvise.argtypes = (ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int)
 
 
 class Disk:
     """Whether a search waits for the disk, and the reading ahead."""
 
     def __init__(self, links: Links):
-        self.links, self.waiting = links, False
+        self.links, self.waiting, self._asked = links, False, {}
         self.mapped = max(links.tails.nbytes, links.in_heads.nbytes) >= LARGE
         self._from = _waited() if self.mapped else 0
 
@@ -33,25 +36,19 @@ class Disk:
         self.waiting = self.waiting or (self.mapped and _waited() - self._from > FEW)
         return self.waiting
 
-    def degrees(self, nodes: np.ndarray) -> None:
-        """Read what tells how many steps some nodes have."""
-        if len(self.links.degree_bytes):
-            _read((self.links.degree_bytes, nodes))
-        else:
-            self.offsets(nodes)
-
     def offsets(self, nodes: np.ndarray) -> None:
         """Read where the steps of some nodes lie."""
-        _read((self.links.out_indptr, nodes), (self.links.in_indptr, nodes))
+        self._read(self.links.out_indptr, nodes)
+        self._read(self.links.in_indptr, nodes)
 
     def rows(self, nodes: np.ndarray, most: int) -> int:
         """Read the steps of some nodes, of each `most` at most in either way; gives how many steps they have in all."""
         self.offsets(nodes)
         way, out_indptr, tails, in_indptr, in_heads = self.links[:5]
         out, into = (indptr[nodes + 1] - indptr[nodes] for indptr in (out_indptr, in_indptr))
-        ahead = [(tails, out_indptr[nodes], out)] if way & 1 else []
-        ahead += [(in_heads, in_indptr[nodes], into)] if way & 2 else []
-        _read(*((array, _pages(starts, np.minimum(counts, most), array.itemsize)) for array, starts, counts in ahead))
+        for side, ends, starts, counts in ((1, tails, out_indptr[nodes], out), (2, in_heads, in_indptr[nodes], into)):
+            if way & side:
+                self._read(ends, _pages(starts, np.minimum(counts, most), ends.itemsize))
         return int((out.sum() if way & 1 else 0) + (into.sum() if way & 2 else 0))
 
     def around(self, nodes: np.ndarray, most: int, few: int) -> None:
@@ -60,10 +57,20 @@ class Disk:
         self.rows(nodes, most)
         if len(self.links.degree_bytes):
             ends = self._ends(nodes, most)
-            self.degrees(ends)
             near = ends[self.links.degree_bytes[ends] <= few]
             self.rows(near, few)
-            self.degrees(self._ends(near, few))
+
+    def _read(self, array: np.ndarray, places: np.ndarray) -> None:
+        """Have the system read the places of an array, each page once, without waiting for the last of them."""
+        base, offset = divmod(array.ctypes.data, PAGE)
+        if base not in self._asked:
+            self._asked[base] = np.zeros((offset + array.nbytes) // PAGE + 1, bool)
+        asked = self._asked[base]
+        pages = (offset + places.astype(np.int64) * array.itemsize) // PAGE
+        pages = np.unique(pages[~asked[pages]])
+        asked[pages] = True
+        for page in pages.tolist():
+            _madvise((base + page) * PAGE, PAGE, mmap.MADV_WILLNEED)
 
     def _ends(self, nodes: np.ndarray, most: int) -> np.ndarray:
         """Where the steps of the nodes of `most` steps at most lead, ascending."""
@@ -91,25 +98,3 @@ def _pages(starts: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:
     many = (counts - 1) // step + 2  # the last place too
     within = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
     return np.minimum(np.repeat(starts, many) + within * step, np.repeat(starts + counts - 1, many))
-
-
-@lru_cache(maxsize=1)
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(THREADS, thread_name_prefix="disk")
-
-
-def _read(*wanted: tuple[np.ndarray, np.ndarray]) -> None:
-    """Touch the places of some arrays, each page once."""
-    parts = []
-    for array, places in wanted:
-        places = places[np.unique(places // (PAGE // array.itemsize), return_index=True)[1]]
-        parts += [(array, part) for part in np.array_split(places, THREADS) if len(part)]
-    list(_pool().map(lambda part: _touch(*part), parts))
-
-
-@njit(cache=True, nogil=True)
-def _touch(array, places):
-    seen = 0
-    for place in places:
-        seen += array[place]
-    return seen

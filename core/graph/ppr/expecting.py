@@ -22,7 +22,7 @@ def expected(table: Table, problem: Problem, disk: Disk) -> tuple[np.ndarray, fl
     """(the score of each slot with what is still to arrive, all that is, the last of the best scores, 0 where there are too few)."""
     scores, left = known_scores(table, stays(problem))
     if disk.waits():
-        disk.degrees(table.nodes[: len(scores)][table.cells[: len(scores), DEGREE] < 0.0])
+        disk.offsets(table.nodes[: len(scores)][table.cells[: len(scores), DEGREE] < 0.0])
     add_far(table, scores, far(problem, left), problem.links)
     return scores, left, last_of(scores, problem.keep)
 

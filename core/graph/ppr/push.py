@@ -20,7 +20,8 @@ from core.graph.ppr.table import COUNT, ESTIMATE, HEAD, RESIDUAL, SIZE, STEPS, T
 FIRST, TIGHTER, FINEST = 0.1, 2.0, 1e-16  # the first bar for each node to keep, its divisor from one to the next, the last bar
 FINER = 2.0  # how far the bar lies below the last score where many crowd about it
 NOTHING = 1e-12  # the residual that counts as none
-AHEAD, LOOK, WHOLE = 512, 2000, 1 << 31  # nodes read ahead from the disk, edges between looks whether it is waited for, steps of a node
+AHEAD, WHOLE = 512, 1 << 31  # nodes read ahead from the disk; steps of a node
+SOON, LOOK = 32, 2000  # edges to the first look whether the disk is waited for, which double, and in the most
 WORK, LEAST = 15, 200_000  # edges for each node to keep, over the share that may be missed; and at least
 
 
@@ -88,7 +89,7 @@ def drain(work: Work, problem: Problem, bar: float, budget: int, disk: Disk | No
         part = budget
         if disk.mapped:
             steps = int(work.table.state[STEPS])
-            part = min(budget, steps + (AHEAD + disk.rows(_next(work.table), WHOLE) if disk.waits() else LOOK))
+            part = min(budget, steps + (AHEAD + disk.rows(_next(work.table), WHOLE) if disk.waits() else min(LOOK, steps + SOON)))
         code = push(work.table, problem.damping, bar, part, problem.links)
         if code == DONE or (code == SPENT and part == budget):
             return code == DONE

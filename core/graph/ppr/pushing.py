@@ -27,10 +27,10 @@ def count_of(nodes, cells, slot, way, out_indptr, in_indptr, degree_bytes):
 @njit(cache=True, nogil=True)
 def enqueue(table, bar, slots):
     """Sets the bar, and queues, in order of first touch, every one of the first `slots` whose residual may reach it: `bar` x degree,
-    or x 1 where the degree is not known yet."""
+    or x the least that the degree can be where it is not known yet."""
     cells, state, queue = table.cells, table.state, table.queue
     for slot in range(slots):
-        limit = bar * max(1.0, cells[slot, DEGREE])
+        limit = bar * max(1.0, abs(cells[slot, DEGREE]))
         if cells[slot, RESIDUAL] >= limit:
             queue[(state[HEAD] + state[SIZE]) & (len(queue) - 1)] = slot
             state[SIZE] += 1

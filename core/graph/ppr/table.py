@@ -30,7 +30,7 @@ class Table(NamedTuple):
     """Slots in the order of first touch.
 
     A cell's limit is the residual at which its node queues up, infinite while it is queued; its degree is the number of
-    steps that its node may take, -1 where nobody has looked.
+    steps that its node may take; where that was not looked up, the least that it can be, below zero.
     """
 
     index: np.ndarray  # uint64 [a power of two, at least twice the slots]: (node + 1) << 32 | slot, 0 where free
@@ -104,7 +104,7 @@ def find(index, node):
 def slot_of(index, place, nodes, cells, state, node, bar, degree_bytes):
     """The slot of a node, a new one where it has none; there must be room.
 
-    Its limit is `bar` x its degree if `degree_bytes` tells that, else `bar`.
+    Its limit is `bar` x its degree, or x the least that it can be where `degree_bytes` does not tell it.
     """
     mask, key = np.uint64(len(index) - 1), np.uint64(node + 1)
     at, slot = home(index, node), np.int64(-1)
@@ -118,9 +118,9 @@ def slot_of(index, place, nodes, cells, state, node, bar, degree_bytes):
         state[COUNT] = slot + 1
         index[at] = key << np.uint64(32) | np.uint64(slot)
         place[slot], nodes[slot] = at, node
-        count = np.int64(degree_bytes[node]) if len(degree_bytes) else MANY
+        count = np.int64(degree_bytes[node]) if len(degree_bytes) else -1
         cells[slot, RESIDUAL], cells[slot, ESTIMATE] = 0.0, 0.0
-        cells[slot, DEGREE], cells[slot, LIMIT] = (count, bar * max(1, count)) if count < MANY else (-1.0, bar)
+        cells[slot, DEGREE], cells[slot, LIMIT] = count if count < MANY else -count, bar * max(1, abs(count))
     return slot
 
 
