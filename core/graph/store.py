@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import mmap
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path as FilePath
@@ -18,6 +19,7 @@ from core.types import Direction
 VERSION = 1
 META = "graph.json"  # says what the store is and which folder beside it holds the arrays
 BLOB = "names.bin"
+OFFSETS = "offsets.npy"  # int64 [n + 1, 2], out_indptr and in_indptr: both of a node on one page; stores of before hold two files
 DEGREES = "degree_bytes.npy"  # made from other arrays, and absent from stores of before
 AT_RANDOM = 1 << 28  # bytes of an array from which on it is not read ahead
 PAGE = 4096  # bytes
@@ -71,7 +73,7 @@ class Graph(KnowledgeGraph):
     def _open(cls, folder: FilePath, meta: dict) -> Graph:
         data = folder / meta["data"]
         try:
-            arrays = {key: _mapped(data / f"{key}.npy") for key in ARRAYS}
+            arrays = arrays_of(data, _mapped)
             blob = data / BLOB
             arrays["names_utf8"] = np.memmap(blob, np.uint8, "r") if blob.stat().st_size else np.empty(0, np.uint8)
             arrays["stored_degree_bytes"] = _mapped(data / DEGREES) if (data / DEGREES).exists() else None
@@ -215,6 +217,13 @@ def slices(indptr: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarra
     counts = np.asarray(indptr[nodes + 1], np.int64) - starts
     rows = np.repeat(np.arange(len(nodes)), counts)
     return rows, np.arange(len(rows)) + np.repeat(starts - np.cumsum(counts) + counts, counts)
+
+
+def arrays_of(data: FilePath, load: Callable[[FilePath], np.ndarray]) -> dict[str, np.ndarray]:
+    """The `ARRAYS` of a store whose files lie in `data`, loaded by `load`."""
+    offsets = load(data / OFFSETS) if (data / OFFSETS).exists() else None
+    sides = {} if offsets is None else {"out_indptr": offsets[:, 0], "in_indptr": offsets[:, 1]}
+    return {key: sides[key] if key in sides else load(data / f"{key}.npy") for key in ARRAYS}
 
 
 def _mapped(path: FilePath) -> np.ndarray:

@@ -15,7 +15,7 @@ import numpy as np
 
 from core.errors import StoreError
 from core.graph.degrees import degree_bytes
-from core.graph.store import BLOB, DEGREES, META
+from core.graph.store import BLOB, DEGREES, META, OFFSETS
 
 UNFINISHED = "unfinished"  # the state of a long build, taken up again by the next one
 SOURCE, ASIDE, WAIT = "source.json", "building", 0.05  # WAIT in seconds between two looks at the lock
@@ -46,8 +46,10 @@ def locked(folder: FilePath, wait: bool, check: Callable[[], None] | None) -> It
 def write(aside: FilePath, arrays: dict[str, np.ndarray], blob: np.ndarray, known: dict | None) -> None:
     """Writes the data files of a store into a new folder, each made durable."""
     aside.mkdir()
-    for key, values in arrays.items():
-        with open(aside / f"{key}.npy", "wb") as stream:
+    sides = ("out_indptr", "in_indptr")
+    files = {f"{key}.npy": values for key, values in arrays.items() if key not in sides}
+    for file, values in {OFFSETS: np.column_stack([arrays[key] for key in sides]), **files}.items():
+        with open(aside / file, "wb") as stream:
             np.save(stream, values)
             _durable(stream)
     with open(aside / BLOB, "wb") as stream:
@@ -60,7 +62,7 @@ def write(aside: FilePath, arrays: dict[str, np.ndarray], blob: np.ndarray, know
 def write_degrees(aside: FilePath) -> None:
     """Writes the degrees of the nodes beside the arrays that they are made from."""
     with open(aside / DEGREES, "wb") as stream:
-        np.save(stream, degree_bytes(*(np.load(aside / f"{key}.npy", mmap_mode="r") for key in ("out_indptr", "in_indptr"))))
+        np.save(stream, degree_bytes(*np.load(aside / OFFSETS, mmap_mode="r").T))
         _durable(stream)
 
 

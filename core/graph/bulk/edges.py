@@ -8,6 +8,7 @@ import numpy as np
 from core.errors import BadInput
 from core.graph.bulk.journal import Growing, Journal, get, put
 
+STARTS = "starts-out"  # where the edges of each head begin, until they lie beside those of its tails
 OUT_BYTES, IN_BYTES = 64, 16  # memory an edge needs while its range is sorted
 MOST, MOST_RELATIONS = np.iinfo(np.int32).max, 1 << 24  # nodes; relations, whose names are held in memory
 
@@ -73,7 +74,7 @@ def sort_range(
         columns["heads"].add(heads)
         columns["relations"].add(relations)
         columns["tails"].add(tails)
-    columns["out_indptr"].add(start + np.cumsum(counts))
+    columns["starts"].add(start + np.cumsum(counts))
 
 
 def _distinct(keys: np.ndarray) -> np.ndarray:
@@ -120,14 +121,15 @@ class Inward:
         put(journal.spill(f"incuts-{self.pieces}"), cuts)
         self.pieces += 1
 
-    def place(self, journal: Journal, part: int, indptr: np.ndarray, edges: np.ndarray, heads: np.ndarray) -> None:
-        """Puts the edges into one range of tails in place: fills its stretch of in_indptr, in_edges and in_heads."""
+    def place(self, journal: Journal, part: int, offsets: np.ndarray, edges: np.ndarray, heads: np.ndarray) -> None:
+        """Puts the edges into one range of tails in place: fills its stretch of the offsets, in_edges and in_heads."""
         first, last = part << self.width, min(self.nodes, (part + 1) << self.width)
         counts = np.zeros(last - first, np.int64)
         for rows in self._pieces(journal, part):
             _count(rows, first, counts)
-        start = int(indptr[first])
-        indptr[first + 1 : last + 1] = start + np.cumsum(counts)
+        start = int(offsets[first, 1])
+        offsets[first + 1 : last + 1, 0] = get(journal.spill(STARTS), np.int64, first + 1, last - first)
+        offsets[first + 1 : last + 1, 1] = start + np.cumsum(counts)
         fill = start + np.cumsum(counts) - counts
         for rows in self._pieces(journal, part):
             _fill(rows, first, fill, edges, heads)

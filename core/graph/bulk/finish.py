@@ -13,7 +13,7 @@ from core.errors import BadInput
 from core.graph.bulk.journal import STORE
 from core.graph.bulk.run import Build
 from core.graph.bulk.sources import Numbers, TextSource
-from core.graph.store import ARRAYS, BLOB, VERSION
+from core.graph.store import BLOB, VERSION, arrays_of
 from core.graph.write import UNFINISHED, note_source, place, write_degrees
 from core.types import Direction
 
@@ -42,7 +42,7 @@ def build_large(
         build = Build(source, unfinished, memory, lambda text, share: report(text, BUILT * share), check)
         relations = build.run()
         report("Checking", BUILT)
-        arrays = {key: np.load(unfinished / STORE / f"{key}.npy", mmap_mode="r") for key in ARRAYS}
+        arrays = arrays_of(unfinished / STORE, lambda path: np.load(path, mmap_mode="r"))
         blob = unfinished / STORE / BLOB
         names = np.memmap(blob, np.uint8, "r") if blob.stat().st_size else np.empty(0, np.uint8)
         digest = digest_of(arrays, names, relations, direction)

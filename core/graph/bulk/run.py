@@ -8,7 +8,7 @@ from pathlib import Path as FilePath
 
 import numpy as np
 
-from core.graph.bulk.edges import Inward, Packing, checked_counts, sort_range
+from core.graph.bulk.edges import STARTS, Inward, Packing, checked_counts, sort_range
 from core.graph.bulk.folding import names_of, write_folded
 from core.graph.bulk.journal import HEADER, STORE, Growing, Journal, get, put, release
 from core.graph.bulk.naming import RECORD, number_block, ranks, resolve
@@ -18,7 +18,7 @@ from core.graph.bulk.renaming import rename
 from core.graph.bulk.sources import Numbers, TextSource
 from core.graph.store import LARGE
 
-LAYOUT = 2  # of what is spilled; another number starts unfinished builds anew
+LAYOUT = 3  # of what is spilled; another number starts unfinished builds anew
 BLOCK = 32 << 20  # bytes of text read at a time, less where memory is scarce
 MOST_PARTS, SLOT = 1024, 16  # parts of the hashes at most; bytes of text a name takes at least, for a first guess
 WEIGHTS = {"read": 30, "resolve": 10, "number": 15, "out": 12, "in": 13, "names": 15}
@@ -129,11 +129,12 @@ class Build:
 
     def _out(self) -> None:
         fact, packing = self.journal.fact, self._packing()
-        lengths = fact("lengths", {"heads": 0, "relations": 0, "tails": 0, "out_indptr": 0})
-        kinds = {"heads": np.int32, "tails": np.int32, "relations": relation_kind(fact("relations")), "out_indptr": np.int64}
+        lengths = fact("lengths", {"heads": 0, "relations": 0, "tails": 0, "starts": 0})
+        kinds = {"heads": np.int32, "tails": np.int32, "relations": relation_kind(fact("relations"))}
         columns = {key: Growing(self.journal.store(f"{key}.npy"), kind, lengths[key], HEADER) for key, kind in kinds.items()}
-        if not lengths["out_indptr"]:
-            columns["out_indptr"].add(np.zeros(1, np.int64))
+        columns["starts"] = Growing(self.journal.spill(STARTS), np.int64, lengths["starts"])
+        if not lengths["starts"]:
+            columns["starts"].add(np.zeros(1, np.int64))
         inward = Inward(fact("nodes"), fact("triples"), fact("share"), fact("pieces", 0))
         for part in range(self.journal.done("out"), packing.ranges):
             self.check()
@@ -150,19 +151,19 @@ class Build:
         fact = self.journal.fact
         nodes, edges = fact("nodes"), fact("lengths")["tails"]
         inward = Inward(nodes, fact("triples"), fact("share"), fact("pieces"))
-        shapes = {"in_indptr": (np.int64, nodes + 1), "in_edges": (edge_kind(edges), edges), "in_heads": (np.int32, edges)}
+        shapes = {"offsets": (np.int64, (nodes + 1, 2)), "in_edges": (edge_kind(edges), (edges,)), "in_heads": (np.int32, (edges,))}
         if not self.journal.done("in"):
             for key, (kind, size) in shapes.items():
-                np.lib.format.open_memmap(self.journal.store(f"{key}.npy"), "w+", kind, (size,))
+                np.lib.format.open_memmap(self.journal.store(f"{key}.npy"), "w+", kind, size)
         maps = {key: np.lib.format.open_memmap(self.journal.store(f"{key}.npy"), "r+") for key in shapes}
         for part in range(self.journal.done("in"), inward.ranges):
             self.check()
             self._advance("in", "Sorting triples by tail", part / inward.ranges)
-            inward.place(self.journal, part, maps["in_indptr"], maps["in_edges"], maps["in_heads"])
+            inward.place(self.journal, part, maps["offsets"], maps["in_edges"], maps["in_heads"])
             for values in maps.values():
                 release(values)
             self.journal.mark("in", part + 1)
-        self._remove("in", "incuts")
+        self._remove("in", "incuts", "starts")
 
     def _names(self) -> None:
         if self.numbered:

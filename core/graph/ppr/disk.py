@@ -52,21 +52,20 @@ class Disk:
         return int((out.sum() if way & 1 else 0) + (into.sum() if way & 2 else 0))
 
     def around(self, nodes: np.ndarray, most: int, few: int) -> None:
-        """Read the steps of some nodes, of those of `most` at most how many steps their neighbours have, and the same of neighbours of
-        `few` steps at most."""
+        """Read the steps of some nodes, and those of their neighbours of two to `few` steps, where degrees are known."""
         self.rows(nodes, most)
         if len(self.links.degree_bytes):
             ends = self._ends(nodes, most)
-            near = ends[self.links.degree_bytes[ends] <= few]
-            self.rows(near, few)
+            degrees = self.links.degree_bytes[ends]
+            self.rows(ends[(1 < degrees) & (degrees <= few)], few)
 
     def _read(self, array: np.ndarray, places: np.ndarray) -> None:
         """Have the system read the places of an array, each page once, without waiting for the last of them."""
         base, offset = divmod(array.ctypes.data, PAGE)
         if base not in self._asked:
-            self._asked[base] = np.zeros((offset + array.nbytes) // PAGE + 1, bool)
+            self._asked[base] = np.zeros((offset + len(array) * array.strides[0]) // PAGE + 1, bool)
         asked = self._asked[base]
-        pages = (offset + places.astype(np.int64) * array.itemsize) // PAGE
+        pages = (offset + places.astype(np.int64) * array.strides[0]) // PAGE
         pages = np.unique(pages[~asked[pages]])
         asked[pages] = True
         for page in pages.tolist():

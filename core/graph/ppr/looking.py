@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.graph.degrees import MANY
 from core.graph.ppr.disk import Disk
 from core.graph.ppr.expecting import far, last_of, returns, stays
 from core.graph.ppr.problem import Problem
 from core.graph.ppr.pulling import pull
 from core.graph.ppr.table import STEPS, Table
 
-LOW, HIGH, SMALL = 0.75, 1.35, 256  # scores about the last one that are computed once more, at nodes of so many steps at most
+LOW, HIGH = 0.75, 1.35  # scores about the last one that are computed once more
+SMALL = MANY - 1  # steps in the most of nodes that are; more than one byte tells are not told apart
 CROWD, FEW = 2, 3  # so many times those to keep lie there: their neighbours of so many steps are computed before them
 NEAR, STEADY = 0.015, 0.005  # about the last one, scores that the next look asks again; how far these may change apart from one another
 

@@ -28,6 +28,8 @@ def _through(small, node, damping, stays, far, returns, table, links):
     index, nodes, cells = table.index, table.nodes, table.cells
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = links
     others, own, back = 0.0, 0.0, 0.0
+    if degree_bytes[small] == 1:  # whose step is the one to `node`
+        return 0.0, damping / max(1, degree_bytes[node])
     for side in range(2):
         indptr, ends, weights = (out_indptr, tails, out_weights) if side == 0 else (in_indptr, in_heads, in_weights)
         for at in range(indptr[small], indptr[small + 1]):
@@ -63,7 +65,7 @@ def _read_about(slots, most, few, table, links):
                     continue
                 for at in range(start, stop):
                     near = np.int64(ends[at])
-                    if degree_bytes[near] > few:
+                    if not 1 < degree_bytes[near] <= few:
                         continue
                     if look == 1:
                         seen += out_indptr[near] + in_indptr[near]

@@ -188,6 +188,10 @@ def test_a_page_is_asked_for_once(web, monkeypatch):
     reading._read(held, np.array([1023, 4999, 2000], np.int32))
     asked = [held.ctypes.data + 4096 * page for page in (0, 1, 2, 4)]
     assert read == [(page, 4096, mmap.MADV_WILLNEED) for page in asked]
+    sides = np.memmap(tempfile.TemporaryFile(), np.int64, "w+", shape=(1000, 2))  # 256 pairs on a page
+    reading._read(sides[:, 0], np.array([0, 255, 256]))
+    reading._read(sides[:, 1], np.array([255, 900]))
+    assert [(page - sides.ctypes.data) // 4096 for page, *_ in read[4:]] == [0, 1, 3]
 
 
 def test_a_hub_queues_up_at_the_least_that_it_may_need(tmp_path):
@@ -219,8 +223,8 @@ def test_what_is_read_around_a_few_nodes(web, direction):
     reading.around(nodes, 10**6, 3)
     assert found[0] == ([5, 0, 17], 10**6)
     first = neighbours(nodes)
-    few = [node for node in first if web.degrees(np.array([node]))[0] <= 3]
-    # in one direction nobody knows without asking of how few steps they are
+    few = [node for node in first if 1 < web.degrees(np.array([node]))[0] <= 3]
+    # in one direction nobody knows without asking of how few steps they are; the step of those of one leads back
     assert found[1:] == ([(few, 3)] if direction == "both" else []) and few
 
 
