@@ -34,7 +34,7 @@ SLOW = (  # seconds a question, or a hundred thousand paths to keep
     "lego-14-mean lego-v1-8 lego-v1-10 lego-v1-11 lego-v1-12 lego-v1-16 lego-v1-17 lego-v1-18 kelp kelp-plain"
 ).split()
 READING = ("llm-embeddings",)  # a language model, though it gives vectors
-ENDLESS = ("lego-v1-13",)  # a language model is asked at each of thousands of branches: over six minutes a question
+LONG = ("lego-13-rounds", "lego-13-llm-embeddings", "lego-v1-13", "lego-v1-19")  # a language model reads for many minutes a question
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,8 @@ class Sample:
     cold: bool
 
 
-QUALITY, SLOWER, ANSWERS, CHOICES = Sample(200, False, False), Sample(20, False, False), Sample(10, True, True), Sample(3, True, True)
+QUALITY, SLOWER = Sample(200, False, False), Sample(20, False, False)
+ANSWERS, CHOICES, ONE = Sample(10, True, True), Sample(3, True, True), Sample(1, True, True)
 
 
 def main() -> None:
@@ -57,11 +58,12 @@ def main() -> None:
     options = parser.parse_args()
     engine = shared()
     known = catalogue()
-    chosen = [known[name] for name in options.instances] or [i for i in known.values() if i.id not in ENDLESS]
+    chosen = [known[name] for name in options.instances] or list(known.values())
     ready = [i for i in chosen if not missing(i.line, engine.models)]
     asking = {i.id for i in ready if asks(i, engine.models)}
     quality = [(i, SLOWER if i.id in SLOW else QUALITY) for i in ready if i.id not in asking and options.only != "answers"]
-    answers = [(i, CHOICES if i.id in asking or i.id in SLOW else ANSWERS) for i in ready if options.only != "quality"]
+    few = lambda i: ONE if i.id in LONG else CHOICES if i.id in asking or i.id in SLOW else ANSWERS
+    answers = [(i, few(i)) for i in ready if options.only != "quality"]
     found = {(i.id, sample.model): summary(engine, i, sample) for i, sample in quality + answers}
     for line in table(ready, found):
         print(line)
