@@ -43,9 +43,7 @@ def new_run() -> None:
             size = st.number_input("Questions of each set", 1, 100_000, 50, width=190)
             seed = st.number_input("Seed", 0, 2**31 - 1, 0, width=120, help="The same seed draws the same questions, on any computer.")
         with st.container(horizontal=True):
-            model = st.toggle(
-                "Language model answers", help="Otherwise the graph reader's answers are scored. Takes seconds a question."
-            )
+            model = st.toggle("Language model answers", help="Otherwise the graph reader's answers are scored. Takes seconds a question.")
             judge = st.toggle("Language model judges", help="The model of the role judge says whether each answer is right (Judge@1).")
             cold = st.toggle("Time each alone", help="Instances share nothing and remember nothing, so that seconds are their own. Slow.")
         if st.form_submit_button("Start", type="primary", icon=":material/play_arrow:"):

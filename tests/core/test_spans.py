@@ -7,7 +7,15 @@ from core.spans import ago, span, with_time_left
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(0.2, "1 second"), (40, "40 seconds"), (90, "2 minutes"), (5399, "90 minutes"), (5400, "1.5 hours"), (75608, "21 hours"), (9 * 86400, "9 days")],
+    [
+        (0.2, "1 second"),
+        (40, "40 seconds"),
+        (90, "2 minutes"),
+        (5399, "90 minutes"),
+        (5400, "1.5 hours"),
+        (75608, "21 hours"),
+        (9 * 86400, "9 days"),
+    ],
 )
 def test_spans(seconds, words):
     assert span(seconds) == words

@@ -118,7 +118,8 @@ def test_the_modules_also_run_apart(browser):
     files = {f"/{file.name}": (file.read_text(encoding="utf-8"), "text/javascript") for file in ASSETS.glob("*.js")}
     files["/cytoscape.js"] = ((ROOT / "static" / "cytoscape.min.js").read_text(encoding="utf-8"), "text/javascript")
     files["/"] = (
-        '<link rel="icon" href="data:,"><link rel="stylesheet" href="/board.css"><div id="board"></div><script src="/cytoscape.js"></script>',
+        '<link rel="icon" href="data:,"><link rel="stylesheet" href="/board.css"><div id="board"></div>'
+        '<script src="/cytoscape.js"></script>',
         "text/html",
     )
     files["/board.css"] = (source("board.css"), "text/css")
@@ -238,7 +239,8 @@ def test_another_question_with_other_nodes_takes_the_place_of_the_first(report):
 
 def test_shared_nodes_have_one_place_and_zoom_is_shared(report):
     page = report(board_payload.payload(3))
-    script = "[...document.getElementById('board').hopscopeBoard.lanes.values()].map(l => JSON.stringify([l.graph.cy.getElementById('n3').renderedPosition(), l.graph.cy.pan()]))"
+    script = """[...document.getElementById('board').hopscopeBoard.lanes.values()].map(
+        l => JSON.stringify([l.graph.cy.getElementById('n3').renderedPosition(), l.graph.cy.pan()]))"""
     before = page.evaluate(script)
     assert len(set(before)) == 1
     page.get_by_label("Zoom in in every lane").last.click()
@@ -286,7 +288,8 @@ def test_nothing_is_wider_than_the_page(report, lanes, width):
         summary.click()
     assert page.evaluate("document.documentElement.scrollWidth") == width
     cut = page.evaluate("""[...document.querySelectorAll('.hb p, .hb b, .hb .steps, .hb .drawn, .hb h3, .hb td, .hb .fact, .hb .tag')]
-        .filter(node => node.offsetParent && node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).display !== 'inline').map(node => node.className + node.textContent)""")
+        .filter(node => node.offsetParent && node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).display !== 'inline')
+        .map(node => node.className + node.textContent)""")
     assert cut == []
 
 

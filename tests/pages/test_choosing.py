@@ -57,4 +57,6 @@ def test_an_instance_whose_model_is_not_here_says_why_beside_its_chooser(movies)
     at = lanes(lane=["gsr"], llm="0")
     assert not at.exception
     told = [caption.value.replace("\\", "") for caption in at.caption]
-    assert any("no weights of it come with Hopscope" in text for text in told) and any("Cannot run: GSR trains a T5" in text for text in told)
+    assert any("no weights of it come with Hopscope" in text for text in told) and any(
+        "Cannot run: GSR trains a T5" in text for text in told
+    )

@@ -22,7 +22,9 @@ def address(movies):
 
 
 def done(page, lanes: int, question: str = QUESTION) -> None:
-    page.locator(f"[data-question={json.dumps(question, ensure_ascii=False)}] .lane[data-status=done]").nth(lanes - 1).wait_for(timeout=180_000)
+    page.locator(f"[data-question={json.dumps(question, ensure_ascii=False)}] .lane[data-status=done]").nth(lanes - 1).wait_for(
+        timeout=180_000
+    )
 
 
 def ask(page, text: str) -> None:
