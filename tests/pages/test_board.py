@@ -355,8 +355,9 @@ def test_streamlit_keeps_the_board_while_it_streams_and_hears_a_click(browser, s
     )
     assert page.locator("details").first.get_attribute("open") is not None
     assert page.locator("[data-path='cheadle']").first.get_attribute("aria-pressed") == "true"
-    box = page.locator(".stage-box").first.bounding_box()
-    page.mouse.click(box["x"] + 30 + 0.33 * (box["width"] - 60), box["y"] + 22 + 0.38 * (box["height"] - 46))
-    page.get_by_text("clicked: 2").wait_for(timeout=10_000)
+    stage = page.locator(".stage-box").first
+    width, height = stage.evaluate("box => [box.clientWidth, box.clientHeight]")
+    stage.click(position={"x": 30 + 0.33 * (width - 60), "y": 22 + 0.38 * (height - 46)})
+    page.get_by_text("clicked: 2").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     assert [said for said in watch.said if "404" not in said] == [] and watch.asked == []
