@@ -34,7 +34,7 @@ SLOW = (  # seconds a question, or a hundred thousand paths to keep
     "lego-14-mean lego-v1-8 lego-v1-10 lego-v1-11 lego-v1-12 lego-v1-16 lego-v1-17 lego-v1-18 kelp kelp-plain"
 ).split()
 READING = ("llm-embeddings",)  # a language model, though it gives vectors
-LONG = "lego-13-rounds lego-13-llm-embeddings lego-v1-13 lego-v1-17 lego-v1-19".split()  # many minutes a question
+LONG = ("lego-13-rounds", "lego-13-llm-embeddings", "lego-v1-19")  # a language model reads for many minutes a question
 
 
 @dataclass(frozen=True)
