@@ -52,7 +52,9 @@ def _read_about(slots, most, few, table, links):
     index, nodes, cells = table.index, table.nodes, table.cells
     way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = links
     seen = np.int64(0)
-    for look in range(4):
+    for slot in slots:
+        seen += out_indptr[nodes[slot]] + in_indptr[nodes[slot]]
+    for look in range(5 if few else 2):
         for slot in slots:
             node = nodes[slot]
             if out_indptr[node + 1] - out_indptr[node] + in_indptr[node + 1] - in_indptr[node] > most:
@@ -61,25 +63,27 @@ def _read_about(slots, most, few, table, links):
                 indptr, ends = (in_indptr, in_heads) if side == 0 else (out_indptr, tails)
                 start, stop = indptr[node], indptr[node + 1]
                 if look == 0:
-                    seen += read_ahead(ends, start, min(stop, start + ROW), index, cells, degree_bytes)
+                    for at in range(start, stop, ROW):
+                        seen += np.int64(ends[at])
+                    continue
+                if look == 1:
+                    seen += read_ahead(ends, start, stop, index, cells, degree_bytes)
                     continue
                 for at in range(start, stop):
                     near = np.int64(ends[at])
                     if not 1 < degree_bytes[near] <= few:
                         continue
-                    if look == 1:
+                    if look == 2:
                         seen += out_indptr[near] + in_indptr[near]
                         continue
                     first, last, begin, end = out_indptr[near], out_indptr[near + 1], in_indptr[near], in_indptr[near + 1]
-                    if look == 2:
+                    if look == 3:
                         seen += np.int64(tails[first]) if first < last else 0
                         seen += np.int64(in_heads[begin]) if begin < end else 0
                     else:
                         seen += read_ahead(tails, first, last, index, cells, degree_bytes) + read_ahead(
                             in_heads, begin, end, index, cells, degree_bytes
                         )
-        if not few:
-            break
     return seen
 
 
