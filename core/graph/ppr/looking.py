@@ -28,9 +28,9 @@ class Looks:
         self.problem, self.disk = problem, disk
         self._slots, self._scores, self._last = np.empty(0, np.int64), np.empty(0), 0.0
 
-    def crowded(self, scores: np.ndarray, last: float) -> bool:
-        """Whether many more nodes than are kept lie about the last place."""
-        return len(self._band(scores, last)) >= CROWD * self.problem.keep
+    def about(self, scores: np.ndarray, last: float) -> int:
+        """How many nodes lie about the last place."""
+        return len(self._band(scores, last))
 
     def ask(self, table: Table, scores: np.ndarray, left: float, last: float, crowded: bool) -> int:
         """Computes the scores about the last place once more, where `left` is all residual. Changes `scores`; gives the edges walked."""

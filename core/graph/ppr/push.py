@@ -12,13 +12,13 @@ import numpy as np
 from core.graph.order import steady, top_k
 from core.graph.ppr.disk import Disk
 from core.graph.ppr.expecting import expected
-from core.graph.ppr.looking import Looks
+from core.graph.ppr.looking import CROWD, Looks
 from core.graph.ppr.problem import Found, Problem
 from core.graph.ppr.pushing import DONE, SPENT, enqueue, push
 from core.graph.ppr.table import COUNT, ESTIMATE, HEAD, RESIDUAL, SIZE, STEPS, Table, Work, borrowed, put
 
 FIRST, TIGHTER, FINEST = 0.1, 2.0, 1e-16  # the first bar for each node to keep, its divisor from one to the next, the last bar
-FINER = 2.0  # how far the bar lies below the last score where many crowd about it
+FINER = 2.0  # how far the bar lies below the last score where as many as are kept lie about it
 NOTHING = 1e-12  # the residual that counts as none
 AHEAD, WHOLE = 512, 1 << 31  # nodes read ahead from the disk; steps of a node
 SOON, LOOK = 32, 2000  # edges to the first look whether the disk is waited for, which double, and in the most
@@ -47,8 +47,9 @@ def local_push(problem: Problem, budget: int | None = None) -> Found:
             spent = not drain(work, problem, bar, most, disk)
             scores, left, last = expected(work.table, problem, disk)
             settled = left < NOTHING or bar <= FINEST
-            crowded = looks.crowded(scores, last)
-            if spent or settled or bar * (FINER if crowded else 1.0) <= last:
+            about = looks.about(scores, last)
+            if spent or settled or bar * (FINER if about >= keep else 1.0) <= last:
+                crowded = about >= CROWD * keep
                 if crowded:  # the seeds' own neighbours: all of them are given what the seeds hold by now
                     _push_seeds(work, problem, disk)
                     scores, left, last = expected(work.table, problem, disk)
