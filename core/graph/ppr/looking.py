@@ -1,7 +1,8 @@
 """The nodes about the last place, decided by the equation itself: each score is computed once more from its neighbours'.
 
 About a hub thousands of neighbours are handed the same and crowd about the last place. What sets them apart is what comes back
-from their own neighbours of few steps, so these are computed first; and a second look asks only those that the first found near.
+from their own neighbours of few steps, so for those near the last place these are computed first; and a second look asks only
+those that the first found near.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from core.graph.ppr.table import STEPS, Table
 
 LOW, HIGH = 0.75, 1.35  # scores about the last one that are computed once more
 SMALL = MANY - 1  # steps in the most of nodes that are; more than one byte tells are not told apart
-CROWD, FEW = 2, 3  # so many times those to keep lie there: their neighbours of so many steps are computed before them
-NEAR, STEADY = 0.015, 0.005  # about the last one, scores that the next look asks again; how far these may change apart from one another
+CROWD, FEW = 2, 4  # so many times those to keep lie there: of those near the last place, neighbours of so many steps are computed first
+NEAR, STEADY = 0.008, 0.005  # about the last one, scores that count as near it; how far these may change apart from one another
 
 
 class Looks:
@@ -40,16 +41,28 @@ class Looks:
             return int(table.state[STEPS]) - walked
         near = np.abs(self._scores - self._last) <= NEAR * self._last
         asked, known = self._slots[near], self._slots[~near]
-        self._pull(table, scores, left, np.concatenate([asked, np.setdiff1d(band, self._slots)]), FEW)
+        self._pull(table, scores, left, asked, FEW)
+        self._best(table, scores, left, np.setdiff1d(band, self._slots))
         if len(known):
             change = scores[asked] / self._scores[near] if len(asked) else np.zeros(1)
             if np.std(change) <= STEADY * np.median(change):  # the others will have changed as these have
                 scores[known] = self._scores[~near] * np.median(change)
             else:
-                self._pull(table, scores, left, known, FEW)
+                self._best(table, scores, left, known)
         self._slots, self._last = np.union1d(band, self._slots), last_of(scores, self.problem.keep)
         self._scores = scores[self._slots]
         return int(table.state[STEPS]) - walked
+
+    def _best(self, table: Table, scores: np.ndarray, left: float, slots: np.ndarray) -> None:
+        """Computes the scores of some slots from their neighbours', and those near the last place from their neighbours' neighbours'
+        too; the others are taken to change by that as these do."""
+        self._pull(table, scores, left, slots, 0)
+        last = last_of(scores, self.problem.keep)
+        near = np.abs(scores[slots] - last) <= NEAR * last
+        before = scores[slots]
+        if near.any():
+            self._pull(table, scores, left, slots[near], FEW)
+            scores[slots[~near]] *= np.median(scores[slots[near]] / before[near])
 
     def _band(self, scores: np.ndarray, last: float) -> np.ndarray:
         """The slots whose scores lie about the last one; no seeds, whose score is not only what their neighbours hand on."""
