@@ -29,10 +29,8 @@ STAGES = (
     ("path_hit@32", "any"),
     ("reader_hit@1", "reader's first"),
 )
-SLOW = (  # seconds a question, or a hundred thousand paths to keep
-    "lego-12-fora lego-12-topppr lego-12-rbs lego-12-leiden lego-12-vectors lego-12-vectors-joined lego-12-vector-triples "
-    "lego-14-mean lego-v1-8 lego-v1-10 lego-v1-11 lego-v1-12 lego-v1-16 lego-v1-17 lego-v1-18 kelp kelp-plain"
-).split()
+HEAVY = "lego-12-fora lego-12-topppr lego-12-rbs lego-12-leiden lego-12-vector-triples lego-14-mean lego-v1-16 lego-v1-17 lego-v1-18".split()
+SLOW = [*HEAVY, *"lego-12-vectors lego-12-vectors-joined lego-v1-8 lego-v1-10 lego-v1-11 lego-v1-12 kelp kelp-plain".split()]
 READING = ("llm-embeddings",)  # a language model, though it gives vectors
 LONG = ("lego-13-rounds", "lego-13-llm-embeddings", "lego-v1-19")  # a language model reads for many minutes a question
 
@@ -61,7 +59,7 @@ def main() -> None:
     chosen = [known[name] for name in options.instances] or list(known.values())
     ready = [i for i in chosen if not missing(i.line, engine.models)]
     asking = {i.id for i in ready if asks(i, engine.models)}
-    quality = [(i, SLOWER if i.id in SLOW else QUALITY) for i in ready if i.id not in asking and options.only != "answers"]
+    quality = [(i, SLOWER if i.id in HEAVY else QUALITY) for i in ready if i.id not in asking and options.only != "answers"]
     few = lambda i: ONE if i.id in LONG else CHOICES if i.id in asking or i.id in SLOW else ANSWERS
     answers = [(i, few(i)) for i in ready if options.only != "quality"]
     found = {(i.id, sample.model): summary(engine, i, sample) for i, sample in quality + answers}

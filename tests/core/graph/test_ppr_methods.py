@@ -17,6 +17,7 @@ from core.graph.pagerank import METHODS, Report, pagerank_exact, top_pagerank
 from core.graph.ppr import disk, push
 from core.graph.ppr.expecting import returns, stays
 from core.graph.ppr.fora import fora, walk_rate
+from core.graph.ppr.looking import Looks
 from core.graph.ppr.problem import pose
 from core.graph.ppr.pulling import pull
 from core.graph.ppr.push import drain, local_push
@@ -152,6 +153,31 @@ def test_the_neighbours_of_a_hub_are_told_apart_by_what_comes_back(tmp_path):
     assert pulled[0] == pytest.approx(0.8 * 0.2 / 300 / (1 - 0.32))
     assert pulled / pulled[0] == pytest.approx(exact / exact[0], rel=1e-9)  # what is to come to the hub is handed on to all alike
     assert plain / plain[0] != pytest.approx(exact / exact[0], rel=1e-3)
+
+
+def test_of_a_hubs_neighbours_those_near_the_last_place_are_looked_at_closely(tmp_path):
+    """Of 300 arms as above the last of the best 100 has 1 or 2 leaves: these are asked to the end, the others change as they do."""
+    triples = [("hub", "r", f"v{arm}") for arm in range(300)] + [(f"v{arm}", "r", f"u{arm}") for arm in range(300)]
+    triples += [(f"u{arm}", "r", f"leaf {arm} {at}") for arm in range(300) for at in range(arm % 4)]
+    graph = build(triples, tmp_path / "tree", "tree")
+    hub, arms = names(graph).find("hub"), [names(graph).find(f"v{arm}") for arm in range(300)]
+    problem = pose(graph, [hub], 100, 0.8, "both")
+    with borrowed() as work:
+        put(work.table, hub, 1.0)
+        enqueue(work.table, 0.0, 1)
+        drain(work, problem, np.inf, 1000)
+        slots = np.array([find(work.table.index, node) for node in arms])
+        means = (0.8, stays(problem), 0.0, 254, returns(problem))
+        plain, _ = pull(work.table, slots, np.zeros(301), *means, 0, 1, problem.links)
+        close, _ = pull(work.table, slots, np.zeros(301), *means, 4, 1, problem.links)
+        scores = np.zeros(301)
+        scores[0], scores[slots] = 0.2, 0.8 / 300 * stays(problem)
+        Looks(problem, disk.Disk(problem.links)).ask(work.table, scores, 0.0, float(scores[1]), True)
+    last = np.sort(plain)[-99]  # with the hub 100
+    near = np.abs(plain - last) <= 0.008 * last
+    assert 0 < near.sum() < 300
+    assert scores[slots[near]] == pytest.approx(close[near])
+    assert scores[slots[~near]] == pytest.approx(plain[~near] * np.median(close[near] / plain[near]))
 
 
 def test_a_hub_outgrows_the_first_arrays_and_threads_do_not_share_them(tmp_path, web):
