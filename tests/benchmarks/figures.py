@@ -29,7 +29,9 @@ STAGES = (
     ("path_hit@32", "any"),
     ("reader_hit@1", "reader's first"),
 )
-HEAVY = "lego-12-fora lego-12-topppr lego-12-rbs lego-12-leiden lego-12-vector-triples lego-14-mean lego-v1-16 lego-v1-17 lego-v1-18".split()
+HEAVY = (  # many seconds a question, or a hundred thousand paths to keep
+    "lego-12-fora lego-12-topppr lego-12-rbs lego-12-leiden lego-12-vector-triples lego-14-mean lego-v1-16 lego-v1-17 lego-v1-18"
+).split()
 SLOW = [*HEAVY, *"lego-12-vectors lego-12-vectors-joined lego-v1-8 lego-v1-10 lego-v1-11 lego-v1-12 kelp kelp-plain".split()]
 READING = ("llm-embeddings",)  # a language model, though it gives vectors
 LONG = ("lego-13-rounds", "lego-13-llm-embeddings", "lego-v1-19")  # a language model reads for many minutes a question
