@@ -17,6 +17,7 @@ from core.graph.degrees import MANY
 
 FIRST = 1 << 14  # slots of new work arrays
 LARGEST, SPARE = 1 << 18, 8  # slots of the largest that are kept for the next search, and how many such
+ROOM = 4  # so many times what is needed is made where it is no more than that, since all nodes are hashed again then
 MULTIPLIER, LOW = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF)  # Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4)
 
 COUNT, HEAD, SIZE, STEPS, SEEN = range(5)  # of `state`: slots in use, the queue's first entry and length, edges walked, what was read ahead
@@ -60,7 +61,7 @@ class Work:
 
     def grow(self, slots: int) -> None:
         """Moves everything to arrays of at least so many slots."""
-        larger = new_table(slots)
+        larger = new_table(slots * (ROOM if slots <= LARGEST else 1))
         _move(self.table, larger)
         self.table = larger
 
