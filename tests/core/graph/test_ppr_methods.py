@@ -133,13 +133,17 @@ def test_what_stays_of_a_residual(tmp_path, toy):
     assert stays(pose(toy, [0], 2, 0.8, "out")) == pytest.approx(0.2)
 
 
-def test_the_neighbours_of_a_hub_are_told_apart_by_what_comes_back(tmp_path):
-    """Each of a hub's 300 neighbours has one neighbour more, with 0, 1, 2 or 3 leaves: trees, on which the equation is exact."""
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """Each of a hub's 300 neighbours v has one neighbour u more, with 0, 1, 2 or 3 leaves: on trees the equation is exact."""
     triples = [("hub", "r", f"v{arm}") for arm in range(300)] + [(f"v{arm}", "r", f"u{arm}") for arm in range(300)]
     triples += [(f"u{arm}", "r", f"leaf {arm} {at}") for arm in range(300) for at in range(arm % 4)]
-    graph = build(triples, tmp_path / "tree", "tree")
-    hub, *arms = (names(graph).find(name) for name in ("hub", "v0", "v1", "v2", "v3"))
-    problem, exact = pose(graph, [hub], 4, 0.8, "both"), pagerank_exact(graph, [hub], 0.8, "both")[arms]
+    return build(triples, tmp_path_factory.mktemp("tree") / "g", "tree")
+
+
+def test_the_neighbours_of_a_hub_are_told_apart_by_what_comes_back(tree):
+    hub, *arms = (names(tree).find(name) for name in ("hub", "v0", "v1", "v2", "v3"))
+    problem, exact = pose(tree, [hub], 4, 0.8, "both"), pagerank_exact(tree, [hub], 0.8, "both")[arms]
     with borrowed() as work:
         put(work.table, hub, 1.0)
         enqueue(work.table, 0.0, 1)
@@ -155,13 +159,10 @@ def test_the_neighbours_of_a_hub_are_told_apart_by_what_comes_back(tmp_path):
     assert plain / plain[0] != pytest.approx(exact / exact[0], rel=1e-3)
 
 
-def test_of_a_hubs_neighbours_those_near_the_last_place_are_looked_at_closely(tmp_path):
-    """Of 300 arms as above the last of the best 100 has 1 or 2 leaves: these are asked to the end, the others change as they do."""
-    triples = [("hub", "r", f"v{arm}") for arm in range(300)] + [(f"v{arm}", "r", f"u{arm}") for arm in range(300)]
-    triples += [(f"u{arm}", "r", f"leaf {arm} {at}") for arm in range(300) for at in range(arm % 4)]
-    graph = build(triples, tmp_path / "tree", "tree")
-    hub, arms = names(graph).find("hub"), [names(graph).find(f"v{arm}") for arm in range(300)]
-    problem = pose(graph, [hub], 100, 0.8, "both")
+def test_of_a_hubs_neighbours_those_near_the_last_place_are_looked_at_closely(tree):
+    """The last of the best 100 has 1 or 2 leaves about its u: such are asked to the end, the others change as they do."""
+    hub, arms = names(tree).find("hub"), [names(tree).find(f"v{arm}") for arm in range(300)]
+    problem = pose(tree, [hub], 100, 0.8, "both")
     with borrowed() as work:
         put(work.table, hub, 1.0)
         enqueue(work.table, 0.0, 1)
