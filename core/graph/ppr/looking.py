@@ -42,18 +42,18 @@ class Looks:
         near = np.abs(self._scores - self._last) <= NEAR * self._last
         asked, known = self._slots[near], self._slots[~near]
         self._pull(table, scores, left, asked, FEW)
-        self._best(table, scores, left, np.setdiff1d(band, self._slots))
+        self._closely(table, scores, left, np.setdiff1d(band, self._slots))
         if len(known):
             change = scores[asked] / self._scores[near] if len(asked) else np.zeros(1)
             if np.std(change) <= STEADY * np.median(change):  # the others will have changed as these have
                 scores[known] = self._scores[~near] * np.median(change)
             else:
-                self._best(table, scores, left, known)
+                self._closely(table, scores, left, known)
         self._slots, self._last = np.union1d(band, self._slots), last_of(scores, self.problem.keep)
         self._scores = scores[self._slots]
         return int(table.state[STEPS]) - walked
 
-    def _best(self, table: Table, scores: np.ndarray, left: float, slots: np.ndarray) -> None:
+    def _closely(self, table: Table, scores: np.ndarray, left: float, slots: np.ndarray) -> None:
         """Computes the scores of some slots from their neighbours', and those near the last place from their neighbours' neighbours'
         too; the others are taken to change by that as these do."""
         self._pull(table, scores, left, slots, 0)
