@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-LOOKUPS, TYPED, KEEP = 2000, 40, 1000
+LOOKUPS, TYPED, KEEP, COLD = 2000, 40, 1000, 20
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -26,10 +26,10 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--folder", type=Path, default=Path("build-benchmark"), help="where the store is made; what is there goes")
     parser.add_argument("--keep", action="store_true", help="leave the store there, and build on what is there")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--step", choices=("build", "look"), help=argparse.SUPPRESS)
+    parser.add_argument("--step", choices=("build", "look", "cold"), help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.step:
-        print(json.dumps(_build(options) if options.step == "build" else _look(options)))
+        print(json.dumps({"build": _build, "look": _look, "cold": _cold}[options.step](options)))
         return
     if not options.keep:
         shutil.rmtree(options.folder, ignore_errors=True)
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str]) -> None:
 
         write_tsv(options.nodes, options.folder / "triples.tsv")
     _step("build", ["--nodes", "2000", "--folder", f"{options.folder}/first", *(["--names"] if options.names else [])])  # compiles
-    rows = _step("build", arguments) + _step("look", arguments)
+    rows = [row for step in ("build", "look", "cold") for row in _step(step, arguments)]
     if options.json:
         print(json.dumps(rows, indent=2))
     else:
@@ -125,6 +125,32 @@ def _look(options) -> list:
         asked = [f"which films did {name} make with {other}?" for name, other in zip(called[:TYPED], called[TYPED:])]
         rows.append(["names in a question", _median(known.mentions, asked) * 1e3, "ms"])
     rows.append(["peak memory of all these", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MiB"])
+    return rows
+
+
+def _cold(options) -> list:
+    """Opening the store and one PageRank with nothing of it in memory, from ordinary nodes and from the best connected thousand."""
+    import numpy as np
+
+    from core.graph.pagerank import top_pagerank
+    from core.graph.store import Graph
+
+    graph, rng = Graph.open(options.folder / "store"), np.random.default_rng(0)
+    top_pagerank(graph, [0], KEEP)  # compiles
+    hubs = np.argpartition(-(np.diff(graph.out_indptr) + np.diff(graph.in_indptr)), KEEP)[:KEEP]
+    drawn = {"a node": rng.integers(graph.n_nodes, size=COLD), "a hub": rng.choice(hubs, COLD, replace=False)}
+    del graph
+
+    def first(seed: int) -> float:
+        _forget(options.folder / "store")
+        start = time.perf_counter()
+        top_pagerank(Graph.open(options.folder / "store"), [seed], KEEP)
+        return (time.perf_counter() - start) * 1e3
+
+    rows = []
+    for name, seeds in drawn.items():
+        took = [first(seed) for seed in seeds.tolist()]
+        rows += [[f"from {name}, nothing in memory", statistics.median(took), "ms"], ["  the slowest", max(took), "ms"]]
     return rows
 
 
