@@ -54,7 +54,7 @@ def _read_about(slots, most, few, table, links):
     seen = np.int64(0)
     for slot in slots:
         seen += out_indptr[nodes[slot]] + in_indptr[nodes[slot]]
-    for look in range(5 if few else 2):
+    for look in range(5 if few and len(degree_bytes) else 2):  # without degrees nobody knows who has few steps
         for slot in slots:
             node = nodes[slot]
             if out_indptr[node + 1] - out_indptr[node] + in_indptr[node + 1] - in_indptr[node] > most:

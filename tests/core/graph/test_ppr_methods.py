@@ -19,7 +19,7 @@ from core.graph.ppr.expecting import returns, stays
 from core.graph.ppr.fora import fora, walk_rate
 from core.graph.ppr.looking import Looks
 from core.graph.ppr.problem import pose
-from core.graph.ppr.pulling import pull
+from core.graph.ppr.pulling import _read_about, pull
 from core.graph.ppr.push import drain, local_push
 from core.graph.ppr.pushing import enqueue
 from core.graph.ppr.rbs import degrees, search
@@ -179,6 +179,17 @@ def test_of_a_hubs_neighbours_those_near_the_last_place_are_looked_at_closely(tr
     assert 0 < near.sum() < 300
     assert scores[slots[near]] == pytest.approx(close[near])
     assert scores[slots[~near]] == pytest.approx(plain[~near] * np.median(close[near] / plain[near]))
+
+
+@pytest.mark.parametrize("direction", ["out", "in", "both"])
+def test_reading_ahead_about_a_crowd_stays_within_the_arrays(web, direction):
+    problem = pose(web, [0], 60, 0.8, direction)
+    with borrowed() as work:
+        put(work.table, 0, 1.0)
+        enqueue(work.table, 0.0, 1)
+        drain(work, problem, np.inf, 1000)
+        slots = np.arange(work.table.state[COUNT])
+        _read_about.py_func(slots, 254, 4, work.table, problem.links)  # not compiled, so that a place outside an array is told
 
 
 def test_a_hub_outgrows_the_first_arrays_and_threads_do_not_share_them(tmp_path, web):
