@@ -73,9 +73,11 @@ def test_the_exact_prompt_is_there(asked):
 
 
 def test_the_permalink_restores_question_and_lanes_in_another_browser(asked, address):
+    from playwright.sync_api import expect
+
     with open_page(asked.url, scheme="dark") as other:
         done(other, 3)
-        assert other.get_by_role("textbox", name="Question").input_value() == QUESTION
+        expect(other.get_by_role("textbox", name="Question")).to_have_value(QUESTION)  # written a moment after it is drawn
         assert other.locator(".lane h3").all_text_contents() == ["No. 1", "No. 12", "No. 14"]
 
 
