@@ -32,14 +32,15 @@ export class Lane {
   }
 
   buildHead() {
-    this.title = el("h3");
+    this.title = el("span");
+    this.number = el("span", "number");
     this.subtitle = el("p", "subtitle");
     this.sign = el("span", "sign");
     this.sign.setAttribute("aria-hidden", "true");
     this.statusText = el("span");
     this.status = el("p", "status", this.sign, this.statusText);
     this.status.setAttribute("role", "status");
-    this.head = el("header", "head", this.title, this.subtitle, this.status);
+    this.head = el("header", "head", el("h3", "", this.title, this.number), this.subtitle, this.status);
   }
 
   buildAnswer() {
@@ -85,8 +86,10 @@ export class Lane {
   }
 
   updateHead() {
-    const { title, subtitle, status, status_text: text } = this.data;
+    const { title, number, subtitle, status, status_text: text } = this.data;
     setText(this.title, title);
+    setText(this.number, number);
+    setHidden(this.number, !number);
     setText(this.subtitle, subtitle);
     setHidden(this.subtitle, !subtitle);
     setText(this.sign, SIGNS[status] ?? "");

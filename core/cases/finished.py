@@ -91,6 +91,7 @@ def _lane(lane: FinishedLane) -> dict[str, Any]:
         "id": one.id,
         "title": one.title,
         "short": one.short,
+        "method": one.method,
         "paper": one.paper,
         "group": one.group,
         "notes": one.notes,
@@ -122,7 +123,7 @@ def _lanes(told: Sequence[Mapping[str, Any]], states: list[State]) -> tuple[Fini
         line = parse_line(texts.pop("line"))
         ends = {key: texts.pop(key) for key in ("status", "answer")}
         error, model = (_typed(row, key, str | None) for key in ("error", "model"))
-        instance = Instance(line=line, **texts)
+        instance = Instance(line=line, method=_typed(row, "method", str) if "method" in row else "", **texts)
         lanes.append(FinishedLane(instance, part, error=error, model=model, retrieved=_typed(row, "retrieved", bool), **ends))
     if at != len(states):
         raise ValueError("more states than lanes have")

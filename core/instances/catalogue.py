@@ -19,7 +19,7 @@ from core.operators.branch import Branch
 from core.operators.text import operator_class, parse_line
 
 FOLDER = Path(__file__).parent
-FIELDS = ("title", "short", "paper", "group", "base", "notes", "line")
+FIELDS = ("title", "short", "method", "paper", "group", "base", "notes", "line")
 LAST = ("beyond", "without_retrieval")  # the files that come behind those of papers
 OWN = "own"
 ELSE = "else"
@@ -29,6 +29,7 @@ ELSE = "else"
 class Instance:
     """A line of operators with a name. `group` is the paper's own grouping, "own" for what a person saved.
 
+    `short` is the paper's own name (No. 12), `method` says in plain words what it does (Rank by meaning).
     `base` is the id of the instance that this one changes, where it is shown beside that.
     """
 
@@ -40,11 +41,22 @@ class Instance:
     group: str = ""
     base: str = ""
     notes: str = ""
+    method: str = ""
 
     @property
     def name(self) -> str:
-        """The short name for headings."""
+        """The short name for tables: the paper's own where there is one."""
         return self.short or self.title
+
+    @property
+    def label(self) -> str:
+        """What it does in plain words, for headings; the short name where nothing plainer is given."""
+        return self.method or self.name
+
+    @property
+    def number(self) -> str:
+        """The paper's own name beside a plain heading; empty where that is the heading."""
+        return self.name if self.method else ""
 
 
 def catalogue() -> dict[str, Instance]:
@@ -113,7 +125,8 @@ def named(line: Line, known: Mapping[str, Instance]) -> Instance:
     if not apart:
         return Instance(text, "Own line", line)
     base, at = min(apart, key=lambda pair: type(pair[0].line.operators[pair[1]]) is not type(line.operators[pair[1]]))
-    return Instance(text, f"{base.name}, changed", line, notes=f"{base.name} but for {line.operators[at].words()}.")
+    method = f"{base.label}, changed" if base.method else ""
+    return Instance(text, f"{base.name}, changed", line, notes=f"{base.name} but for {line.operators[at].words()}.", method=method)
 
 
 def _one_apart(line: Line, other: Line) -> int | None:

@@ -22,8 +22,8 @@ def options(known: Mapping[str, Instance]) -> dict[str, str]:
 
 
 def label(instance: Instance) -> str:
-    """Its short name and its line in words."""
-    return f"{instance.name} · {instance.line.words()}"
+    """What it does in plain words, the paper's own name, and its line in words."""
+    return " · ".join(filter(None, (instance.label, instance.number, instance.line.words())))
 
 
 def is_heading(option: str | None) -> bool:

@@ -153,7 +153,8 @@ class Board:
         drawn = [node for node in shared["drawn"] if subgraph is not None and node in subgraph]
         return {
             "id": f"lane-{i}",
-            "title": lane.instance.name,
+            "title": lane.instance.label,
+            "number": lane.instance.number,
             "subtitle": lane.instance.line.words(),
             "status": status,
             "status_text": lane.text,

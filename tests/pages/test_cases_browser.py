@@ -21,7 +21,7 @@ def shown(page) -> dict:
     """What the lanes show, and where the nodes lie."""
     page.locator(".lane[data-status=done]").nth(1).wait_for(timeout=90_000)
     return {
-        "titles": page.locator(".lane h3").all_text_contents(),
+        "titles": page.locator(".lane h3").all_inner_texts(),
         "answers": page.locator(".lane .voice-text").all_text_contents(),
         "funnels": page.locator(".lane .funnel").all_inner_texts(),
         "paths": page.locator(".lane [data-path]").all_inner_texts(),
