@@ -1,4 +1,4 @@
-"""Questions read from files, whatever their format: text of MetaQA, PathQuestion or SimpleQuestions, or JSON rows."""
+"""Questions read from files, whatever their format: CSV, text of MetaQA, PathQuestion or SimpleQuestions, or JSON rows."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path as FilePath
 
 from core.datasets.rows import ROW_FORMATS, question_of_row
+from core.datasets.table import is_table, table_questions
 from core.errors import BadInput, nearest, shorten
 from core.files import json_rows, lines
 from core.types import Question
@@ -19,7 +20,10 @@ MOST = 1 << 30  # bytes of text that a file of questions may hold
 END, LOOKED_AT = "<end>", 100
 FREEBASE = "www.freebase.com/"
 
+CSV = "csv"
+
 FORMATS = {
+    CSV: "CSV: question, answers, entities; several separated by “|”",
     "metaqa": "MetaQA: question with its [entity], tab, answers separated by “|”",
     "pathquestion": "PathQuestion: question, answer(answers/), path",
     "simplequestions-text": "SimpleQuestions: subject, relation, object, question",
@@ -49,6 +53,8 @@ def read_questions(
     chosen = _sniffed(path, most) if format == "auto" else format
     if chosen in TEXTS:
         found = list(_text_questions(path, chosen, most))
+    elif chosen == CSV:
+        found = list(table_questions(path, most))
     else:
         rows = json_rows(path, most=most)
         found = [(where, question_of_row(path.name, where, row, chosen)) for where, row in rows if not only or row.get(only) is True]
@@ -78,7 +84,7 @@ def read_lines(path: str | FilePath) -> tuple[str, ...]:
 
 def bare_text(path: str | FilePath, format: str = "auto") -> str | None:
     """The text of a file of questions on one line, brackets left out, to look whether a question can be among them before all
-    are read; None for JSON, whose text may be written in other ways. Raises BadInput where it cannot be read."""
+    are read; None for JSON and CSV, whose text may be written in other ways. Raises BadInput where it cannot be read."""
     path = FilePath(path)
     if (_sniffed(path, MOST) if format == "auto" else format) not in TEXTS:
         return None
@@ -86,10 +92,13 @@ def bare_text(path: str | FilePath, format: str = "auto") -> str | None:
 
 
 def _sniffed(path: FilePath, most: int | None) -> str:
-    """The format of the text on a file's first line that is not blank; `auto` for JSON, whose rows are looked at one by one."""
+    """The format of the text on a file's first line that is not blank; `auto` for JSON, whose rows are looked at one by one;
+    `csv` where it is a table's header."""
     _, first = next(lines(path, most=most), (0, ""))
     if first.lstrip().startswith(("{", "[{")) or first.strip() == "[":
         return "auto"
+    if first and is_table(path.name, first):
+        return CSV
     columns = first.split("\t")
     if len(columns) == 4 and all(column.startswith(FREEBASE) for column in columns[:3]):
         return "simplequestions-text"

@@ -1,0 +1,141 @@
+"""Questions from a table: a CSV file whose first row names its columns, as a spreadsheet saves it."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path as FilePath
+
+from core.errors import BadInput, shorten
+from core.files import lines
+from core.types import Question
+
+EXAMPLE = (
+    "question,answers,entities\n"
+    "who directed Inception,Christopher Nolan,Inception\n"
+    '"who starred in The Good, the Bad and the Ugly",Clint Eastwood|Eli Wallach,"The Good, the Bad and the Ugly"\n'
+)
+COLUMNS = {
+    "question": ("question", "questions", "text"),
+    "answers": ("answers", "answer"),
+    "entities": ("entities", "entity", "q_entity"),
+    "hops": ("hops",),
+    "id": ("id",),
+}
+SEPARATORS = ",;\t"  # a spreadsheet of some languages writes semicolons
+SEVERAL = "|"
+LONGEST_CELL = 1 << 20
+
+
+def is_table(name: str, first: str) -> bool:
+    """Whether a file of that name and first line is a table: its header names a column “question”, or it is called `.csv` and has no tab."""
+    return separator(first) is not None or (".csv" in FilePath(name.lower()).suffixes and "\t" not in first)
+
+
+def separator(header: str) -> str | None:
+    """What parts the columns of a file whose first line this is; None where no column is called “question”."""
+    for mark in SEPARATORS:
+        if any(name in COLUMNS["question"] for name in _names(header, mark)):
+            return mark
+    return None
+
+
+def table_questions(path: str | FilePath, most: int | None = None) -> Iterator[tuple[str, Question]]:
+    """The questions of a CSV file with the row of each, the header being row 1, as a spreadsheet counts.
+
+    Columns are found by name, in any order: `question`, and where they are there `answers` and `entities` (several in a cell separated by
+    “|”), `hops` and `id`; others are left out. Raises BadInput, naming file and row, for what cannot be read so.
+    """
+    path = FilePath(path)
+    rows = _rows(path, most)
+    places, width = _places(path.name, next(rows, (1, []))[1])
+    for number, cells in rows:
+        where = f"row {number}"
+        if len(cells) > width:
+            raise BadInput(
+                f"{path.name}, {where}: found {len(cells)} cells where the header has {width}; put a cell that holds the separator into "
+                f"quotes, as in “{shorten(_quoted(cells, width), 60)}”."
+            )
+        told = {column: cells[place].strip() if place < len(cells) else "" for column, place in places.items()}
+        if any(told.values()):
+            yield where, _question(path.name, where, told)
+
+
+def _question(file: str, where: str, told: dict[str, str]) -> Question:
+    text, hops = " ".join(told["question"].split()), told.get("hops", "")
+    if not text:
+        raise BadInput(f"{file}, {where}: the question is empty.")
+    if hops and not (hops.isascii() and hops.isdecimal() and 0 < int(hops) < 100):
+        raise BadInput(f"{file}, {where}: “hops” should be a whole number such as 2, not “{shorten(hops, 40)}”.")
+    entities, answers = (_several(told.get(column, "")) for column in ("entities", "answers"))
+    return Question(text, told.get("id", ""), entities, answers, int(hops) if hops else None)
+
+
+def _several(cell: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part for part in map(str.strip, cell.split(SEVERAL)) if part))
+
+
+def _rows(path: FilePath, most: int | None) -> Iterator[tuple[int, list[str]]]:
+    """Every row that is not blank with its number, the header first. Raises BadInput naming the row that cannot be read."""
+    taken: list[int] = []  # the lines of the row that is being read
+
+    def told() -> Iterator[str]:
+        for number, line in lines(path, most=most):
+            taken.append(number)
+            yield line + "\n"
+
+    source = told()
+    header = next(source, "")
+    mark = separator(header) or SEPARATORS[0]
+    csv.field_size_limit(LONGEST_CELL)
+    yield (taken or [1])[0], _cells(header, mark)
+    reader, within = csv.reader(source, delimiter=mark, strict=True, skipinitialspace=True), 0  # line ends inside cells so far
+    while True:
+        taken.clear()
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            where = f"{path.name}, row {(taken or [1])[0] - within}"
+            if "unexpected end" in str(error):
+                raise BadInput(f"{where}: a quote is opened here that is never closed.") from None
+            raise BadInput(f"{where}: it cannot be read as CSV ({error}).") from None
+        if cells is None:
+            return
+        yield taken[0] - within, cells
+        within += taken[-1] - taken[0]
+
+
+def _cells(line: str, mark: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=mark, skipinitialspace=True), [])
+    except csv.Error:
+        return []
+
+
+def _names(header: str, mark: str) -> list[str]:
+    return [" ".join(cell.casefold().split()) for cell in _cells(header, mark)]
+
+
+def _places(file: str, header: Sequence[str]) -> tuple[dict[str, int], int]:
+    """The place of each known column, and the number of columns. Raises BadInput where the question's is missing, one comes twice or is misspelt."""
+    names = [" ".join(cell.casefold().split()) for cell in header]
+    places: dict[str, int] = {}
+    for column, known in COLUMNS.items():
+        found = [place for place, name in enumerate(names) if name in known]
+        if len(found) > 1:
+            raise BadInput(f"{file}, row 1: there are {len(found)} columns of {column}; one is expected.")
+        if found:
+            places[column] = found[0]
+    if "question" not in places:
+        raise BadInput(f"{file}, row 1: no column is called “question”. The first row should be: question,answers,entities.")
+    for place, name in enumerate(names):
+        near = get_close_matches(name, [column for column in COLUMNS if column not in places], 1, 0.75)
+        if near and place not in places.values():
+            raise BadInput(f"{file}, row 1: there is a column “{shorten(header[place], 40)}”. Did you mean “{near[0]}”?")
+    return places, len(header)
+
+
+def _quoted(cells: Sequence[str], width: int) -> str:
+    """The cells that are too many taken together with the first that would hold them, in quotes."""
+    return '"' + ", ".join(cell.strip() for cell in cells[: len(cells) - width + 1]) + '"'
