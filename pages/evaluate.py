@@ -1,4 +1,4 @@
-"""Evaluate: instances over question sets, with figures that can be trusted, pictures, tests, and every question to open."""
+"""Evaluate: methods over question sets, with figures that can be trusted, pictures, tests, and every question to open."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pages.parts.evaluating import leave, new_run, progress, run_actions, runs
 from pages.parts.figures import facts, figures
 from pages.parts.questions import one_question
 from pages.parts.searching import show_search
-from pages.parts.text import plain
+from pages.parts.text import many, plain
 
 
 def page() -> None:
@@ -33,9 +33,9 @@ def page() -> None:
 
 
 def start() -> None:
-    """A new evaluation and those there are, or a search for an instance."""
+    """A new evaluation and those there are, or a search for a method."""
     st.header("Evaluate", anchor=False)
-    given, searched = st.tabs([":material/bar_chart: Given instances", ":material/travel_explore: Find me an instance"])
+    given, searched = st.tabs([":material/bar_chart: Compare methods", ":material/travel_explore: Find me a method"])
     with given:
         new_run()
         runs()
@@ -51,7 +51,7 @@ def one_run(number: int) -> None:
         with st.container(horizontal=True, width="content", gap="small", vertical_alignment="center"):
             run_actions(run)
     with st.container(gap=None):
-        st.subheader(plain(f"{len(run.spec['instances'])} instances on {run.spec['set']}"), anchor=False)
+        st.subheader(plain(f"{many(len(run.spec['instances']), 'method')} on {run.spec['set']}"), anchor=False)
         st.caption(plain(facts(run)))
     progress(run)
     if run.done + run.failed:

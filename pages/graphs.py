@@ -12,15 +12,15 @@ from pages.parts.upload import add_graph
 from pages.parts.uploadquestions import add_questions
 from pages.parts.walk import walk
 
+TABS = [":material/hub: Walk", ":material/bar_chart: Shape", ":material/add: Add a graph", ":material/library_add: Add questions"]
+
 
 def page() -> None:
     """Draw the screen."""
     known = dataset_of(graph_name())
     st.header(plain(known.title if known is not None and known.name == graph_name() else graph_name()))
     top = st.container()
-    walking, shape, adding, asking = st.tabs(
-        [":material/hub: Walk", ":material/bar_chart: Shape", ":material/add: Add a graph", ":material/library_add: Add questions"]
-    )
+    walking, shape, adding, asking = st.tabs(TABS, default=TABS[-1] if st.query_params.get("add") == "questions" else None)
     with adding:
         add_graph()  # first, so that it can be used where the graph cannot be opened
     with asking:

@@ -30,6 +30,7 @@ class Metric:
     source: str = ""
     cutoff: bool = False
     k: int | None = None
+    first: str = ""  # its title over the first item alone, where that has one of its own
 
     @property
     def name(self) -> str:
@@ -50,7 +51,7 @@ class Metric:
         """What a person wants to know of it, as plain data."""
         return {
             "name": self.name,
-            "title": self.title if self.k is None else f"{self.title} @{self.k}",
+            "title": self.title if self.k is None else self.first if self.k == 1 and self.first else f"{self.title} @{self.k}",
             "definition": self.definition,
             "convention": self.convention,
             "unit": UNITS[self.unit],

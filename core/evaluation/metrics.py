@@ -90,7 +90,8 @@ def _ranking(part: str, title: str, items: str, convention: str, source: str) ->
     def both(ranked, golds, k):
         return f1(_precision(ranked, golds, k), _recall(ranked, golds, k))
 
-    name = {"paths": "path", "reader": "reader"}[part]
+    name, one = {"paths": ("path", "path"), "reader": ("reader", "answer")}[part]
+    first = {"hit": f"First {one} right (Hits@1)"}
     told = [
         ("precision", "precision", f"Share of the (first k) {items} that hold a known answer, of those that there are.", _precision),
         ("recall", "recall", f"Share of the known answers that any of the (first k) {items} holds.", _recall),
@@ -99,7 +100,7 @@ def _ranking(part: str, title: str, items: str, convention: str, source: str) ->
         ("mrr", "reciprocal rank", f"1 over the place of the first of the {items} that holds a known answer, else 0.", _reciprocal),
     ]
     return [
-        Metric(f"{name}_{key}", f"{title} {words}", definition, convention, of(score), source=source, cutoff=True)
+        Metric(f"{name}_{key}", f"{title} {words}", definition, convention, of(score), source=source, cutoff=True, first=first.get(key, ""))
         for key, words, definition, score in told
     ]
 
@@ -198,7 +199,7 @@ DECLARED = (
     ),
     Metric(
         "hits@1",
-        "Hits@1 (HR)",
+        "Right answer (Hits@1)",
         "1 if the one generated text holds any known answer, else 0.",
         BY_ANSWER + " It is no rank metric. The first version's words, exact match accuracy, are not what its code does.",
         _hits,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterable
 
 import streamlit as st
 
-from core.datasets import datasets
+from core.datasets import dataset_of
 from core.errors import HopscopeError
 from core.evaluation.export import latex, rows_csv, summary_csv
 from core.evaluation.opening import planned
@@ -18,42 +19,83 @@ from core.evaluation.store import shared as store
 from core.evaluation.summary import Summary, summary_dict
 from core.jobs import Job
 from pages.parts.choosing import is_heading, options
-from pages.parts.session import engine, instances
-from pages.parts.text import plain
+from pages.parts.session import engine, graph_name, instances
+from pages.parts.text import many, plain
+from pages.parts.waysto import SETS
 
 FIRST = ("lego-1", "lego-12", "lego-14")
 SHOWN_RUNS = 30
 
 
 def new_run() -> None:
-    """The form of a new evaluation."""
-    known, sets = instances(), question_sets()
+    """The form of a new evaluation, on the chosen graph; where that has no questions, the way to give it some."""
+    dataset = dataset_of(graph_name())
+    if dataset is None or not dataset.sets:
+        no_questions(dataset.title if dataset is not None else graph_name())
+        return
+    known = instances()
     labels = {key: text for key, text in options(known).items() if not is_heading(key)}
+    sets, kept = dataset.sets, f"evaluate_sets_{dataset.name}"
+    begun = [name for name in st.session_state.pop(SETS, ()) if name in sets]
+    if begun:
+        st.session_state[kept] = begun
     with st.form("evaluate"):
-        first = [name for name in sets if name.endswith("-dev")][:1]
-        chosen = st.multiselect("Question sets", list(sets), first, format_func=lambda name: sets[name], placeholder="choose one or more")
+        chosen = st.multiselect(
+            f"Questions about {plain(dataset.title)}",
+            list(sets),
+            None if begun else usual_sets(sets),
+            format_func=lambda name: sets[name].title,
+            placeholder="choose one or more sets",
+            key=kept,
+            help="Those of the graph that is chosen on the left. More are added on the Graphs page.",
+            persist_state="session",
+        )
         lines = st.multiselect(
-            "Instances",
+            "Methods",
             list(labels),
             [key for key in FIRST if key in labels],
             format_func=lambda key: labels[key],
             help="The first is what the others are tested against.",
+            key="evaluate_methods",
+            persist_state="session",
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            size = st.number_input("Questions of each set", 1, 100_000, 50, width=190)
-            seed = st.number_input("Seed", 0, 2**31 - 1, 0, width=120, help="The same seed draws the same questions, on any computer.")
+            size = st.number_input("Questions of each set", 1, 100_000, 50, width=190, key="evaluate_size", persist_state="session")
+            seed = st.number_input(
+                "Seed",
+                0,
+                2**31 - 1,
+                0,
+                width=120,
+                help="The same seed draws the same questions, on any computer.",
+                key="evaluate_seed",
+                persist_state="session",
+            )
         with st.container(horizontal=True):
             model = st.toggle("Language model answers", help="Otherwise the graph reader's answers are scored. Takes seconds a question.")
             judge = st.toggle("Language model judges", help="The model of the role judge says whether each answer is right (Judge@1).")
-            cold = st.toggle("Time each alone", help="Instances share nothing and remember nothing, so that seconds are their own. Slow.")
+            cold = st.toggle("Time each alone", help="Methods share nothing and remember nothing, so that seconds are their own. Slow.")
         if st.form_submit_button("Start", type="primary", icon=":material/play_arrow:"):
             begin([known[key] for key in lines], chosen, int(size), int(seed), model=model, judge=judge, cold=cold)
 
 
-def question_sets() -> dict[str, str]:
-    """Every question set by name, with the graph's and its own title; the movie graph's first."""
-    found = {name: f"{dataset.title} · {one.title}" for dataset in datasets().values() for name, one in dataset.sets.items()}
-    return dict(sorted(found.items(), key=lambda item: not item[0].startswith("metaqa")))
+def usual_sets(sets: Iterable[str]) -> list[str]:
+    """The set to begin with: the first for development, else the first."""
+    names = list(sets)
+    return ([name for name in names if name.endswith("-dev")] or names)[:1]
+
+
+def no_questions(title: str) -> None:
+    """Says that a graph has no questions, and leads to where they are added."""
+    with st.container(border=True):
+        st.info(f"{plain(title)} has no questions yet, so there is nothing to score methods on.", icon=":material/quiz:")
+        st.write("Add a file of questions (a CSV will do), or choose another graph on the left.")
+        st.page_link(
+            "pages/graphs.py",
+            label="Add questions to this graph",
+            icon=":material/library_add:",
+            query_params={"graph": graph_name(), "add": "questions"},
+        )
 
 
 def begin(chosen, sets: list[str], size: int, seed: int, **wishes: bool) -> None:
@@ -155,8 +197,8 @@ def runs() -> None:
             with st.container(gap=None, width="stretch"):
                 st.text(f"{', '.join(one['name'] for one in run.spec['instances'])}")
                 when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.created))
-                st.caption(plain(f"{run.spec['sample']:,} questions of {run.spec['set']} · {when} · {state}"))
-            st.button("Open", key=f"open-{run.id}", on_click=open_run, args=(run.id,))
+                st.caption(plain(f"{many(run.spec['sample'], 'question')} of {run.spec['set']} · {when} · {state}"))
+            st.button("Open", key=f"open-{run.id}", help=f"Open evaluation {run.id}", on_click=open_run, args=(run.id,))
     if len(known) > SHOWN_RUNS:
         st.caption(f"{len(known) - SHOWN_RUNS:,} older ones are not shown.")
 

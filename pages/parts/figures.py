@@ -17,7 +17,7 @@ from core.operators.base import values
 from core.operators.text import parse_line
 from pages.parts.evaluating import summary
 from pages.parts.questions import question_table
-from pages.parts.text import plain
+from pages.parts.text import many, plain
 
 PICTURE = 465  # pixels wide, so that two stand side by side where there is room
 
@@ -26,11 +26,11 @@ def facts(run: Run) -> str:
     """What a run was, in one line."""
     spec = run.spec
     told = [
-        f"{spec['sample']:,} of {spec['of']:,} questions, seed {spec['seed']}",
+        f"{spec['sample']:,} of {many(spec['of'], 'question')}, seed {spec['seed']}",
         f"asked on {', '.join(name for name, _ in spec['graphs'])}",
         "answers by a language model" if spec["model"] else "answers by the graph reader, no language model",
     ]
-    return " · ".join(told + (["every instance timed alone"] if spec["cold"] else []))
+    return " · ".join(told + (["every method timed alone"] if spec["cold"] else []))
 
 
 def figures(run: Run) -> None:
@@ -65,10 +65,10 @@ def _table(told: Summary) -> None:
     spec = {one["id"]: one["name"] for one in told.run.spec["instances"]}
     rows = []
     for instance, row in figures.items():
-        rows.append({"Instance": spec[instance]} | {name: _cell(name, row[name]) for name in names})
+        rows.append({"Method": spec[instance]} | {name: _cell(name, row[name]) for name in names})
     config = {name: st.column_config.TextColumn(_title(name), help=_help(name)) for name in names}
-    st.dataframe(rows, hide_index=True, column_config={"Instance": st.column_config.TextColumn(pinned=True), **config})
-    st.caption("Mean and 95 % bootstrap interval over the questions; the same questions are drawn again for every instance.")
+    st.dataframe(rows, hide_index=True, column_config={"Method": st.column_config.TextColumn(pinned=True), **config})
+    st.caption("Mean and 95 % bootstrap interval over the questions; the same questions are drawn again for every method.")
     for instance in told.instances:
         counts = told.counts(instance)
         if counts["failed"] or counts["without_context"]:
@@ -82,7 +82,7 @@ def _table(told: Summary) -> None:
             st.caption(plain(f"{times:,} × {error}"))
     st.markdown("**Operators, mean a question**")
     steps = [
-        {"Instance": spec[i], "Operator": step["operator"], "Seconds": step["seconds"], "Calls": step["calls"]}
+        {"Method": spec[i], "Operator": step["operator"], "Seconds": step["seconds"], "Calls": step["calls"]}
         | {"Tokens in": step["tokens_in"], "Tokens out": step["tokens_out"], "Texts scored": step["texts"]}
         for i in told.instances
         for step in told.operators(i)
@@ -133,13 +133,13 @@ def _varied(told: Summary) -> list[tuple[str, str]]:
 def _tests(told: Summary) -> None:
     names = {one["id"]: one["name"] for one in told.run.spec["instances"]}
     if len(names) < 2:
-        st.caption("There is one instance only, so nothing to compare it with.")
+        st.caption("There is one method only, so nothing to compare it with.")
         return
     base = st.selectbox("Tested against", list(names), format_func=names.get, width=320)
     tests = told.compared([(other, base) for other in names if other != base])
     rows = [
         {
-            "Instance": names[test.a],
+            "Method": names[test.a],
             "Metric": _title(test.metric),
             "Mean difference": shown(test.metric, test.difference),
             "95 % interval": f"{shown(test.metric, test.low)} to {shown(test.metric, test.high)}",
@@ -152,7 +152,7 @@ def _tests(told: Summary) -> None:
     small = st.column_config.NumberColumn(format="%.4f")
     st.dataframe(rows, hide_index=True, column_config={"p": small, "p, corrected": small})
     st.caption(
-        "A sign-flip permutation test on the questions that both answered. The corrected p is Holm's, over the instances of one metric."
+        "A sign-flip permutation test on the questions that both answered. The corrected p is Holm's, over the methods for one metric."
     )
 
 

@@ -13,7 +13,7 @@ from core.replay import comparison
 from pages.parts.finished import downloads, finished_board
 from pages.parts.permalink import MOST_LANES
 from pages.parts.session import engine
-from pages.parts.text import plain
+from pages.parts.text import many, plain
 
 SHOWN = 200
 USUAL = ("reader_hit@1", "hits@1", "path_hit@32", "path_recall@32")
@@ -50,7 +50,7 @@ def question_table(told: Summary) -> None:
         selection_mode="single-row",
         key="question_rows",
     )
-    st.caption(f"{len(shown):,} of {len(found):,} questions. Choose a row to open it.")
+    st.caption(f"{len(shown):,} of {many(len(found), 'question')} shown. Choose a row to open it.")
     place = next(iter(picked["selection"]["rows"]), None)
     if place is not None and place < len(shown):
         st.button("Open this question", type="primary", icon=":material/view_column:", on_click=open_question, args=(shown[place],))

@@ -1,4 +1,4 @@
-"""Find me an instance: wishes, the search as it goes, the front it found, and what unseen questions say."""
+"""Find me a method: wishes, the search as it goes, the front it found, and what unseen questions say."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.datasets import datasets
+from core.datasets import dataset_of
 from core.evaluation.metrics import metric
 from core.evaluation.search import Point, front
 from core.evaluation.searchplot import found_figure
@@ -15,8 +15,9 @@ from core.evaluation.space import KINDS, USUAL
 from core.evaluation.verdict import Hunt, Verdict, hunt, references, start
 from core.instances.catalogue import save
 from core.jobs import CANCELLED
+from pages.parts.evaluating import no_questions, usual_sets
 from pages.parts.permalink import Link
-from pages.parts.session import engine, follow, instances, said
+from pages.parts.session import engine, follow, graph_name, instances, said
 from pages.parts.text import plain
 
 QUALITIES = ("reader_hit@1", "reader_f1", "reader_recall", "path_recall@32", "path_hit@32", "path_mrr")
@@ -47,14 +48,21 @@ def show_search() -> None:
 
 def _form() -> dict[str, Any] | None:
     """The wishes, once they are sent."""
-    known = [name for dataset in datasets().values() for name in dataset.sets]
+    dataset = dataset_of(graph_name())
+    known = dataset.sets if dataset is not None else {}
+    if not known:
+        no_questions(dataset.title if dataset is not None else graph_name())
+        return None
+    titled = {"format_func": lambda name: known[name].title, "placeholder": "choose one or more sets"}
     with st.form("search_form"):
         left, right = st.columns(2)
         with left:
-            tuning = st.multiselect("Questions to search with", known, [n for n in TUNING if n in known], key="search_sets")
+            first = [name for name in TUNING if name in known] or usual_sets(known)
+            tuning = st.multiselect("Questions to search with", list(known), first, key=f"search_sets_{dataset.name}", **titled)
             sample = st.number_input("Of each set", 1, 1000, 8, key="search_sample", help="More tell lines apart better and take longer.")
-            unseen = st.multiselect("Unseen questions", known, [n for n in UNSEEN if n in known], key="search_unseen")
-            later = st.number_input("Of each unseen set", 1, 10_000, 20, key="search_unseen_sample")
+            later = [name for name in UNSEEN if name in known]
+            unseen = st.multiselect("Unseen questions", list(known), later, key=f"search_unseen_{dataset.name}", **titled)
+            most = st.number_input("Of each unseen set", 1, 10_000, 20, key="search_unseen_sample")
             seed = st.number_input("Seed", 0, 2**31, 0, key="search_seed")
         with right:
             quality = st.selectbox("What is good", QUALITIES, format_func=lambda name: metric(name).told()["title"], key="search_quality")
@@ -67,7 +75,7 @@ def _form() -> dict[str, Any] | None:
     if not sent:
         return None
     told = {"quality": quality, "cost": cost, "budget": float(budget), "trials": int(trials), "seed": int(seed), "kinds": tuple(kinds)}
-    return {"sets": tuning, "sample": int(sample), "unseen": unseen, "unseen_sample": int(later), **told}
+    return {"sets": tuning, "sample": int(sample), "unseen": unseen, "unseen_sample": int(most), **told}
 
 
 def _hunt(wishes: dict[str, Any]) -> Hunt:
@@ -149,7 +157,7 @@ def _kept(point: Point, hunted: Hunt, verdict: Verdict | None) -> None:
     st.markdown(f"**Line {point.number}**: {plain(point.line.words())}")
     st.code(repr(point.line), language=None, wrap_lines=True)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        with st.popover("Save as instance", icon=":material/bookmark_add:"):
+        with st.popover("Save as a method", icon=":material/bookmark_add:"):
             name = st.text_input("Name", key="search_name", max_chars=80)
             if st.button("Save", key="search_save", type="primary"):
                 notes = f"Found by a search on {wish.tuning.set} for {wish.quality} under {wish.budget:g} {wish.cost} a question."
@@ -160,4 +168,4 @@ def _kept(point: Point, hunted: Hunt, verdict: Verdict | None) -> None:
         told = Link(drawn.question.text, drawn.question.entities, drawn.question.answers, lanes, drawn.graph or "metaqa", model=False)
         st.link_button("Open in Compare", told.address("./"), icon=":material/view_column:", help="In a new tab, on an unseen question.")
     if state.get("search_saved"):
-        st.success(plain(f"Saved as “{state.search_saved}”. It stands under “Saved by you” wherever an instance is chosen."))
+        st.success(plain(f"Saved as “{state.search_saved}”. It stands under “Saved by you” wherever a method is chosen."))

@@ -12,6 +12,11 @@ def plain(text: str) -> str:
     return _MARKED.sub(r"\\\1", " ".join(str(text).split()))
 
 
+def many(count: int, what: str, more: str = "") -> str:
+    """A number with its noun: 1 question, 1,200 questions; `more` where the plural is not made by an s."""
+    return f"{count:,} {what if count == 1 else more or what + 's'}"
+
+
 def size(count: float) -> str:
     """A number of bytes in words: 640 bytes, 12 kB, 3.5 MB, 1.2 GB."""
     for unit, name in ((1e9, "GB"), (1e6, "MB")):

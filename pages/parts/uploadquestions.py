@@ -12,16 +12,18 @@ import streamlit as st
 from core.datasets import datasets
 from core.datasets.own import added_sets, clean_name, remove_set, save_set
 from core.datasets.questions import FORMATS, read_questions, rows_hold_graphs
+from core.datasets.table import EXAMPLE
 from core.errors import HopscopeError
 from core.files import told_size
 from core.types import Question
 from pages.parts.session import graph_name
-from pages.parts.text import plain
+from pages.parts.text import many, plain
 from pages.parts.upload import kept
+from pages.parts.waysto import go_on, ways_on
 
 PREVIEWED, LONGEST_TITLE = 8, 60
 MOST_FILE, MOST_TEXT = 64 << 20, 512 << 20  # bytes of the file, and of the text that it may unpack to
-TYPES = ["txt", "tsv", "json", "jsonl", "gz"]
+TYPES = ["csv", "txt", "tsv", "json", "jsonl", "gz"]
 ASKED = {"union": "That graph", "question": "The graph of its own row"}
 
 
@@ -36,12 +38,17 @@ class Looked:
 
 def add_questions() -> None:
     """Draw the form, the first questions of the file, and the sets that a person added before."""
+    go_on()
     st.write(
-        "A file of questions: MetaQA, PathQuestion or SimpleQuestions text, or JSON rows of RoG, WebQSP, CWQ, GrailQA, SimpleQuestions, "
-        "WebQuestions or your own (question, entities, answers). It may be compressed (.gz). "
-        f"At most {told_size(MOST_FILE)}, {told_size(MOST_TEXT)} of text."
+        "A file of questions. The simplest is a table saved as CSV, with a row like these for each question (several answers or entities "
+        "are parted by “|”; entities may be left out, then they are found in the question):"
     )
-    file = st.file_uploader("File of questions", type=TYPES, key="upload_questions", label_visibility="collapsed")
+    st.code(EXAMPLE.rstrip(), language=None)
+    st.caption(
+        "Also taken: text of MetaQA, PathQuestion or SimpleQuestions, and JSON rows of RoG, WebQSP, CWQ, GrailQA, SimpleQuestions, WebQuestions "
+        f"or your own (question, entities, answers); compressed or not (.gz). At most {told_size(MOST_FILE)}, {told_size(MOST_TEXT)} of text."
+    )
+    file = st.file_uploader("File of questions", type=TYPES, key="upload_questions")
     if file is not None:
         format = st.selectbox(
             "Format",
@@ -59,8 +66,7 @@ def add_questions() -> None:
             _form(file, format, looked)
     if error := st.session_state.pop("questions_error", None):
         st.error(plain(error))
-    if told := st.session_state.pop("questions_added", None):
-        st.success(f"The questions are kept; the chooser on Compare has them as {plain(told)}.", icon=":material/check_circle:")
+    _kept(file)
     _added()
 
 
@@ -87,7 +93,7 @@ def _preview(looked: Looked) -> None:
     head, known = looked.questions[:PREVIEWED], looked.questions
     named, answered = sum(bool(q.entities) for q in known), sum(bool(q.answers) for q in known)
     st.caption(
-        f"{len(known):,} question{'s' * (len(known) != 1)}, {named:,} with entities, {answered:,} with answers"
+        f"{many(len(known), 'question')}, {named:,} with entities, {answered:,} with answers"
         + (", with graphs of their own" if looked.graphs else "")
         + ("." if len(head) == len(known) else f". The first {len(head)}:")
     )
@@ -144,7 +150,20 @@ def _keep(file, title: str, graph: str, format: str, graphs: str) -> None:
         except HopscopeError as error:
             st.session_state.questions_error = str(error)
             return
-    st.session_state.questions_added = f"{known.title} ({known.name})"
+    st.session_state.questions_added = (known.name, file.file_id)
+
+
+def _kept(file) -> None:
+    """Says that the last file was kept and leads on, until another file is chosen or the set is removed."""
+    name, of = st.session_state.get("questions_added", ("", ""))
+    added = added_sets().get(name)
+    if added is None or (file is not None and file.file_id != of):
+        return
+    graph, known = added
+    with st.container(border=True):
+        told = f"{plain(known.title)} is kept, with {many(len(known.questions()), 'question')}"
+        st.success(f"{told}. The command line knows it as {plain(known.name)}.", icon=":material/check_circle:")
+        ways_on(known, graph, "kept")
 
 
 def _added() -> None:
@@ -155,9 +174,12 @@ def _added() -> None:
     st.markdown("**Sets you added**")
     for name, (graph, questions) in added.items():
         with st.container(horizontal=True, vertical_alignment="center"):
-            where = plain(known[graph].title) if graph in known else f"{plain(graph)}, which is not here"
-            st.markdown(f"{plain(questions.title)} · {plain(name)} · {where}")
-            st.button("Remove", key=f"questions_remove_{name}", type="tertiary", icon=":material/delete:", on_click=_remove, args=(name,))
+            where = plain(known[graph].title) if graph in known else f"{plain(graph)}, which is not here any more"
+            st.markdown(f"{plain(questions.title)} · {where}", width="stretch")
+            if graph in known:
+                ways_on(questions, graph, name, type="tertiary")
+            label = f"Remove {questions.title}"
+            st.button("Remove", key=f"questions_remove_{name}", type="tertiary", icon=":material/delete:", help=label, on_click=_remove, args=(name,))
 
 
 def _remove(name: str) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.datasets import datasets
+from core.datasets.own import save_set
 from core.engine import shared as engine
 from core.errors import HopscopeError
 from core.evaluation.plan import make_plan
 from core.evaluation.store import shared as store
 from core.home import ROOT
+from core.home import home as home_folder
 from core.instances.catalogue import catalogue
 
 
@@ -54,6 +57,35 @@ def test_without_any_the_form_says_what_happens(home):
     assert not at.exception and "No evaluation yet" in said(at)
 
 
+def test_the_sets_are_those_of_the_chosen_graph(home):
+    at = opened()
+    assert at.multiselect[0].options == [one.title for one in datasets()["metaqa"].sets.values()]
+    assert at.multiselect[0].value == ["metaqa-1hop-dev"]
+    at.session_state["graph"] = "pathquestion-2hop"
+    at.run()
+    assert not at.exception
+    assert at.multiselect[0].options == [one.title for one in datasets()["pathquestion-2hop"].sets.values()]
+    assert at.multiselect[0].value == [next(iter(datasets()["pathquestion-2hop"].sets))]
+
+
+def test_a_graph_without_questions_leads_to_where_they_are_added(home):
+    at = opened(graph="umls")
+    assert not at.exception and "has no questions yet" in said(at) + at.info[0].value
+    assert not any(b.label == "Start" for b in at.button)
+    link = next(one for one in at.get("page_link") if one.label == "Add questions to this graph")
+    assert "add=questions" in link.proto.query_string and "graph=umls" in link.proto.query_string
+
+
+def test_questions_that_were_just_kept_are_chosen(home):
+    file = home_folder() / "mine.csv"
+    file.write_text("question,answers,entities\nwhat genre is Heat,Crime,Heat\n", "utf-8")
+    save_set(file, "mine", "Mine", "metaqa", {})
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    at.session_state["evaluate_sets"] = ["mine"]
+    at.switch_page("pages/evaluate.py").run()
+    assert not at.exception and at.multiselect[0].value == ["mine"]
+
+
 def test_a_started_evaluation_is_followed_and_kept(home):
     at = opened()
     at.multiselect[1].set_value(["lego-1"])
@@ -66,17 +98,17 @@ def test_a_started_evaluation_is_followed_and_kept(home):
     told = home.run(number)
     assert (told.done, told.failed, told.spec["sample"]) == (2, 0, 2)
     at = opened(run=number)
-    assert not at.exception and "1 instances on metaqa" in said(at).replace("\\", "")
+    assert not at.exception and "1 method on metaqa" in said(at).replace("\\", "")
 
 
 def test_figures_tests_and_meanings_of_a_run(run):
     at = opened(run=run)
     assert not at.exception
     figures = at.dataframe[0].value
-    assert list(figures["Instance"]) == ["No. 1", "No. 10"]
+    assert list(figures["Method"]) == ["No. 1", "No. 10"]
     assert figures["subgraph_recall"][0].startswith("1.000")  # every answer is one step from the topic entity
     assert {"PersonalizedPageRank", "ShortestPaths"} <= set(at.dataframe[1].value["Operator"])
-    assert set(at.dataframe[2].value["Instance"]) == {"No. 10"}
+    assert set(at.dataframe[2].value["Method"]) == {"No. 10"}
     assert any("Subgraph precision" in one.label for one in at.expander)
 
 

@@ -97,6 +97,40 @@ def test_questions_are_looked_at_and_kept(own):
     assert datasets()["small"].sets == {}
 
 
+TABLE = "entities;question;answers\nA;who knows A;B|C\n;what;\n"
+
+
+def kept_table(own) -> AppTest:
+    """The whole app on its Graphs page, with a table of two questions just kept."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    at.session_state["graph"] = "small"
+    at.switch_page("pages/graphs.py").run()
+    at = add(at, "upload_questions", "Mine.csv", TABLE)
+    assert "2 questions, 1 with entities, 1 with answers." in [caption.value for caption in at.caption]
+    return button(at, "Keep the questions").click().run()
+
+
+def test_a_table_is_kept_and_one_of_it_asked(own):
+    at = kept_table(own)
+    assert "Mine is kept, with 2 questions. The command line knows it as mine." in at.success[0].value
+    button(at, "Ask one").click().run()
+    assert not at.exception and at.session_state["question"] == "who knows A"
+    assert at.session_state["entities"] == ["A"] and at.session_state["answers"] == ["B", "C"] and at.session_state["graph"] == "small"
+
+
+def test_a_table_is_kept_and_evaluated(own):
+    at = kept_table(own)
+    button(at, "Evaluate them").click().run()
+    assert not at.exception and at.multiselect[0].options == ["Mine"] and at.multiselect[0].value == ["mine"]
+
+
+def test_the_form_has_an_example_that_is_taken(own):
+    at = opened()
+    shown = next(code.value for code in at.code if code.value.startswith("question,answers,entities"))
+    at = add(at, "upload_questions", "copied.csv", shown)
+    assert not at.error and "2 questions, 2 with entities, 2 with answers." in [caption.value for caption in at.caption]
+
+
 def test_each_question_can_be_asked_on_its_own_graph(own):
     at = add(opened(), "upload_questions", "rog.json", json.dumps([ROW]))
     at.selectbox(key="questions_asked_on").set_value("question").run()
@@ -106,7 +140,7 @@ def test_each_question_can_be_asked_on_its_own_graph(own):
 
 @pytest.mark.parametrize(
     "name, text, told",
-    [("q.jsonl", '{"question": "a"}\n{', "line 2: not JSON"), ("q.txt", "who\n", "line 1: expected"), ("q.txt", "", "no questions")],
+    [("q.jsonl", '{"question": "a"}\n{', "line 2: not JSON"), ("q.txt", "who\n", "line 1: expected"), ("q.csv", "question,answers\nwho,A\n,B\n", "row 3: the question is empty"), ("q.txt", "", "no questions")],
 )
 def test_bad_questions_name_the_line(own, name, text, told):
     at = add(opened(), "upload_questions", name, text)

@@ -195,3 +195,13 @@ def test_an_outcome_survives_json(kit, last):
     outcome = dataclasses.replace(outcome, reader=many, costs=(*outcome.costs, Cost("X", "read", 0.1, notes=("a", "b"))))
     told = json.loads(json.dumps(outcome.to_dict()))
     assert Outcome.from_dict(told) == outcome and told["reader"]["relevant"] == [[1, 3], [6, 1], [8, 2]]
+
+
+def test_hits_at_one_is_called_what_it_is():
+    titles = {name: metric(name).told()["title"] for name in ("reader_hit@1", "path_hit@1", "path_hit@32", "hits@1")}
+    assert titles == {
+        "reader_hit@1": "First answer right (Hits@1)",
+        "path_hit@1": "First path right (Hits@1)",
+        "path_hit@32": "Path hit ratio @32",
+        "hits@1": "Right answer (Hits@1)",
+    }
