@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.home import ROOT
 from core.jobs import Job
-from pages.parts.session import engine
+from pages.parts.session import engine, leave_all_but
 from pages.parts.sidebar import sidebar
 
 st.set_page_config(page_title="Hopscope", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
@@ -24,6 +24,7 @@ page = st.navigation(
         st.Page("pages/models.py", title="Models", icon=":material/memory:"),
     ]
 )
+leave_all_but(page.url_path or "compare")
 sidebar()
 try:
     page.run()

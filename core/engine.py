@@ -7,54 +7,22 @@ import hashlib
 import json
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cache
 
-from core.errors import BadInput, BadParameter, Cancelled, UnknownEntity
+from core.comparing import Comparing, Comparison, Lane, Queues
+from core.errors import BadInput, BadParameter, UnknownEntity
 from core.indexes import own
 from core.instances.catalogue import Instance
-from core.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, Jobs, sentence
+from core.jobs import Job, Jobs
 from core.models.combine import uses_chat
 from core.operators.base import parameters, values
-from core.run import Ask, LaneRun, Prefixes, Progress
-from core.types import Question, State
+from core.run import Ask, LaneRun, Prefixes
+from core.types import Question
+from core.waiters import Waiter, Waiters
 
 LONGEST_QUESTION = 2_000  # characters
 MOST_LANES = 8
-ANSWERING = "answering"
-
-
-@dataclass
-class Lane:
-    """One instance at work on the question: its status, the words that say what it does, and its run so far."""
-
-    instance: Instance
-    run: LaneRun
-    status: str = WAITING
-    text: str = "Waiting"
-    error: str | None = None
-    answer: str = ""  # as far as it has been written
-    retrieved: bool = False  # whether everything before the answer is done
-
-    @property
-    def states(self) -> tuple[State, ...]:
-        return tuple(self.run.states)
-
-    @property
-    def state(self) -> State:
-        return self.run.state
-
-
-@dataclass
-class Comparison:
-    """Several instances on one question. Filled by its job, read by screens at any moment."""
-
-    ask: Ask
-    lanes: list[Lane] = field(default_factory=list)
-
-    @property
-    def graph(self):
-        return self.ask.graph
+__all__ = ["Comparison", "Engine", "Lane", "check_question", "shared"]
 
 
 class Engine:
@@ -63,10 +31,10 @@ class Engine:
     def __init__(self, models=None):
         self._models = models
         own.come_from(_solved)
-        self.jobs = Jobs()
+        self.jobs = Jobs(workers=4)
         self.evaluations = Jobs(workers=1)  # apart, so that hours of evaluation never keep a question waiting
         self.preparing = Jobs()  # apart as well: indexes, and measuring how they serve
-        self._prefixes = Prefixes()
+        self._prefixes, self._queues, self._waiters = Prefixes(), Queues(), Waiters()
         self._graphs: dict[str, object] = {}
         self._lock = threading.Lock()
 
@@ -139,13 +107,26 @@ class Engine:
         )
         return Ask(graph, plain, seeds, seed, reader, model)
 
-    def compare(self, ask: Ask, instances: Sequence[Instance], again: bool = False) -> Job:
-        """A job whose `comparison` fills with the lanes' results; the same question and lanes share one job."""
+    def compare(self, ask: Ask, instances: Sequence[Instance], again: bool = False, waiter: Waiter | None = None) -> Job:
+        """A job whose `comparison` fills with the lanes' results; the same question and lanes share one job.
+
+        With a `waiter` it is cancelled once nobody waits for it: a waiter waits for one comparison at a time, until they `leave`
+        or are no longer alive. Raises BadInput.
+        """
         if not instances:
             raise BadInput("Choose at least one instance.")
         if len(instances) > MOST_LANES:
             raise BadInput(f"At most {MOST_LANES} instances at once, please.")
-        return self.jobs.start(self.key(ask, instances), lambda: self._job(ask, instances), again)
+        job = self.jobs.start(self.key(ask, instances), lambda: self._job(ask, instances), again, self._begin)
+        if waiter is None:
+            job.kept = True
+        else:
+            self._waiters.wait(waiter, job)
+        return job
+
+    def leave(self, waiter: str) -> None:
+        """The waiter of that id waits for no comparison any more."""
+        self._waiters.leave(waiter)
 
     def evaluate(self, plan, again: bool = False, workers=None) -> Job:
         """A job that runs a `core.evaluation.plan.Plan` and keeps every row as it goes; `job.number` is the run's number in the store.
@@ -169,23 +150,12 @@ class Engine:
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
     def _job(self, ask: Ask, instances: Sequence[Instance]) -> Job:
-        comparison = Comparison(ask, [Lane(i, LaneRun(ask, i.line, self.models, self._prefixes)) for i in instances])
-        job = Job(self.key(ask, instances), lambda job: self._work(job, comparison))
-        job.comparison = comparison
+        job = Job(self.key(ask, instances))
+        job.comparison = Comparison(ask, [Lane(i, LaneRun(ask, i.line, self.models, self._prefixes)) for i in instances])
         return job
 
-    def _work(self, job: Job, comparison: Comparison) -> Comparison:
-        for lane in sorted(
-            comparison.lanes, key=lambda lane: self._asks_chat(lane.instance)
-        ):  # stable: lanes that ask a language model while retrieving come last
-            self._part(job, lane, LaneRun.retrieve, RUNNING)
-            if not comparison.ask.model:
-                self._finish(job, lane)
-        for lane in comparison.lanes:
-            if lane.status == RUNNING:
-                self._finish(job, lane)
-        job.check()
-        return comparison
+    def _begin(self, job: Job) -> None:
+        Comparing(job.comparison, self.models, self._queues, self._asks_chat).start(job)
 
     def _asks_chat(self, instance: Instance) -> bool:
         """Whether a language model is asked while retrieving. An expression that cannot be read counts as none: its lane will say so."""
@@ -198,35 +168,6 @@ class Engine:
             )
         except BadParameter:
             return False
-
-    def _finish(self, job: Job, lane: Lane) -> None:
-        """The lane's answer, and its end."""
-        if lane.status == RUNNING:
-            self._part(job, lane, LaneRun.answer, ANSWERING)
-        if lane.status == ANSWERING:
-            lane.status, lane.text = DONE, ""
-            job.touch()
-
-    def _part(self, job: Job, lane: Lane, part, status: str) -> None:
-        """Run one part of a lane; its failure is written on it and goes no further."""
-
-        def advanced(text: str, fraction: float | None = None) -> None:
-            lane.text = text
-            job.tell(f"{lane.instance.name}: {text}", fraction)
-
-        def wrote(piece: str) -> None:
-            lane.answer += piece
-            job.touch()
-
-        lane.status = status
-        try:
-            part(lane.run, Progress(advanced, lambda state: job.touch(), wrote, job.check))
-            lane.text, lane.retrieved = "Retrieved; the answer comes next", True
-        except Cancelled:
-            lane.status, lane.text = CANCELLED, "Cancelled"
-        except Exception as error:
-            lane.status, lane.text, lane.error = FAILED, "", sentence(error)
-        job.touch()
 
 
 def _solved(digest: str) -> list[Question]:

@@ -17,14 +17,17 @@ WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "faile
 class Job:
     """A piece of work in a thread. `version` grows with every change, so that a screen knows when to draw again."""
 
-    def __init__(self, key: str, work: Callable[[Job], Any]):
+    def __init__(self, key: str, work: Callable[[Job], Any] = lambda job: None):
         self.key, self._work = key, work
         self.status, self.text, self.fraction = WAITING, "Waiting for its turn", None
         self.error: str | None = None
         self.result: Any = None
         self.version = 0
         self.started = time.time()
-        self._cancel, self._ended = threading.Event(), threading.Event()
+        self.kept = False  # whether it is to end even where nobody waits for it
+        self.left = False  # whether it was cancelled since nobody waited for it any more
+        self.on_cancel: Callable[[], None] = lambda: None
+        self._cancel, self._ended, self._news = threading.Event(), threading.Event(), threading.Condition()
 
     def check(self) -> None:
         """Raises Cancelled once the job was cancelled."""
@@ -36,13 +39,38 @@ class Job:
         self.text, self.fraction = text, fraction
         self.touch()
 
+    def advance(self, text: str, fraction: float | None = None) -> None:
+        """As `tell`; raises Cancelled once the job was cancelled, for work that has no other place to look."""
+        self.check()
+        self.tell(text, fraction)
+
     def touch(self) -> None:
         """Something worth drawing has changed."""
-        self.version += 1
+        with self._news:
+            self.version += 1
+            self._news.notify_all()
+
+    def changed(self, version: int | None, seconds: float) -> bool:
+        """Whether there is something to draw that was not there at `version`, after waiting for it at most `seconds`."""
+        with self._news:
+            return self._news.wait_for(lambda: self.version != version, seconds)
 
     def cancel(self) -> None:
         """Ask the work to stop at its next check."""
-        self._cancel.set()
+        if not self._cancel.is_set():
+            self._cancel.set()
+            self.on_cancel()
+            self.touch()
+
+    def leave(self) -> None:
+        """Cancel the work since nobody waits for it."""
+        self.left = True
+        self.cancel()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it was asked to stop."""
+        return self._cancel.is_set()
 
     @property
     def ended(self) -> bool:
@@ -56,21 +84,28 @@ class Job:
         """Do the work; every end is recorded, none raised."""
         try:
             self.check()
-            self.status = RUNNING
-            self.touch()
+            self.begin()
             self.result = self._work(self)
-            self.status = DONE
+            self.end(DONE)
         except Cancelled:
-            self.status = CANCELLED
+            self.end(CANCELLED)
         except Exception as error:
-            self.status, self.error = FAILED, sentence(error)
-        finally:
-            self._ended.set()
-            self.touch()
+            self.end(FAILED, sentence(error))
+
+    def begin(self) -> None:
+        """The work has begun."""
+        self.status = RUNNING
+        self.touch()
+
+    def end(self, status: str, error: str | None = None) -> None:
+        """The work has ended, in this way."""
+        self.status, self.error = status, error
+        self._ended.set()
+        self.touch()
 
 
 class Jobs:
-    """Runs jobs, two at a time, one for each key; keeps the last ones so that another browser finds them."""
+    """Runs jobs, a few at a time, one for each key; keeps the last ones so that another browser finds them."""
 
     def __init__(self, workers: int = 2, keep: int = 64):
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="job")
@@ -81,11 +116,14 @@ class Jobs:
         """The job of that key, running or ended, if it is still known."""
         return self._jobs.get(key)
 
-    def start(self, key: str, make: Callable[[], Job], again: bool = False) -> Job:
-        """The running job of that key, or a new one; an ended one is taken as it is unless `again`, or if it did not end well."""
+    def start(self, key: str, make: Callable[[], Job], again: bool = False, run: Callable[[Job], None] | None = None) -> Job:
+        """The running job of that key, or a new one; an ended one is taken as it is unless `again`, or if it did not end well.
+
+        With `run` a new one is handed to it instead of to the threads here, and one that was asked to stop is as good as ended.
+        """
         with self._lock:
             job = self._jobs.get(key)
-            if job is not None and (not job.ended or (job.status == DONE and not again)):
+            if job is not None and ((job.status == DONE and not again) if job.ended else not (run and job.cancelled)):
                 return job
             job = make()
             self._jobs[key] = job
@@ -93,7 +131,7 @@ class Jobs:
             ended = [k for k, j in self._jobs.items() if j.ended]
             for old in ended[: max(0, len(self._jobs) - self._keep)]:
                 del self._jobs[old]
-        self._pool.submit(job.run)
+        run(job) if run is not None else self._pool.submit(job.run)
         return job
 
     def stop(self) -> None:

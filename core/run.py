@@ -86,6 +86,11 @@ class LaneRun:
         """The newest state, or the question alone."""
         return self.states[-1] if self.states else State(self.ask.question, self.ask.seeds)
 
+    def answered(self) -> bool:
+        """Whether the answer is known from before."""
+        operator = next((operator for operator in self.line if operator.stage == "generate"), None)
+        return operator is not None and self.prefixes.get(self._key(operator, self.stamp + operator.stamp(self.ask.graph))) is not None
+
     def _run(self, operators: list, progress: Progress) -> None:
         context = Context(self.ask.graph, self.models, self.ask.seed, progress.check, progress.advanced, progress.text, self.ask.model)
         waiting = list(operators)
@@ -94,13 +99,17 @@ class LaneRun:
             if isinstance(operator, Branch):  # its operators run like all others, so that each has a state of its own
                 waiting = [*operator.arm(self.state), *waiting]
                 continue
-            done = tuple(map(lambda step: (step.operator, tuple(step.parameters.items())), self.state.trace))
             self.stamp += operator.stamp(self.ask.graph)
-            asks = operator.stage == "generate" and self.ask.model
-            key = (*self.ask.key(self.models.signature()), done, self.stamp, repr(operator), asks)
+            key = self._key(operator, self.stamp)
             state = self.prefixes.get(key)
             if state is None:
                 state = operator(self.state, context)
                 self.prefixes.put(key, state)
             self.states.append(state)
             progress.reached(state)
+
+    def _key(self, operator, stamp: str) -> tuple:
+        """What the state after `operator`, run next, is known by."""
+        done = tuple((step.operator, tuple(step.parameters.items())) for step in self.state.trace)
+        asks = operator.stage == "generate" and self.ask.model
+        return (*self.ask.key(self.models.signature()), done, stamp, repr(operator), asks)

@@ -14,9 +14,11 @@ from pages.parts.lanes import chosen
 from pages.parts.payload import Board
 from pages.parts.permalink import Link, read_link, write_link
 from pages.parts.saving import save_case
-from pages.parts.session import engine, graph, graph_name, instances
+from pages.parts.session import engine, graph, graph_name, instances, waiter
 from pages.parts.text import plain
 from pages.parts.thumbs import press_thumb, show_thumbs
+
+POLL, NEWS = 0.7, 0.4  # seconds between two looks at a running job, and how long one look waits for something new
 
 
 def restore() -> None:
@@ -52,9 +54,13 @@ def page() -> None:
             st.session_state.trouble = None
     chips()
     lanes = chosen(known)
-    settings()
-    if now and st.session_state.trouble is None:
+    switches = st.container()  # drawn once the question is asked, so that Cancel is there from the first moment
+    job = engine().jobs.get(st.session_state.get("job", ""))
+    left = job is not None and job.left  # the page was left while it ran
+    if (now and st.session_state.trouble is None) or (left and not now):
         st.session_state.trouble = ask(opened, lanes)
+    with switches:
+        settings()
     if st.session_state.get("trouble") is not None:
         suggest(st.session_state.trouble)
     job = engine().jobs.get(st.session_state.get("job", ""))
@@ -94,7 +100,7 @@ def ask(opened, lanes) -> HopscopeError | None:
     question = Question(state.question, entities=tuple(state.entities), answers=tuple(state.answers), hops=state.get("hops"))
     try:
         asked = engine().ask(opened, question, seed=state.seed, reader=state.reader, model=state.model)
-        job = engine().compare(asked, lanes)
+        job = engine().compare(asked, lanes, waiter=waiter("compare"))
     except HopscopeError as error:
         return error
     state.job = job.key
@@ -115,11 +121,13 @@ def results(job: Job) -> None:
     """The board, drawn again while the job runs."""
     running = not job.ended
 
-    @st.fragment(run_every=0.8 if running else None)
+    @st.fragment(run_every=POLL if running else None)
     def draw() -> None:
+        if running and "sent" in st.session_state and st.session_state.sent[0] is job:
+            job.changed(st.session_state.sent[1], NEWS)
         if job.error:
             st.error(job.error)
-        told = drawing(job).payload()
+        told = payload(job)
         clicked = board(show_thumbs(job.comparison, told) if job.ended else told, key="board")
         if clicked is not None:
             press_thumb(job.comparison, clicked.thumb)
@@ -133,11 +141,19 @@ def results(job: Job) -> None:
         node_bar(job.comparison.graph, st.session_state.clicked)
 
 
+def payload(job: Job) -> dict:
+    """What the board draws; made anew only where something has changed."""
+    state, version = st.session_state, job.version
+    if state.get("sent", (None, None))[:2] != (job, version):
+        state.sent = (job, version, drawing(job).payload())
+    return state.sent[2]
+
+
 def drawing(job: Job) -> Board:
     """What draws this job, kept for the session."""
     state = st.session_state
-    if state.get("drawing", (None,))[0] != job.key:
-        state.drawing = (job.key, Board(job.comparison))
+    if state.get("drawing", (None,))[0] is not job:
+        state.drawing = (job, Board(job.comparison))
         state.pop("clicked", None)
     return state.drawing[1]
 

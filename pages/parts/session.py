@@ -6,16 +6,39 @@ from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.engine import Engine, shared
 from core.errors import HopscopeError
 from core.instances.catalogue import Instance, catalogue
 from core.jobs import Job
+from core.waiters import Waiter
+
+ASKING = ("compare", "build")  # the pages that ask questions
 
 
 def engine() -> Engine:
     """The engine, one a process."""
     return shared()
+
+
+def waiter(page: str) -> Waiter:
+    """This browser session on one of the pages that ask: what it asked there is answered as long as somebody looks."""
+    context = get_script_run_ctx()
+    session = context.session_id if context is not None else ""
+
+    def alive() -> bool:
+        return not runtime.exists() or runtime.get_instance().is_active_session(session)
+
+    return Waiter(f"{session}/{page}", alive)
+
+
+def leave_all_but(page: str) -> None:
+    """This browser session shows `page`: nothing that it asked on another one is waited for any more."""
+    for other in ASKING:
+        if other != page:
+            engine().leave(waiter(other).id)
 
 
 def instances() -> dict[str, Instance]:
@@ -35,7 +58,7 @@ def graph_name() -> str:
 def graph() -> Any:
     """The chosen graph. While it is being opened or built, that is shown with its progress; a failure ends the screen."""
     name = graph_name()
-    job = engine().jobs.start(f"open-{name}", lambda: Job(f"open-{name}", lambda job: engine().graph(name, job.tell)))
+    job = engine().jobs.start(f"open-{name}", lambda: Job(f"open-{name}", lambda job: engine().graph(name, job.advance)))
     if not job.wait(0.2):
         follow(job, "Opening the graph")
     if job.error:

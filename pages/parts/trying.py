@@ -17,7 +17,7 @@ from core.results import paths_list, prompt_dict
 from core.types import Question, Step
 from pages.parts.asking import known_question
 from pages.parts.permalink import Link
-from pages.parts.session import engine, graph, graph_name, said
+from pages.parts.session import engine, graph, graph_name, said, waiter
 from pages.parts.text import plain
 
 BESIDE = "lego-12"  # the lane that Compare opens beside the own line
@@ -96,7 +96,7 @@ def _start(instance: Instance) -> None:
     if ask is None:
         st.session_state.pop("try_job", None)
         return
-    st.session_state.try_job = said(lambda: engine().compare(ask, [instance])).key
+    st.session_state.try_job = said(lambda: engine().compare(ask, [instance], waiter=waiter("build"))).key
 
 
 def _watch(job: Job) -> None:

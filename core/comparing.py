@@ -1,0 +1,178 @@
+"""A comparison at work: its lanes retrieve and answer in queues, and each is drawn as far as it has come."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from core.errors import Cancelled, HopscopeError
+from core.instances.catalogue import Instance
+from core.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, sentence
+from core.queues import Fair
+from core.run import Ask, LaneRun, Progress
+from core.types import State
+
+ANSWERING = "answering"
+ENDED = (DONE, FAILED, CANCELLED)
+SIDE_BY_SIDE = 8  # answers that a model gives at a time where it can
+
+
+@dataclass
+class Lane:
+    """One instance at work on the question: its status, the words that say what it does, and its run so far."""
+
+    instance: Instance
+    run: LaneRun
+    status: str = WAITING
+    text: str = "Waiting"
+    error: str | None = None
+    answer: str = ""  # as far as it has been written
+    retrieved: bool = False  # whether everything before the answer is done
+    waited: dict[str, float] = field(default_factory=dict)  # seconds in the queue, by the status that came after
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        return tuple(self.run.states)
+
+    @property
+    def state(self) -> State:
+        return self.run.state
+
+
+@dataclass
+class Comparison:
+    """Several instances on one question. Filled by its job, read by screens at any moment."""
+
+    ask: Ask
+    lanes: list[Lane] = field(default_factory=list)
+
+    @property
+    def graph(self):
+        return self.ask.graph
+
+
+class Queues:
+    """Where lanes wait: to retrieve, to retrieve with the help of a language model, and for each model's answers.
+
+    So a question without a model never waits behind one with, and an answer only behind answers of the same model.
+    """
+
+    def __init__(self) -> None:
+        self.retrieving = Fair("retrieval", max(2, min(8, os.cpu_count() or 2)))
+        self.asking = Fair("asking", 2)
+        self._answering: dict[str, Fair] = {}
+        self._lock = threading.Lock()
+
+    def answering(self, models, role: str) -> Fair:
+        """The queue of the model of that role or name."""
+        try:
+            name, many = models.signature(role), getattr(models.chat(role), "side_by_side", False)
+        except HopscopeError:  # said on the lane when it asks
+            name, many = "", False
+        with self._lock:
+            if name not in self._answering:
+                self._answering[name] = Fair("answering", SIDE_BY_SIDE if many else 1, alone=not many)
+            return self._answering[name]
+
+    def drop(self, job: Job) -> None:
+        """Forget what has not begun of a job."""
+        with self._lock:
+            queues = (self.retrieving, self.asking, *self._answering.values())
+        for queue in queues:
+            queue.drop(job)
+
+
+class Comparing:
+    """Does the work of one comparison's job: every lane's retrieval, and its answer as soon as it has retrieved."""
+
+    def __init__(self, comparison: Comparison, models, queues: Queues, asks_chat: Callable[[Instance], bool]):
+        self.comparison, self._models, self._queues, self._asks_chat = comparison, models, queues, asks_chat
+        self._at_work: list[Lane] = []
+        self._lock = threading.RLock()
+
+    def start(self, job: Job) -> None:
+        """Put the lanes into their queues; the job ends when the last one has."""
+        self._job, job.on_cancel = job, self._cancelled
+        for lane in self.comparison.lanes:
+            self._put(self._queues.asking if self._asks_chat(lane.instance) else self._queues.retrieving, lane, RUNNING, self._retrieve)
+
+    def _put(self, queue: Fair, lane: Lane, status: str, work: Callable[[Lane], None]) -> None:
+        since = time.perf_counter()
+
+        def piece() -> None:
+            with self._lock:
+                if lane.status in ENDED:
+                    return
+                self._at_work.append(lane)
+                lane.status = status
+                lane.waited[status] = time.perf_counter() - since
+            if self._job.status == WAITING:
+                self._job.begin()
+            try:
+                work(lane)
+            finally:
+                with self._lock:
+                    self._at_work.remove(lane)
+                self._end_with_the_last()
+
+        queue.put(self._job, piece)
+
+    def _retrieve(self, lane: Lane) -> None:
+        if not self._part(lane, LaneRun.retrieve):
+            return
+        lane.retrieved = True
+        role = next((operator.role for operator in lane.instance.line if operator.stage == "generate"), None)
+        if role is None or not self.comparison.ask.model or lane.run.answered():
+            lane.status = ANSWERING
+            self._answer(lane)
+            return
+        lane.text = "Retrieved; waiting for the language model"
+        self._job.touch()
+        self._put(self._queues.answering(self._models, role), lane, ANSWERING, self._answer)
+
+    def _answer(self, lane: Lane) -> None:
+        if self._part(lane, LaneRun.answer):
+            lane.answer = lane.state.answer or lane.answer  # what was written may have been cut since
+            lane.text, lane.status = "", DONE
+            self._job.touch()
+
+    def _part(self, lane: Lane, part: Callable[[LaneRun, Progress], None]) -> bool:
+        """Whether one part of a lane went well; its failure is written on it and goes no further."""
+        job = self._job
+
+        def advanced(text: str, fraction: float | None = None) -> None:
+            lane.text = text
+            job.tell(f"{lane.instance.name}: {text}", fraction)
+
+        def wrote(piece: str) -> None:
+            lane.answer += piece
+            job.touch()
+
+        try:
+            job.check()
+            part(lane.run, Progress(advanced, lambda state: job.touch(), wrote, job.check))
+            return True
+        except Cancelled:
+            lane.status, lane.text = CANCELLED, "Cancelled"
+        except Exception as error:
+            lane.status, lane.text, lane.error = FAILED, "", sentence(error)
+        job.touch()
+        return False
+
+    def _cancelled(self) -> None:
+        """The job was cancelled: lanes that only wait end at once, those at work at their next check."""
+        self._queues.drop(self._job)
+        with self._lock:
+            for lane in self.comparison.lanes:
+                if lane.status not in ENDED and lane not in self._at_work:
+                    lane.status, lane.text = CANCELLED, "Cancelled"
+        self._end_with_the_last()
+
+    def _end_with_the_last(self) -> None:
+        with self._lock:
+            if not self._job.ended and all(lane.status in ENDED for lane in self.comparison.lanes):
+                self._job.result = self.comparison
+                self._job.end(CANCELLED if self._job.cancelled else DONE)

@@ -1,0 +1,155 @@
+"""Questions that nobody waits for end, and Cancel is there at once: a real browser, and a model server that never ends its answer."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import re
+import threading
+import time
+from contextlib import contextmanager
+from urllib.parse import quote_plus
+
+import pytest
+
+from tests.server import CHROMIUM, open_page, server
+
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (apt-get install chromium)")
+LINE = "EgoNetwork(hops=1) >> ShortestPaths() >> Rank(model='bm25', keep=5) >> Answer()"
+QUESTION = "which person directed the movie Inception"
+OTHER = "when was Inferno released"
+
+
+class Talker:
+    """An OpenAI-compatible server that streams a word after the other until its listener is gone."""
+
+    def __init__(self) -> None:
+        self.listeners = 0
+        self._lock = threading.Lock()
+
+    def count(self, change: int) -> None:
+        with self._lock:
+            self.listeners += change
+
+    def talk(self, stream) -> None:
+        """Words, numbered so that none repeats, while somebody listens."""
+        self.count(1)
+        try:
+            for number in range(3_000):
+                chunk = {"choices": [{"index": 0, "delta": {"content": f"word{number} "}, "finish_reason": None}]}
+                stream.write(f"data: {json.dumps(chunk)}\n\n".encode())
+                stream.flush()
+                time.sleep(0.1)
+        except OSError:
+            return
+        finally:
+            self.count(-1)
+
+    def soon(self, listeners: int, seconds: float) -> bool:
+        """Whether so many listen within the time."""
+        end = time.monotonic() + seconds
+        while self.listeners != listeners and time.monotonic() < end:
+            time.sleep(0.05)
+        return self.listeners == listeners
+
+
+@contextmanager
+def talking():
+    talker = Talker()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.end_headers()
+            talker.talk(self.wfile)
+
+        def log_message(self, *_):
+            pass
+
+    served = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    served.daemon_threads = True
+    threading.Thread(target=served.serve_forever, daemon=True).start()
+    try:
+        yield talker, f"http://127.0.0.1:{served.server_address[1]}/v1"
+    finally:
+        served.shutdown()
+
+
+@pytest.fixture(scope="module")
+def app(movies, tmp_path_factory):
+    """(address of the app, the server whose model answers)."""
+    home = tmp_path_factory.mktemp("talking")
+    with talking() as (talker, url):
+        (home / "models.toml").write_text(
+            f'[roles]\nanswer = "talker"\n\n[model.talker]\nkind = "chat"\nbackend = "openai"\ntitle = "Talker"\nurl = "{url}"\nmodel = "talker"\n',
+            "utf-8",
+        )
+        import os
+        from pathlib import Path
+
+        (home / "graphs").symlink_to(Path(os.environ["HOPSCOPE_HOME"]) / "graphs")
+        with server(HOPSCOPE_HOME=str(home)) as (address, _):
+            yield address, talker
+
+
+@pytest.fixture
+def asked(app):
+    """A page on which the question is being answered, for ever; nobody else asks."""
+    address, talker = app
+    assert talker.soon(0, 20)
+    with open_page(f"{address}/?q={quote_plus(QUESTION)}&lane={quote_plus(LINE)}") as page:
+        page.get_by_text(re.compile("word3")).first.wait_for(timeout=120_000)
+        assert talker.listeners == 1
+        yield page, talker
+
+
+def test_a_new_question_ends_the_one_before(asked):
+    page, talker = asked
+    page.get_by_text("Language model", exact=True).click()  # off
+    page.get_by_role("textbox", name="Question").fill(OTHER)
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.locator(f"[data-question={json.dumps(OTHER)}] .lane[data-status=done]").first.wait_for(timeout=30_000)
+    assert talker.soon(0, 3)
+
+
+def test_a_closed_tab_ends_its_question(asked):
+    page, talker = asked
+    page.close()
+    assert talker.soon(0, 12)
+
+
+def test_a_left_page_ends_its_question(asked):
+    page, talker = asked
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Models").click()
+    page.get_by_text("all-MiniLM-L6-v2").first.wait_for(timeout=30_000)
+    assert talker.soon(0, 5)
+
+
+def test_cancel_is_there_at_once_and_stops_the_answer(asked):
+    page, talker = asked
+    page.get_by_role("button", name="Cancel", exact=True).click()
+    assert talker.soon(0, 3)
+    page.locator(".lane[data-status=cancelled]").first.wait_for(timeout=10_000)
+
+
+def test_cancel_is_there_from_the_first_moment(app):
+    address, talker = app
+    with open_page(f"{address}/?lane={quote_plus(LINE)}") as page:
+        page.get_by_role("textbox", name="Question").wait_for(timeout=60_000)
+        page.get_by_role("textbox", name="Question").fill(QUESTION)
+        page.get_by_role("button", name="Ask", exact=True).click()
+        page.get_by_role("button", name="Cancel", exact=True).click(timeout=10_000)
+        assert talker.soon(0, 5)
+
+
+def test_a_question_that_another_looks_at_goes_on(asked, app):
+    page, talker = asked
+    with open_page(page.url) as other:
+        other.get_by_text(re.compile("word3")).first.wait_for(timeout=60_000)
+        assert talker.listeners == 1  # one job for both
+        page.close()
+        time.sleep(7)
+        assert talker.listeners == 1
+    assert talker.soon(0, 12)
