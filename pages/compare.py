@@ -57,7 +57,8 @@ def page() -> None:
     switches = st.container()  # drawn once the question is asked, so that Cancel is there from the first moment
     job = engine().jobs.get(st.session_state.get("job", ""))
     left = job is not None and job.left  # the page was left while it ran
-    if (now and st.session_state.trouble is None) or (left and not now):
+    stopped = st.session_state.pop("stopped", False)
+    if not stopped and ((now and st.session_state.trouble is None) or (left and not now)):
         st.session_state.trouble = ask(opened, lanes)
     with switches:
         settings()
@@ -84,9 +85,15 @@ def settings() -> None:
         )
         job = engine().jobs.get(st.session_state.get("job", ""))
         if job is not None and not job.ended:
-            st.button("Cancel", icon=":material/stop_circle:", on_click=job.cancel)
+            st.button("Cancel", icon=":material/stop_circle:", on_click=stop, args=(job,))
         if job is not None and job.ended:
             share(job)
+
+
+def stop(job: Job) -> None:
+    """Cancel, and ask nothing in this run, even where the click on Ask has only just come."""
+    job.cancel()
+    st.session_state.stopped = True
 
 
 def resubmit() -> None:
