@@ -24,5 +24,5 @@ export function fateText(fate) {
   const word = FATE_WORDS[fate.fate] ?? "";
   const text = fate.text ?? "";
   if (!text) return word;
-  return text.toLowerCase().startsWith(word) ? text : `${word}: ${text}`;
+  return Object.values(FATE_WORDS).some((known) => text.toLowerCase().startsWith(known)) ? text : `${word}: ${text}`;
 }

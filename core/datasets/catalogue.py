@@ -13,6 +13,7 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from core.datasets.own import added_set, added_sets, sets_folder
+from core.datasets.relations import read_table
 from core.datasets.sets import QuestionSet
 from core.errors import BadInput, StoreError
 from core.graph.opening import open_store
@@ -39,6 +40,7 @@ class Dataset:
     sets: Mapping[str, QuestionSet] = field(default_factory=dict)
     source: str = ""
     examples: tuple[str, ...] = ()  # questions to begin with
+    relations: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # in words, along the triple and against it
 
     def open(self, progress: Callable[[str, float], None] | None = None, check: Callable[[], None] | None = None) -> KnowledgeGraph:
         """The graph, built first where its store is absent, damaged or of another state of the file; waits for another
@@ -91,10 +93,7 @@ class Dataset:
 def datasets() -> dict[str, Dataset]:
     """All data sets by name: the shipped ones, then the graphs that a person built, each part by name; with the question sets
     that a person added to them."""
-    known = {}
-    for path in sorted(DATA.glob(f"*/{DESCRIPTION}")):
-        dataset = _shipped(path)
-        known[dataset.name] = dataset
+    known = shipped()
     if graphs_folder().is_dir():
         for folder in sorted(graphs_folder().iterdir()):
             if folder.name not in known and (folder / META).is_file():
@@ -107,6 +106,12 @@ def datasets() -> dict[str, Dataset]:
         if graph in known and added.name not in known[graph].sets:
             known[graph] = replace(known[graph], sets={**known[graph].sets, added.name: added})
     return known
+
+
+def shipped() -> dict[str, Dataset]:
+    """The data sets in `data/` by name."""
+    found = (_shipped(path) for path in sorted(DATA.glob(f"*/{DESCRIPTION}")))
+    return {dataset.name: dataset for dataset in found}
 
 
 def unreadable(known: Mapping[str, Dataset]) -> list[str]:
@@ -210,6 +215,7 @@ def _shipped(path: FilePath) -> Dataset:
             sets,
             told.get("source", ""),
             tuple(told.get("examples", ())),
+            read_table(told.get("relations", {})),
         )
     except KeyError as error:
         raise BadInput(f"{path.parent.name}/{path.name} lacks {error}.") from None

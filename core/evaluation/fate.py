@@ -3,31 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from core.operators import OPERATORS
 from core.types import Path, Ranking, State, Step
+
+HOP = "hop"  # what the frames of a search that goes hop by hop are called
+Cause = Literal[
+    "kept",  # it is there
+    "unread",  # kept, but the prompt holds only paths before it
+    "outranked",  # an operator put it behind those that it kept
+    "unchosen",  # an operator picked others and told no order
+    "node",  # a node of it is not in the subgraph
+    "edge",  # an edge of it is not in the subgraph
+    "beam",  # a beam went on without it
+    "untried",  # a beam never looked at its next step
+    "inside",  # only longer paths that begin with it were handed on
+    "long",  # longer than what is searched
+    "direction",  # it runs against an edge where edges are followed one way only
+    "tied",  # another path to its end is as short
+    "unreached",  # the search did not come to it
+    "pathless",  # the run seeks no paths
+]
 
 
 @dataclass(frozen=True)
 class Fate:
-    """`kind`, and a few words that say the rank, the operator that dropped it, or where it ended."""
+    """`kind`, and a few words that say its place, what dropped it, or where it ended; then the same in figures.
+
+    `place` (from 1) of `of` candidates, of which `kept` stayed; `hop` is where a beam left it, `what` the node or relation
+    that a subgraph lacks. `step` is what the operator did that decided, None where none did.
+    """
 
     kind: Literal["found", "dropped", "never"]
     text: str
+    cause: Cause = "kept"
+    place: int | None = None
+    of: int | None = None
+    kept: int | None = None
+    hop: int | None = None
+    what: str = ""
+    step: Step | None = field(default=None, compare=False)
 
 
 def fate(graph, states: Sequence[State], path: Path) -> Fate:
     """The fate of `path` in a run whose states after each operator are `states`, the oldest first."""
     if not states or all(state.paths is None for state in states):
-        lost = _left_out(graph, states, path)
-        return Fate("never", lost or "this instance finds no paths")
+        return _left_out(graph, states, path) or Fate("never", "this method finds no paths", "pathless")
     position, prompt = _position(states[-1].paths, path), states[-1].prompt
     if position is not None:
+        place, of = position + 1, len(states[-1].paths)
         if prompt is not None and prompt.paths <= position:
-            return Fate("dropped", f"rank {position + 1:,}, but the prompt holds the first {prompt.paths:,}")
-        return Fate("found", f"rank {position + 1:,}")
-    return _dropped(states, path) or Fate("never", _never(graph, states, path))
+            reads = f"found too late: place {place:,}, the model reads {prompt.paths:,}"
+            return Fate("dropped", reads, "unread", place, of, prompt.paths, step=states[-1].trace[-1])
+        return Fate("found", f"place {place:,}", "kept", place, of)
+    return _dropped(states, path) or _never(graph, states, path)
 
 
 def _dropped(states: Sequence[State], path: Path) -> Fate | None:
@@ -40,43 +71,54 @@ def _dropped(states: Sequence[State], path: Path) -> Fate | None:
             continue
         if _position(after.paths, path) is not None:
             continue
+        kept = len(after.paths)
         if place is not None:
-            return Fate("dropped", f"dropped by {step.operator}: {ordinal(place + 1)} of {len(step.before_cut):,}")
-        return Fate("dropped", f"dropped by {step.operator}: one of {len(before):,} not chosen")
+            of = len(step.before_cut)
+            if kept == 0:
+                return Fate("dropped", f"found, but {title(step)} handed nothing on", "unchosen", place + 1, of, 0, step=step)
+            late = f"found too late: place {place + 1:,} of {of:,}, {kept:,} {'is' if kept == 1 else 'are'} kept"
+            return Fate("dropped", late, "outranked", place + 1, of, kept, step=step)
+        return Fate("dropped", f"dropped by {title(step)}: one of {len(before):,} not chosen", "unchosen", None, len(before), kept, step=step)
     return None
 
 
-def _never(graph, states: Sequence[State], path: Path) -> str:
+def _never(graph, states: Sequence[State], path: Path) -> Fate:
     lost = _left_out(graph, states, path)
     if lost:
-        return f"never reached: {lost}"
+        return lost
     step = next(state.trace[-1] for state in states if state.paths is not None)
-    if step.frames:
+    if step.frames and step.frames[0].title.startswith(HOP):
         return _left_by_beam(step, path)
     hops = step.parameters.get("hops")
     if hops and len(path) > hops:
-        return f"never reached: longer than the {hops} hops searched"
+        return Fate("never", f"never reached: {_hops(len(path))} away, {hops} {_are(hops)} searched", "long", kept=hops, step=step)
+    way = graph.resolve(step.parameters.get("direction", "graph"))
+    if way != "both" and any(forward != (way == "out") for forward in path.forward):
+        return Fate("never", "never reached: edges are followed one way only, and it needs the other", "direction", step=step)
     if step.operator == "ShortestPaths":
-        return "never reached: another path to its end is as short or shorter"
-    return f"never reached by {step.operator}"
+        return Fate("never", "never reached: another path to its end is as short or shorter", "tied", step=step)
+    return Fate("never", f"never reached by {title(step)}", "unreached", step=step)
 
 
-def _left_out(graph, states: Sequence[State], path: Path) -> str | None:
+def _left_out(graph, states: Sequence[State], path: Path) -> Fate | None:
     """The operator whose subgraph first lacks a node or edge of the path."""
     for state in states:
         if state.subgraph is None:
             continue
-        by = state.trace[-1].operator
+        step, size = state.trace[-1], len(state.subgraph.nodes)
         for node in path.nodes:
             if node not in state.subgraph:
-                return f"“{graph.node_name(node)}” was left out by {by}"
+                name = graph.node_name(node)
+                return Fate("never", f"never reached: “{name}” was left out by {title(step)}", "node", kept=size, what=name, step=step)
         for edge in path.edges:
             if not state.subgraph.has_edge(edge):
-                return f"a “{graph.relation_name(edge)}” edge was left out by {by}"
+                name = graph.relation_name(edge)
+                text = f"never reached: a “{name}” edge was left out by {title(step)}"
+                return Fate("never", text, "edge", kept=len(state.subgraph.edges), what=name, step=step)
     return None
 
 
-def _left_by_beam(step: Step, path: Path) -> str:
+def _left_by_beam(step: Step, path: Path) -> Fate:
     """The hop at which the beam went on without the path, and the rank of its beginning there."""
     frames = [frame for frame in step.frames if not frame.ranking.items or frame.ranking.items[0].start == path.start]
     for hop, frame in enumerate(frames, 1):
@@ -84,16 +126,32 @@ def _left_by_beam(step: Step, path: Path) -> str:
             break
         beginning = Path(path.nodes[: hop + 1], path.edges[:hop], path.forward[:hop])
         if _position(frame.ranking, beginning) is None:
-            place = _position(frame.before_cut, beginning)
-            rank = f", {ordinal(place + 1)} of {frame.considered:,}" if place is not None else ""
-            return f"never reached: the beam left it at hop {hop}{rank}"
+            place, told = _position(frame.before_cut, beginning), f"never reached: left at hop {hop}"
+            cause = "untried" if place is None and frame.before_cut is not None else "beam"
+            rank = f", place {place + 1:,} of {frame.considered:,}, {len(frame.ranking):,} kept" if place is not None else ""
+            at = None if place is None else place + 1
+            return Fate("never", told + rank, cause, at, frame.considered, len(frame.ranking), hop, step=step)
     if len(path) <= len(frames):
-        return "never handed on by itself: only paths that begin with it were"
-    return f"never reached: longer than the {len(frames)} hops searched"
+        return Fate("never", "never handed on by itself: only paths that begin with it were", "inside", step=step)
+    kept = len(frames)
+    return Fate("never", f"never reached: {_hops(len(path))} away, {kept} {_are(kept)} searched", "long", kept=kept, step=step)
+
+
+def title(step: Step) -> str:
+    """What a person calls the operator of a step."""
+    return OPERATORS[step.operator].title if step.operator in OPERATORS else step.operator
 
 
 def _position(ranking: Ranking | None, path: Path) -> int | None:
     return None if ranking is None else ranking.positions.get(path)
+
+
+def _hops(number: int) -> str:
+    return f"{number:,} hop{'' if number == 1 else 's'}"
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def ordinal(number: int) -> str:

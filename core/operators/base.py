@@ -67,6 +67,7 @@ class Recorder:
         self.notes: list[str] = []
         self.frames: list[Frame] = []
         self.before_cut: Ranking | None = None
+        self.sizes: dict[str, int] = {}  # beside those of what the operator writes
 
     def choice(self, choice: Choice) -> Choice:
         """Take the cost and the notes of a choice; hands it back."""
@@ -125,7 +126,7 @@ class Operator:
             values(self),
             time.perf_counter() - start,
             recorder.usage,
-            sizes(after, self.writes),
+            sizes(after, self.writes) | recorder.sizes,
             tuple(recorder.notes),
             tuple(recorder.frames),
             recorder.before_cut,

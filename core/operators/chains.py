@@ -49,6 +49,7 @@ class ChainRanking(Operator):
         if chosen:
             told = "; ".join(f"{words} ({score:.2f})" for _, score, words in chosen[: self.chains])
             recorder.notes.append(f"Best of {len(chosen):,} chains: {told}.")
+            recorder.sizes["chains"] = len(chosen)
         return walked(state, ctx, recorder, chosen, self)
 
     def ranked(self, state: State, ctx: Context, recorder: Recorder) -> list[tuple[Chain, float, str]]:

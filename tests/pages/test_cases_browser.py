@@ -54,7 +54,7 @@ def test_save_on_compare_and_open_without_models_and_graph(movies, tmp_path):
             assert shown(page) == before
             assert page.locator(".lane").nth(1).locator("[data-thumb=up][aria-pressed=true]").count() == 1
             page.locator(".lane").first.locator("[data-path]").first.hover()
-            assert page.locator(".lane").nth(1).locator("[data-fate]").filter(has_text=re.compile("rank|dropped|never")).count()
+            assert page.locator(".lane").nth(1).locator("[data-fate]").filter(has_text=re.compile("place|dropped|never")).count()
             page.get_by_role("slider").first.focus()
             page.keyboard.press("ArrowRight")
             page.locator(".lane").nth(1).get_by_text(re.compile("^Prompt")).click()

@@ -59,33 +59,33 @@ def path(kit, states, text):
 
 
 def test_fate_of_found_and_dropped_paths(kit, one_shot):
-    assert fate(kit.graph, one_shot, path(kit, one_shot, ANN)).text == "rank 1"
+    assert fate(kit.graph, one_shot, path(kit, one_shot, ANN)).text == "place 1"
     unseen = fate(kit.graph, one_shot, path(kit, one_shot, DRAMA))
-    assert (unseen.kind, unseen.text) == ("dropped", "rank 2, but the prompt holds the first 1")
+    assert (unseen.kind, unseen.text) == ("dropped", "found too late: place 2, the model reads 1")
     dropped = fate(kit.graph, one_shot, path(kit, one_shot, TWO))
-    assert (dropped.kind, dropped.text) == ("dropped", "dropped by Rank: 3rd of 3")
+    assert (dropped.kind, dropped.text) == ("dropped", "found too late: place 3 of 3, 2 are kept")
 
 
 def test_fate_of_a_path_a_language_model_did_not_choose(kit):
     states = run(kit, EgoNetwork(hops=2), ShortestPaths(), Rank(model="choose"), choose=kit.Picker(DRAMA))
-    assert fate(kit.graph, states, path(kit, states, ANN)).text == "dropped by Rank: one of 3 not chosen"
+    assert fate(kit.graph, states, path(kit, states, ANN)).text == "dropped by rank: one of 3 not chosen"
 
 
 def test_fate_of_a_path_outside_the_subgraph(kit, one_shot):
     states = run(kit, PersonalizedPageRank(keep=3, damping=0.5), ShortestPaths())
     lost = fate(kit.graph, states, path(kit, one_shot, TWO))
-    assert (lost.kind, lost.text) == ("never", "never reached: “Two” was left out by PersonalizedPageRank")
+    assert (lost.kind, lost.text) == ("never", "never reached: “Two” was left out by PageRank")
 
 
 def test_fate_of_a_path_the_beam_left(kit, one_shot):
     states = run(kit, EgoNetwork(hops=2), BeamSearch(width=1, hops=2), encoder=kit.Table({DRAMA: 1.0}))
     lost = fate(kit.graph, states, path(kit, one_shot, TWO))
-    assert (lost.kind, lost.text) == ("never", "never reached: the beam left it at hop 1, 2nd of 2")
+    assert (lost.kind, lost.text) == ("never", "never reached: left at hop 1, place 2 of 2, 1 kept")
 
 
 def test_fate_of_a_path_too_long(kit, one_shot):
     states = run(kit, EgoNetwork(hops=2), ShortestPaths(hops=1))
-    assert fate(kit.graph, states, path(kit, one_shot, TWO)).text == "never reached: longer than the 1 hops searched"
+    assert fate(kit.graph, states, path(kit, one_shot, TWO)).text == "never reached: 2 hops away, 1 is searched"
 
 
 def test_lost_answers_come_with_a_path(kit, one_shot):

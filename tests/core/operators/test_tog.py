@@ -56,7 +56,7 @@ def test_what_is_handed_on_when_it_is_never_enough(kit, exhausted, kept):
     step = after.trace[-1]
     assert len(after.paths) == kept and any("answers from what it knows" in note for note in step.notes) == (kept == 0)
     if not kept:
-        assert fate(kit.graph, [after], step.before_cut.items[0]).text == "dropped by ThinkOnGraph: 1st of 2"
+        assert fate(kit.graph, [after], step.before_cut.items[0]).text == "found, but think on graph handed nothing on"
 
 
 def test_ratings_of_entities_that_cannot_be_read_count_the_same_for_all(kit):

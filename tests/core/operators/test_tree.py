@@ -123,4 +123,4 @@ def test_the_fate_of_a_beginning_is_told(kit, whole):
     step = after.trace[-1].frames
     beginning, dropped = step[0].ranking.items[0], step[1].before_cut.items[1]
     assert fate(kit.graph, [whole, after], beginning).text == "never handed on by itself: only paths that begin with it were"
-    assert fate(kit.graph, [whole, after], dropped).text == "never reached: the beam left it at hop 2, 2nd of 2"
+    assert fate(kit.graph, [whole, after], dropped).text == "never reached: left at hop 2, place 2 of 2, 1 kept"

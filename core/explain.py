@@ -1,0 +1,52 @@
+"""The sentences of a comparison: one for each lane and one for all, made from the trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.engine import Comparison, Lane
+from core.evaluation.contrast import Spoken, contrast
+from core.evaluation.explanation import Explained, explained
+from core.jobs import CANCELLED, DONE, FAILED
+
+ENDED = (DONE, FAILED, CANCELLED)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The sentence for all lanes, empty until every lane has retrieved, and each lane's own, None until it has."""
+
+    text: str
+    lanes: tuple[Explained | None, ...]
+
+
+def explain(comparison: Comparison) -> Verdict:
+    """What is known by now."""
+    graph, answers = comparison.graph, comparison.ask.question.answers
+    lanes = comparison.lanes
+    told = explained(graph, [lane.states if lane.retrieved else () for lane in lanes], answers)
+    if not all(lane.retrieved or lane.status in ENDED for lane in lanes):
+        return Verdict("", tuple(told))
+    by_model = all(lane.state.answer is not None for lane in lanes if lane.retrieved)
+    spoken = [
+        Spoken(name, one, _says(comparison, lane, by_model), lane.error is not None)
+        for name, lane, one in zip(lane_names(comparison), lanes, told)
+    ]
+    return Verdict(contrast(spoken, answers), tuple(told))
+
+
+def lane_names(comparison: Comparison) -> list[str]:
+    """What each lane is called in a sentence: in plain words, by the paper's own name where two are alike, by number where those are."""
+    instances = [lane.instance for lane in comparison.lanes]
+    plain, own = [one.label for one in instances], [one.name for one in instances]
+    names = [own[i] if plain.count(plain[i]) > 1 else plain[i] for i in range(len(instances))]
+    return [f"lane {i + 1}" if names.count(name) > 1 else name for i, name in enumerate(names)]
+
+
+def _says(comparison: Comparison, lane: Lane, by_model: bool) -> tuple[str, ...]:
+    """The names that a lane answers: the model's where every lane has one, else the graph reader's."""
+    if by_model and lane.state.answer is not None:
+        return tuple(part.strip() for part in lane.state.answer.split(",") if part.strip())
+    if lane.state.reader is not None:
+        return tuple(comparison.graph.names(lane.state.reader))
+    return (lane.state.answer,) if lane.state.answer else ()
