@@ -36,11 +36,16 @@ def explain(comparison: Comparison) -> Verdict:
 
 
 def lane_names(comparison: Comparison) -> list[str]:
-    """What each lane is called in a sentence: in plain words, by the paper's own name where two are alike, by number where those are."""
+    """What each lane is called in a sentence: its plain name in quotes, the paper's own where two are alike, lane 2 where those are."""
     instances = [lane.instance for lane in comparison.lanes]
     plain, own = [one.label for one in instances], [one.name for one in instances]
-    names = [own[i] if plain.count(plain[i]) > 1 else plain[i] for i in range(len(instances))]
+    names = [own[i] if plain.count(plain[i]) > 1 else _quoted(plain[i]) for i in range(len(instances))]
     return [f"lane {i + 1}" if names.count(name) > 1 else name for i, name in enumerate(names)]
+
+
+def _quoted(name: str) -> str:
+    """A name of words in quotes, so that it reads as one thing; a number such as No. 12 as it is."""
+    return name if any(letter.isdigit() for letter in name) else f"“{name}”"
 
 
 def _says(comparison: Comparison, lane: Lane, by_model: bool) -> tuple[str, ...]:

@@ -77,19 +77,21 @@ def _best(run: Run) -> str:
 
 def _success(run: Run, answers: Sequence[str], extra: int) -> str:
     """What led to all known answers."""
+    it = "it" if len(answers) == 1 else "them"
     if run.state.paths is None:
-        return "The model named it without any facts." if len(answers) == 1 else "The model named them without any facts."
-    beside = f" Beside {'it' if len(answers) == 1 else 'them'}, {counted(extra, 'other name')} {are(extra)} given." if extra else ""
+        return f"The model named {it} without any facts."
+    beside = f" Beside {it}, {counted(extra, 'other name')} {are(extra)} given." if extra else ""
     of = _chains(run)
     if of and run.chosen is not None:
         return f"“{_words(run, run.chain(run.chosen))}” was the best of {of:,} chains.{beside}"
     items = run.state.paths.items
     places = [next((i for i, p in enumerate(items, 1) if p.end in gold_nodes(run.graph, name)), None) for name in answers]
     if None in places:
-        return f"The model named {'it' if len(answers) == 1 else 'them'}, though not every path to {'it' if len(answers) == 1 else 'them'} was kept."
+        return f"The model named {it}, though not every path to {it} was kept."
     last, total = max(places), len(items)
     if len(answers) == 1:
-        return (f"{answers[0]} is at the end of the only path." if total == 1 else f"{answers[0]} came {ordinal(last)} of {total:,} paths.") + beside
+        came = "is at the end of the only path" if total == 1 else f"came {ordinal(last)} of {total:,} paths"
+        return f"{answers[0]} {came}.{beside}"
     return f"The first {last:,} of {counted(total, 'path')} lead to {every(len(answers))}." + beside
 
 
@@ -209,16 +211,20 @@ def _elsewhere(told: _Told) -> tuple[str, str]:
 def _outranked(told: _Told) -> tuple[str, str]:
     loss = told.first
     if loss.step.before_cut.scores is None and told.parameter("model") is None:
-        return "Lost by lot", f"{counted(loss.kept, 'path')} of {loss.of:,} {are(loss.kept)} drawn, none of them leads to {told.names}."
+        return "Lost by lot", _picked(told, "drawn")
     return "Lost when ranking", f"{loss.answer} came {ordinal(loss.place)} of {loss.of:,}{told.later}, only {loss.kept:,} {are(loss.kept)} kept."
 
 
 def _unchosen(told: _Told) -> tuple[str, str]:
-    loss = told.first
-    if not loss.kept:
+    if not told.first.kept:
         return "Not handed on", f"a path to {told.names} was seen, but {told.by} handed nothing on."
-    chosen = f"of {counted(loss.of, 'path')} {loss.kept:,} {'was' if loss.kept == 1 else 'were'} chosen"
-    return "Not chosen", f"{chosen}, and {'it does' if loss.kept == 1 else 'they do'} not lead to {told.names}."
+    return "Not chosen", _picked(told, "chosen")
+
+
+def _picked(told: _Told, how: str) -> str:
+    kept = told.first.kept
+    was, lead = ("was", "it does") if kept == 1 else ("were", "they do")
+    return f"of {counted(told.first.of, 'path')} {kept:,} {was} {how}, and {lead} not lead to {told.names}."
 
 
 def _late(told: _Told) -> tuple[str, str]:
@@ -229,9 +235,10 @@ def _late(told: _Told) -> tuple[str, str]:
 def _unread(told: _Told) -> tuple[str, str]:
     loss = told.first
     if not loss.chain:
-        return "Passed by", f"{told.names} {told.is_} on the way of a path, and the reader names only ends."
+        return "Passed by", f"{told.names} {'lie' if told.more else 'lies'} on the way, and the reader names only the ends of paths."
     if loss.chain == loss.instead:
-        return "Not named", f"{told.names} {told.is_} at the end of {told.chain(loss.chain)}, but not among the {counted(loss.kept, 'name')} of the reader."
+        stops = f"the reader stops at {counted(loss.kept, 'name')}"
+        return "Not named", f"{told.names} {told.is_} at the end of {told.chain(loss.chain)}, but {stops}."
     read = f"its answer follows {told.chain(loss.instead)}" if loss.instead else "it names nothing"
     return "Read another relation", f"{read}; {told.chain(loss.chain)}, place {loss.place:,} of {loss.of:,}, leads to {told.names}."
 

@@ -13,8 +13,9 @@ HOPS = 4
 def lost_paths(graph, runs: Sequence[Sequence[State]], answers: Sequence[str]) -> list[list[tuple[str, Path]]]:
     """For each run (its states, oldest first), the known answers it lost on the way to the prompt, each with a path to it.
 
-    The path is the best any run kept, else one that an operator saw and dropped, else a shortest one of at most four
-    hops in the largest extracted subgraph. An answer without any such path is left out.
+    The path is the best that a run kept, one whose graph reader names the answer before others, else one that an operator saw
+    and dropped, else a shortest one of at most four hops in the largest extracted subgraph. An answer without any such path is
+    left out.
     """
     goals = {answer: set(names(graph).exact(answer)) for answer in dict.fromkeys(answers)}
     known: dict[str, Path] = {}
@@ -42,7 +43,8 @@ def _first(ranking: Ranking | None, nodes: set[int]) -> Path | None:
 
 
 def _kept(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
-    found = (_first(states[-1].paths, nodes) for states in runs if states)
+    reading = sorted((states for states in runs if states), key=lambda states: nodes.isdisjoint(states[-1].reader or ()))
+    found = (_first(states[-1].paths, nodes) for states in reading)
     return next((path for path in found if path is not None), None)
 
 

@@ -11,6 +11,7 @@ from core.engine import Comparison, Lane
 from core.evaluation.fate import fate
 from core.evaluation.lost import lost_paths
 from core.evaluation.survival import STAGES, funnel, right
+from core.explain import Verdict, explain
 from core.graph.lookup import names
 from core.operators import OPERATORS
 from core.operators.base import parameters
@@ -31,6 +32,7 @@ class Board:
         self._comparison = comparison
         self._ready: tuple[int, ...] | None = None
         self._shared: dict[str, Any] = {}
+        self._explained: tuple[tuple, Verdict] | None = None
 
     def payload(self) -> dict[str, Any]:
         """The board's data as of now."""
@@ -39,15 +41,25 @@ class Board:
         ready = tuple(len(lane.states) if lane.retrieved else 0 for lane in comparison.lanes)
         if ready != self._ready:
             self._shared, self._ready = self._draw(), ready
-        shared = self._shared
+        shared, told = self._shared, self._verdict(statuses)
         lanes = [self._lane(i, lane, status, shared) for i, (lane, status) in enumerate(zip(comparison.lanes, statuses))]
+        for lane, one in zip(lanes, told.lanes):
+            lane["verdict_text"] = None if one is None else {"stage": one.stage, "head": one.head, "text": one.text}
         return {
             "question": comparison.ask.question.text,
+            "verdict": {"text": told.text, "repair": None} if told.text else None,
             "lanes": lanes,
             "layout": shared["layout"],
             "paths": shared["paths"],
             "fates": shared["fates"],
         }
+
+    def _verdict(self, statuses: list[str]) -> Verdict:
+        """The sentences as of now, made anew when a lane has come further."""
+        now = tuple((status, lane.retrieved, len(lane.states)) for status, lane in zip(statuses, self._comparison.lanes))
+        if self._explained is None or self._explained[0] != now:
+            self._explained = (now, explain(self._comparison))
+        return self._explained[1]
 
     def _state(self, lane: Lane) -> State:
         """What a lane has retrieved, once it has; drawing every operator's state would cost more than it tells."""

@@ -11,9 +11,9 @@ ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
 TWO = "One -> directed_by -> Ann -> directed_by_reverse -> Two"
 
 
-def run(kit, *operators, **models):
-    """The states after each operator, starting from One."""
-    state, states, context = kit.state("One"), [], kit.context(**models)
+def run(kit, *operators, start="One", **models):
+    """The states after each operator."""
+    state, states, context = kit.state(start), [], kit.context(**models)
     for operator in operators:
         state = operator(state, context)
         states.append(state)
@@ -93,6 +93,18 @@ def test_lost_answers_come_with_a_path(kit, one_shot):
     lost = lost_paths(kit.graph, [one_shot, narrow], ["Two", "Ann", "1999"])
     told = [[(answer, kit.graph.text(p)) for answer, p in lane] for lane in lost]
     assert told == [[("Two", TWO)], [("Two", TWO)]]  # Ann was shown by both, 1999 lies in no subgraph
+
+
+def test_the_path_of_a_run_that_answers_goes_first(kit):
+    """From Two, Ann lies at the end of both relations: the first run follows written_by to it, but only the second answers Ann."""
+    directed, written = "Two -> directed_by -> Ann", "Two -> written_by -> Ann"
+    one, other = (
+        run(kit, EgoNetwork(hops=1), BeamSearch(width=2, hops=1), Rank(keep=2), GraphReader(), start="Two", encoder=kit.Table(scores))
+        for scores in ({"Two -> release_year -> 1999": 2.0, written: 1.0}, {directed: 1.0})
+    )
+    bare = run(kit, EgoNetwork(hops=0), ShortestPaths(), start="Two")
+    assert kit.graph.names(one[-1].reader) == ["1999"] and kit.graph.names(other[-1].reader) == ["Ann"]
+    assert [kit.graph.text(path) for _, path in lost_paths(kit.graph, [one, other, bare], ["Ann"])[2]] == [directed]
 
 
 @pytest.mark.parametrize(

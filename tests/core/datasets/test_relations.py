@@ -1,0 +1,39 @@
+"""Relation names in words, by rule and by a data set's own table."""
+
+import pytest
+
+from core.datasets.relations import chain_words, read_table, relation_words, table_of
+from core.errors import BadInput
+
+
+@pytest.mark.parametrize(
+    "relation, along, against",
+    [
+        ("directed_by", "directed by", "directed"),
+        ("has_genre", "has genre", "genre of"),
+        ("release_year", "release year", "release year of"),
+        ("in_language", "in language", "language of"),
+        ("bornIn", "born in", "born in, backwards"),
+        ("people.person.profession", "profession", "profession of"),
+        ("__", "__", "__"),
+    ],
+)
+def test_by_rule(relation, along, against):
+    assert (relation_words(relation), relation_words(relation, False)) == (along, against)
+
+
+def test_by_the_table_of_the_data_set():
+    table = table_of("metaqa")
+    assert chain_words([("starred_actors", False), ("has_genre", True)], table) == "starred in, then has genre"
+    assert chain_words([("written_by", False), ("starred_actors", True)], table) == "wrote, then starred"
+    assert table_of("a graph of nobody") == {}
+
+
+def test_every_relation_of_the_movies_has_words(movies):
+    assert set(table_of("metaqa")) == set(movies.relation_names)
+
+
+@pytest.mark.parametrize("told", [["directed by"], "directed by", ["a", ""], ["a", 1], ["a", "b", "c"]])
+def test_a_table_that_is_none(told):
+    with pytest.raises(BadInput, match="“r” must be two texts"):
+        read_table({"r": told})
