@@ -212,7 +212,10 @@ def _outranked(told: _Told) -> tuple[str, str]:
     loss = told.first
     if loss.step.before_cut.scores is None and told.parameter("model") is None:
         return "Lost by lot", _picked(told, "drawn")
-    return "Lost when ranking", f"{loss.answer} came {ordinal(loss.place)} of {loss.of:,}{told.later}, only {loss.kept:,} {are(loss.kept)} kept."
+    return (
+        "Lost when ranking",
+        f"{loss.answer} came {ordinal(loss.place)} of {loss.of:,}{told.later}, only {loss.kept:,} {are(loss.kept)} kept.",
+    )
 
 
 def _unchosen(told: _Told) -> tuple[str, str]:

@@ -78,7 +78,9 @@ def _dropped(states: Sequence[State], path: Path) -> Fate | None:
                 return Fate("dropped", f"found, but {title(step)} handed nothing on", "unchosen", place + 1, of, 0, step=step)
             late = f"found too late: place {place + 1:,} of {of:,}, {kept:,} {'is' if kept == 1 else 'are'} kept"
             return Fate("dropped", late, "outranked", place + 1, of, kept, step=step)
-        return Fate("dropped", f"dropped by {title(step)}: one of {len(before):,} not chosen", "unchosen", None, len(before), kept, step=step)
+        return Fate(
+            "dropped", f"dropped by {title(step)}: one of {len(before):,} not chosen", "unchosen", None, len(before), kept, step=step
+        )
     return None
 
 

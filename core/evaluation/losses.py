@@ -214,7 +214,5 @@ def _follows(step: Step | None) -> bool:
 def distance(graph, subgraph: Subgraph, seeds: Sequence[int], nodes: set[int], direction: str) -> int | None:
     """The number of hops from the nearest seed to the nearest of the nodes inside the subgraph; None where it is more than eight."""
     local = Local(graph, subgraph, direction)
-    found = [
-        len(path) for seed in dict.fromkeys(seeds) for path in shortest_paths(local, seed, FAR)[0] if path.end in nodes
-    ]
+    found = [len(path) for seed in dict.fromkeys(seeds) for path in shortest_paths(local, seed, FAR)[0] if path.end in nodes]
     return min(found, default=None)

@@ -54,7 +54,9 @@ def test_three_lanes_end_with_answers_and_funnels(asked):
 
 def test_hovering_a_path_tells_its_fate_in_every_lane(asked):
     asked.locator(".lane").nth(1).locator("[data-path]").first.hover()
-    fates = [lane.locator("[data-fate]").filter(has_text=re.compile("place|dropped|never")).count() for lane in asked.locator(".lane").all()]
+    fates = [
+        lane.locator("[data-fate]").filter(has_text=re.compile("place|dropped|never")).count() for lane in asked.locator(".lane").all()
+    ]
     assert all(fates), fates
 
 

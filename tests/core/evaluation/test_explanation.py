@@ -73,7 +73,11 @@ def test_found_too_late_for_the_prompt(kit):
 def test_the_model_did_not_say_it(kit):
     silent = ranked(kit, 2, Answer(), chat=kit.Parrot("I do not know"))
     assert told(kit, silent, "Drama") == ("answer", "Lost in the answer:", "The prompt held Drama (path 2 of 2), the model did not say it.")
-    assert told(kit, silent, "Drama", "Ann") == ("answer", "Lost in the answer:", "The prompt held Ann and Drama, the model did not say them.")
+    assert told(kit, silent, "Drama", "Ann") == (
+        "answer",
+        "Lost in the answer:",
+        "The prompt held Ann and Drama, the model did not say them.",
+    )
 
 
 def test_the_reader_read_another_relation(kit):
@@ -217,6 +221,11 @@ def test_a_run_without_states_has_no_sentence(kit):
 @pytest.mark.parametrize("answers", [("Ann",), ("Ann", "Two", "Drama", "1999", "Nobody")])
 def test_every_sentence_is_one(kit, answers):
     """Begins with a capital and ends with a full stop, whatever is lost."""
-    for states in (ranked(kit, 1), run(kit, *AROUND), run(kit, EgoNetwork(hops=0)), run(kit, PersonalizedPageRank(keep=1), ShortestPaths())):
+    for states in (
+        ranked(kit, 1),
+        run(kit, *AROUND),
+        run(kit, EgoNetwork(hops=0)),
+        run(kit, PersonalizedPageRank(keep=1), ShortestPaths()),
+    ):
         one = explained(kit.graph, [states], answers)[0]
         assert one.text[0].isupper() and one.text.endswith(".") and one.head.endswith(":") and "  " not in one.text
