@@ -13,6 +13,7 @@ from core.evaluation.lost import lost_paths
 from core.evaluation.survival import STAGES, funnel, right
 from core.explain import Verdict, explain
 from core.graph.lookup import names
+from core.jobs import CANCELLED, DONE, FAILED
 from core.operators import OPERATORS
 from core.operators.base import parameters
 from core.results import prompt_dict
@@ -56,7 +57,8 @@ class Board:
 
     def _verdict(self, statuses: list[str]) -> Verdict:
         """The sentences as of now, made anew when a lane has come further."""
-        now = tuple((status, lane.retrieved, len(lane.states)) for status, lane in zip(statuses, self._comparison.lanes))
+        ended = (DONE, FAILED, CANCELLED)
+        now = tuple((s in ended, lane.retrieved and len(lane.states)) for s, lane in zip(statuses, self._comparison.lanes))
         if self._explained is None or self._explained[0] != now:
             self._explained = (now, explain(self._comparison))
         return self._explained[1]
