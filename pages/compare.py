@@ -7,8 +7,9 @@ import streamlit as st
 from core.errors import HopscopeError
 from core.jobs import Job
 from core.types import Question
-from pages.parts.asking import chips, examples, known_question, link_entities, question_bar, suggest, typed
+from pages.parts.asking import examples, known_question, link_entities, question_bar, suggest, typed
 from pages.parts.board import board
+from pages.parts.entitychips import chips
 from pages.parts.finished import downloads
 from pages.parts.lanes import chosen
 from pages.parts.payload import Board
@@ -52,7 +53,7 @@ def page() -> None:
             st.session_state.trouble = error
         else:
             st.session_state.trouble = None
-    chips()
+    chips(opened)
     lanes = chosen(known)
     switches = st.container()  # drawn once the question is asked, so that Cancel is there from the first moment
     job = engine().jobs.get(st.session_state.get("job", ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import OrderedDict
 from functools import cached_property
@@ -14,6 +15,8 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.store import LARGE, Graph
 
 HELD = 4  # graphs whose names are kept ready
+ALIKE = 50.0  # of 100; names less alike are not offered
+DEGREE, PROPER = 4.0, 3.0  # of 100: what ten times the edges, and a capital letter, are worth in what is offered
 
 
 class Names:
@@ -42,6 +45,17 @@ class Names:
         anywhere, then those alike in spelling (rapidfuzz `ratio`), case aside.
         """
         return self.vocabulary.search(text, k)
+
+    def complete(self, text: str, k: int = 8) -> list[int]:
+        """The `k` names to offer while a person types, best first: as `search` orders them, those of well connected nodes and proper
+        names (with a capital letter) a little before, one node for names that are the same; none that are hardly alike."""
+        best: dict[str, tuple[float, int]] = {}
+        for node, score in self.search(text, 8 * k):
+            name = self.graph.node_name(node)
+            if score >= ALIKE:
+                value = score + DEGREE * math.log10(1 + self.graph.degree(node)) + PROPER * (name != name.lower())
+                best[name] = max(best.get(name, (value, -node)), (value, -node))
+        return [-node for _, node in sorted(best.values(), reverse=True)[:k]]
 
     def mentions(self, question: str) -> list[Mention]:
         """The nodes that a question names, by place in the text; see `Vocabulary.mentions`."""

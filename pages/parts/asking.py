@@ -107,33 +107,6 @@ def _draw(dataset: Dataset, chosen: str) -> None:
     take(question, dataset.graph_name(chosen, question))
 
 
-def chips() -> None:
-    """The entities the search starts from, and the known answers; both can be changed."""
-    state = st.session_state
-    left, right = st.columns(2)
-    with left:
-        st.multiselect(
-            "Starts from",
-            _options(state.entities),
-            key="entities",
-            accept_new_options=True,
-            placeholder="found in the question; type a name to start elsewhere",
-        )
-    with right:
-        hops = f" · {state.hops}-hop question of the set" if state.get("hops") else ""
-        st.multiselect(
-            f"Known answers{hops}",
-            _options(state.answers),
-            key="answers",
-            accept_new_options=True,
-            placeholder="none given; type them to see where they are lost",
-        )
-
-
-def _options(names: list[str]) -> list[str]:
-    return list(dict.fromkeys(names))
-
-
 def suggest(error: HopscopeError) -> None:
     """An error about the question as a sentence; for an unknown entity, the nearest names as buttons."""
     st.error(str(error))

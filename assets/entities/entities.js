@@ -1,0 +1,148 @@
+// Where a question starts from, and its right answers: names that can be removed, and inputs that complete while one types.
+//
+// Data: {entities: [{name, note}], answers: [{name, note}], hops, meant: [{name, note, text, others: [{name, note}]}],
+//        asked: {list, text, options: [{name, note}]} | null, done}
+// Says: {who, edits: [{n, list, op, name, instead}], query: {list, text} | null}. An edit is sent again until `done` has
+// come up to its number, so that none is lost where several come while the page is busy; what is shown is ahead of Python.
+
+import { button, el } from "./dom.js";
+import { chip, Field } from "./field.js";
+
+const SHOWN = 8; // right answers before the rest is folded away
+const LISTS = {
+  entities: { label: "Starts from", mark: "◆", entry: "Starts from: add an entity", empty: "+ found in the question", more: "+ add" },
+  answers: { label: "Right answers", mark: "★", entry: "Add a right answer", empty: "+ Add the right answer to see where it is lost", more: "+ add" },
+};
+const shown = new WeakMap();
+
+export default function entities(component) {
+  const { data, parentElement, setTriggerValue } = component;
+  let line = shown.get(parentElement);
+  if (!line) {
+    line = new Line(parentElement);
+    shown.set(parentElement, line);
+  }
+  line.say = (told) => setTriggerValue("said", told);
+  line.update(data ?? {});
+  return () => {
+    line.element.remove();
+    shown.delete(parentElement);
+  };
+}
+
+class Line {
+  constructor(root) {
+    this.who = Math.random().toString(36).slice(2);
+    this.edits = [];
+    this.count = 0;
+    this.open = false;
+    this.data = {};
+    this.groups = Object.fromEntries(Object.keys(LISTS).map((list) => [list, this.group(list)]));
+    this.meant = el("div", "meants");
+    this.element = el("div", "he", el("div", "line", ...Object.values(this.groups).map((group) => group.element)), this.meant);
+    root.append(this.element);
+  }
+
+  group(list) {
+    const words = LISTS[list];
+    const label = el("span", "label");
+    const chips = el("span", "chips");
+    const field = new Field({
+      label: words.entry,
+      eager: list === "entities",
+      onQuery: (text) => this.tell({ list, text }),
+      onTake: (name) => this.edit({ list, op: "add", name }),
+      onBack: () => {
+        const last = this.names(list).at(-1);
+        if (last) this.edit({ list, op: "remove", name: last.name });
+      },
+    });
+    return { label, chips, field, element: el("div", `group ${list}`, label, chips, field.element) };
+  }
+
+  update(data) {
+    this.data = data;
+    if (data.who === this.who) this.edits = this.edits.filter((edit) => edit.n > data.done);
+    this.draw();
+    const asked = data.asked;
+    if (asked && this.groups[asked.list]) this.groups[asked.list].field.show(asked.text, asked.options);
+  }
+
+  // The names of a list with the edits that Python has not seen yet.
+  names(list) {
+    let names = this.data[list] ?? [];
+    for (const edit of this.edits.filter((one) => one.list === list)) {
+      const without = names.filter((one) => one.name !== edit.name);
+      if (edit.op === "remove") names = without;
+      else if (edit.op === "add") names = without.length < names.length ? names : [...names, { name: edit.name, note: "" }];
+      else names = names.map((one) => (one.name === edit.instead ? { name: edit.name, note: "" } : one));
+    }
+    return names;
+  }
+
+  edit(edit) {
+    this.edits.push({ n: (this.count += 1), instead: "", ...edit });
+    this.draw();
+    this.tell(null);
+  }
+
+  tell(query) {
+    this.say({ who: this.who, edits: this.edits, query });
+  }
+
+  draw() {
+    for (const list of Object.keys(LISTS)) this.drawList(list, this.names(list));
+    this.meant.replaceChildren(...(this.edits.length ? [] : (this.data.meant ?? []).map((one) => this.meantLine(one))));
+  }
+
+  drawList(list, names) {
+    const { label, chips, field } = this.groups[list];
+    const words = LISTS[list];
+    label.textContent = list === "answers" && this.data.hops ? `${words.label} (${this.data.hops})` : words.label;
+    const few = list === "answers" && !this.open ? names.slice(0, SHOWN) : names;
+    const told = JSON.stringify([few, names.length, this.open]);
+    field.input.placeholder = names.length ? words.more : words.empty;
+    field.input.classList.toggle("wide", !names.length);
+    if (told === chips.told) return;
+    chips.told = told;
+    if (names.length) chips.setAttribute("role", "list");
+    else chips.removeAttribute("role");
+    const held = chips.held ?? new Map(); // a chip stays the same element, so that no click on it is lost
+    chips.held = new Map(few.map((one) => [JSON.stringify(one), held.get(JSON.stringify(one)) ?? this.chip(list, one)]));
+    const rows = [...chips.held.values()];
+    if (names.length > few.length) rows.push(this.fold(`and ${(names.length - few.length).toLocaleString("en")} more`, true));
+    else if (list === "answers" && names.length > SHOWN) rows.push(this.fold("fewer", false));
+    for (const row of [...chips.children]) if (!rows.includes(row)) row.remove();
+    for (const [place, row] of rows.entries()) if (chips.children[place] !== row) chips.insertBefore(row, chips.children[place] ?? null);
+  }
+
+  chip(list, { name, note }) {
+    return chip(name, LISTS[list].mark, note, () => this.remove(list, name));
+  }
+
+  remove(list, name) {
+    this.edit({ list, op: "remove", name });
+    this.groups[list].field.input.focus(); // the button that had the focus is gone
+  }
+
+  fold(text, open) {
+    const turn = button("more", text, "", () => {
+      this.open = open;
+      this.draw();
+    });
+    const item = el("span", "", turn);
+    item.setAttribute("role", "listitem");
+    return item;
+  }
+
+  meantLine(one) {
+    const line = el("p", "meant", one.text ? `Read “${one.text}” as ` : "Started from ", el("b", "", one.name), one.note ? ` (${one.note})` : "");
+    for (const [place, other] of one.others.entries()) {
+      line.append(place ? " or " : " · did you mean ");
+      line.append(button("swap", other.name, "", () => this.edit({ list: "entities", op: "swap", name: other.name, instead: one.name })));
+      if (other.note) line.append(` (${other.note})`);
+    }
+    if (one.others.length) line.append("?");
+    return line;
+  }
+}

@@ -1,0 +1,148 @@
+// An input with suggestions: a combobox whose list is filled from outside (WAI-ARIA authoring practices, list autocomplete).
+
+import { button, el } from "./dom.js";
+
+const SETTLED = 200; // milliseconds after the last letter
+const LONGEST = 200;
+let made = 0;
+
+export class Field {
+  // `eager`: the first suggestion is taken by Enter without being pointed at.
+  constructor({ label, eager, onQuery, onTake, onBack }) {
+    // `told`: the text that the list is for; `wanted`: a text for which Enter came before its list; `closed`: one whose list was closed.
+    Object.assign(this, { eager, onQuery, onTake, onBack, options: [], active: -1, told: null, known: "", wanted: null, closed: null });
+    const id = `he-list-${(made += 1)}`;
+    this.input = el("input", "entry");
+    Object.assign(this.input, { type: "text", maxLength: LONGEST, autocomplete: "off", spellcheck: false });
+    const marks = { role: "combobox", "aria-label": label, "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": id };
+    for (const [name, value] of Object.entries(marks)) this.input.setAttribute(name, value);
+    this.list = el("ul", "list");
+    this.list.id = id;
+    this.list.hidden = true;
+    this.list.setAttribute("role", "listbox");
+    this.list.setAttribute("aria-label", "Suggestions");
+    this.live = el("span", "sr-only");
+    this.live.setAttribute("aria-live", "polite");
+    this.element = el("span", "field", this.input, this.list, this.live);
+    this.input.addEventListener("input", () => this.typed());
+    this.input.addEventListener("keydown", (event) => this.key(event));
+    this.input.addEventListener("blur", () => this.close());
+    this.list.addEventListener("pointerdown", (event) => event.preventDefault()); // the input keeps the focus
+  }
+
+  get text() {
+    return this.input.value.trim();
+  }
+
+  typed() {
+    clearTimeout(this.timer);
+    this.wanted = this.closed = null;
+    if (!this.text) return this.close();
+    this.timer = setTimeout(() => this.onQuery(this.text), SETTLED);
+  }
+
+  // The suggestions for a text; those for another text than stands here now are let go.
+  show(text, options) {
+    if (text !== this.text || text === this.closed || this.input.getRootNode().activeElement !== this.input) return;
+    if (this.wanted === text) return this.take(options[0]?.name ?? text);
+    const known = JSON.stringify(options);
+    if (this.told === text && this.known === known) return;
+    this.told = text;
+    this.known = known;
+    this.options = options;
+    this.list.replaceChildren(...options.map((option, place) => this.row(option, place)));
+    if (!options.length) this.list.append(this.nothing());
+    this.list.hidden = false;
+    this.input.setAttribute("aria-expanded", String(options.length > 0));
+    this.live.textContent = options.length ? `${options.length} ${options.length === 1 ? "suggestion" : "suggestions"}` : "No suggestion";
+    this.point(this.eager && options.length ? 0 : -1);
+  }
+
+  row(option, place) {
+    const row = el("li", "option", el("span", "name", option.name), el("span", "note", option.note));
+    row.id = `${this.list.id}-${place}`;
+    row.title = option.name;
+    row.setAttribute("role", "option");
+    row.addEventListener("click", () => this.take(option.name));
+    row.addEventListener("pointermove", () => this.point(place));
+    return row;
+  }
+
+  nothing() {
+    const row = el("li", "none", "No name like this in the graph");
+    row.setAttribute("role", "option");
+    row.setAttribute("aria-disabled", "true");
+    return row;
+  }
+
+  point(place) {
+    this.active = place;
+    const rows = [...this.list.querySelectorAll(".option")];
+    for (const [at, row] of rows.entries()) row.setAttribute("aria-selected", String(at === place));
+    if (rows[place]) {
+      this.input.setAttribute("aria-activedescendant", rows[place].id);
+      rows[place].scrollIntoView({ block: "nearest" });
+    } else this.input.removeAttribute("aria-activedescendant");
+  }
+
+  key(event) {
+    if (event.isComposing) return;
+    const open = !this.list.hidden && this.options.length > 0;
+    if (event.key === "Enter" && this.text) {
+      event.preventDefault();
+      this.enter(open);
+    } else if (event.key === "Escape" && (open || this.input.value)) {
+      event.stopPropagation();
+      if (this.list.hidden) this.input.value = "";
+      this.close();
+      this.closed = this.text;
+    } else if (open && ["ArrowDown", "ArrowUp"].includes(event.key)) {
+      event.preventDefault();
+      const count = this.options.length;
+      const first = event.key === "ArrowDown" ? 0 : count - 1;
+      this.point(this.active < 0 ? first : (this.active + (event.key === "ArrowDown" ? 1 : count - 1)) % count);
+    } else if (event.key === "ArrowDown" && this.text) {
+      this.closed = null;
+      this.onQuery(this.text);
+    } else if (event.key === "Backspace" && !this.input.value) {
+      this.onBack();
+    }
+  }
+
+  // Takes what is pointed at; where the first suggestion is meant and the list is not there yet, it is waited for.
+  enter(open) {
+    if (open && this.told === this.text && this.active >= 0) return this.take(this.options[this.active].name);
+    if (!this.eager || this.closed === this.text) return this.take(this.text);
+    if (this.told === this.text) return this.take(this.text);
+    clearTimeout(this.timer);
+    this.wanted = this.text;
+    this.onQuery(this.text);
+  }
+
+  take(name) {
+    this.input.value = "";
+    this.close();
+    this.onTake(name);
+    this.input.focus();
+  }
+
+  close() {
+    clearTimeout(this.timer);
+    this.told = this.wanted = null;
+    this.options = [];
+    this.list.hidden = true;
+    this.input.setAttribute("aria-expanded", "false");
+    this.input.removeAttribute("aria-activedescendant");
+    this.live.textContent = "";
+  }
+}
+
+// A name with a sign before it and a cross behind.
+export function chip(name, mark, note, onRemove) {
+  const sign = el("span", "mark", mark);
+  sign.setAttribute("aria-hidden", "true");
+  const box = el("span", "chip", sign, el("span", "name", name), button("remove", "×", `Remove ${name}`, onRemove));
+  box.title = note ? `${name}: ${note}` : name;
+  box.setAttribute("role", "listitem");
+  return box;
+}
