@@ -108,7 +108,8 @@ class Engine:
         return Ask(graph, plain, seeds, seed, reader, model)
 
     def compare(self, ask: Ask, instances: Sequence[Instance], again: bool = False, waiter: Waiter | None = None) -> Job:
-        """A job whose `comparison` fills with the lanes' results; the same question and lanes share one job.
+        """A job whose `comparison` fills with the lanes' results; the same question and lanes share one job, unless a
+        lane asks anew each time.
 
         With a `waiter` it is cancelled once nobody waits for it: a waiter waits for one comparison at a time, until they `leave`
         or are no longer alive. Raises BadInput.
@@ -117,6 +118,7 @@ class Engine:
             raise BadInput("Choose at least one instance.")
         if len(instances) > MOST_LANES:
             raise BadInput(f"At most {MOST_LANES} instances at once, please.")
+        again = again or not all(operator.remembered for instance in instances for operator in instance.line.parts())
         job = self.jobs.start(self.key(ask, instances), lambda: self._job(ask, instances), again, self._begin)
         if waiter is None:
             job.kept = True
@@ -158,7 +160,10 @@ class Engine:
         Comparing(job.comparison, self.models, self._queues, self._asks_chat).start(job)
 
     def _asks_chat(self, instance: Instance) -> bool:
-        """Whether a language model is asked while retrieving. An expression that cannot be read counts as none: its lane will say so."""
+        """Whether a language model, or a program of the person's own, is asked while retrieving: what may take long waits in a queue apart.
+        An expression that cannot be read counts as none: its lane will say so."""
+        if not all(operator.remembered for operator in instance.line.parts()):
+            return True
         try:
             return any(
                 p.chat or uses_chat(value)

@@ -37,6 +37,10 @@ class ModelFailed(HopscopeError):
     """A model that is here, or a server that should answer, failed while it was used."""
 
 
+class RetrieverFailed(HopscopeError):
+    """A retriever of a person's own did not answer, or not as it should."""
+
+
 class Cancelled(HopscopeError):
     """The run was cancelled by a person."""
 

@@ -101,10 +101,13 @@ class LaneRun:
                 continue
             self.stamp += operator.stamp(self.ask.graph)
             key = self._key(operator, self.stamp)
-            state = self.prefixes.get(key)
+            state = self.prefixes.get(key) if operator.remembered else None
             if state is None:
                 state = operator(self.state, context)
-                self.prefixes.put(key, state)
+                if operator.remembered:
+                    self.prefixes.put(key, state)
+                else:
+                    self.stamp += operator.outcome(state)
             self.states.append(state)
             progress.reached(state)
 

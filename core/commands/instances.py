@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 from core.commands.terminal import OK
 
@@ -16,7 +17,7 @@ def add(commands) -> None:
 
 def run(options) -> int:
     """List every instance; the exit code."""
-    from core.instances.catalogue import catalogue
+    from core.instances.catalogue import catalogue, faults
     from core.instances.needs import missing
     from core.models.registry import shared
 
@@ -24,6 +25,8 @@ def run(options) -> int:
         {"id": i.id, "title": i.title, "paper": i.paper, "group": i.group, "line": repr(i.line), "missing": missing(i.line, shared())}
         for i in catalogue().values()
     ]
+    for sentence in faults():
+        print(f"hopscope: left out: {sentence}", file=sys.stderr)
     if options.json:
         print(json.dumps(rows, ensure_ascii=False, indent=2))
     else:

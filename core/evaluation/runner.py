@@ -203,8 +203,9 @@ def _score(models, name: str) -> None:
 
 
 def starts(operator: Operator) -> bool:
-    """Whether an operator works on the bare question: such ones load or prepare things when they are first called."""
-    return operator.stage in ("convert", "extract", "retrieve") and set(operator.reads) <= set(GIVEN)
+    """Whether an operator works on the bare question: such ones load or prepare things when they are first called. One that asks a
+    program of the person's own is left alone."""
+    return operator.remembered and operator.stage in ("convert", "extract", "retrieve") and set(operator.reads) <= set(GIVEN)
 
 
 def duration(seconds: float) -> str:

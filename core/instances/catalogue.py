@@ -23,6 +23,7 @@ FIELDS = ("title", "short", "method", "paper", "group", "base", "notes", "line")
 LAST = ("beyond", "without_retrieval")  # the files that come behind those of papers
 OWN = "own"
 ELSE = "else"
+RETRIEVER, RETRIEVERS = "retriever-", "Your own retrievers"  # what their ids begin with, and their group
 
 
 @dataclass(frozen=True)
@@ -60,18 +61,65 @@ class Instance:
 
 
 def catalogue() -> dict[str, Instance]:
-    """Every instance by id: the published ones in the papers' order, those with a base after it, then the person's own.
-
-    Raises BadParameter.
+    """Every instance by id: the published ones in the papers' order, those with a base after it, then the person's own, then the
+    retrievers that they declared. Rows of theirs that cannot be used are left out; `faults` tells of them. Raises BadParameter.
     """
     found: dict[str, Instance] = {}
     for file in sorted(FOLDER.glob("*.toml"), key=lambda file: (file.stem in LAST, file.stem)):
         found |= read(file)
     found = _beside(found)
-    own = own_file()
-    if own.exists():
-        found |= {key: instance for key, instance in read(own).items() if key not in found}
-    return found
+    found |= {key: instance for key, instance in _own()[0].items() if key not in found}
+    return found | _retrievers()
+
+
+def faults() -> tuple[str, ...]:
+    """A sentence for each row of the person's own files that cannot be used; it names file and row, and costs that row alone."""
+    from core.retrievers.declared import faults
+
+    return (*_own()[1].values(), *faults())
+
+
+def _own() -> tuple[dict[str, Instance], dict[str, str]]:
+    """The person's own instances, and a sentence for each row that is none; for a file that cannot be read one under ""."""
+    file = own_file()
+    if not file.exists():
+        return {}, {}
+    known = file.stat()
+    return _own_read(file, known.st_mtime_ns, known.st_size)
+
+
+@lru_cache(maxsize=8)
+def _own_read(file: Path, changed: int, size: int) -> tuple[dict[str, Instance], dict[str, str]]:
+    found, wrong = {}, {}
+    try:
+        rows = _own_rows()
+    except BadInput as error:
+        return {}, {"": str(error)}
+    for key, row in rows.items():
+        try:
+            found[key] = _instance(key, row, f"{file.name}, “{key}”")
+        except BadParameter as error:
+            wrong[key] = str(error)
+    return found, wrong
+
+
+def _retrievers() -> dict[str, Instance]:
+    """An instance for each retriever that the person declared: its paths, read by the language model as those of the papers are."""
+    from core.operators.external import OwnRetriever
+    from core.operators.generate import Answer
+    from core.retrievers.declared import declared
+
+    return {
+        f"{RETRIEVER}{name}": Instance(
+            f"{RETRIEVER}{name}",
+            one.title,
+            Line((OwnRetriever(name, one.keep), Answer())),
+            paper="Your own, declared in retrievers.toml",
+            group=RETRIEVERS,
+            notes=one.notes,
+        )
+        for name, one in declared().items()
+    }
 
 
 def _beside(rows: Mapping[str, Instance]) -> dict[str, Instance]:
@@ -106,10 +154,16 @@ def _read(file: Path, changed: int, size: int) -> dict[str, Instance]:
 
 def find(spec: str, known: Mapping[str, Instance] | None = None) -> Instance:
     """The instance with that id, or the one that a line of operators in text describes. Raises BadParameter."""
+    from core.retrievers.declared import retriever
+
     known = catalogue() if known is None else known
     if spec in known:
         return known[spec]
     if "(" not in spec:
+        if spec in _own()[1]:
+            raise BadParameter(_own()[1][spec])
+        if spec.startswith(RETRIEVER):
+            retriever(spec.removeprefix(RETRIEVER))  # says what is wrong with it
         raise BadParameter(f"There is no instance “{shorten(spec)}”.{nearest(spec, known)}")
     return named(parse_line(spec), known)
 
@@ -178,7 +232,11 @@ def _step(operator: Operator) -> dict[str, Any]:
 
 
 def _own_rows() -> dict[str, Any]:
-    return tomllib.loads(own_file().read_text("utf-8")) if own_file().exists() else {}
+    """The rows of the person's own file as they stand there. Raises BadInput where it cannot be read."""
+    try:
+        return tomllib.loads(own_file().read_text("utf-8")) if own_file().exists() else {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise BadInput(f"{own_file().name} is not valid TOML: {error}.") from None
 
 
 def _write(rows: Mapping[str, Any]) -> None:

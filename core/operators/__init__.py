@@ -4,6 +4,7 @@ from core.operators.beam import BeamSearch
 from core.operators.cases import CaseMemory, PredictHops
 from core.operators.chains import ChainRanking
 from core.operators.decoded import DecodedPaths
+from core.operators.external import OwnRetriever
 from core.operators.extract import EgoNetwork, PersonalizedPageRank, RandomWalks
 from core.operators.filter import FilterSubgraph
 from core.operators.generate import Answer
@@ -33,6 +34,7 @@ OPERATORS = {
         CaseMemory,
         ThinkOnGraph,
         RelationPlans,
+        OwnRetriever,
         Rank,
         RandomSelect,
         DecodedPaths,

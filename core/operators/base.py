@@ -31,14 +31,15 @@ def param(
     model: bool = False,
     also: tuple[str, ...] = (),
     chat: bool = False,
+    known: Callable[[], Iterable[str]] | None = None,
 ) -> Any:
     """A dataclass field that is a parameter: with a label, a sentence of help, and its range or choices.
 
     `model` marks a text that names a model or a combination of models, `chat` the name or role of a language model; either
-    may be one of the words in `also` instead.
+    may be one of the words in `also` instead. `known` lists the texts to choose from as they are at the moment, for forms.
     """
     return field(
-        default=default, metadata=dict(label=label, help=help, low=low, high=high, choices=choices, model=model, also=also, chat=chat)
+        default=default, metadata=dict(label=label, help=help, low=low, high=high, choices=choices, model=model, also=also, chat=chat, known=known)
     )
 
 
@@ -57,6 +58,7 @@ class Parameter:
     model: bool
     also: tuple[str, ...]
     chat: bool
+    known: Callable[[], Iterable[str]] | None = None
 
 
 class Recorder:
@@ -110,6 +112,7 @@ class Operator:
     title: ClassVar[str]  # a few words for a person
     reads: ClassVar[tuple[str, ...]] = ()
     writes: ClassVar[tuple[str, ...]] = ()
+    remembered: ClassVar[bool] = True  # whether what came of it may be taken from an earlier run of the same question
 
     def __post_init__(self) -> None:
         for parameter in parameters(type(self)):
@@ -143,6 +146,10 @@ class Operator:
 
     def stamp(self, graph: Any) -> str:
         """What the outcome depends on beside the state, the graph and the models, as a text; most depend on nothing else."""
+        return ""
+
+    def outcome(self, state: State) -> str:
+        """What came of it as a text, for one that is not remembered: what follows depends on that."""
         return ""
 
     def words(self) -> str:

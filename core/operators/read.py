@@ -17,7 +17,7 @@ class GraphReader(Operator):
 
     The best path's relations and directions are taken as what the question asks for: every path that runs along the
     same relations gives its end, in the order of the paths. The question's own entities are never an answer, so the best
-    path is the first that ends elsewhere.
+    path is the first that ends elsewhere. Answers that a retriever of one's own brought along stay as they are.
     """
 
     stage = "read"
@@ -27,6 +27,9 @@ class GraphReader(Operator):
     keep: int = param(50, "Answers at most", "How many entities the reader names.", low=1, high=10_000)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        if state.reader is not None:
+            recorder.notes.append("The answers are the retriever's own.")
+            return state
         seeds = set(state.seeds)
         elsewhere = [path for path in state.paths.items if path.end not in seeds]
         if not elsewhere:

@@ -86,6 +86,8 @@ def _field(parameter: Parameter, value: Any, key: str) -> Any:
     label = plain(parameter.label)
     if parameter.choices:
         return _choice(parameter, label, value, told)
+    if parameter.known is not None:
+        return _known(parameter, label, value, told)
     told["value"] = value  # not put into the session: what a closed popover holds would begin at its lowest value when it opens
     if parameter.type is bool:
         with st.container(width=150):
@@ -117,6 +119,14 @@ def _choice(parameter: Parameter, label: str, value: str, told: dict[str, Any]) 
     if len(parameter.choices) <= 4:
         return st.segmented_control(label, parameter.choices, default=value, required=True, **told)
     return st.selectbox(label, parameter.choices, index=parameter.choices.index(value), width=220, **told)
+
+
+def _known(parameter: Parameter, label: str, value: str, told: dict[str, Any]) -> str:
+    """One of the texts that are known at the moment; the present one stays even where it is not among them."""
+    names = list(dict.fromkeys([*filter(None, [value]), *parameter.known()]))
+    if not names:
+        raise BadParameter(f"{parameter.label}: none is declared yet. {parameter.help}")
+    return st.selectbox(label, names, index=0, width=220, **told)
 
 
 def _model(parameter: Parameter, value: str, key: str) -> str:

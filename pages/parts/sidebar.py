@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.datasets import datasets
 from core.datasets.catalogue import unreadable
+from core.instances.catalogue import faults
 from pages.parts.session import engine, graph_name
 from pages.parts.text import plain
 
@@ -15,6 +16,8 @@ def sidebar() -> None:
     with st.sidebar:
         _graph()
         _models()
+        for sentence in faults():
+            st.warning(plain(f"Left out: {sentence}"), icon=":material/rule:")
         st.caption("Hopscope lets you see how a graph retriever hops.")
 
 

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.home import ROOT
-from core.instances.catalogue import catalogue, own_file
+from core.instances.catalogue import catalogue, faults, own_file
 from core.operators import OPERATORS
 from core.operators.base import unfit
 from core.operators.text import parse_line
@@ -119,11 +119,19 @@ def test_save_and_delete(own):
     assert "own-my-own-line" not in catalogue()
 
 
-def test_an_unknown_key_in_the_persons_file_is_a_sentence(own):
+def test_an_unknown_key_in_the_persons_file_costs_that_row_alone(own):
     own_file().write_text('["own-x"]\ntitle = "x"\nlin = []\nline = []\n', "utf-8")
     at = opened()
-    assert not at.exception
-    assert "instances.toml" in at.error[0].value and "lin" in at.error[0].value
+    assert not at.exception and not at.error
+    assert "instances.toml" in faults()[0] and "“lin”" in faults()[0]
+
+
+def test_a_retriever_of_ones_own_is_chosen_by_its_name(own):
+    (own_file().parent / "retrievers.toml").write_text('[mine]\nurl = "http://127.0.0.1:9/"\n[other]\nurl = "http://127.0.0.1:9/"\n', "utf-8")
+    at = opened(line="OwnRetriever(name='other') >> Answer()")
+    assert not at.exception and not at.error
+    chosen = next(s for s in at.selectbox if s.label == "Retriever")
+    assert (chosen.value, sorted(chosen.options)) == ("other", ["mine", "other"])
 
 
 def test_a_line_is_tried_on_a_question(own):

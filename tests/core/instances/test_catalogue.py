@@ -4,7 +4,7 @@ import pytest
 
 from core.errors import BadInput, BadParameter
 from core.instances import catalogue as rows
-from core.instances.catalogue import Instance, catalogue, find, named, read, save
+from core.instances.catalogue import Instance, catalogue, faults, find, named, read, save
 from core.models.combine import names
 from core.operators import Answer, BeamSearch, PersonalizedPageRank, RandomWalks, Rank, ShortestPaths, TreePaths
 from core.operators.base import Line
@@ -163,11 +163,24 @@ def test_what_cannot_be_saved_says_why(name, line):
         save(name, line)
 
 
-def test_a_damaged_file_of_ones_own_is_named_and_kept():
-    rows.own_file().write_text('["mine"]\ntitle = "M"\nlin = []', "utf-8")
-    with pytest.raises(BadParameter, match="instances.toml"):
-        catalogue()
-    assert rows.own_file().read_text("utf-8").startswith('["mine"]')
+def test_a_damaged_row_of_ones_own_is_named_and_costs_only_itself():
+    save("Kept", Line((PersonalizedPageRank(),)))
+    with open(rows.own_file(), "a", encoding="utf-8") as file:
+        file.write('["mine"]\ntitle = "M"\nlin = []\n')
+    assert "own-kept" in catalogue() and "mine" not in catalogue()
+    assert faults() == ("instances.toml, “mine”: unknown key “lin”. Did you mean “line”?",)
+    with pytest.raises(BadParameter, match="instances.toml, “mine”: unknown key “lin”"):
+        find("mine")
+    rows.delete("own-kept")
+    assert '[mine]\ntitle = "M"' in rows.own_file().read_text("utf-8")  # what cannot be used stays in the file
+
+
+def test_a_damaged_file_of_ones_own_is_named_and_left_alone():
+    rows.own_file().write_text('["mine"\n', "utf-8")
+    assert "lego-12" in catalogue() and "instances.toml is not valid TOML" in faults()[0]
+    with pytest.raises(BadInput, match="not valid TOML"):
+        save("Other", Line((PersonalizedPageRank(),)))
+    assert rows.own_file().read_text("utf-8") == '["mine"\n'
 
 
 def test_find_by_id_by_text_and_not_at_all():

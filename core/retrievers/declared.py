@@ -1,0 +1,171 @@
+"""The retrievers that a person declares in `retrievers.toml` in their folder, read and checked row by row."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from core.errors import BadParameter, nearest, shorten
+from core.home import home
+
+KEYS = ("title", "url", "python", "folder", "timeout", "keep", "version", "headers", "notes")
+TEXTS = ("title", "url", "python", "folder", "notes")
+TIMEOUT, LONGEST_WAIT = 30.0, 600.0  # seconds
+KEEP, MOST = 32, 1000  # paths
+OURS = ("host", "content-length", "content-type", "transfer-encoding", "connection", "accept-encoding")  # headers that are not a person's
+_NAME = re.compile(r"[A-Za-z0-9][\w.\-]{0,39}", re.ASCII)
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
+
+
+@dataclass(frozen=True)
+class Retriever:
+    """One declared retriever: an address that is asked (`url`), or a function that is called (`python`, as `module:function`).
+
+    `headers` are pairs of a header and the environment variable that holds its value. `version` is the person's own mark of what the
+    retriever is by now.
+    """
+
+    name: str
+    title: str
+    url: str = ""
+    python: str = ""
+    folder: Path = Path()
+    timeout: float = TIMEOUT
+    keep: int = KEEP
+    version: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    notes: str = ""
+
+    @property
+    def file(self) -> Path | None:
+        """The file of the function's module where it lies in `folder`; None where it is installed, or for an address."""
+        file = self.folder / (self.python.partition(":")[0].replace(".", "/") + ".py")
+        return file if self.python and file.is_file() else None
+
+    def stamp(self) -> str:
+        """What tells one state of it from another, without its address: version, what is asked, and the state of its file."""
+        file = self.file
+        state = (self.version, self.url, self.python, str(self.folder), file.stat().st_mtime_ns if file else 0)
+        return f"{self.name}:{hashlib.sha256(repr(state).encode()).hexdigest()[:16]}"
+
+
+def own_file() -> Path:
+    """The person's file of retrievers, which need not exist."""
+    return home() / "retrievers.toml"
+
+
+def declared() -> dict[str, Retriever]:
+    """The retrievers that are declared rightly, by name, in the file's order."""
+    return _known()[0]
+
+
+def faults() -> tuple[str, ...]:
+    """For each row that cannot be used, and for a file that cannot be read, a sentence that names it."""
+    return tuple(_known()[1].values())
+
+
+def retriever(name: str) -> Retriever:
+    """The declared retriever of that name. Raises BadParameter, saying what is wrong with its row, or which names are known."""
+    known, wrong = _known()
+    if name in known:
+        return known[name]
+    if name in wrong or "" in wrong:
+        raise BadParameter(wrong.get(name) or wrong[""])
+    if not known:
+        raise BadParameter(f"There is no retriever “{shorten(name, 40)}”: none is declared in {own_file().name} (docs/own-retriever.md).")
+    raise BadParameter(f"There is no retriever “{shorten(name, 40)}” in {own_file().name}.{nearest(name, known)}")
+
+
+def _known() -> tuple[dict[str, Retriever], dict[str, str]]:
+    file = own_file()
+    try:
+        state = file.stat()
+    except FileNotFoundError:
+        return {}, {}
+    except OSError as error:
+        return {}, {"": f"{file.name} cannot be read: {error.strerror or error}."}
+    return _read(file, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=8)
+def _read(file: Path, changed: int, size: int) -> tuple[dict[str, Retriever], dict[str, str]]:
+    try:
+        rows = tomllib.loads(file.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        return {}, {"": f"{file.name} is not valid TOML: {error}."}
+    known, wrong = {}, {}
+    for name, row in rows.items():
+        try:
+            known[name] = _retriever(name, row, f"{file.name}, [{shorten(name, 40)}]")
+        except BadParameter as error:
+            wrong[name] = str(error)
+    return known, wrong
+
+
+def _retriever(name: str, row: Any, where: str) -> Retriever:
+    if not isinstance(row, Mapping):
+        raise BadParameter(f"{where}: a table was expected, as in [{shorten(name, 40)}] and url = \"...\" below it.")
+    if not _NAME.fullmatch(name):
+        raise BadParameter(f"{where}: a name is made of at most 40 letters, digits, “-”, “_” and “.”.")
+    for key in row:
+        if key not in KEYS:
+            raise BadParameter(f"{where}: unknown key “{shorten(key, 40)}”.{nearest(key, KEYS)}")
+    for key in TEXTS:
+        if not isinstance(row.get(key, ""), str):
+            raise BadParameter(f"{where}: “{key}” must be a text, not {row[key]!r}.")
+    if ("url" in row) == ("python" in row):
+        raise BadParameter(f"{where}: give either “url” or “python”.")
+    if "url" in row:
+        _check_address(row["url"], where)
+    elif not _FUNCTION.fullmatch(row["python"]):
+        raise BadParameter(f"{where}: “python” names a function as module:function, not “{shorten(row['python'], 60)}”.")
+    return Retriever(
+        name,
+        " ".join(row.get("title", "").split()) or name,
+        row.get("url", ""),
+        row.get("python", ""),
+        home() / Path(row.get("folder", "")).expanduser(),
+        float(_number(row, "timeout", TIMEOUT, 0.1, LONGEST_WAIT, where)),
+        _number(row, "keep", KEEP, 1, MOST, where, whole=True),
+        str(row.get("version", "")),
+        _headers(row.get("headers", {}), where),
+        " ".join(row.get("notes", "").split()),
+    )
+
+
+def _check_address(url: str, where: str) -> None:
+    try:
+        parts = urlsplit(url)
+        right = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        right = False
+    if not right or any(letter <= " " or letter == "\x7f" for letter in url):
+        raise BadParameter(f"{where}: “url” must be an address such as http://127.0.0.1:9000/retrieve.")
+    if parts.username is not None:
+        raise BadParameter(f"{where}: keep names and passwords out of “url”; give a header by “headers”.")
+
+
+def _number(row: Mapping[str, Any], key: str, default: float, low: float, high: float, where: str, whole: bool = False) -> Any:
+    value = row.get(key, default)
+    fits = isinstance(value, int) or (isinstance(value, float) and not whole)
+    if isinstance(value, bool) or not fits or not low <= value <= high:
+        raise BadParameter(f"{where}: “{key}” must be a {'whole ' if whole else ''}number from {low:g} to {high:g}, not {value!r}.")
+    return value
+
+
+def _headers(table: Any, where: str) -> tuple[tuple[str, str], ...]:
+    """Pairs of header and environment variable. Raises BadParameter for what is neither, and for headers that are not a person's to set."""
+    if not isinstance(table, Mapping) or not all(isinstance(value, str) and value for value in table.values()):
+        raise BadParameter(f'{where}: “headers” names environment variables, as in headers = {{ Authorization = "MY_TOKEN" }}.')
+    for header in table:
+        if not _HEADER.fullmatch(header) or header.casefold() in OURS:
+            raise BadParameter(f"{where}: “{shorten(header, 40)}” cannot be a header here.")
+    return tuple(table.items())

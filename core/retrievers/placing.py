@@ -1,0 +1,148 @@
+"""A retriever's names found in the graph: its paths as walks along triples, its hits and answers as nodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from core.errors import shorten
+from core.retrievers.reply import Reply, TextPath
+from core.types import Path
+
+REACH = 4  # steps from an entity of the question within which a hit is joined to it
+SAME_NAMED = 16  # beginnings of a path that are followed where several nodes share a name
+TOLD = 3  # names that a note gives as examples
+
+
+@dataclass
+class Placed:
+    """Paths with their scores, and nodes that were named, as ids of the graph. `answers` is None where none were told."""
+
+    paths: dict[Path, float | None] = field(default_factory=dict)
+    nodes: tuple[int, ...] = ()
+    answers: tuple[int, ...] | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def placed(graph: Any, seeds: Sequence[int], reply: Reply, check: Callable[[], None]) -> Placed:
+    """What of a reply is in the graph. Where it has no paths, its hits (else its answers) are joined to the seeds by shortest paths."""
+    found = Placed(notes=list(reply.notes))
+    ids = _ids(graph, reply, found.notes)
+    hits: dict[int, float | None] = {}
+    for name, score in reply.hits:
+        for node in ids[name]:
+            hits.setdefault(node, score)
+    answers = tuple(dict.fromkeys(node for name in reply.answers for node in ids[name]))
+    found.nodes, found.answers = tuple(dict.fromkeys((*hits, *answers))), answers if reply.answers else None
+    if reply.paths:
+        found.paths = _walks(graph, reply.paths, ids, found.notes, check)
+    elif found.nodes:
+        wanted = [node for node in hits or answers if node not in seeds]
+        found.paths = _joined(graph, seeds, wanted, hits, found.notes, check)
+    return found
+
+
+def _ids(graph: Any, reply: Reply, notes: list[str]) -> dict[str, tuple[int, ...]]:
+    """The nodes of every name in a reply; a note says which are not in the graph."""
+    from core.graph.lookup import names
+
+    told = [name for path in reply.paths for name in path.nodes] + [name for name, _ in reply.hits] + list(reply.answers)
+    known = names(graph)
+    ids = {name: known.exact(name) for name in dict.fromkeys(told)}
+    if absent := [name for name, nodes in ids.items() if not nodes]:
+        notes.append(f"{len(absent):,} of {len(ids):,} names are not in the graph: {_examples(absent)}.")
+    return ids
+
+
+def _walks(graph: Any, paths: Iterable[TextPath], ids: dict, notes: list[str], check: Callable[[], None]) -> dict[Path, float | None]:
+    """The paths whose every step is a triple of the graph, best first, without repeats; a note says why others were left out."""
+    paths = list(paths)
+    edges = _between(graph, {node for path in paths for name in path.nodes for node in ids[name]})
+    found: dict[Path, float | None] = {}
+    missing: Counter[str] = Counter()
+    strangers = 0
+    for place, path in enumerate(paths):
+        if place % 256 == 0:
+            check()
+        if not all(ids[name] for name in path.nodes):
+            strangers += 1
+            continue
+        walk = _walk(path, ids, edges)
+        if isinstance(walk, str):
+            missing[walk] += 1
+        else:
+            found.setdefault(walk, path.score)
+    if strangers:
+        notes.append(f"{_paths(strangers, len(paths))} left out: a name of theirs is not in the graph.")
+    if missing:
+        notes.append(f"{_paths(missing.total(), len(paths))} left out: the graph has no such triple, as {_examples(missing)}.")
+    return found
+
+
+def _between(graph: Any, nodes: set[int]) -> dict[tuple[int, int], list[tuple[str, int]]]:
+    """The triples among some nodes by (head, tail): relation and edge, by ascending edge."""
+    from core.graph.neighbourhood import induced
+
+    edges = induced(graph, np.array(sorted(nodes), np.int64))
+    found: dict[tuple[int, int], list[tuple[str, int]]] = {}
+    for edge, head, relation, tail in zip(edges.tolist(), *(ids.tolist() for ids in graph.triples(edges))):
+        found.setdefault((head, tail), []).append((graph.relation_names[relation], edge))
+    return found
+
+
+def _walk(path: TextPath, ids: dict, edges: dict) -> Path | str:
+    """The first walk along triples that a path in names tells, or its first step that is none, in words."""
+    begun = [Path((node,)) for node in ids[path.nodes[0]]]
+    for before, name, relation, forward in zip(path.nodes, path.nodes[1:], path.relations, path.forward):
+        further = [
+            walk.extended(node, *step)
+            for walk in begun
+            for node in ids[name]
+            if (step := _step(edges, walk.end, node, relation, forward)) is not None
+        ]
+        if not further:
+            return f"{before} {'<-' if forward is False else '-'}[{relation or 'any'}]{'->' if forward else '-'} {name}"
+        begun = further[:SAME_NAMED]
+    return begun[0]
+
+
+def _step(edges: dict, here: int, there: int, relation: str | None, forward: bool | None) -> tuple[int, bool] | None:
+    """The first triple between two nodes that has that relation and runs that way, where these are told; along it before against it."""
+    for along in (True, False):
+        if forward is None or forward is along:
+            for name, edge in edges.get((here, there) if along else (there, here), ()):
+                if relation is None or name == relation:
+                    return edge, along
+    return None
+
+
+def _joined(graph: Any, seeds, wanted, scores, notes: list[str], check: Callable[[], None]) -> dict[Path, float | None]:
+    """A shortest path from a seed to each wanted node, in their order, either way along triples."""
+    from core.graph.around import joins
+
+    ways = joins(graph, list(seeds), wanted, REACH, "both", check)
+    edges = _between(graph, {node for way in ways.values() for node in way})
+    found = {}
+    for end, way in ways.items():
+        path = Path((way[0],))
+        for node in way[1:]:
+            path = path.extended(node, *_step(edges, path.end, node, None, None))
+        found[path] = scores.get(end)
+    notes.append(
+        f"The reply has no paths: {len(found):,} of {len(wanted):,} nodes were joined to the question's entities by shortest paths of at most "
+        f"{REACH} steps."
+    )
+    return found
+
+
+def _paths(count: int, of: int) -> str:
+    return f"{count:,} of {of:,} path{'s' * (of != 1)} {'was' if count == 1 else 'were'}"
+
+
+def _examples(texts: Iterable[str]) -> str:
+    texts = list(texts)
+    return ", ".join(f"“{shorten(text, 60)}”" for text in texts[:TOLD]) + (" and others" if len(texts) > TOLD else "")

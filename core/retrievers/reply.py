@@ -1,0 +1,130 @@
+"""A retriever's reply checked, and its names found in the graph: paths, hits and answers as ids, with notes on what was left out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.errors import nearest, shorten
+
+KEYS, PATH_KEYS = ("paths", "nodes", "answers"), ("nodes", "relations", "forward", "score")
+MOST_PATHS, MOST_NAMES, MOST_STEPS, LONGEST_NAME = 10_000, 10_000, 16, 2_000
+
+
+class Unfit(ValueError):
+    """A reply that cannot be used; the message says which part of it and why."""
+
+
+@dataclass(frozen=True)
+class TextPath:
+    """A path in names. A relation or a direction that was not told is None: then any triple between the two entities will do."""
+
+    nodes: tuple[str, ...]
+    relations: tuple[str | None, ...]
+    forward: tuple[bool | None, ...]
+    score: float | None = None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a retriever told, checked for its form alone: paths and hits best first, answers as it gave them, and notes."""
+
+    paths: tuple[TextPath, ...] = ()
+    hits: tuple[tuple[str, float | None], ...] = ()
+    answers: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def checked(told: Any) -> Reply:
+    """The reply of that data. Raises Unfit, naming the part that is wrong."""
+    if not isinstance(told, Mapping):
+        raise Unfit("it should be an object with “paths”, “nodes” or “answers”")
+    notes = [_unknown("reply", key, KEYS) for key in told if key not in KEYS]
+    paths = [_path(one, f"path {i}", notes) for i, one in enumerate(_list(told, "paths", MOST_PATHS), 1)]
+    hits = [_hit(one, f"node {i}") for i, one in enumerate(_list(told, "nodes", MOST_NAMES), 1)]
+    answers = [_name(one, f"answer {i}") for i, one in enumerate(_list(told, "answers", MOST_NAMES), 1)]
+    ordered = _best_first(paths, [path.score for path in paths], "paths", notes)
+    return Reply(
+        tuple(ordered),
+        tuple(_best_first(hits, [score for _, score in hits], "nodes", notes)),
+        tuple(dict.fromkeys(answers)),
+        tuple(dict.fromkeys(notes)),
+    )
+
+
+def _path(told: Any, where: str, notes: list[str]) -> TextPath:
+    if not isinstance(told, Mapping):
+        raise Unfit(f"{where} should be an object with “nodes” and “relations”")
+    notes += [_unknown("path", key, PATH_KEYS) for key in told if key not in PATH_KEYS]
+    nodes = tuple(_name(one, f"a node of {where}") for one in _list(told, "nodes", MOST_STEPS + 1, where))
+    if len(nodes) < 2:
+        raise Unfit(f"{where} should have at least two nodes")
+    relations = _beside(told, "relations", nodes, where, lambda one: _name(one, f"a relation of {where}"))
+    return TextPath(nodes, relations, _beside(told, "forward", nodes, where, lambda one: _truth(one, where)), _score(told.get("score"), where))
+
+
+def _beside(told: Mapping, key: str, nodes: Sequence[str], where: str, read: Callable[[Any], Any]) -> tuple[Any, ...]:
+    """The list under `key`, one entry for each step; all None where it is absent."""
+    if told.get(key) is None:
+        return (None,) * (len(nodes) - 1)
+    found = tuple(None if one is None else read(one) for one in _list(told, key, MOST_STEPS, where))
+    if len(found) != len(nodes) - 1:
+        raise Unfit(f"{where} has {len(nodes)} nodes, so “{key}” should have {len(nodes) - 1}, not {len(found)}")
+    return found
+
+
+def _hit(told: Any, where: str) -> tuple[str, float | None]:
+    if isinstance(told, Mapping):
+        return _name(told.get("name"), f"the name of {where}"), _score(told.get("score"), where)
+    return _name(told, where), None
+
+
+def _list(told: Mapping, key: str, most: int, where: str = "") -> list:
+    found, of = told.get(key), f"“{key}” of {where}" if where else f"“{key}”"
+    if found is None:
+        return []
+    if not isinstance(found, list):
+        raise Unfit(f"{of} should be a list")
+    if len(found) > most:
+        raise Unfit(f"{of} has {len(found):,} entries; at most {most:,} are taken")
+    return found
+
+
+def _name(told: Any, where: str) -> str:
+    if not isinstance(told, str) or not told.strip() or len(told) > LONGEST_NAME:
+        raise Unfit(f"{where} should be a name, not {shorten(repr(told), 60)}")
+    try:
+        told.encode("utf-8")
+    except UnicodeEncodeError:
+        raise Unfit(f"{where} holds half a letter (a lone surrogate)") from None
+    return told
+
+
+def _truth(told: Any, where: str) -> bool:
+    if not isinstance(told, bool):
+        raise Unfit(f"“forward” of {where} should hold true or false, not {shorten(repr(told), 60)}")
+    return told
+
+
+def _score(told: Any, where: str) -> float | None:
+    if told is None:
+        return None
+    if isinstance(told, bool) or not isinstance(told, int | float) or abs(told) > 1e300 or not math.isfinite(told):
+        raise Unfit(f"the score of {where} should be a number, not {shorten(repr(told), 60)}")
+    return float(told)
+
+
+def _best_first(items: list, scores: list[float | None], what: str, notes: list[str]) -> Iterable:
+    """The items by score, ties as they came; as they came where one has no score."""
+    without = sum(score is None for score in scores)
+    if not without:
+        return [items[i] for i in sorted(range(len(items)), key=lambda i: -scores[i])]
+    if without < len(items):
+        notes.append(f"{without:,} of {len(items):,} {what} came without a score, so all stay in the order of the reply.")
+    return items
+
+
+def _unknown(where: str, key: Any, known: Sequence[str]) -> str:
+    return f"The {where}'s key “{shorten(str(key), 40)}” was ignored.{nearest(str(key), known)}"

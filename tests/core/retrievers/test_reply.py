@@ -1,0 +1,126 @@
+"""A reply's form, and its names found in a graph of five nodes."""
+
+import pytest
+
+from core.retrievers.placing import placed
+from core.retrievers.reply import MOST_PATHS, Unfit, checked
+from core.types import Path
+
+DRAMA = {"nodes": ["One", "Drama"], "relations": ["has_genre"], "forward": [True], "score": 0.9}
+
+
+def test_a_whole_reply():
+    reply = checked({"paths": [DRAMA], "nodes": ["Ann", {"name": "Two", "score": 2}], "answers": ["Drama", "Drama"], "path": 1})
+    (path,) = reply.paths
+    assert (path.nodes, path.relations, path.forward, path.score) == (("One", "Drama"), ("has_genre",), (True,), 0.9)
+    assert reply.hits == (("Ann", None), ("Two", 2.0)) and reply.answers == ("Drama",)
+    assert reply.notes == (
+        "The reply's key “path” was ignored. Did you mean “paths”?",
+        "1 of 2 nodes came without a score, so all stay in the order of the reply.",
+    )
+    assert checked({}) == checked({"paths": [], "nodes": None}) and not checked({}).paths
+
+
+def test_paths_come_by_score_ties_as_they_came():
+    paths = [{**DRAMA, "score": score, "nodes": ["One", name]} for score, name in ((0.1, "a"), (3, "b"), (0.1, "c"), (-1, "d"))]
+    assert [path.nodes[1] for path in checked({"paths": paths}).paths] == ["b", "a", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    "told, why",
+    [
+        ([], "it should be an object"),
+        ("text", "it should be an object"),
+        ({"paths": {}}, "“paths” should be a list"),
+        ({"paths": [1]}, "path 1 should be an object"),
+        ({"paths": [DRAMA, {"nodes": ["One"]}]}, "path 2 should have at least two nodes"),
+        ({"paths": [{"nodes": "One"}]}, "“nodes” of path 1 should be a list"),
+        ({"paths": [{"nodes": ["One", 3]}]}, "a node of path 1 should be a name, not 3"),
+        ({"paths": [{"nodes": ["One", ""]}]}, "a node of path 1 should be a name"),
+        ({"paths": [{"nodes": ["One", "\ud800"]}]}, "half a letter"),
+        ({"paths": [{"nodes": ["One", "x" * 2001]}]}, "should be a name"),
+        ({"paths": [{"nodes": ["x"] * 18}]}, "“nodes” of path 1 has 18 entries; at most 17"),
+        ({"paths": [{**DRAMA, "relations": ["a", "b"]}]}, "path 1 has 2 nodes, so “relations” should have 1, not 2"),
+        ({"paths": [{**DRAMA, "relations": [3]}]}, "a relation of path 1 should be a name"),
+        ({"paths": [{**DRAMA, "forward": ["yes"]}]}, "“forward” of path 1 should hold true or false"),
+        ({"paths": [{**DRAMA, "score": "high"}]}, "the score of path 1 should be a number"),
+        ({"paths": [{**DRAMA, "score": True}]}, "the score of path 1 should be a number"),
+        ({"paths": [{**DRAMA, "score": 10**400}]}, "the score of path 1 should be a number"),
+        ({"paths": [DRAMA] * (MOST_PATHS + 1)}, "“paths” has 10,001 entries; at most 10,000"),
+        ({"nodes": [{"score": 1}]}, "the name of node 1 should be a name"),
+        ({"answers": [["a"]]}, "answer 1 should be a name"),
+    ],
+)
+def test_what_is_wrong_is_named(told, why):
+    with pytest.raises(Unfit, match=why):
+        checked(told)
+
+
+@pytest.fixture
+def place(kit):
+    """`place(reply, *seeds)`: what of a reply is in the films graph, its paths as texts, and its notes."""
+
+    def told(reply, *seeds):
+        found = placed(kit.graph, [kit.node(seed) for seed in seeds or ("One",)], checked(reply), lambda: None)
+        found.texts = [kit.graph.text(path) for path in found.paths]
+        return found
+
+    return told
+
+
+def test_paths_are_found_along_and_against_triples(place):
+    both = {"nodes": ["One", "Ann", "Two"], "relations": ["directed_by", "directed_by"], "forward": [True, False]}
+    bare = {"nodes": ["One", "Ann", "Two"]}
+    found = place({"paths": [both, {**both, "forward": None}, bare, DRAMA]})
+    assert found.texts == ["One -> directed_by -> Ann -> directed_by_reverse -> Two", "One -> has_genre -> Drama"]
+    assert not found.notes[1:] and found.notes == ["3 of 4 paths came without a score, so all stay in the order of the reply."]
+    assert list(found.paths.values()) == [None, 0.9]
+
+
+def test_of_parallel_triples_the_relation_decides(place, kit):
+    found = place({"paths": [{"nodes": ["Two", "Ann"], "relations": ["written_by"], "forward": [True]}]})
+    assert found.texts == ["Two -> written_by -> Ann"]
+    assert place({"paths": [{"nodes": ["ann", "TWO"], "relations": ["written_by"]}]}).texts == ["Ann -> written_by_reverse -> Two"]
+
+
+def test_what_is_not_in_the_graph_is_left_out_with_a_note(place):
+    wrong = [
+        {"nodes": ["One", "<b>Nobody</b>"]},
+        {"nodes": ["One", "1999"], "relations": ["release_year"]},
+        {**DRAMA, "forward": [False]},
+        {**DRAMA, "relations": ["genre"]},
+    ]
+    found = place({"paths": [*wrong, DRAMA]})
+    assert found.texts == ["One -> has_genre -> Drama"]
+    assert found.notes[1:] == [
+        "1 of 4 names are not in the graph: “<b>Nobody</b>”.",
+        "1 of 5 paths was left out: a name of theirs is not in the graph.",
+        "3 of 5 paths were left out: the graph has no such triple, as “One -[release_year]- 1999”, “One <-[has_genre]- Drama”, "
+        "“One -[genre]-> Drama”.",
+    ]
+
+
+def test_hits_alone_are_joined_by_shortest_paths(place, kit):
+    found = place({"nodes": [{"name": "1999", "score": 0.5}, {"name": "Drama", "score": 0.7}, {"name": "One", "score": 0.1}]})
+    assert found.texts == [
+        "One -> has_genre -> Drama",
+        "One -> directed_by -> Ann -> directed_by_reverse -> Two -> release_year -> 1999",
+    ]
+    assert list(found.paths.values()) == [0.7, 0.5] and found.answers is None
+    assert "2 of 2 nodes were joined" in found.notes[0]
+
+
+def test_answers_alone_are_answers_and_joined(place, kit):
+    found = place({"answers": ["Drama", "Nothing"]})
+    assert found.answers == (kit.node("Drama"),) and found.texts == ["One -> has_genre -> Drama"]
+    assert place({"answers": ["Nothing"]}).answers == () and place({}).answers is None
+    assert place({}).paths == {} and place({}).nodes == ()
+
+
+def test_names_that_several_nodes_share(tmp_path):
+    """“Two” is a film and a song; only the film was directed."""
+    from core.graph.build import build
+
+    graph = build([("Ann", "r", "TWO"), ("Two", "s", "Bo")], tmp_path / "g", "g", "both")
+    lower = placed(graph, [graph.nodes_named("Ann")[0]], checked({"paths": [{"nodes": ["Ann", "two"], "relations": ["r"]}]}), lambda: None)
+    assert list(lower.paths) == [Path((graph.nodes_named("Ann")[0], graph.nodes_named("TWO")[0]), (0,), (True,))]
