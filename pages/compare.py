@@ -1,100 +1,92 @@
-"""Compare: one question, several instances side by side."""
+"""Compare: one question, several methods side by side."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
+from core.engine import Comparison
 from core.errors import HopscopeError
-from core.jobs import Job
+from core.jobs import CANCELLED, Job
 from core.types import Question
-from pages.parts.asking import examples, known_question, link_entities, question_bar, suggest, typed
+from pages.parts.asking import begin, examples, link_entities, question_bar, suggest
+from pages.parts.asked import Shown, address, come_back, shown
 from pages.parts.board import board
 from pages.parts.entitychips import chips
-from pages.parts.finished import downloads
-from pages.parts.lanes import chosen
-from pages.parts.payload import Board
-from pages.parts.permalink import Link, read_link, write_link
-from pages.parts.saving import save_case
-from pages.parts.session import engine, graph, graph_name, instances, waiter
+from pages.parts.lanes import act, chosen, dialog
+from pages.parts.payload import Board, idle
+from pages.parts.permalink import MOST_LANES, write_link
+from pages.parts.presenting import present, presenting
+from pages.parts.session import engine, graph, instances, opened_graph, waiter
+from pages.parts.sharing import share
 from pages.parts.text import plain
 from pages.parts.thumbs import press_thumb, show_thumbs
 
 POLL, NEWS = 0.7, 0.4  # seconds between two looks at a running job, and how long one look waits for something new
 
 
-def restore() -> None:
-    """Take the question and the lanes from the address, once a session; a whole question is asked at once."""
-    state = st.session_state
-    if "lanes" in state:
-        for key, empty in (("question", ""), ("entities", []), ("answers", [])):
-            state[key] = state.get(key, state.get("asked", {}).get(key, empty))
-        return
-    link = read_link()
-    state.question, state.entities, state.answers = link.question, list(link.entities), list(link.answers)
-    asked = known_question(link.question)
-    if asked is not None:
-        state.entities = state.entities or list(asked.entities)
-        state.answers = state.answers or list(asked.answers)
-    state.lanes, state.seed, state.model, state.reader = list(link.lanes), link.seed, link.model, link.reader
-    state.submitted = bool(link.question.strip())
-
-
 def page() -> None:
     """Draw the screen."""
     if "case" in st.query_params:
         st.switch_page("pages/cases.py", query_params={"case": st.query_params["case"]})
-    restore()
-    opened, known = graph(), instances()
-    now = question_bar()
-    if now:
-        try:
-            link_entities(opened)
-        except HopscopeError as error:
-            st.session_state.trouble = error
-        else:
-            st.session_state.trouble = None
-    chips(opened)
-    lanes = chosen(known)
-    switches = st.container()  # drawn once the question is asked, so that Cancel is there from the first moment
-    job = engine().jobs.get(st.session_state.get("job", ""))
-    left = job is not None and job.left  # the page was left while it ran
+    come_back()
+    if presenting():
+        present()
+        return
+    known = instances()
+    row, entities, told, results = (st.container() for _ in range(4))
+    with row, st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
+        now = question_bar()
+        options()
+        actions = st.container(horizontal=True, width="content", gap="small")
     stopped = st.session_state.pop("stopped", False)
-    if not stopped and ((now and st.session_state.trouble is None) or (left and not now)):
-        st.session_state.trouble = ask(opened, lanes)
-    with switches:
-        settings()
-    if st.session_state.get("trouble") is not None:
-        suggest(st.session_state.trouble)
-    job = engine().jobs.get(st.session_state.get("job", ""))
-    if job is not None:
-        results(job)
-    elif st.session_state.get("trouble") is None:
-        welcome()
-
-
-def settings() -> None:
-    """The switches of a run."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        st.toggle(
-            "Language model", key="model", help="Let a language model answer from the paths, after the graph reader.", on_change=resubmit
-        )
-        st.toggle(
-            "Graph reader",
-            key="reader",
-            help="Name the entities at the ends of the best paths, without a language model.",
-            on_change=resubmit,
-        )
-        job = engine().jobs.get(st.session_state.get("job", ""))
-        if job is not None and not job.ended:
-            st.button("Cancel", icon=":material/stop_circle:", on_click=stop, args=(job,))
-        if job is not None and job.ended:
-            share(job)
+    with told:
+        lanes = chosen(known)
+        if now and not stopped:
+            st.session_state.trouble = ask(graph(), lanes)
+        if st.session_state.get("trouble") is not None:
+            suggest(st.session_state.trouble)
+    on_screen = shown()
+    with entities:
+        chips(opened_graph() or (on_screen.comparison.graph if on_screen is not None else graph()))
+    dialog(known)
+    with results:
+        if on_screen is None:
+            welcome()
+            draw_idle(lanes)
+        else:
+            draw(on_screen)
+    if on_screen is not None:
+        with actions:
+            if on_screen.job is not None and not on_screen.job.ended:
+                st.button("Cancel", icon=":material/stop_circle:", key="cancel", on_click=stop, args=(on_screen.job,))
+            share(on_screen, drawing(on_screen))
 
 
 def stop(job: Job) -> None:
     """Cancel, and ask nothing in this run, even where the click on Ask has only just come."""
     job.cancel()
     st.session_state.stopped = True
+
+
+def options() -> None:
+    """How a question is answered."""
+    with st.popover("", icon=":material/tune:", help="How to answer"):
+        st.toggle(
+            "Answer with a language model",
+            key="model",
+            help="Let a language model answer from the paths.",
+            on_change=resubmit,
+            persist_state="session",
+        )
+        st.toggle(
+            "Answer without a language model",
+            key="reader",
+            help="Name the entities at the ends of the best paths (the graph reader).",
+            on_change=resubmit,
+            persist_state="session",
+        )
 
 
 def resubmit() -> None:
@@ -105,109 +97,91 @@ def resubmit() -> None:
 def ask(opened, lanes) -> HopscopeError | None:
     """Start the comparison, and put it in the address; what stands in the way, if anything."""
     state = st.session_state
-    question = Question(state.question, entities=tuple(state.entities), answers=tuple(state.answers), hops=state.get("hops"))
     try:
+        link_entities(opened)
+        question = Question(state.question, entities=tuple(state.entities), answers=tuple(state.answers), hops=state.get("hops"))
         asked = engine().ask(opened, question, seed=state.seed, reader=state.reader, model=state.model)
         job = engine().compare(asked, lanes, waiter=waiter("compare"))
     except HopscopeError as error:
         return error
     state.job = job.key
-    state.asked = {key: state[key] for key in ("question", "entities", "answers")}
-    write_link(link())
+    state.pop("case", None)
+    state.address = address()
+    write_link(state.address)
     return None
 
 
-def link() -> Link:
-    """The address of what is on the screen."""
-    state = st.session_state
-    return Link(
-        state.question, tuple(state.entities), tuple(state.answers), tuple(state.lanes), graph_name(), state.seed, state.model, state.reader
-    )
-
-
-def results(job: Job) -> None:
-    """The board, drawn again while the job runs."""
-    running = not job.ended
+def draw(on_screen: Shown) -> None:
+    """The board, drawn again while its job runs."""
+    job = on_screen.job
+    running = job is not None and not job.ended
 
     @st.fragment(run_every=POLL if running else None)
-    def draw() -> None:
-        if running and "sent" in st.session_state and st.session_state.sent[0] is job:
+    def follow() -> None:
+        if running and "sent" in st.session_state and st.session_state.sent[0] == on_screen.key:
             job.changed(st.session_state.sent[1], NEWS)
-        if job.error:
-            st.error(job.error)
-        told = payload(job)
-        clicked = board(show_thumbs(job.comparison, told) if job.ended else told, key="board")
-        if clicked is not None:
-            press_thumb(job.comparison, clicked.thumb)
-        if clicked is not None and clicked.node is not None:
-            st.session_state.clicked = int(clicked.node)
-        if running and job.ended:
+        if job is not None:
+            ending(job)
+        ended = job is None or job.ended
+        told = {**payload(on_screen), "editable": True, "most_lanes": MOST_LANES}
+        react(on_screen.comparison, board(show_thumbs(on_screen.comparison, told) if ended else told, key="board"))
+        if running and ended:
             st.rerun()
 
-    draw()
-    if "clicked" in st.session_state:
-        node_bar(job.comparison.graph, st.session_state.clicked)
+    follow()
 
 
-def payload(job: Job) -> dict:
+def payload(on_screen: Shown) -> dict[str, Any]:
     """What the board draws; made anew only where something has changed."""
-    state, version = st.session_state, job.version
-    if state.get("sent", (None, None))[:2] != (job, version):
-        state.sent = (job, version, drawing(job).payload())
+    state = st.session_state
+    version = on_screen.job.version if on_screen.job is not None else 0
+    if state.get("sent", (None, None))[:2] != (on_screen.key, version):
+        state.sent = (on_screen.key, version, drawing(on_screen).payload())
     return state.sent[2]
 
 
-def drawing(job: Job) -> Board:
-    """What draws this job, kept for the session."""
+def ending(job: Job) -> None:
+    """How a job ended that did not end well."""
+    if job.error:
+        st.error(plain(job.error))
+    elif job.status == CANCELLED and job.ended:
+        st.caption("Cancelled. What had been found stays; Ask goes on from there.")
+
+
+def react(comparison: Comparison, clicked) -> None:
+    """Do what was pressed on the board."""
+    if clicked is None:
+        return
+    press_thumb(comparison, clicked.thumb)
+    if clicked.lane is not None:
+        act(int(clicked.lane["lane"]), clicked.lane["do"])
+        st.rerun()
+
+
+def drawing(on_screen: Shown) -> Board:
+    """What draws this comparison, kept for the session."""
     state = st.session_state
-    if state.get("drawing", (None,))[0] is not job:
-        state.drawing = (job, Board(job.comparison))
-        state.pop("clicked", None)
+    if state.get("drawing", (None,))[0] is not on_screen.comparison:
+        state.drawing = (on_screen.comparison, Board(on_screen.comparison))
+        state.pop("sent", None)
     return state.drawing[1]
 
 
-def node_bar(opened, node: int) -> None:
-    """The clicked entity, and where to go with it."""
-    name = opened.node_name(node)
-    with st.container(horizontal=True, vertical_alignment="center", border=True):
-        st.text(f"{name} · {opened.degree(node):,} edges")
-        st.page_link(
-            "pages/graphs.py", label="Walk its neighbourhood", icon=":material/hub:", query_params={"entity": name, "graph": graph_name()}
-        )
-        st.button("Start from here", on_click=start_from, args=(name,))
-
-
-def start_from(name: str) -> None:
-    """Ask the same question from another entity."""
-    st.session_state.entities = [name]
-    st.session_state.submitted = True
-
-
-def share(job: Job) -> None:
-    """The permalink and the downloads."""
-    comparison = job.comparison
-    with st.popover("Share", icon=":material/share:"):
-        st.caption("This address restores the question and the lanes:")
-        st.code(link().address(st.context.url or ""), language=None, wrap_lines=True)
-        downloads(comparison, drawing(job))
-    save_case(job.key, comparison, link().parameters())
+def draw_idle(lanes) -> None:
+    """The lanes before the first question."""
+    clicked = board({**idle(lanes), "editable": True, "most_lanes": MOST_LANES}, key="idle")
+    if clicked is not None and clicked.lane is not None:
+        act(int(clicked.lane["lane"]), clicked.lane["do"])
+        st.rerun()
 
 
 def welcome() -> None:
     """What to do on an empty screen."""
-    st.subheader("See how a graph retriever hops")
-    st.write(
-        "Ask one question of the graph. Each lane answers it with another retrieval instance, and shows what it kept of "
-        "the graph, which paths it found, what it told the language model, what that cost, and where the right answer was lost."
-    )
-    for text in examples():
+    first = examples()
+    st.subheader("See how a graph retriever hops", anchor=False)
+    st.write("Ask a question of the graph. Every lane answers it by another method, and shows where the right answer was lost.")
+    for text in first:
         st.button(plain(text), key=f"first-{text}", type="tertiary", icon=":material/arrow_forward:", on_click=begin, args=(text,))
-
-
-def begin(text: str) -> None:
-    """Ask one of the first questions."""
-    st.session_state.question = text
-    typed()
 
 
 page()

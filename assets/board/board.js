@@ -4,8 +4,9 @@
 //
 // may be called again with a new payload on the same root; it changes only what differs. Every name is set as text.
 
-import { el, reconcile, setText } from "./dom.js";
+import { el, reconcile, setHidden, setText } from "./dom.js";
 import { Lane } from "./lane.js";
+import { addLane } from "./lanetools.js";
 import { loadCytoscape } from "./load.js";
 import { Replay } from "./replay.js";
 import { Theme } from "./theme.js";
@@ -31,6 +32,7 @@ export default function streamlitBoard(component) {
     cytoscape: globalThis.cytoscape,
     onNode: (id) => setTriggerValue("node", id),
     onThumb: (thumb) => setTriggerValue("thumb", thumb),
+    onLane: (told) => setTriggerValue("lane", told),
   };
   const board = renderBoard(parentElement, data ?? {}, options);
   if (!options.cytoscape) {
@@ -52,11 +54,12 @@ class Board {
     this.hover = this.pin = this.focused = null;
     this.element = el("div", "hb");
     this.laneBox = el("div", "lanes");
+    this.adding = addLane(() => this.options.onLane?.({ lane: this.lanes.size, do: "add" }));
     this.live = el("div", "sr-only");
     this.live.setAttribute("aria-live", "polite");
     this.theme = new Theme(this.element, () => this.applyTheme());
     this.replay = new Replay(this);
-    this.element.append(this.laneBox, this.replay.element, this.live, this.theme.probe);
+    this.element.append(this.laneBox, this.adding, this.replay.element, this.live, this.theme.probe);
     root.append(this.element);
     this.listen();
   }
@@ -136,6 +139,15 @@ class Board {
     });
     for (const [id, lane] of this.lanes) if (kept.get(id) !== lane) lane.destroy();
     this.lanes = kept;
+    setHidden(this.adding, !this.editable || lanes.length >= (this.payload.most_lanes ?? 4));
+  }
+
+  get editable() {
+    return Boolean(this.payload.editable && this.options.onLane);
+  }
+
+  indexOf(lane) {
+    return list(this.payload.lanes).findIndex((told) => told.id === lane.data.id);
   }
 
   path(key) {

@@ -5,14 +5,15 @@ import { changed, el, setHidden, setText } from "./dom.js";
 import { disclosure, operatorTable, promptView } from "./foot.js";
 import { funnelStages } from "./funnel.js";
 import { Graph } from "./graph.js";
+import { laneTools } from "./lanetools.js";
 import { rowList } from "./paths.js";
 import { thumbs } from "./thumbs.js";
 import { fateText, list, plural, score } from "./words.js";
 
-const SIGNS = { waiting: "", running: "", answering: "", done: "✓", failed: "!", cancelled: "×" };
+const SIGNS = { idle: "", waiting: "", running: "", answering: "", done: "✓", failed: "!", cancelled: "×" };
 
 const STATUS_WORDS = {
-  waiting: "Waiting", running: "Running", answering: "Answering", done: "Done", failed: "Failed", cancelled: "Cancelled",
+  idle: "Not asked yet", waiting: "Waiting", running: "Running", answering: "Answering", done: "Done", failed: "Failed", cancelled: "Cancelled",
 };
 
 export class Lane {
@@ -40,7 +41,8 @@ export class Lane {
     this.statusText = el("span");
     this.status = el("p", "status", this.sign, this.statusText);
     this.status.setAttribute("role", "status");
-    this.head = el("header", "head", el("h3", "", this.title, this.number), this.subtitle, this.status);
+    this.tools = laneTools((what) => this.board.options.onLane?.({ lane: this.board.indexOf(this), do: what }));
+    this.head = el("header", "head", el("h3", "", this.title, this.number), this.subtitle, el("div", "head-row", this.status, this.tools.element));
   }
 
   buildAnswer() {
@@ -90,6 +92,7 @@ export class Lane {
     setText(this.title, title);
     setText(this.number, number);
     setHidden(this.number, !number);
+    this.tools.show(this.board.editable, title, list(this.board.payload.lanes).length);
     setText(this.subtitle, subtitle);
     setHidden(this.subtitle, !subtitle);
     setText(this.sign, SIGNS[status] ?? "");
@@ -97,11 +100,11 @@ export class Lane {
   }
 
   get pending() {
-    return ["waiting", "running", "answering"].includes(this.data.status);
+    return ["idle", "waiting", "running", "answering"].includes(this.data.status);
   }
 
   get retrieved() {
-    return !["waiting", "running"].includes(this.data.status);
+    return !["idle", "waiting", "running"].includes(this.data.status);
   }
 
   get graphless() {

@@ -10,7 +10,7 @@ from core.datasets import Dataset, dataset_of
 from core.errors import HopscopeError
 from core.types import Question
 from pages.parts.session import engine, graph_name
-from pages.parts.text import plain
+from pages.parts.text import many, plain
 
 SUGGESTED = 8
 SETTLING = 2.0
@@ -61,21 +61,27 @@ def typed() -> None:
         state.submitted = bool(state.question.strip())
 
 
+def begin(text: str) -> None:
+    """Ask one of the example questions."""
+    st.session_state.question = text
+    typed()
+
+
 def question_bar() -> bool:
-    """Draw the bar; whether the person asks now."""
+    """Draw the box of the question, Ask and the example questions, each in the row they are called in; whether the person asks now."""
     first = examples()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input(
-            "Question",
-            key="question",
-            on_change=typed,
-            placeholder=f"Ask a question: {first[0]}" if first else "Ask a question of this graph",
-            label_visibility="collapsed",
-            width="stretch",
-        )
-        clicked = st.button("Ask", type="primary", key="ask")
-        with st.popover("From the set", icon=":material/library_books:"):
-            _sets()
+    st.text_input(
+        "Question",
+        key="question",
+        on_change=typed,
+        placeholder=f"Ask a question: {first[0]}" if first else "Ask a question of this graph",
+        label_visibility="collapsed",
+        width="stretch",
+        persist_state="session",
+    )
+    clicked = st.button("Ask", type="primary", key="ask")
+    with st.popover("Example questions", icon=":material/library_books:"):
+        _sets()
     return clicked or st.session_state.pop("submitted", False)
 
 
@@ -84,17 +90,19 @@ def _sets() -> None:
     if dataset is None or not dataset.sets:
         st.caption("This graph has no questions of its own; type one, or add a file of questions on the Graphs page.")
         return
-    chosen = st.selectbox("Set", list(dataset.sets), format_func=lambda name: dataset.sets[name].title)
+    for i, text in enumerate(dataset.examples):
+        st.button(plain(text), key=f"example-{i}", type="tertiary", icon=":material/arrow_forward:", on_click=begin, args=(text,))
+    chosen = st.selectbox("From a set", list(dataset.sets), key="set", format_func=lambda name: dataset.sets[name].title)
     try:
         questions = dataset.questions(chosen)
     except HopscopeError as error:
         st.error(plain(str(error)))
         return
-    st.button("Draw a question", icon=":material/casino:", on_click=_draw, args=(dataset, chosen))
-    words = st.text_input("Search the set", placeholder="some words of it, a name …").casefold().split()
+    st.button("Any question of it", icon=":material/casino:", key="draw", on_click=_draw, args=(dataset, chosen))
+    words = st.text_input("Search the set", key="set_search", placeholder="some words of it, a name …", live=True).casefold().split()
     found = [q for q in questions if all(word in q.text.casefold() for word in words)] if words else []
     if words:
-        st.caption(f"{len(found):,} questions" if found else "No question holds all these words.")
+        st.caption(many(len(found), "question") if found else "No question holds all these words.")
     for i, question in enumerate(found[:SUGGESTED]):
         asked = (question, dataset.graph_name(chosen, question))
         st.button(plain(question.text), key=f"found-{i}", type="tertiary", on_click=take, args=asked)

@@ -41,9 +41,11 @@ def _component():
 
 
 def board(payload: dict[str, Any], key: str) -> Any:
-    """The mounted board; ``result.node`` is the id of the node clicked in this run, else None, and ``result.thumb`` says on
-    which lane's answer a thumb was pressed: ``{"lane": "lane-0", "verdict": "up" | "down" | "none"}``.
+    """The mounted board; ``result.node`` is the id of the node clicked in this run, else None, ``result.thumb`` says on
+    which lane's answer a thumb was pressed: ``{"lane": "lane-0", "verdict": "up" | "down" | "none"}``, and ``result.lane``
+    what is to be done with a lane: ``{"lane": 0, "do": "change" | "step" | "remove" | "add"}``, of a payload that is ``editable``.
 
     Cytoscape comes from ``static/`` and is fetched once by the browser, so a re-run sends the payload and two short sources.
     """
-    return _component()(key=key, data=payload, on_node_change=lambda: None, on_thumb_change=lambda: None)
+    nothing = lambda: None
+    return _component()(key=key, data=payload, on_node_change=nothing, on_thumb_change=nothing, on_lane_change=nothing)

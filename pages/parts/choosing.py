@@ -1,4 +1,4 @@
-"""The catalogue as the options of a chooser: under the headings of its groups, a changed instance behind its base."""
+"""The catalogue under the headings of its groups, and as the options of a select box."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ from core.instances.catalogue import OWN, Instance
 HEADING = "# "  # begins the options that are headings; no id does
 
 
+def grouped(known: Mapping[str, Instance]) -> dict[str, list[Instance]]:
+    """The instances under the title of their group, in the catalogue's order."""
+    groups: dict[str, list[Instance]] = {}
+    for one in known.values():
+        groups.setdefault("Saved by you" if one.group == OWN else one.group or "Others", []).append(one)
+    return groups
+
+
 def options(known: Mapping[str, Instance]) -> dict[str, str]:
-    """The label of every option, in order; a heading stands before the instances of its group."""
-    groups: dict[str, dict[str, str]] = {}
-    for key, one in known.items():
-        groups.setdefault(one.group, {})[key] = ("↳ " if one.base else "") + label(one)
+    """The label of every option, in order; a heading stands before the instances of its group, a changed one behind its base."""
     found = {}
-    for group, labels in groups.items():
-        title = "Saved by you" if group == OWN else group or "Others"
-        found |= {HEADING + title: f"── {title} ──", **labels}
+    for title, rows in grouped(known).items():
+        found |= {HEADING + title: f"── {title} ──"} | {one.id: ("↳ " if one.base else "") + label(one) for one in rows}
     return found
 
 

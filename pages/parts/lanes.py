@@ -1,4 +1,4 @@
-"""The lanes' choosers: an instance each, or a neighbour's line with one operator changed."""
+"""The lanes: which methods they run, and the dialog that changes one of them."""
 
 from __future__ import annotations
 
@@ -12,107 +12,91 @@ from core.instances.needs import missing
 from core.operators import OPERATORS
 from core.operators.base import Line, unfit
 from pages.parts.advice import asked, show_advice
-from pages.parts.choosing import is_heading, label, options
+from pages.parts.chooser import chooser
 from pages.parts.forms import operator_form
 from pages.parts.permalink import MOST_LANES
 from pages.parts.session import engine
 from pages.parts.text import plain
 
+NEW = "new"
+
 
 def chosen(known: Mapping[str, Instance]) -> list[Instance]:
-    """Draw a chooser for every lane; the instances chosen. A lane that cannot be read says why and is left out."""
-    state = st.session_state
+    """The instances of the lanes. A lane that cannot be read says why and is left out."""
     found = []
-    with st.container(key="lanes"):
-        columns = st.columns(len(state.lanes))
-    for i, column in enumerate(columns):
-        with column:
-            instance = _lane(i, known)
-            if instance is not None:
-                found.append(instance)
+    for spec in st.session_state.lanes:
+        try:
+            found.append(find(spec, known))
+        except HopscopeError as error:
+            st.error(plain(str(error)))
     return found
 
 
-def _lane(i: int, known: Mapping[str, Instance]) -> Instance | None:
+def act(lane: int, do: str) -> None:
+    """What a person pressed on a lane's head: `change`, `step`, `add` open the dialog, `remove` takes the lane away."""
     state = st.session_state
-    spec = state.lanes[i]
-    try:
-        instance = find(spec, known)
-    except HopscopeError as error:
-        instance = None
-        st.error(str(error))
-    names = options(known)
-    if spec not in names:
-        names = {spec: label(instance) if instance is not None else spec} | names
-    with st.container(horizontal=True, wrap=False, vertical_alignment="bottom", gap="small"):
-        st.selectbox(
-            f"Lane {i + 1}",
-            list(names),
-            index=list(names).index(spec),
-            key=f"lane-{i}-{spec}",
-            width="stretch",
-            format_func=names.__getitem__,
-            label_visibility="collapsed",
-            on_change=_choose,
-            args=(i, f"lane-{i}-{spec}"),
-        )
-        with st.popover("", icon=":material/tune:", help="Change one operator, add or remove a lane"):
-            if instance is not None:
-                _about(instance)
-                _apart(i, instance)
-            _add_or_remove(i)
-    return instance
+    lanes = state.lanes
+    if do == "remove" and len(lanes) > 1 and 0 <= lane < len(lanes):
+        state.lanes = lanes[:lane] + lanes[lane + 1 :]
+        state.submitted = True
+    elif do == "add" and len(lanes) < MOST_LANES:
+        state.choosing = (len(lanes), "change")
+    elif do in ("change", "step") and 0 <= lane < len(lanes):
+        state.choosing = (lane, do)
 
 
-def _choose(i: int, key: str) -> None:
-    state = st.session_state
-    if is_heading(state[key]):
-        state[key] = state.lanes[i]
+def dialog(known: Mapping[str, Instance]) -> None:
+    """Draw the dialog of the lane that is being changed, if any; it stays open while the screen behind it is drawn anew."""
+    if "choosing" not in st.session_state:
         return
-    state.lanes = [*state.lanes[:i], state[key], *state.lanes[i + 1 :]]
-    state.submitted = True
+    lane, do = st.session_state.choosing
+    adding = lane >= len(st.session_state.lanes)
+    title = "Add a lane" if adding else f"Lane {lane + 1}: {'change one step' if do == 'step' else 'choose a method'}"
+    draw = _step if do == "step" and not adding else _method
+    st.dialog(title, width="large", on_dismiss=_close)(draw)(lane, known)
+
+
+def _close() -> None:
+    st.session_state.pop("choosing", None)
+
+
+def _method(lane: int, known: Mapping[str, Instance]) -> None:
+    state = st.session_state
+    current = state.lanes[lane] if lane < len(state.lanes) else ""
+    picked = chooser(known, engine().models, current, key=f"chooser-{lane}", answering=state.get("model", True))
+    if picked in known:
+        state.lanes = [*state.lanes[:lane], picked, *state.lanes[lane + 1 :]]
+        state.submitted = True
+        _close()
+        st.rerun()
+
+
+def _step(lane: int, known: Mapping[str, Instance]) -> None:
+    try:
+        instance = find(st.session_state.lanes[lane], known)
+    except HopscopeError as error:
+        st.error(plain(str(error)))
+        return
+    _about(instance)
+    _apart(lane, instance)
 
 
 def _about(instance: Instance) -> None:
-    """Where the instance comes from, how it was read where its source leaves something open, and which models are not here."""
-    for told in (instance.paper, instance.notes):
-        if told:
-            st.caption(plain(told))
-    for told in missing(instance.line, engine().models, st.session_state.model):
-        st.caption(f":material/cloud_off: {plain(told)}")
-
-
-def _add_or_remove(i: int) -> None:
-    state = st.session_state
-    with st.container(horizontal=True):
-        st.button(
-            "Copy to a new lane",
-            key=f"copy-{i}",
-            icon=":material/add:",
-            disabled=len(state.lanes) >= MOST_LANES,
-            on_click=_insert,
-            args=(i, state.lanes[i]),
-        )
-        st.button("Remove", key=f"remove-{i}", icon=":material/close:", disabled=len(state.lanes) <= 1, on_click=_remove, args=(i,))
-
-
-def _insert(i: int, spec: str) -> None:
-    lanes = st.session_state.lanes
-    st.session_state.lanes = [*lanes[: i + 1], spec, *lanes[i + 1 :]]
-
-
-def _remove(i: int) -> None:
-    lanes = st.session_state.lanes
-    st.session_state.lanes = lanes[:i] + lanes[i + 1 :]
-    st.session_state.submitted = True
+    """Where the method comes from, how it was read where its source leaves something open, and which models are not installed."""
+    told = " · ".join(filter(None, (instance.label, instance.number)))
+    st.markdown(f"**{plain(told)}**")
+    for text in (instance.paper, instance.notes):
+        if text:
+            st.caption(plain(text))
+    for text in missing(instance.line, engine().models, st.session_state.get("model", True)):
+        st.caption(f":material/cloud_off: {plain(text)}")
 
 
 def _apart(i: int, instance: Instance) -> None:
     """A form that changes one operator of the lane's line, in this lane or in a new one beside it."""
-    st.markdown("**One operator apart**")
     operators = instance.line.operators
     position = st.selectbox(
-        "Operator", range(len(operators)), key=f"apart-{i}-{instance.id}", format_func=lambda p: f"{p + 1}. {operators[p].words()}"
+        "Step", range(len(operators)), key=f"apart-{i}-{instance.id}", format_func=lambda p: f"{p + 1}. {operators[p].words()}"
     )
     swaps, this = _swaps(instance.line, position), type(operators[position])
     swaps = swaps if this.__name__ in swaps else [this.__name__, *swaps]  # a branch is no operator that could be added
@@ -128,8 +112,10 @@ def _apart(i: int, instance: Instance) -> None:
         operator = operator_form(current, key=f"form-{i}-{position}-{name}-{instance.id}")
         if operator is None:
             return
-        use = lambda better: _replace(i, repr(instance.line.replaced(position, better)))
+        use = lambda better: (_replace(i, repr(instance.line.replaced(position, better))), _close())
         show_advice(operator, asked(), f"form-{i}-{position}-{name}-{instance.id}", use)
+        if "choosing" not in st.session_state:  # the advice was taken
+            st.rerun()
         spec = repr(instance.line.replaced(position, operator))
     except HopscopeError as error:
         st.error(plain(str(error)))
@@ -137,8 +123,12 @@ def _apart(i: int, instance: Instance) -> None:
     unchanged = spec == repr(instance.line)
     full = len(st.session_state.lanes) >= MOST_LANES
     with st.container(horizontal=True):
-        st.button("Change this lane", key=f"apply-{i}", type="primary", disabled=unchanged, on_click=_replace, args=(i, spec))
-        st.button("In a new lane", key=f"beside-{i}", disabled=unchanged or full, on_click=_beside, args=(i, spec))
+        if st.button("Try it in a lane beside", key=f"beside-{i}", type="primary", disabled=unchanged or full):
+            _use(i, spec, beside=True)
+        if st.button("Change this lane", key=f"apply-{i}", disabled=unchanged):
+            _use(i, spec)
+    if full:
+        st.caption(f"There is room for {MOST_LANES} lanes; remove one to try a change beside.")
 
 
 def _swaps(line: Line, position: int) -> list[str]:
@@ -153,12 +143,22 @@ def _swaps(line: Line, position: int) -> list[str]:
     return [name for name in OPERATORS if fits(name)]
 
 
-def _replace(i: int, spec: str) -> None:
+def _use(lane: int, spec: str, beside: bool = False) -> None:
+    """Put a line in the lane, or in a new one behind it, and ask."""
+    insert(lane, spec) if beside else _replace(lane, spec)
+    _close()
+    st.rerun()
+
+
+def insert(lane: int, spec: str) -> None:
+    """Put a line in a new lane behind this one, as long as there is room, and ask."""
     lanes = st.session_state.lanes
-    st.session_state.lanes = [*lanes[:i], spec, *lanes[i + 1 :]]
-    st.session_state.submitted = True
+    if len(lanes) < MOST_LANES:
+        st.session_state.lanes = [*lanes[: lane + 1], spec, *lanes[lane + 1 :]]
+        st.session_state.submitted = True
 
 
-def _beside(i: int, spec: str) -> None:
-    _insert(i, spec)
+def _replace(lane: int, spec: str) -> None:
+    lanes = st.session_state.lanes
+    st.session_state.lanes = [*lanes[:lane], spec, *lanes[lane + 1 :]]
     st.session_state.submitted = True

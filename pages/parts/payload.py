@@ -13,6 +13,7 @@ from core.evaluation.lost import lost_paths
 from core.evaluation.survival import STAGES, funnel, right
 from core.explain import Verdict, explain
 from core.graph.lookup import names
+from core.instances.catalogue import Instance
 from core.jobs import CANCELLED, DONE, FAILED
 from core.operators import OPERATORS
 from core.operators.base import parameters
@@ -201,6 +202,15 @@ class Board:
     def _answerer(self, lane: Lane) -> str | None:
         role = next((o.role for o in lane.instance.line if o.stage == "generate"), None)
         return lane.run.models.title(role) if role and self._comparison.ask.model else None
+
+
+def idle(instances: Iterable[Instance]) -> dict[str, Any]:
+    """The board's data before anything was asked: the lanes' methods alone."""
+    lanes = [
+        {"id": f"lane-{i}", "title": one.label, "number": one.number, "subtitle": one.line.words(), "status": "idle"}
+        for i, one in enumerate(instances)
+    ]
+    return {"question": "", "lanes": lanes, "layout": {"nodes": [], "edges": []}, "paths": {}, "fates": {}}
 
 
 def _states(lane: Lane) -> tuple[State, ...]:

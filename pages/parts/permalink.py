@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -24,6 +25,11 @@ class Link:
     model: bool = True
     reader: bool = True
 
+    @property
+    def empty(self) -> bool:
+        """Whether it names neither a question nor lanes."""
+        return not self.question and self.lanes == DEFAULT_LANES
+
     def parameters(self) -> dict[str, list[str] | str]:
         """The query parameters; what is as usual is left out."""
         told: dict[str, list[str] | str] = {"q": self.question, "e": list(self.entities), "a": list(self.answers), "lane": list(self.lanes)}
@@ -45,16 +51,23 @@ class Link:
 def read_link() -> Link:
     """The link in the address bar; unreadable parts are as usual."""
     query = st.query_params
-    seed = query.get("seed", "0")
+    return parse_link({key: query.get_all(key) for key in query})
+
+
+def parse_link(told: Mapping[str, Sequence[str] | str]) -> Link:
+    """The link of query parameters, as `Link.parameters` gives them; unreadable parts are as usual."""
+    many = lambda key: tuple([told[key]] if isinstance(told.get(key), str) else told.get(key, ()))
+    one = lambda key, usual: (many(key) or (usual,))[-1]
+    seed = one("seed", "0")
     return Link(
-        question=query.get("q", ""),
-        entities=tuple(query.get_all("e")),
-        answers=tuple(query.get_all("a")),
-        lanes=tuple(query.get_all("lane"))[:MOST_LANES] or DEFAULT_LANES,
-        graph=query.get("graph", "metaqa"),
+        question=one("q", ""),
+        entities=many("e"),
+        answers=many("a"),
+        lanes=many("lane")[:MOST_LANES] or DEFAULT_LANES,
+        graph=one("graph", "metaqa"),
         seed=int(seed) if seed.isdigit() and len(seed) < 10 else 0,
-        model=query.get("llm", "1") != "0",
-        reader=query.get("reader", "1") != "0",
+        model=one("llm", "1") != "0",
+        reader=one("reader", "1") != "0",
     )
 
 

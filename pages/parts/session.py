@@ -67,6 +67,12 @@ def graph() -> Any:
     return job.result
 
 
+def opened_graph() -> Any | None:
+    """The chosen graph where it is open, without waiting for it."""
+    job = engine().jobs.get(f"open-{graph_name()}")
+    return job.result if job is not None and job.ended else None
+
+
 def follow(job: Job, title: str) -> None:
     """Show a job's progress until it ends, in place; with a button that cancels it."""
     place = st.empty()

@@ -23,6 +23,8 @@ def sidebar() -> None:
 
 def _graph() -> None:
     known = datasets()
+    if "graph_wanted" in st.session_state:  # asked for by an address, before the choice is drawn
+        st.session_state.graph = st.session_state.pop("graph_wanted")
     names, current = [*known, *unreadable(known)], graph_name()
     base, _, question = current.partition(":")
     if current not in known and question and base in known:
@@ -41,7 +43,7 @@ def _begin_anew() -> None:
     """Another graph was chosen by hand: a question of the former one, and what was found there, are let go."""
     state = st.session_state
     state.question, state.entities, state.answers, state.hops = "", [], [], None
-    for key in ("job", "asked", "brought", "trouble", "clicked"):
+    for key in ("job", "case", "brought", "trouble", "clicked"):
         state.pop(key, None)
     st.query_params.clear()
 
@@ -60,5 +62,5 @@ def _models() -> None:
     for info in registry.declared():
         if info.roles or (info.fetchable and not info.present):  # what is trained or brought along is told on the Models page
             mark = ":green[●]" if info.present else ":gray[○]"
-            lines.append(f"{mark} {plain(registry.title(info.name))}{'' if info.present else ' · not here'}")
+            lines.append(f"{mark} {plain(registry.title(info.name))}{'' if info.present else ' · not installed'}")
     st.caption("  \n".join(lines))

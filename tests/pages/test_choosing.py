@@ -28,19 +28,6 @@ def lanes(**query) -> AppTest:
     return at.run()
 
 
-def test_choosing_a_heading_leaves_the_lane_as_it_was(movies):
-    at = lanes(lane=["lego-14"], llm="0")
-    box = next(box for box in at.selectbox if box.label == "Lane 1")
-    box.set_value("# LEGO-GraphRAG v1, path filtering").run()
-    assert not at.exception and at.session_state["lanes"] == ["lego-14"]
-    box = next(box for box in at.selectbox if box.label == "Lane 1")
-    assert box.value == "lego-14"
-    box.set_value("lego-v1-9").run()
-    assert at.session_state["lanes"] == ["lego-v1-9"]
-    assert any("LEGO-GraphRAG v1, No. 9" in caption.value.replace("\\", "") for caption in at.caption)
-    assert any("bags of characters" in caption.value for caption in at.caption)
-
-
 def test_a_heading_is_no_start(movies):
     at = AppTest.from_file(str(ROOT / "pages" / "build.py"), default_timeout=120).run()
     for choice, cards in (("# Baselines", 0), ("lego-14-mean", 3), ("# Baselines", 3)):
@@ -49,14 +36,16 @@ def test_a_heading_is_no_start(movies):
         assert len(at.session_state["draft"].operators) == cards
 
 
-def test_a_heading_in_the_address_is_no_instance(movies):
-    assert lanes(lane=["# Baselines"], llm="0").error[0].value.startswith("There is no instance “# Baselines”")
+def test_a_heading_in_the_address_is_no_method(movies):
+    at = lanes(q="which person directed the movie Inception", lane=["# Baselines", "lego-1"], llm="0")
+    assert at.error[0].value.replace("\\", "").startswith("There is no instance “# Baselines”")
 
 
-def test_an_instance_whose_model_is_not_here_says_why_beside_its_chooser(movies):
+def test_a_method_whose_model_is_not_here_says_why_where_its_steps_are_changed(movies):
     at = lanes(lane=["gsr"], llm="0")
+    at.session_state["choosing"] = (0, "step")
+    at.run()
     assert not at.exception
     told = [caption.value.replace("\\", "") for caption in at.caption]
-    assert any("no weights of it come with Hopscope" in text for text in told) and any(
-        "Cannot run: GSR trains a T5" in text for text in told
-    )
+    assert any("no weights of it come with Hopscope" in text for text in told)
+    assert any("Cannot run: GSR trains a T5" in text for text in told)

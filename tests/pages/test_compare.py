@@ -83,7 +83,7 @@ def test_a_lane_that_cannot_be_read_says_why_and_leaves_the_others(movies, spec)
 
 def test_drawing_from_the_set_brings_entities_and_answers(movies):
     at = opened(llm="0", lane=[FAST])
-    next(button for button in at.button if button.label == "Draw a question").click().run()
+    at.button(key="draw").click().run()
     assert at.session_state["entities"] and at.session_state["answers"]
     assert job(at).comparison.ask.question.answers
 
@@ -113,7 +113,7 @@ def test_a_question_of_another_set_on_the_graph_of_its_row(movies):
     at.query_params["llm"] = "0"
     at.run()
     assert any("james k polk" in button.label for button in at.button)
-    next(box for box in at.selectbox if box.label == "Set").set_value("webqsp-own").run()
-    next(button for button in at.button if button.label == "Draw a question").click().run()
+    next(box for box in at.selectbox if box.label == "From a set").set_value("webqsp-own").run()
+    at.button(key="draw").click().run()
     assert not at.exception and at.session_state["graph"].startswith("webqsp-cwq:WebQTest-")
     assert at.session_state["entities"] and at.session_state["answers"]

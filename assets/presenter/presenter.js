@@ -1,0 +1,74 @@
+// The head of the presented screen: the question, where it starts, how many right answers are known, and the keys that go through the cases.
+//
+// data: { question, entities: [name], answers: [name], number, of }. Triggers: go = { by: -1 | 1, at: ... } and leave. Names are set as text.
+
+function el(tag, className, text) {
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  if (text) node.textContent = text;
+  return node;
+}
+
+function key(sign, words, act) {
+  const node = el("button", "key", sign);
+  node.type = "button";
+  node.setAttribute("aria-label", words);
+  node.title = words;
+  node.addEventListener("click", act);
+  return node;
+}
+
+class Presenter {
+  constructor(root) {
+    this.element = el("header", "presenter");
+    root.append(this.element);
+    this.onKey = (event) => this.pressed(event);
+    document.addEventListener("keydown", this.onKey);
+  }
+
+  update(data, go, leave) {
+    Object.assign(this, { data, go, leave });
+    const told = JSON.stringify(data);
+    if (told === this.told) return;
+    this.told = told;
+    const facts = el("div", "facts");
+    facts.append(...(data.entities ?? []).map((name) => el("span", "chip seed", `◆ ${name}`)));
+    if (data.answers?.length) {
+      const right = el("span", "chip right", `★ ${data.answers.length} right answer${data.answers.length === 1 ? "" : "s"}`);
+      right.title = data.answers.join(", ");
+      facts.append(right);
+    }
+    const ways = el("nav", "ways");
+    ways.setAttribute("aria-label", "Cases");
+    if (data.of > 1) {
+      ways.append(key("←", "Case before", () => this.go(-1)), el("span", "place", `case ${data.number} of ${data.of}`), key("→", "Next case", () => this.go(1)));
+    }
+    ways.append(key("Esc", "Leave the presentation", () => this.leave()));
+    facts.append(ways);
+    this.element.replaceChildren(el("h1", "", data.question), facts);
+  }
+
+  // What has used the key already, or a field that arrows move in, keeps it.
+  pressed(event) {
+    const target = event.composedPath()[0];
+    if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || target.matches?.("input, select, textarea, .stage-box")) return;
+    const act = { ArrowLeft: () => this.go(-1), ArrowRight: () => this.go(1), Escape: () => this.leave() }[event.key];
+    if (!act || (event.key !== "Escape" && !(this.data.of > 1))) return;
+    event.preventDefault();
+    act();
+  }
+
+  destroy() {
+    document.removeEventListener("keydown", this.onKey);
+    this.element.remove();
+  }
+}
+
+export default function presenter({ data, parentElement, setTriggerValue }) {
+  const view = (parentElement.hopscopePresenter ??= new Presenter(parentElement));
+  view.update(data ?? {}, (by) => setTriggerValue("go", by), () => setTriggerValue("leave", true));
+  return () => {
+    view.destroy();
+    delete parentElement.hopscopePresenter;
+  };
+}
