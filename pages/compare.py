@@ -35,11 +35,13 @@ def page() -> None:
         present()
         return
     known = instances()
-    row, entities, told, results = (st.container() for _ in range(4))
-    with row, st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
         now = question_bar()
         options()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="facts"):
+        entities = st.container(width="stretch")
         actions = st.container(horizontal=True, width="content", gap="small")
+    told, results = st.container(), st.container()
     stopped = st.session_state.pop("stopped", False)
     with told:
         lanes = chosen(known)
@@ -72,7 +74,7 @@ def stop(job: Job) -> None:
 
 def options() -> None:
     """How a question is answered."""
-    with st.popover("", icon=":material/tune:", help="How to answer"):
+    with st.popover("Options"):
         st.toggle(
             "Answer with a language model",
             key="model",

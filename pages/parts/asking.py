@@ -80,7 +80,7 @@ def question_bar() -> bool:
         persist_state="session",
     )
     clicked = st.button("Ask", type="primary", key="ask")
-    with st.popover("Example questions", icon=":material/library_books:"):
+    with st.popover("Example questions"):
         _sets()
     return clicked or st.session_state.pop("submitted", False)
 

@@ -16,7 +16,7 @@ from core.replay import finished
 def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None:
     """A popover that keeps the comparison with notes and tags; `link` are the query parameters that ask it again."""
     state = st.session_state
-    with st.popover("", icon=":material/bookmark_add:", help="Save as a case"):
+    with st.popover("Save"):
         if state.get("saved_case", (None,))[0] == key:
             st.caption("Saved. It opens without the graph and without any model.")
             st.page_link(

@@ -12,12 +12,12 @@ from pages.parts.saving import save_case
 
 def share(on_screen: Shown, drawing: Board) -> None:
     """The permalink, the downloads, saving, and the way to present; whatever stage the lanes are at."""
-    with st.popover("", icon=":material/share:", help="Share"):
+    with st.popover("Share"):
         st.caption("This address restores the question and the lanes:")
         st.code(address().address(st.context.url or ""), language=None, wrap_lines=True)
         downloads(on_screen.comparison, drawing)
     save_case(on_screen.key, on_screen.comparison, address().parameters())
-    st.button("", icon=":material/present_to_all:", key="present", help="Present on one screen", on_click=_present, args=(on_screen,))
+    st.button("Present", key="present", help="One screen, without controls", on_click=_present, args=(on_screen,))
 
 
 def _present(on_screen: Shown) -> None:
