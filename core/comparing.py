@@ -13,7 +13,7 @@ from core.instances.catalogue import Instance
 from core.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, sentence
 from core.queues import Fair
 from core.run import Ask, LaneRun, Progress
-from core.types import State
+from core.types import Repair, State
 
 ANSWERING = "answering"
 ENDED = (DONE, FAILED, CANCELLED)
@@ -31,6 +31,7 @@ class Lane:
     error: str | None = None
     answer: str = ""  # as far as it has been written
     retrieved: bool = False  # whether everything before the answer is done
+    repair: Repair | None = None  # a change of one step that was seen to bring more of the known answers
     waited: dict[str, float] = field(default_factory=dict)  # seconds in the queue, by the status that came after
 
     @property
@@ -48,6 +49,7 @@ class Comparison:
 
     ask: Ask
     lanes: list[Lane] = field(default_factory=list)
+    repairing: bool = False  # whether changes of one step are still tried, after the lanes have ended
 
     @property
     def graph(self):
@@ -63,6 +65,7 @@ class Queues:
     def __init__(self) -> None:
         self.retrieving = Fair("retrieval", max(2, min(8, os.cpu_count() or 2)))
         self.asking = Fair("asking", 2)
+        self.repairing = Fair("repairing", 1)
         self._answering: dict[str, Fair] = {}
         self._lock = threading.Lock()
 
@@ -77,10 +80,16 @@ class Queues:
                 self._answering[name] = Fair("answering", SIDE_BY_SIDE if many else 1, alone=not many)
             return self._answering[name]
 
+    def others(self, job: Job) -> bool:
+        """Whether lanes of another job wait here or are at work."""
+        with self._lock:
+            queues = (self.retrieving, self.asking, *self._answering.values())
+        return any(queue.ahead(job) for queue in queues)
+
     def drop(self, job: Job) -> None:
         """Forget what has not begun of a job."""
         with self._lock:
-            queues = (self.retrieving, self.asking, *self._answering.values())
+            queues = (self.retrieving, self.asking, self.repairing, *self._answering.values())
         for queue in queues:
             queue.drop(job)
 
@@ -88,8 +97,17 @@ class Queues:
 class Comparing:
     """Does the work of one comparison's job: every lane's retrieval, and its answer as soon as it has retrieved."""
 
-    def __init__(self, comparison: Comparison, models, queues: Queues, asks_chat: Callable[[Instance], bool]):
+    def __init__(
+        self,
+        comparison: Comparison,
+        models,
+        queues: Queues,
+        asks_chat: Callable[[Instance], bool],
+        after: Callable[[Job], None] | None = None,
+    ):
+        """`after` is done once all lanes have ended well, in a queue of its own, so that it delays no lane."""
         self.comparison, self._models, self._queues, self._asks_chat = comparison, models, queues, asks_chat
+        self._after = after
         self._at_work: list[Lane] = []
         self._lock = threading.RLock()
 
@@ -165,6 +183,7 @@ class Comparing:
     def _cancelled(self) -> None:
         """The job was cancelled: lanes that only wait end at once, those at work at their next check."""
         self._queues.drop(self._job)
+        self.comparison.repairing = False
         with self._lock:
             for lane in self.comparison.lanes:
                 if lane.status not in ENDED and lane not in self._at_work:
@@ -175,4 +194,7 @@ class Comparing:
         with self._lock:
             if not self._job.ended and all(lane.status in ENDED for lane in self.comparison.lanes):
                 self._job.result = self.comparison
+                if self._after is not None and not self._job.cancelled:
+                    self.comparison.repairing = True
+                    self._queues.repairing.put(self._job, lambda: self._after(self._job))
                 self._job.end(CANCELLED if self._job.cancelled else DONE)

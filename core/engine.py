@@ -16,6 +16,7 @@ from core.instances.catalogue import Instance
 from core.jobs import Job, Jobs
 from core.models.combine import uses_chat
 from core.operators.base import parameters, values
+from core.repairing import Repairing
 from core.run import Ask, LaneRun, Prefixes
 from core.types import Question
 from core.waiters import Waiter, Waiters
@@ -107,19 +108,23 @@ class Engine:
         )
         return Ask(graph, plain, seeds, seed, reader, model)
 
-    def compare(self, ask: Ask, instances: Sequence[Instance], again: bool = False, waiter: Waiter | None = None) -> Job:
+    def compare(
+        self, ask: Ask, instances: Sequence[Instance], again: bool = False, waiter: Waiter | None = None, repairs: bool = False
+    ) -> Job:
         """A job whose `comparison` fills with the lanes' results; the same question and lanes share one job, unless a
         lane asks anew each time.
 
         With a `waiter` it is cancelled once nobody waits for it: a waiter waits for one comparison at a time, until they `leave`
-        or are no longer alive. Raises BadInput.
+        or are no longer alive. With `repairs`, changes of one step are tried once all lanes have ended. Raises BadInput.
         """
         if not instances:
             raise BadInput("Choose at least one instance.")
         if len(instances) > MOST_LANES:
             raise BadInput(f"At most {MOST_LANES} instances at once, please.")
         again = again or not all(operator.remembered for instance in instances for operator in instance.line.parts())
-        job = self.jobs.start(self.key(ask, instances), lambda: self._job(ask, instances), again, self._begin)
+        alive = (lambda: True) if waiter is None else waiter.alive
+        begin = lambda job: self._begin(job, Repairing(job.comparison, self._queues, self._asks_chat, alive) if repairs else None)
+        job = self.jobs.start(self.key(ask, instances), lambda: self._job(ask, instances), again, begin)
         if waiter is None:
             job.kept = True
         else:
@@ -156,8 +161,8 @@ class Engine:
         job.comparison = Comparison(ask, [Lane(i, LaneRun(ask, i.line, self.models, self._prefixes)) for i in instances])
         return job
 
-    def _begin(self, job: Job) -> None:
-        Comparing(job.comparison, self.models, self._queues, self._asks_chat).start(job)
+    def _begin(self, job: Job, after: Repairing | None) -> None:
+        Comparing(job.comparison, self.models, self._queues, self._asks_chat, after).start(job)
 
     def _asks_chat(self, instance: Instance) -> bool:
         """Whether a language model, or a program of the person's own, is asked while retrieving: what may take long waits in a queue apart.

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.engine import Comparison, Lane
+from core.comparing import ENDED, Comparison, Lane
 from core.evaluation.contrast import Spoken, contrast
 from core.evaluation.explanation import Explained, explained
-from core.jobs import CANCELLED, DONE, FAILED
-
-ENDED = (DONE, FAILED, CANCELLED)
 
 
 @dataclass(frozen=True)
@@ -33,6 +30,16 @@ def explain(comparison: Comparison) -> Verdict:
         for name, lane, one in zip(lane_names(comparison), lanes, told)
     ]
     return Verdict(contrast(spoken, answers), tuple(told))
+
+
+def best_repair(comparison: Comparison) -> tuple[int, str] | None:
+    """The lane whose repair brings most, of several the first, and a label that names the lane; None where no change helps."""
+    found = [(-lane.repair.right / lane.repair.of, i) for i, lane in enumerate(comparison.lanes) if lane.repair is not None]
+    if not found:
+        return None
+    lane = min(found)[1]
+    label = comparison.lanes[lane].repair.label
+    return lane, f"Repair {lane_names(comparison)[lane]}: {label[:1].lower()}{label[1:]}"
 
 
 def lane_names(comparison: Comparison) -> list[str]:

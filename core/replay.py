@@ -41,7 +41,7 @@ def comparison(finished: Finished) -> Comparison:
     for lane in finished.lanes:
         run = LaneRun(ask, lane.instance.line, Titles(lane.model), states=list(lane.states))
         text = "Cancelled" if lane.status == CANCELLED else ""
-        lanes.append(Lane(lane.instance, run, lane.status, text, lane.error, lane.answer, lane.retrieved))
+        lanes.append(Lane(lane.instance, run, lane.status, text, lane.error, lane.answer, lane.retrieved, lane.repair))
     return Comparison(ask, lanes)
 
 
@@ -79,4 +79,4 @@ def _lane(lane: Lane, model: bool) -> FinishedLane:
     role = next((operator.role for operator in lane.instance.line if operator.stage == "generate"), None)
     title = lane.run.models.title(role) if role and model else None
     status = lane.status if lane.status in (DONE, FAILED) else CANCELLED
-    return FinishedLane(lane.instance, lane.states, status, lane.error, lane.answer, lane.retrieved, title)
+    return FinishedLane(lane.instance, lane.states, status, lane.error, lane.answer, lane.retrieved, title, lane.repair)

@@ -49,6 +49,18 @@ class Prefixes:
                 self._states.popitem(last=False)
 
 
+class Layered(Prefixes):
+    """States kept apart from others, which are read as well; for runs that are only tried."""
+
+    def __init__(self, below: Prefixes):
+        super().__init__()
+        self._below = below
+
+    def get(self, key: tuple) -> State | None:
+        state = super().get(key)
+        return self._below.get(key) if state is None else state
+
+
 @dataclass
 class Progress:
     """What a lane tells while it runs: `started(operator words)`, `advanced(text, fraction)`, `reached(state)`, `text(piece)`."""

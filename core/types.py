@@ -149,6 +149,19 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Repair:
+    """A line changed in one step, and what it was seen to bring: `right` of `of` known answers, by the graph reader.
+
+    `spec` is the canonical text of the line, `label` says the change and what it brings: `Keep 75 nodes → 5 of 5`.
+    """
+
+    spec: str
+    label: str
+    right: int
+    of: int
+
+
+@dataclass(frozen=True)
 class Report:
     """What a language model wrote about a community: its text, of whose communities it is (names of the question's
     entities), and how many members the community has."""

@@ -103,7 +103,7 @@ def ask(opened, lanes) -> HopscopeError | None:
         link_entities(opened)
         question = Question(state.question, entities=tuple(state.entities), answers=tuple(state.answers), hops=state.get("hops"))
         asked = engine().ask(opened, question, seed=state.seed, reader=state.reader, model=state.model)
-        job = engine().compare(asked, lanes, waiter=waiter("compare"))
+        job = engine().compare(asked, lanes, waiter=waiter("compare"), repairs=True)
     except HopscopeError as error:
         return error
     state.job = job.key
@@ -117,17 +117,18 @@ def draw(on_screen: Shown) -> None:
     """The board, drawn again while its job runs."""
     job = on_screen.job
     running = job is not None and not job.ended
+    repairing = job is not None and job.comparison.repairing
 
-    @st.fragment(run_every=POLL if running else None)
+    @st.fragment(run_every=POLL if running or repairing else None)
     def follow() -> None:
-        if running and "sent" in st.session_state and st.session_state.sent[0] == on_screen.key:
+        if (running or repairing) and "sent" in st.session_state and st.session_state.sent[0] == on_screen.key:
             job.changed(st.session_state.sent[1], NEWS)
         if job is not None:
             ending(job)
         ended = job is None or job.ended
         told = {**payload(on_screen), "editable": True, "most_lanes": MOST_LANES}
         react(on_screen.comparison, board(show_thumbs(on_screen.comparison, told) if ended else told, key="board"))
-        if running and ended:
+        if (running and ended) or (repairing and not job.comparison.repairing):
             st.rerun()
 
     follow()

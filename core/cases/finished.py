@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from core.errors import BadInput, BadParameter, shorten
@@ -11,7 +11,7 @@ from core.instances.catalogue import Instance
 from core.operators import OPERATORS
 from core.operators.text import parse_line
 from core.snapshot import ExcerptGraph, excerpt, freeze_all, thaw_all
-from core.types import Question, State
+from core.types import Question, Repair, State
 
 VERSION = 1
 ENDS = ("done", "failed", "cancelled")
@@ -30,6 +30,7 @@ class FinishedLane:
     answer: str = ""
     retrieved: bool = True
     model: str | None = None
+    repair: Repair | None = None  # a change of one step that was seen to bring more
 
     @property
     def state(self) -> State | None:
@@ -101,6 +102,7 @@ def _lane(lane: FinishedLane) -> dict[str, Any]:
         "answer": lane.answer,
         "retrieved": lane.retrieved,
         "model": lane.model,
+        **({"repair": asdict(lane.repair)} if lane.repair else {}),
         "states": len(lane.states),
     }
 
@@ -124,10 +126,21 @@ def _lanes(told: Sequence[Mapping[str, Any]], states: list[State]) -> tuple[Fini
         ends = {key: texts.pop(key) for key in ("status", "answer")}
         error, model = (_typed(row, key, str | None) for key in ("error", "model"))
         instance = Instance(line=line, method=_typed(row, "method", str) if "method" in row else "", **texts)
-        lanes.append(FinishedLane(instance, part, error=error, model=model, retrieved=_typed(row, "retrieved", bool), **ends))
+        retrieved = _typed(row, "retrieved", bool)
+        lanes.append(FinishedLane(instance, part, error=error, model=model, retrieved=retrieved, repair=_repair(row), **ends))
     if at != len(states):
         raise ValueError("more states than lanes have")
     return tuple(lanes)
+
+
+def _repair(row: Mapping[str, Any]) -> Repair | None:
+    """The change that was seen to help, if one was. Raises as `parse_line` where its line cannot be read."""
+    if "repair" not in row:
+        return None
+    told = row["repair"]
+    spec, label = (_typed(told, key, str) for key in ("spec", "label"))
+    parse_line(spec)
+    return Repair(spec, label, _typed(told, "right", int), _typed(told, "of", int))
 
 
 def _check(state: State) -> None:

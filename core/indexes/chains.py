@@ -124,6 +124,12 @@ def chain_index(
     return index
 
 
+def at_hand(graph: Graph, encoder, steps: int, direction: str = "graph") -> bool:
+    """Whether the graph's chains were encoded before, so that asking for them takes no time."""
+    key = (graph.digest, fingerprint(encoder), steps, graph.resolve(direction))
+    return key in _held or _file(graph, key).exists()
+
+
 def prepare(graph: Graph, encoder, steps: int, progress: Tell, check: Callable[[], None]) -> None:
     """The graph's chains encoded anew and kept; what was kept stays until then. Raises as `chain_index`."""
     key = (graph.digest, fingerprint(encoder), steps, graph.resolve("graph"))

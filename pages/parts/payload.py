@@ -11,7 +11,7 @@ from core.engine import Comparison, Lane
 from core.evaluation.fate import fate
 from core.evaluation.lost import lost_paths
 from core.evaluation.survival import STAGES, funnel, right
-from core.explain import Verdict, explain
+from core.explain import Verdict, best_repair, explain
 from core.graph.lookup import names
 from core.instances.catalogue import Instance
 from core.jobs import CANCELLED, DONE, FAILED
@@ -45,11 +45,12 @@ class Board:
             self._shared, self._ready = self._draw(), ready
         shared, told = self._shared, self._verdict(statuses)
         lanes = [self._lane(i, lane, status, shared) for i, (lane, status) in enumerate(zip(comparison.lanes, statuses))]
-        for lane, one in zip(lanes, told.lanes):
-            lane["verdict_text"] = None if one is None else {"stage": one.stage, "head": one.head, "text": one.text}
+        for lane, one, drawn in zip(comparison.lanes, told.lanes, lanes):
+            drawn["verdict_text"] = None if one is None else {"stage": one.stage, "head": one.head, "text": one.text}
+            drawn["repair"] = None if lane.repair is None else {"label": lane.repair.label}
         return {
             "question": comparison.ask.question.text,
-            "verdict": {"text": told.text, "repair": None} if told.text else None,
+            "verdict": {"text": told.text, "repair": _repair(comparison)} if told.text else None,
             "lanes": lanes,
             "layout": shared["layout"],
             "paths": shared["paths"],
@@ -248,6 +249,12 @@ def _operator(step: Step) -> dict[str, Any]:
         "sizes": dict(step.sizes),
         "notes": list(step.notes),
     }
+
+
+def _repair(comparison: Comparison) -> dict[str, Any] | None:
+    """The change that brings most, with the number of its lane."""
+    best = best_repair(comparison)
+    return None if best is None else {"lane": best[0], "label": best[1]}
 
 
 def _verdict(count: int | None, answers: tuple[str, ...]) -> dict[str, int] | None:
