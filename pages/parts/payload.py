@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.engine import Comparison, Lane
+from core.evaluation.evidence import evidence
 from core.evaluation.fate import fate
 from core.evaluation.lost import lost_paths
 from core.evaluation.survival import STAGES, funnel, right
@@ -34,6 +35,7 @@ class Board:
         self._comparison = comparison
         self._ready: tuple[int, ...] | None = None
         self._shared: dict[str, Any] = {}
+        self._rests: dict[int, tuple[tuple, list[dict[str, Any]]]] = {}  # of each lane: what it was made from, and evidence
         self._explained: tuple[tuple, Verdict] | None = None
 
     def payload(self) -> dict[str, Any]:
@@ -52,6 +54,7 @@ class Board:
             "question": comparison.ask.question.text,
             "verdict": {"text": told.text, "repair": _repair(comparison)} if told.text else None,
             "lanes": lanes,
+            "evidence": {drawn["id"]: self._evidence(lane, shared) for drawn, lane in zip(lanes, comparison.lanes) if lane.retrieved},
             "layout": shared["layout"],
             "paths": shared["paths"],
             "fates": shared["fates"],
@@ -64,6 +67,17 @@ class Board:
         if self._explained is None or self._explained[0] != now:
             self._explained = (now, explain(self._comparison))
         return self._explained[1]
+
+    def _evidence(self, lane: Lane, shared: dict[str, Any]) -> list[dict[str, Any]]:
+        """What the words of a lane's answers rest on; of the paths only those that the board knows."""
+        keys, answer = shared["keys"], lane.answer or lane.state.answer or ""
+        now = (len(lane.states), answer, id(keys))
+        if self._rests.get(id(lane), (None,))[0] != now:
+            found = evidence(self._comparison.graph, lane.state, answer)
+            known = lambda paths: [keys[path] for path in paths if path in keys]
+            told = [{"text": e.text, "node": e.node, "paths": known(e.paths), "prompt": list(e.lines)} for e in found]
+            self._rests[id(lane)] = (now, told)
+        return self._rests[id(lane)][1]
 
     def _state(self, lane: Lane) -> State:
         """What a lane has retrieved, once it has; drawing every operator's state would cost more than it tells."""
@@ -91,6 +105,7 @@ class Board:
         nodes = self._nodes([path for path, k in keys.items() if k in told], list(keys))
         layout = self._layout(nodes, keys)
         return {
+            "keys": keys,
             "best": best,
             "missed": missed,
             "stories": stories,

@@ -68,3 +68,19 @@ def test_the_beams_story_is_told_hop_by_hop(payload):
     (story,) = payload["lanes"][1]["stories"]
     assert [frame["title"] for frame in story["frames"]] == ["hop 1", "hop 2"]
     assert all(len(frame["paths"]) <= 4 <= frame["considered"] for frame in story["frames"])
+
+
+def test_the_words_of_an_answer_name_drawn_paths_and_lines_of_the_prompt(payload):
+    found = payload["evidence"]["lane-0"]
+    assert set(payload["evidence"]) == {"lane-0", "lane-1", "lane-2"} and payload["evidence"]["lane-2"] == []
+    assert [one["text"] for one in found] == payload["lanes"][0]["reader"]
+    lines = "\n".join(message["content"] for message in payload["lanes"][0]["prompt"]).split("\n")
+    for one in found:
+        assert all(payload["paths"][key]["nodes"][-1] == one["node"] for key in one["paths"])
+        assert all(one["text"] in lines[place] for place in one["prompt"])
+    assert any(one["paths"] and one["prompt"] for one in found)
+
+
+def test_the_sentences_and_what_is_not_known_of_repairs(payload):
+    assert payload["verdict"]["text"] and payload["verdict"]["repair"] is None  # none were asked for
+    assert all(lane["verdict_text"]["head"].endswith(":") and lane["repair"] is None for lane in payload["lanes"])
