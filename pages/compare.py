@@ -18,7 +18,7 @@ from pages.parts.lanes import act, chosen, dialog
 from pages.parts.payload import Board, idle
 from pages.parts.permalink import MOST_LANES, write_link
 from pages.parts.presenting import present, presenting
-from pages.parts.session import engine, graph, instances, opened_graph, waiter
+from pages.parts.session import engine, graph, graph_name, instances, opened_graph, waiter
 from pages.parts.sharing import share
 from pages.parts.text import plain
 from pages.parts.thumbs import press_thumb, show_thumbs
@@ -126,7 +126,7 @@ def draw(on_screen: Shown) -> None:
         if job is not None:
             ending(job)
         ended = job is None or job.ended
-        told = {**payload(on_screen), "editable": True, "most_lanes": MOST_LANES}
+        told = {**payload(on_screen), "editable": True, "most_lanes": MOST_LANES, "ways": ["walk", "start"]}
         react(on_screen.comparison, board(show_thumbs(on_screen.comparison, told) if ended else told, key="board"))
         if (running and ended) or (repairing and not job.comparison.repairing):
             st.rerun()
@@ -159,6 +159,17 @@ def react(comparison: Comparison, clicked) -> None:
     if clicked.lane is not None:
         act(int(clicked.lane["lane"]), clicked.lane["do"])
         st.rerun()
+    if clicked.go is not None:
+        go(comparison.graph, int(clicked.go["node"]), clicked.go["to"])
+
+
+def go(opened, node: int, to: str) -> None:
+    """From a node's panel to its neighbourhood, or to the same question from this entity."""
+    name = opened.node_name(node)
+    if to == "walk":
+        st.switch_page("pages/graphs.py", query_params={"entity": name, "graph": graph_name()})
+    st.session_state.entities, st.session_state.submitted = [name], True
+    st.rerun()
 
 
 def drawing(on_screen: Shown) -> Board:

@@ -1,11 +1,12 @@
 // One answer of a lane: who says it, its text as it streams, and how much of it is right.
 
 import { button, changed, el, setHidden, setText } from "./dom.js";
+import { evidenceText } from "./evidence.js";
+import { toneOf } from "./words.js";
 
-function verdictTag(verdict) {
+function verdictTag(verdict, same) {
   const { right, of } = verdict;
-  const tone = right >= of ? "good" : right > 0 ? "warn" : "bad";
-  const tag = el("span", `tag tag-${tone}`, `${right} of ${of}`);
+  const tag = el("span", `tag tag-${same ? "same" : toneOf(verdict)}`, `${right} of ${of}`);
   tag.title = `${right} of ${of} known answers are in it`;
   return tag;
 }
@@ -28,12 +29,12 @@ export function voice(kind) {
   const memo = {};
   const measure = () => setHidden(more, !body.classList.contains("open") && body.scrollHeight <= body.clientHeight + 2);
   new ResizeObserver(measure).observe(body);
-  const show = (visible, name, words, verdict, streaming = false) => {
+  const show = (visible, { name, words, verdict, same = false, streaming = false, evidence = null }) => {
     setHidden(element, !visible);
     setText(label, name);
-    setText(text, words);
+    if (changed(memo, "words", [words, evidence])) text.replaceChildren(...evidenceText(words, evidence));
     setHidden(caret, !streaming);
-    if (changed(memo, "verdict", verdict)) tagPlace.replaceChildren(...(verdict ? [verdictTag(verdict)] : []));
+    if (changed(memo, "verdict", [verdict, same])) tagPlace.replaceChildren(...(verdict ? [verdictTag(verdict, same)] : []));
     if (visible) measure();
   };
   return { element, show };

@@ -1,16 +1,20 @@
 // The board: one to four lanes side by side, their graphs on one shared layout.
 //
-//   renderBoard(root, payload, {cytoscape, onNode, onThumb})
+//   renderBoard(root, payload, {cytoscape, ways, onGo, onThumb, onRepair})
 //
 // may be called again with a new payload on the same root; it changes only what differs. Every name is set as text.
 
-import { el, reconcile, setHidden, setText } from "./dom.js";
+import { agreement } from "./agree.js";
+import { changed, el, reconcile, setHidden } from "./dom.js";
 import { Lane } from "./lane.js";
 import { addLane } from "./lanetools.js";
 import { loadCytoscape } from "./load.js";
-import { Replay } from "./replay.js";
+import { Panel } from "./panel.js";
+import { Pointing } from "./pointing.js";
+import { Band } from "./said.js";
+import { Tabs } from "./tabs.js";
 import { Theme } from "./theme.js";
-import { fateText, list } from "./words.js";
+import { list } from "./words.js";
 
 const boards = new WeakMap();
 
@@ -30,7 +34,8 @@ export default function streamlitBoard(component) {
   const { data, parentElement, setTriggerValue } = component;
   const options = {
     cytoscape: globalThis.cytoscape,
-    onNode: (id) => setTriggerValue("node", id),
+    onGo: (go) => setTriggerValue("go", go),
+    onRepair: (lane) => setTriggerValue("repair", lane),
     onThumb: (thumb) => setTriggerValue("thumb", thumb),
     onLane: (told) => setTriggerValue("lane", told),
   };
@@ -51,38 +56,22 @@ class Board {
     this.payload = {};
     this.options = {};
     this.view = { k: 1, x: 0, y: 0 };
-    this.hover = this.pin = this.focused = null;
+    this.memo = {};
+    this.revision = 0;
     this.element = el("div", "hb");
     this.laneBox = el("div", "lanes");
     this.adding = addLane(() => this.options.onLane?.({ lane: this.lanes.size, do: "add" }));
     this.live = el("div", "sr-only");
     this.live.setAttribute("aria-live", "polite");
     this.theme = new Theme(this.element, () => this.applyTheme());
-    this.replay = new Replay(this);
-    this.element.append(this.laneBox, this.adding, this.replay.element, this.live, this.theme.probe);
+    this.panel = new Panel(this);
+    this.band = new Band(this);
+    this.tabs = new Tabs(this, this.laneBox);
+    this.element.append(this.band.element, this.tabs.element, this.laneBox, this.adding, this.live, this.theme.probe, this.panel.element);
     root.append(this.element);
-    this.listen();
-  }
-
-  listen() {
-    const { element } = this;
-    const keyAt = (event) => event.target.closest?.("[data-path]")?.dataset.path ?? null;
-    element.addEventListener("pointerover", (event) => event.pointerType !== "touch" && this.setHover(keyAt(event)));
-    element.addEventListener("pointerleave", () => this.setHover(null));
-    element.addEventListener("focusin", (event) => {
-      this.focused = event.target.matches?.(":focus-visible") ? keyAt(event) : null;
-      this.refresh(true);
-    });
-    element.addEventListener("focusout", () => {
-      this.focused = null;
-      this.refresh();
-    });
-    element.addEventListener("click", (event) => {
-      const key = keyAt(event);
-      if (key) this.setPin(this.pin === key ? null : key);
-    });
-    this.onKey = (event) => event.key === "Escape" && this.clear();
-    document.addEventListener("keydown", this.onKey);
+    this.pointing = new Pointing(this);
+    this.onResize = () => this.fit();
+    addEventListener("resize", this.onResize);
     document.fonts?.ready.then(() => {
       for (const lane of this.lanes.values()) lane.graph.placeLabels();
     });
@@ -92,20 +81,64 @@ class Board {
     if (this.gone) return;
     const before = this.payload;
     this.payload = payload ?? {};
-    this.options = options;
+    this.options = { ...options, ways: this.payload.ways };
     this.forget(before);
     this.element.dataset.question = this.payload.question ?? "";
+    this.element.classList.toggle("present", Boolean(this.payload.present));
+    this.element.classList.toggle("untitled", Boolean(this.payload.untitled));
     this.applyTheme();
+    this.agreed = agreement(this);
+    this.revise();
+    this.band.update();
     this.renderLanes();
+    this.tabs.update();
+    this.panel.update();
     this.turn(list(this.payload.lanes).some((lane) => lane.status === "running" || lane.status === "answering"));
-    this.replay.update();
-    this.refresh();
+    this.fit();
+    this.pointing.refresh();
+  }
+
+  // For a room: the height that is given, else what the window leaves under the lanes' top.
+  fit() {
+    if (!this.payload.present) return;
+    const left = innerHeight - this.laneBox.getBoundingClientRect().top - 12;
+    this.element.style.setProperty("--height", `${Number(this.payload.height) || Math.max(440, Math.min(left, innerHeight))}px`);
+  }
+
+  // Counts what all lanes depend on; a lane whose data and count stay the same is left as it is.
+  revise() {
+    const { lanes, verdict, question, ...shared } = this.payload;
+    const agreed = Object.values(this.agreed).map((part) => (part instanceof Set ? [...part] : part));
+    const spans = list(lanes).map((lane) => lane.spans);
+    const { cytoscape, problem, onRepair } = this.options;
+    if (changed(this.memo, "shared", [shared, agreed, spans, this.more, this.knowsAnswers, Boolean(cytoscape), problem, Boolean(onRepair)])) this.revision += 1;
+  }
+
+  // Whether only the few nodes that tell the story are drawn.
+  get few() {
+    return Boolean(this.payload.present) && !this.more;
+  }
+
+  // The replay that plays is the only one.
+  play(replay) {
+    this.pointing.pin = null;
+    for (const lane of this.lanes.values()) if (lane.replay !== replay) lane.replay.stop();
+  }
+
+  showMore() {
+    this.more = !this.more;
+    this.setView({ k: 1, fit: true });
+    this.update(this.payload, this.options);
+  }
+
+  get calm() {
+    return globalThis.matchMedia("(prefers-reduced-motion: reduce)").matches;
   }
 
   // Keys and ids may come back with another meaning: what they meant before is let go, and so is the zoom.
   forget(before) {
     const same = (key) => JSON.stringify(before.paths?.[key]?.steps) === JSON.stringify(this.path(key)?.steps);
-    for (const name of ["hover", "pin", "focused"]) if (!this.path(this[name]) || !same(this[name])) this[name] = null;
+    this.pointing.forget((key) => !this.path(key) || !same(key));
     const old = new Set(list(before.layout?.nodes).map((node) => node.id));
     const nodes = list(this.payload.layout?.nodes);
     if (old.size && nodes.length && !nodes.some((node) => old.has(node.id))) this.setView({ k: 1, fit: true });
@@ -116,7 +149,7 @@ class Board {
     if (busy === Boolean(this.ticking)) return;
     clearInterval(this.ticking);
     this.ticking = null;
-    if (!busy || globalThis.matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    if (!busy || this.calm) return;
     let tick = 0;
     this.ticking = setInterval(() => {
       tick += 1;
@@ -133,12 +166,10 @@ class Board {
       const view = new Lane(this);
       view.element.lane = view;
       return view.element;
-    }, (node, lane) => {
-      kept.set(lane.id, node.lane);
-      node.lane.update(lane);
-    });
+    }, (node, lane) => kept.set(lane.id, node.lane));
     for (const [id, lane] of this.lanes) if (kept.get(id) !== lane) lane.destroy();
     this.lanes = kept;
+    lanes.forEach((lane, number) => kept.get(lane.id).update(lane, number));
     setHidden(this.adding, !this.editable || lanes.length >= (this.payload.most_lanes ?? 4));
   }
 
@@ -160,45 +191,6 @@ class Board {
 
   get knowsAnswers() {
     return list(this.payload.lanes).some((lane) => lane.funnel) || list(this.payload.layout?.nodes).some((node) => node.role === "answer");
-  }
-
-  setHover(key) {
-    clearTimeout(this.hoverTimer);
-    if (key === this.hover) return;
-    // leaving waits a little, so that going from row to row does not flash
-    this.hoverTimer = setTimeout(() => {
-      this.hover = key;
-      this.refresh();
-    }, key ? 0 : 90);
-  }
-
-  setPin(key) {
-    this.pin = key;
-    if (!key) this.hover = this.focused = null;
-    this.refresh(true);
-  }
-
-  clear() {
-    this.hover = this.pin = this.focused = null;
-    this.replay.stop();
-    this.refresh();
-  }
-
-  // Shows the path under the pointer, the focused, the pinned one, or the frame of the replay.
-  refresh(speak = false) {
-    const key = [this.hover, this.focused, this.pin].find((candidate) => this.path(candidate)) ?? null;
-    const frame = key ? null : this.replay.frame();
-    for (const lane of this.lanes.values()) lane.show(key, frame && frame.lane === lane.data.id ? frame.paths : null);
-    for (const row of this.element.querySelectorAll("[data-path]")) {
-      row.classList.toggle("active", row.dataset.path === key);
-      row.classList.toggle("pinned", row.dataset.path === this.pin);
-      row.setAttribute("aria-pressed", String(row.dataset.path === this.pin));
-    }
-    if (speak && key) setText(this.live, this.spoken(key));
-  }
-
-  spoken(key) {
-    return list(this.payload.lanes).map((lane) => `${lane.title}: ${fateText(this.fate(key, lane.id))}`).join(". ");
   }
 
   setView(view) {
@@ -223,10 +215,12 @@ class Board {
 
   destroy() {
     this.gone = true;
-    clearTimeout(this.hoverTimer);
+    this.pointing.destroy();
+    removeEventListener("resize", this.onResize);
     clearInterval(this.ticking);
     cancelAnimationFrame(this.viewFrame);
-    document.removeEventListener("keydown", this.onKey);
+    this.panel.close();
+    this.tabs.destroy();
     this.theme.destroy();
     for (const lane of this.lanes.values()) lane.destroy();
     this.element.remove();

@@ -1,18 +1,29 @@
 // The foot of a lane: its operators and its prompt, folded away.
 
 import { button, el, setText } from "./dom.js";
-import { count, list, plural, seconds } from "./words.js";
+import { count, list, plural, seconds, sized } from "./words.js";
 
+// A part folded away, whose content is made when it is first opened.
 export function disclosure(title) {
   const fact = el("span", "fact");
   const body = el("div", "disclosed");
   const element = el("details", "", el("summary", "", el("span", "", title), fact), body);
+  let make = null;
+  const draw = () => {
+    if (!element.open || !make) return;
+    body.replaceChildren(make());
+    make = null;
+  };
+  element.addEventListener("toggle", draw);
   return {
     element,
-    fill(text, content) {
+    body,
+    fill(text, making) {
       setText(fact, text);
-      body.replaceChildren(content);
+      make = making;
+      draw();
     },
+    note: (text) => setText(fact, text),
   };
 }
 
@@ -31,7 +42,7 @@ function operatorRows(operator) {
   const tokens = operator.tokens_in || operator.tokens_out ? `${count(operator.tokens_in ?? 0)} + ${count(operator.tokens_out ?? 0)}` : "";
   const name = el("td", "", el("b", "", operator.label ?? ""));
   const main = el("tr", "", name, el("td", "", seconds(operator.seconds)), el("td", "", operator.calls ? count(operator.calls) : ""), el("td", "", tokens));
-  const facts = Object.entries(operator.sizes ?? {}).map(([what, size]) => `${count(size)} ${what}`);
+  const facts = Object.entries(operator.sizes ?? {}).map(([what, size]) => sized(size, what));
   if (operator.texts) facts.push(`${plural(operator.texts, "text")} encoded`);
   const lines = [operator.detail, facts.join(" · "), ...list(operator.notes)].filter(Boolean);
   const more = el("td", "", ...lines.map((line, index) => el("div", index && index >= lines.length - list(operator.notes).length ? "note" : "", line)));
@@ -45,7 +56,13 @@ export function promptView(messages) {
     setTimeout(() => setText(copy, "Copy"), 1600);
   });
   copy.setAttribute("aria-label", "Copy the prompt");
-  const parts = messages.flatMap((message) => [el("h5", "", message.role ?? ""), el("pre", "", message.content ?? "")]);
+  let number = 0;
+  const lines = (content) => String(content).split("\n").flatMap((text, index) => {
+    const line = el("span", "line", text);
+    line.dataset.line = String(number++);
+    return index ? ["\n", line] : [line];
+  });
+  const parts = messages.flatMap((message) => [el("h5", "", message.role ?? ""), el("pre", "", ...lines(message.content ?? ""))]);
   const box = el("div", "messages", ...parts);
   box.tabIndex = 0;
   box.setAttribute("role", "region");

@@ -5,14 +5,14 @@ import { list } from "./words.js";
 
 const STAGES = ["graph", "subgraph", "paths", "prompt", "answer"];
 
-// One bar per stage; without numbers as long as they are not known.
-export function funnelStages(funnel) {
-  return (funnel || STAGES.map((stage) => ({ stage, alive: null, of: null, lost: [] }))).map(funnelStage);
+// One bar per stage; without numbers as long as they are not known, grey where all lanes have the same.
+export function funnelStages(funnel, agreed) {
+  return (funnel || STAGES.map((stage) => ({ stage, alive: null, of: null, lost: [] }))).map((part) => funnelStage(part, agreed.has(part.stage)));
 }
 
-function funnelStage({ stage, alive, of, lost }) {
+function funnelStage({ stage, alive, of, lost }, same) {
   const known = alive !== null && alive !== undefined && of;
-  const tone = !known ? "none" : alive >= of ? "good" : alive > 0 ? "warn" : "bad";
+  const tone = !known ? "none" : same ? "same" : alive >= of ? "good" : alive > 0 ? "warn" : "bad";
   const fill = el("i");
   fill.style.height = known ? `${Math.max(5, (100 * alive) / of)}%` : "0";
   const bar = el("span", `bar bar-${tone}`, fill, list(lost).length ? el("span", "lost-mark", `−${lost.length}`) : null);

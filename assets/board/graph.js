@@ -6,17 +6,22 @@ import { idOf, setClasses, setData } from "./items.js";
 import { layLabels, roomySteps } from "./labels.js";
 import { laneMarks } from "./marks.js";
 import { Pointer } from "./pointer.js";
-import { stylesheet } from "./style.js";
-import { count, list, plural } from "./words.js";
+import { FullScreen } from "./full.js";
+import { LARGE, SMALL, stylesheet } from "./style.js";
+import { count, laneName, list, plural } from "./words.js";
 
 const PAD = { left: 30, right: 30, top: 22, bottom: 24 };
+const WIDE_PAD = { left: 44, right: 52, top: 24, bottom: 30 };
+const FEW_PAD = { left: 28, right: 108, top: 18, bottom: 30 }; // names stand to the right
 
 export class Graph {
   constructor(board, lane) {
     this.board = board;
     this.lane = lane;
     this.memo = {};
-    this.focus = { key: null, fate: null, frame: null };
+    this.focus = { key: null, fate: null, frame: null, node: null };
+    this.clicked = null;
+    this.size = SMALL;
     this.canvas = el("div", "canvas");
     this.message = el("p", "graph-message quiet");
     this.tip = el("div", "tip");
@@ -25,14 +30,33 @@ export class Graph {
     this.stage.setAttribute("role", "img");
     this.drawn = el("span", "drawn");
     this.fate = el("span", "fate");
+    this.screen = new FullScreen(this);
+    this.more = button("tool", "", "", () => board.showMore());
     this.tools = el("span", "tools",
-      button("tool", "−", "Zoom out in every lane (Ctrl + wheel)", () => board.zoom(1 / 1.4)),
-      button("tool", "+", "Zoom in in every lane (Ctrl + wheel)", () => board.zoom(1.4)),
-      button("tool fit", "Fit", "Show the whole graph in every lane", () => board.setView({ k: 1, fit: true })));
-    this.element = el("section", "graph", this.stage, el("div", "strip", el("span", "strip-text", this.drawn, this.fate), this.tools));
+      button("tool zoom", "−", "Zoom out in every lane (Ctrl + wheel)", () => board.zoom(1 / 1.4)),
+      button("tool zoom", "+", "Zoom in in every lane (Ctrl + wheel)", () => board.zoom(1.4)),
+      button("tool zoom fit", "Fit", "Show the whole graph in every lane", () => board.setView({ k: 1, fit: true })));
+    this.bar = el("div", "graph-bar", lane.replay.element, el("span", "tools", this.more, this.screen.button));
+    this.element = el("section", "graph", this.screen.title, this.bar, this.stage, el("div", "strip", el("span", "strip-text", this.drawn, this.fate), this.tools));
+    this.element.setAttribute("aria-label", "Graph");
     this.pointer = new Pointer(this);
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.canvas);
+  }
+
+  get full() {
+    return this.screen.on;
+  }
+
+  get large() {
+    return this.full || Boolean(this.board.payload.present);
+  }
+
+  // The nodes to draw: on the large picture of a room the few that tell the story, until more are asked for.
+  chosenNodes() {
+    const nodes = list(this.board.payload.layout?.nodes);
+    const few = this.board.few ? nodes.filter((node) => node.at).map((node) => ({ ...node, x: node.at[0], y: node.at[1] })) : [];
+    return few.length ? few : nodes;
   }
 
   update() {
@@ -43,13 +67,16 @@ export class Graph {
     setText(this.message, words);
     this.canvas.classList.toggle("empty", Boolean(words));
     setHidden(this.tools, Boolean(words));
+    setHidden(this.screen.button, Boolean(words));
     this.stage.tabIndex = words ? -1 : 0;
-    this.updateText(Boolean(words));
+    const nodes = this.chosenNodes();
+    this.updateText(Boolean(words), nodes);
     if (words || !cytoscape) return;
-    this.nodes = new Map(list(layout.nodes).map((node) => [node.id, node]));
+    this.nodes = new Map(nodes.map((node) => [node.id, node]));
     this.edges = new Map(list(layout.edges).filter((edge) => this.nodes.has(edge.source) && this.nodes.has(edge.target)).map((edge) => [edge.id, edge]));
     if (!this.cy) this.create(cytoscape);
-    if (changed(this.memo, "layout", layout)) {
+    this.rescale();
+    if (changed(this.memo, "layout", [nodes.map(({ id, x, y, role }) => [id, x, y, role]), [...this.edges.values()]])) {
       this.marks = this.memo.marks = null; // of nodes and edges that may be gone
       this.syncElements();
     }
@@ -66,25 +93,40 @@ export class Graph {
     return lane.graphless ? "No graph: the language model answers alone." : "The subgraph is empty.";
   }
 
-  updateText(empty) {
-    const { drawn, paths, title, nodes } = this.lane.data;
-    const all = drawn && drawn.nodes < drawn.of ? "; all path nodes kept" : "";
-    setText(this.drawn, drawn && !empty ? `drawn ${count(drawn.nodes)} of ${plural(drawn.of, "node")}${all}` : "");
+  updateText(empty, nodes) {
+    const { drawn, paths } = this.lane.data;
+    const own = new Set(list(this.lane.data.nodes));
+    const shown = nodes.filter((node) => own.has(node.id)).length;
+    setText(this.drawn, drawn && !empty ? (shown < drawn.of ? `${count(shown)} of ${plural(drawn.of, "node")} shown` : plural(drawn.of, "node")) : "");
+    const all = list(this.board.payload.layout?.nodes).length;
+    setHidden(this.more, !this.board.payload.present || empty || !list(this.board.payload.layout?.nodes).some((node) => node.at));
+    setText(this.more, this.board.few ? `${count(all - nodes.length)} more` : "Fewer");
+    this.more.title = this.board.few ? `Show ${plural(all - nodes.length, "more node")} in every lane` : "Show only the nodes that tell the story";
+    this.more.setAttribute("aria-label", this.more.title);
     this.stage.setAttribute("aria-label", empty
       ? this.message.textContent
-      : `Graph of ${title}: ${plural(list(nodes).length, "node")}, ${plural(list(paths).length, "path")}. Plus and minus zoom, arrows move, 0 fits.`);
+      : `Graph of ${laneName(this.lane.data)}: ${plural(shown, "node")}, ${plural(list(paths).length, "path")}. Plus and minus zoom, arrows move, 0 fits, Enter tells about a node.`);
   }
 
   create(cytoscape) {
     this.cy = cytoscape({
-      container: this.canvas, style: stylesheet(this.board.theme.colours, this.board.theme.font), layout: { name: "preset" },
+      container: this.canvas, style: stylesheet(this.board.theme.colours, this.board.theme.font, this.size), layout: { name: "preset" },
       userZoomingEnabled: false, userPanningEnabled: false, boxSelectionEnabled: false, autoungrabify: true, autounselectify: true,
       minZoom: 1, maxZoom: 1,
     });
   }
 
   restyle() {
-    this.cy?.style().fromJson(stylesheet(this.board.theme.colours, this.board.theme.font)).update();
+    this.cy?.style().fromJson(stylesheet(this.board.theme.colours, this.board.theme.font, this.size)).update();
+  }
+
+  // Small in a lane, large on the whole screen and for a room.
+  rescale() {
+    const size = this.large ? LARGE : SMALL;
+    if (size === this.size) return;
+    this.size = size;
+    this.restyle();
+    this.place(true);
   }
 
   syncElements() {
@@ -129,9 +171,10 @@ export class Graph {
     const height = canvas.clientHeight;
     if (!cy || !this.base || !width || !height) return;
     const { k, x, y } = board.view;
+    const pad = this.board.few ? FEW_PAD : this.large ? WIDE_PAD : PAD;
     if (changed(this.memo, "scale", [k, width, height]) || force) {
       this.places = new Map([...this.base].map(([id, at]) => [id, {
-        x: Math.round((PAD.left + at.x * (width - PAD.left - PAD.right)) * k), y: Math.round((PAD.top + at.y * (height - PAD.top - PAD.bottom)) * k),
+        x: Math.round((pad.left + at.x * (width - pad.left - pad.right)) * k), y: Math.round((pad.top + at.y * (height - pad.top - pad.bottom)) * k),
       }]));
       cy.batch(() => cy.nodes().positions((node) => this.places.get(idOf(node)) ?? { x: 0, y: 0 }));
       this.placeLabels();
@@ -139,10 +182,16 @@ export class Graph {
     cy.pan({ x: Math.round(x * width), y: Math.round(y * height) });
   }
 
-  show(key, fate, frame) {
-    if (!changed(this.memo, "focus", [key, fate, frame])) return;
-    this.focus = { key, fate, frame };
+  // What something points at: a path by its key, the paths of a frame, a node.
+  show(focus) {
+    if (!changed(this.memo, "focus", focus)) return;
+    this.focus = focus;
     if (this.cy && !this.canvas.classList.contains("empty")) this.paint();
+  }
+
+  markClicked(id) {
+    this.clicked = id;
+    if (this.cy && this.nodes) this.paint();
   }
 
   say(text, fate) {
@@ -168,7 +217,7 @@ export class Graph {
     const { k, x, y } = this.board.view;
     const still = k === 1 && !x && !y;
     const bounds = still ? { x1: 3, y1: 2, x2: this.canvas.clientWidth - 3, y2: this.canvas.clientHeight - 2 } : null;
-    const steps = roomySteps(this);
+    const steps = this.board.few ? new Map() : roomySteps(this); // few nodes stand in columns, a hop each
     const labels = layLabels(this, bounds, steps);
     this.cy.batch(() => {
       this.cy.nodes().forEach((node) => setData(node, labels.get(idOf(node)) ?? { label: "", mx: 0, my: 0 }));
@@ -177,6 +226,7 @@ export class Graph {
   }
 
   destroy() {
+    this.screen.leave();
     cancelAnimationFrame(this.glideFrame);
     this.observer.disconnect();
     this.cy?.destroy();

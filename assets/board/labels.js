@@ -1,9 +1,10 @@
-// Labels of a graph: in order of weight, each where it covers least; the light ones give way.
+// Labels of a graph: in order of weight, each beside its node where it covers nothing; one that finds no such place is left out.
 
 import { beads, fitIn, middle, overlap, square } from "./geometry.js";
-import { LABEL } from "./style.js";
+import { nodeRadius } from "./style.js";
 
 const measurer = document.createElement("canvas").getContext("2d");
+const SHORTER = [1, 0.84, 0.7, 0.5]; // of the longest a label may be, tried in this order
 
 function elide(text, font, most) {
   measurer.font = font;
@@ -14,14 +15,14 @@ function elide(text, font, most) {
   return `${letters.slice(0, keep).join("").trimEnd()}…`;
 }
 
-function labelWeight(mark) {
+function labelWeight(mark, large) {
   const has = (name) => mark.split(" ").includes(name);
   if (has("dim")) return has("question") ? 1 : 0;
-  if (has("lit")) return 9;
+  if (has("lit") || has("picked")) return 9;
   if (has("question")) return 8;
-  if (has("best")) return 7;
-  if (has("answer")) return has("ghost") && !has("lost") ? 3 : 6;
-  return has("path") ? 4 : 0;
+  if (has("answer")) return has("ghost") && !has("lost") ? 3 : 7;
+  if (has("best")) return 6;
+  return has("path") ? 4 : large ? 2 : 0;
 }
 
 // Step numbers of the edges long enough to carry one.
@@ -30,52 +31,65 @@ export function roomySteps(graph) {
     const edge = graph.edges.get(id);
     if (!edge) return false;
     const [from, to] = [graph.places.get(edge.source), graph.places.get(edge.target)];
-    return Math.hypot(from.x - to.x, from.y - to.y) >= (/best|lit/.test(graph.marks.edges.get(id)) ? 26 : 44);
+    return Math.hypot(from.x - to.x, from.y - to.y) >= (/best|lit/.test(graph.marks.edges.get(id)) ? 26 : 44) * graph.size.node;
   }));
 }
 
 export function layLabels(graph, bounds, steps) {
-  const font = `500 ${LABEL}px ${graph.board.theme.font}`;
-  const most = Math.max(64, Math.min(130, graph.canvas.clientWidth * 0.36));
-  const taken = [];
-  const dots = [...graph.places].filter(([id]) => !/dim/.test(graph.marks.nodes.get(id) ?? "")).map(([id, at]) => square(at, nodeRadius(graph.marks.nodes.get(id) ?? "") + 1));
+  const { size } = graph;
+  const markOf = (id) => graph.marks.nodes.get(id) ?? "";
+  const most = Math.max(72, Math.min(graph.large ? 210 : 140, graph.canvas.clientWidth * 0.38));
+  const box = (id, at) => square(at, nodeRadius(markOf(id), size) + 1);
+  const hard = [...graph.places].filter(([id]) => /question|answer|best|lit/.test(markOf(id)) && !/dim/.test(markOf(id)) || /question|answer/.test(markOf(id))).map(([id, at]) => [id, box(id, at)]);
+  const soft = [...graph.places].filter(([id]) => !/dim/.test(markOf(id))).map(([id, at]) => box(id, at));
   const badges = [...steps.keys()].map((id) => graph.edges.get(id))
-    .map((edge) => square(middle(graph.places.get(edge.source), graph.places.get(edge.target)), 7));
-  badges.push(...[...graph.marks.edges].filter(([, mark]) => /path|lit/.test(mark) && !/dim/.test(mark))
-    .flatMap(([id]) => beads(graph.places.get(graph.edges.get(id).source), graph.places.get(graph.edges.get(id).target))));
-  const ordered = [...graph.nodes.values()].map((node) => ({ node, weight: labelWeight(graph.marks.nodes.get(node.id) ?? "") }))
+    .map((edge) => square(middle(graph.places.get(edge.source), graph.places.get(edge.target)), 7 * size.node));
+  const lines = [...graph.marks.edges].filter(([, mark]) => /path|lit/.test(mark) && !/dim/.test(mark))
+    .flatMap(([id]) => beads(graph.places.get(graph.edges.get(id).source), graph.places.get(graph.edges.get(id).target)));
+  const ordered = [...graph.nodes.values()].map((node) => ({ node, weight: labelWeight(markOf(node.id), graph.large) }))
     .filter((entry) => entry.weight > 0).sort((one, two) => two.weight - one.weight);
+  const taken = [];
   const labels = new Map();
   for (const { node, weight } of ordered) {
-    const text = elide(node.name, font, most);
-    const width = measurer.measureText(text).width + 4;
-    const spot = bestSpot(graph.places.get(node.id), nodeRadius(graph.marks.nodes.get(node.id)), width, bounds, taken, dots, badges);
-    if (weight < 6 && (spot.covered > 0 || spot.crossed > 0.3)) continue;
-    taken.push(spot.box);
-    labels.set(node.id, { label: text, mx: spot.dx, my: spot.dy });
+    const font = `${/question/.test(markOf(node.id)) ? 600 : 500} ${size.label}px ${graph.board.theme.font}`;
+    const blocked = [...taken, ...hard.filter(([id]) => id !== node.id).map(([, square]) => square)];
+    for (const part of SHORTER) {
+      const text = elide(node.name, font, most * part);
+      const width = measurer.measureText(text).width + 6;
+      const spot = bestSpot({ at: graph.places.get(node.id), radius: nodeRadius(markOf(node.id), size), width, height: size.label + 5, bounds, columns: graph.board.few, first: /question/.test(markOf(node.id)), blocked, soft, badges, lines });
+      if (!spot || (weight < 6 && !graph.large && spot.crossed > 0.4)) continue;
+      taken.push(spot.box);
+      labels.set(node.id, { label: text, mx: spot.dx, my: spot.dy });
+      break;
+    }
   }
   return labels;
 }
 
-function nodeRadius(mark) {
-  if (/question|answer/.test(mark)) return 9;
-  return /path|lit|best/.test(mark) ? 6.5 : 4;
-}
-
-function bestSpot(at, radius, width, bounds, taken, dots, badges) {
-  const height = LABEL + 4;
+// Of the places around a node the cheapest that covers no label and no mark; null where there is none.
+function bestSpot({ at, radius, width, height, bounds, columns, first, blocked, soft, badges, lines }) {
   const down = radius + height / 2 + 1;
   const side = radius + width / 2 + 2;
-  const half = width / 2 - 6;
-  const spots = [[0, down], [0, -down], [side, 0], [-side, 0], [half, down], [-half, down], [half, -down], [-half, -down], [0, down + height], [0, -down - height]];
+  const half = width / 2 - radius;
+  const near = [[0, down], [0, -down], [side, 0], [-side, 0], [half, down], [-half, down], [half, -down], [-half, -down],
+    [side, height / 2], [-side, height / 2], [side, -height / 2], [-side, -height / 2]];
+  const far = [[0, down + 7], [0, -down - 7], [half, down + 7], [-half, down + 7], [half, -down - 7], [-half, -down - 7]];
+  const area = width * height;
+  const order = !columns ? [...near, ...far] : first ? firstColumn(side, half, down) : [[side, 0], [side, height / 2], [side, -height / 2], [0, down], [0, -down]];
   let best = null;
-  spots.forEach(([dx, dy], index) => {
+  order.forEach(([dx, dy], index) => {
     const spot = fitIn({ x: at.x + dx, y: at.y + dy }, width, height, bounds);
-    const covered = overlap(spot.box, taken) / (width * height);
     const moved = Math.hypot(spot.x - at.x - dx, spot.y - at.y - dy);
-    const crossed = (overlap(spot.box, dots) + overlap(spot.box, badges)) / (width * height);
-    const cost = covered * 10 + crossed * 4 + index * 0.04 + moved * 0.01;
-    if (!best || cost < best.cost) best = { cost, covered, crossed, box: spot.box, dx: Math.round(spot.x - (width - 4) / 2) + (width - 4) / 2 - at.x, dy: Math.round(spot.y - at.y) };
+    const own = overlap(spot.box, [square(at, radius)]);
+    if (moved > width * 0.6 || own > 3 || overlap(spot.box, blocked) > 0) return;
+    const crossed = (overlap(spot.box, soft) * 2 + overlap(spot.box, badges) * 2 + overlap(spot.box, lines) * (columns && !first ? 0.1 : 1)) / area;
+    const cost = crossed * 4 + index * 0.04 + moved * 0.01;
+    if (!best || cost < best.cost) best = { cost, crossed, box: spot.box, dx: Math.round(spot.x - (width - 6) / 2) + (width - 6) / 2 - at.x, dy: Math.round(spot.y - at.y) };
   });
   return best;
+}
+
+// The first column has its place to itself: above or below its mark, as far as its edges ask for.
+function firstColumn(side, half, down) {
+  return [...[0, 14, 28, 42, 56].flatMap((more) => [[half, down + more], [half, -down - more]]), [side, 0]];
 }

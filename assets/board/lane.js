@@ -7,8 +7,12 @@ import { funnelStages } from "./funnel.js";
 import { Graph } from "./graph.js";
 import { laneTools } from "./lanetools.js";
 import { rowList } from "./paths.js";
+import { Replay } from "./replay.js";
+import { Said } from "./said.js";
 import { thumbs } from "./thumbs.js";
-import { fateText, list, plural, score } from "./words.js";
+import { Progress, Times } from "./times.js";
+import { sameFate } from "./agree.js";
+import { fateText, laneName, list, plural, score } from "./words.js";
 
 const SIGNS = { idle: "", waiting: "", running: "", answering: "", done: "✓", failed: "!", cancelled: "×" };
 
@@ -21,7 +25,10 @@ export class Lane {
     this.board = board;
     this.memo = {};
     this.data = {};
+    this.replay = new Replay(board, this);
     this.graph = new Graph(board, this);
+    this.said = new Said(board);
+    this.times = new Times(board);
     this.buildHead();
     this.buildAnswer();
     this.funnel = el("section", "funnel");
@@ -29,7 +36,7 @@ export class Lane {
     this.buildPaths();
     this.buildFoot();
     this.error = el("p", "error");
-    this.element = el("article", "lane", this.head, this.answer, this.funnel, this.graph.element, this.paths, this.error, this.foot);
+    this.element = el("article", "lane", this.head, this.answer, this.funnel, this.graph.element, this.said.element, this.times.element, this.paths, this.error, this.foot);
   }
 
   buildHead() {
@@ -42,7 +49,8 @@ export class Lane {
     this.status = el("p", "status", this.sign, this.statusText);
     this.status.setAttribute("role", "status");
     this.tools = laneTools((what) => this.board.options.onLane?.({ lane: this.board.indexOf(this), do: what }));
-    this.head = el("header", "head", el("h3", "", this.title, this.number), this.subtitle, el("div", "head-row", this.status, this.tools.element));
+    this.progress = new Progress();
+    this.head = el("header", "head", el("h3", "", this.title, this.number), this.subtitle, el("div", "head-row", this.status, this.tools.element), this.progress.element);
   }
 
   buildAnswer() {
@@ -59,8 +67,14 @@ export class Lane {
     this.pathNote = el("p", "quiet");
     this.lostTitle = el("h4", "", "Known answers lost here");
     this.gone = rowList("ul", 3, "lost answer");
-    this.paths = el("section", "paths", this.best.element, this.pathNote, this.lostTitle, this.gone.element);
+    this.kept = el("div", "", this.best.element, this.pathNote, this.lostTitle, this.gone.element);
+    this.paths = el("section", "paths", this.replay.list, this.kept);
     this.paths.setAttribute("aria-label", "Paths");
+  }
+
+  // While the story plays its paths stand in the place of those that were kept.
+  foldPaths() {
+    setHidden(this.kept, this.replay.playing);
   }
 
   buildFoot() {
@@ -70,25 +84,30 @@ export class Lane {
     this.foot = el("footer", "foot", this.cost, this.operators.element, this.prompt.element);
   }
 
-  update(data) {
+  update(data, number) {
     this.data = data;
+    if (!changed(this.memo, "data", [data, number, this.board.revision])) return;
     const failed = data.status === "failed";
     this.element.dataset.status = data.status ?? "waiting";
-    this.element.setAttribute("aria-label", data.title ?? "");
+    this.element.setAttribute("aria-label", laneName(data));
     this.updateHead();
-    for (const part of [this.answer, this.funnel, this.graph.element, this.paths]) setHidden(part, failed);
+    for (const part of [this.answer, this.funnel, this.graph.element, this.paths, this.said.element, this.times.element]) setHidden(part, failed);
     setHidden(this.error, !failed);
     setText(this.error, failed ? data.error || "This lane failed." : "");
     this.updateFoot();
     if (failed) return;
     this.updateAnswer();
     this.updateFunnel();
+    this.replay.update();
+    this.foldPaths();
     this.graph.update();
+    this.said.update(data, number);
+    this.times.update(data);
     this.updatePaths();
   }
 
   updateHead() {
-    const { title, number, subtitle, status, status_text: text } = this.data;
+    const { title, number, subtitle, status, status_text: text, progress } = this.data;
     setText(this.title, title);
     setText(this.number, number);
     setHidden(this.number, !number);
@@ -97,6 +116,9 @@ export class Lane {
     setHidden(this.subtitle, !subtitle);
     setText(this.sign, SIGNS[status] ?? "");
     setText(this.statusText, text || STATUS_WORDS[status] || "");
+    this.status.classList.toggle("sr-only", status === "done");
+    this.progress.update(this.pending ? progress : null);
+    this.status.classList.toggle("told", Boolean(this.pending && progress));
   }
 
   get pending() {
@@ -116,8 +138,10 @@ export class Lane {
     const { reader, reader_verdict: readerVerdict, answer, model, verdict, status } = this.data;
     const names = Array.isArray(reader);
     const spoken = answer !== null && answer !== undefined;
-    this.reader.show(names, "Graph reader", names ? reader.join(", ") || "no answer" : "", readerVerdict);
-    this.model.show(spoken || status === "answering", model || "Language model", answer ?? "", verdict, status === "answering");
+    const evidence = this.board.payload.evidence?.[this.data.id] ?? null;
+    const same = this.board.agreed.verdict;
+    this.reader.show(names, { name: "Graph reader", words: names ? reader.join(", ") || "no answer" : "", verdict: readerVerdict, same: same && !verdict, evidence });
+    this.model.show(spoken || status === "answering", { name: model || "Language model", words: answer ?? "", verdict, same, streaming: status === "answering", evidence });
     setHidden(this.noAnswer, names || spoken || status === "answering");
     setText(this.noAnswer, this.pending ? "No answer yet" : "No answer");
     this.thumbs.show(this.data.thumb);
@@ -126,17 +150,18 @@ export class Lane {
   updateFunnel() {
     const { funnel } = this.data;
     const known = this.board.knowsAnswers;
-    if (!changed(this.memo, "funnel", [funnel, known, this.pending])) return;
-    this.funnel.replaceChildren(...(funnel || known ? funnelStages(funnel) : [el("p", "quiet", "Known answers not given")]));
+    const { stages } = this.board.agreed;
+    if (!changed(this.memo, "funnel", [funnel, known, this.pending, [...stages]])) return;
+    this.funnel.replaceChildren(...(funnel || known ? funnelStages(funnel, stages) : [el("p", "quiet", "Known answers not given")]));
   }
 
   updatePaths() {
-    const { paths, lost, id } = this.data;
+    const { paths, lost, id, found } = this.data;
     const rows = list(paths).map((entry) => ({
       key: entry.key, lead: score(entry.score), path: this.board.path(entry.key),
-      fate: this.board.fate(entry.key, id) ?? { fate: "found", text: `rank ${entry.rank}` },
+      fate: this.board.fate(entry.key, id) ?? { fate: "found", text: `rank ${entry.rank}` }, same: sameFate(this.board, entry.key),
     }));
-    this.best.show(rows);
+    this.best.show(rows, found);
     setHidden(this.pathNote, rows.length > 0);
     setText(this.pathNote, this.pathsNote());
     const gone = list(lost).map((entry) => ({
@@ -159,16 +184,33 @@ export class Lane {
     setHidden(this.foot, !cost && !list(operators).length && !list(prompt).length);
     setHidden(this.operators.element, !list(operators).length);
     setHidden(this.prompt.element, !list(prompt).length);
-    if (changed(this.memo, "operators", operators)) this.operators.fill(plural(list(operators).length, "step"), operatorTable(list(operators)));
-    if (changed(this.memo, "prompt", [prompt, tokens])) {
-      this.prompt.fill(tokens === null || tokens === undefined ? "" : plural(tokens, "token"), promptView(list(prompt)));
-    }
+    if (changed(this.memo, "operators", operators)) this.operators.fill(plural(list(operators).length, "step"), () => operatorTable(list(operators)));
+    this.promptFact = tokens === null || tokens === undefined ? "" : plural(tokens, "token");
+    if (changed(this.memo, "prompt", [prompt, tokens])) this.prompt.fill(this.promptFact, () => promptView(list(prompt)));
   }
 
-  show(key, framePaths) {
+  // `word` is the evidence of a word of this lane's answer, `node` what any word or pointer is on.
+  show({ key, word, node }) {
     const fate = key ? this.board.fate(key, this.data.id) : null;
-    this.graph.show(key, fate?.fate ?? null, framePaths);
+    const frame = word ? list(word.paths).filter((one) => this.board.path(one)) : key ? null : this.replay.frame();
+    this.graph.show({ key, fate: fate?.fate ?? null, frame, node });
     this.graph.say(key ? fateText(fate) : null, fate?.fate ?? "");
+    this.showLines(word ? list(word.prompt) : []);
+  }
+
+  showLines(lines) {
+    if (!changed(this.memo, "lines", lines)) return;
+    this.prompt.note(lines.length ? `${lines.length === 1 ? "line" : "lines"} ${lines.slice(0, 4).map((line) => line + 1).join(", ")}${lines.length > 4 ? " …" : ""} of the prompt` : this.promptFact);
+    this.prompt.element.classList.toggle("lit", lines.length > 0);
+    const wanted = new Set(lines.map(String));
+    let first = null;
+    for (const line of this.prompt.body.querySelectorAll(".line")) {
+      const lit = wanted.has(line.dataset.line);
+      line.classList.toggle("lit", lit);
+      first ??= lit ? line : null;
+    }
+    const box = first?.closest(".messages");
+    if (box) box.scrollTop += first.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 3;
   }
 
   destroy() {

@@ -7,26 +7,39 @@ export function laneMarks(graph) {
   const { data } = lane;
   const inside = { nodes: new Set(list(data.nodes)), edges: new Set(list(data.edges)) };
   const top = list(data.paths).map((entry) => board.path(entry.key)).filter(Boolean);
-  const shown = focus.key ? [board.path(focus.key)] : focus.frame ? focus.frame.map((key) => board.path(key)).filter(Boolean) : null;
-  const best = members(shown && !focus.key ? shown : top.slice(0, 1));
+  const shown = shownPaths(board, focus);
+  const best = members(shown && focus.frame ? shown : top.slice(0, 1));
   const all = members(top);
   const alive = data.alive ? new Set(data.alive) : all.nodes; // known answers on any kept path, shown in the list or not
   const lit = shown ? members(shown) : null;
+  if (lit && focus.node !== null) lit.nodes.add(focus.node);
   const tone = focus.key ? `tone-${focus.fate ?? "unknown"}` : "";
   const marks = { nodes: new Map(), edges: new Map(), steps: stepNumbers(shown ?? top) };
   const light = (kind, id) => (!lit ? "" : lit[kind].has(id) ? `lit ${tone}` : "dim");
+  const { agreed } = board;
   for (const node of graph.nodes.values()) {
     const path = all.nodes.has(node.id);
     const lost = node.role === "answer" && !alive.has(node.id) && lane.retrieved ? "lost" : "";
     const ghost = !path && !inside.nodes.has(node.id) ? "ghost" : "";
-    marks.nodes.set(node.id, `${node.role ?? "plain"} ${path ? "path" : ""} ${best.nodes.has(node.id) ? "best" : ""} ${lost} ${ghost} ${light("nodes", node.id)}`);
+    const same = path && agreed.nodes.has(node.id) ? "same" : "";
+    const picked = node.id === graph.clicked ? "picked" : "";
+    marks.nodes.set(node.id, `${node.role ?? "plain"} ${path ? "path" : ""} ${best.nodes.has(node.id) ? "best" : ""} ${lost} ${ghost} ${same} ${picked} ${light("nodes", node.id)}`);
   }
   for (const edge of graph.edges.values()) {
     const path = all.edges.has(edge.id);
     const ghost = !path && !inside.edges.has(edge.id) ? "ghost" : "";
-    marks.edges.set(edge.id, `${path ? "path" : ""} ${best.edges.has(edge.id) ? "best" : ""} ${ghost} ${light("edges", edge.id)}`);
+    const top1 = best.edges.has(edge.id);
+    const same = path && agreed.edges.has(edge.id) && (!top1 || agreed.best.has(edge.id)) ? "same" : "";
+    marks.edges.set(edge.id, `${path ? "path" : ""} ${top1 ? "best" : ""} ${ghost} ${same} ${light("edges", edge.id)}`);
   }
   return marks;
+}
+
+// The paths that something points at: one by its key, those of a frame, or those that a word of the answer rests on.
+function shownPaths(board, { key, frame, node }) {
+  if (key) return [board.path(key)];
+  if (frame) return frame.map((one) => board.path(one)).filter(Boolean);
+  return node === null ? null : [];
 }
 
 function members(paths) {

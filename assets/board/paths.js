@@ -1,15 +1,18 @@
 // Lists of paths: one row each, with the path's fate.
 
 import { button, changed, el, reconcile, setHidden, setText } from "./dom.js";
-import { list, plural } from "./words.js";
+import { count, list, plural } from "./words.js";
 
 function pathSteps(path) {
   const parts = [];
   list(path?.steps).forEach((step, index) => {
     if (index) parts.push(" ");
     if (index % 2 === 0) return parts.push(el("b", "", step));
+    const words = list(path.words)[(index - 1) / 2];
     const backward = list(path.forward)[(index - 1) / 2] === false;
-    parts.push(el("span", "relation", ...breakable(step), backward ? " ←" : null));
+    const relation = words === undefined ? el("span", "relation", ...breakable(step), backward ? " ←" : null) : el("span", "relation", words);
+    if (words !== undefined && words !== step) relation.title = step;
+    parts.push(relation);
   });
   return parts;
 }
@@ -26,9 +29,10 @@ export function makeRow() {
   return el("li", "", row);
 }
 
-export function patchRow(item, { key, lead, path, fate, name }) {
+export function patchRow(item, { key, lead, path, fate, name, same = false }) {
   const row = item.firstChild;
-  if (!changed(row.memo, "row", [key, lead, path, fate, name])) return;
+  if (!changed(row.memo, "row", [key, lead, path, fate, name, same])) return;
+  row.classList.toggle("same", same);
   const [leadPart, steps, fatePart] = row.children;
   if (key && path) row.dataset.path = key;
   else delete row.dataset.path;
@@ -44,6 +48,7 @@ export function rowList(tag, few, noun) {
   const rows = el(tag, "rows");
   let open = false;
   let size = 0;
+  let whole = {};
   const more = button("more", "", "", () => {
     open = !open;
     fold();
@@ -51,12 +56,16 @@ export function rowList(tag, few, noun) {
   const fold = () => {
     [...rows.children].forEach((item, index) => setHidden(item, !open && index >= few));
     setHidden(more, size <= few);
-    setText(more, open ? "Show fewer" : `Show all ${plural(size, noun)}`);
+    const kept = whole.kept > size ? `${count(size)} of ${plural(whole.kept, noun)}` : `all ${plural(size, noun)}`;
+    const all = whole.ranked > (whole.kept ?? size) ? `${kept} kept of ${count(whole.ranked)}` : kept;
+    setText(more, open ? "Show fewer" : `Show ${all}`);
     more.setAttribute("aria-expanded", String(open));
   };
   const element = el("div", "row-list", rows, more);
-  const show = (items) => {
+  // `total` says of how many these are the first: those that were kept, and those that were ranked before.
+  const show = (items, total = null) => {
     size = items.length;
+    whole = total ?? {};
     setHidden(element, !size);
     reconcile(rows, items, (item, index) => item.key ?? `none-${index}`, makeRow, patchRow);
     fold();

@@ -20,7 +20,10 @@ export class Pointer {
     stage.addEventListener("pointermove", (event) => (this.drag ? this.moveDrag(event) : this.point(event)));
     stage.addEventListener("pointerup", (event) => this.endDrag(event));
     stage.addEventListener("pointercancel", () => (this.drag = null));
-    stage.addEventListener("pointerleave", () => this.hideTip());
+    stage.addEventListener("pointerleave", () => {
+      this.hideTip();
+      this.board.pointing.setNode(null);
+    });
     stage.addEventListener("keydown", (event) => this.key(event));
   }
 
@@ -39,6 +42,7 @@ export class Pointer {
     if (event.key === "+" || event.key === "=") this.board.zoom(1.25);
     else if (event.key === "-") this.board.zoom(1 / 1.25);
     else if (event.key === "0") this.board.setView({ k: 1, fit: true });
+    else if (event.key === "Enter") this.nextNode();
     else if (moves[event.key]) this.board.setView({ k: view.k, x: view.x + moves[event.key][0], y: view.y + moves[event.key][1] });
     else return;
     event.preventDefault();
@@ -66,7 +70,21 @@ export class Pointer {
     this.drag = null;
     this.stage.classList.remove("dragging");
     const hit = clicked ? this.nodeAt(event) : null;
-    if (hit) this.board.options.onNode?.(hit.id);
+    if (hit) this.board.panel.open(hit, this.graph, { x: event.clientX, y: event.clientY });
+  }
+
+  // Enter goes from node to node by their labels, the question's first.
+  nextNode() {
+    const { graph } = this;
+    if (!graph.cy) return;
+    const labelled = [...graph.nodes.values()].filter((node) => graph.cy.getElementById(`n${node.id}`).data("label"))
+      .sort((one, two) => (two.role === "question") - (one.role === "question") || one.x - two.x || one.y - two.y);
+    const next = labelled[labelled.findIndex((node) => node.id === this.reached) + 1] ?? labelled[0];
+    if (!next) return;
+    this.reached = next.id;
+    const box = this.stage.getBoundingClientRect();
+    const at = graph.places.get(next.id);
+    this.board.panel.open(next, graph, { x: box.left + at.x + this.board.view.x * box.width, y: box.top + at.y + this.board.view.y * box.height });
   }
 
   fraction(event) {
@@ -106,11 +124,12 @@ export class Pointer {
     if (!this.graph.cy) return;
     const node = this.nodeAt(event);
     const edge = node ? null : this.edgeAt(event);
-    this.stage.classList.toggle("on-node", Boolean(node && this.board.options.onNode));
+    this.stage.classList.toggle("on-node", Boolean(node));
+    this.board.pointing.setNode(node?.id ?? null);
     if (node) return this.showTip(event, [node.name, this.nodeNote(node)]);
     if (!edge) return this.hideTip();
     const name = (id) => this.graph.nodes.get(id)?.name ?? "";
-    this.showTip(event, [`${name(edge.source)} → ${name(edge.target)}`, edge.relation]);
+    this.showTip(event, [`${name(edge.source)} → ${name(edge.target)}`, edge.words && edge.words !== edge.relation ? `${edge.words} (${edge.relation})` : edge.relation]);
   }
 
   nodeNote(node) {

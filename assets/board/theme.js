@@ -2,7 +2,9 @@
 
 import { changed, el } from "./dom.js";
 
-const COLOURS = ["card", "text", "muted", "line", "node", "edge", "ghost", "path", "path-soft", "seed", "good", "warn", "bad", "on-path"];
+const COLOURS = [
+  "card", "canvas", "text", "muted", "line", "node", "edge", "ghost", "path", "path-soft", "same", "seed", "good", "warn", "bad", "on-path", "on-soft", "on-same", "accent",
+];
 
 export class Theme {
   constructor(element, onChange) {

@@ -5,6 +5,7 @@ const FATE_WORDS = { found: "found", dropped: "dropped", never: "never reached" 
 export const list = (value) => (Array.isArray(value) ? value : []);
 export const count = (number) => (number === null || number === undefined ? "–" : Number(number).toLocaleString("en-US"));
 export const plural = (number, word) => `${count(number)} ${word}${number === 1 ? "" : "s"}`;
+export const sized = (number, words) => `${count(number)} ${number === 1 ? words.replace(/s$/, "") : words}`;
 
 export function score(value) {
   if (value === null || value === undefined || !Number.isFinite(Number(value))) return "";
@@ -19,10 +20,28 @@ export function seconds(value) {
   return value < 0.01 && value > 0 ? "<0.01" : value.toFixed(value < 10 ? 2 : 1);
 }
 
+// A span of time for people: 0.02 s, 1.4 s, 38 s, 3 min.
+export function span(value) {
+  if (!Number.isFinite(value)) return "";
+  if (value >= 90) return `${Math.round(value / 60)} min`;
+  return value < 0.005 ? "0 s" : `${value.toFixed(value < 0.1 ? 2 : value < 10 ? 1 : 0)} s`;
+}
+
 export function fateText(fate) {
   if (!fate) return "not known yet";
   const word = FATE_WORDS[fate.fate] ?? "";
   const text = fate.text ?? "";
   if (!text) return word;
   return Object.values(FATE_WORDS).some((known) => text.toLowerCase().startsWith(known)) ? text : `${word}: ${text}`;
+}
+
+// A lane's name with the paper's own beside it.
+export const laneName = (lane) => [lane.title, lane.number].filter(Boolean).join(" · ");
+
+// The verdict on what a lane says in the end: of its model where one has answered, else of its reader.
+export const lastVerdict = (lane) => lane.verdict ?? lane.reader_verdict ?? null;
+
+export function toneOf(verdict) {
+  if (!verdict) return "";
+  return verdict.right >= verdict.of ? "good" : verdict.right > 0 ? "warn" : "bad";
 }

@@ -41,11 +41,15 @@ def _component():
 
 
 def board(payload: dict[str, Any], key: str) -> Any:
-    """The mounted board; ``result.node`` is the id of the node clicked in this run, else None, ``result.thumb`` says on
-    which lane's answer a thumb was pressed: ``{"lane": "lane-0", "verdict": "up" | "down" | "none"}``, and ``result.lane``
-    what is to be done with a lane: ``{"lane": 0, "do": "change" | "step" | "remove" | "add"}``, of a payload that is ``editable``.
+    """The mounted board; what was pressed in this run, else None:
+
+    - ``result.go``: in a node's panel, ``{"node": id, "to": "walk" | "start"}``; the panel has the buttons named in ``payload["ways"]``
+    - ``result.repair``: the number of the lane whose repair was asked for
+    - ``result.lane``: what is to be done with a lane: ``{"lane": 0, "do": "change" | "step" | "remove" | "add"}``, of a payload that is
+      ``editable``
+    - ``result.thumb``: ``{"lane": "lane-0", "verdict": "up" | "down" | "none"}``
 
     Cytoscape comes from ``static/`` and is fetched once by the browser, so a re-run sends the payload and two short sources.
     """
     nothing = lambda: None
-    return _component()(key=key, data=payload, on_node_change=nothing, on_thumb_change=nothing, on_lane_change=nothing)
+    return _component()(key=key, data=payload, on_go_change=nothing, on_repair_change=nothing, on_lane_change=nothing, on_thumb_change=nothing)

@@ -17,22 +17,21 @@ from pages.parts.thumbs import press_thumb, show_thumbs
 
 
 def finished_board(comparison: Comparison, key: str) -> Board:
-    """Draw the lanes as Compare does, with thumbs, and the bar of the entity that was clicked; what draws them.
+    """Draw the lanes as Compare does, with thumbs; what draws them. From a node's panel one may walk on where its graph is here.
 
     `comparison` is that of `core.replay.comparison`; `key` names the view, so that its layout is kept for the session.
     """
     state = st.session_state
     if state.get("finished", (None,))[0] != key:
         state.finished = (key, Board(comparison))
-        state.pop("finished_node", None)
     drawing: Board = state.finished[1]
-    clicked = board(show_thumbs(comparison, drawing.payload()), key="finished_board")
+    graph = comparison.graph
+    told = {**drawing.payload(), "ways": ["walk"] if graph.name in datasets() else []}
+    clicked = board(show_thumbs(comparison, told), key="finished_board")
     if clicked is not None:
         press_thumb(comparison, clicked.thumb)
-    if clicked is not None and clicked.node is not None:
-        state.finished_node = int(clicked.node)
-    if "finished_node" in state:
-        _node_bar(comparison.graph, state.finished_node)
+    if clicked is not None and clicked.go is not None and 0 <= (node := int(clicked.go["node"])) < graph.n_nodes:
+        st.switch_page("pages/graphs.py", query_params={"entity": graph.node_name(node), "graph": graph.name})
     return drawing
 
 
@@ -59,15 +58,3 @@ def report(comparison: Comparison, drawing: Board) -> str:
         "known answers": ", ".join(asked.question.answers),
     }
     return report_html(drawing.payload(), asked.question.text, meta)
-
-
-def _node_bar(graph, node: int) -> None:
-    """The clicked entity, and the way to its neighbourhood where the graph is here."""
-    if not 0 <= node < graph.n_nodes:
-        return
-    name = graph.node_name(node)
-    with st.container(horizontal=True, vertical_alignment="center", border=True):
-        st.text(f"{name} · {graph.degree(node):,} edges")
-        if graph.name in datasets():
-            query = {"entity": name, "graph": graph.name}
-            st.page_link("pages/graphs.py", label="Walk its neighbourhood", icon=":material/hub:", query_params=query)

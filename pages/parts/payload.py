@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
+from core.datasets.relations import relation_words, table_of
 from core.engine import Comparison, Lane
 from core.evaluation.evidence import evidence
 from core.evaluation.fate import fate
@@ -20,12 +19,10 @@ from core.operators import OPERATORS
 from core.operators.base import parameters
 from core.results import prompt_dict
 from core.types import Path, State, Step
-from pages.parts.layout import positions
+from pages.parts.picture import Picture, seen
 
 SHOWN_PATHS = 12  # a lane
 SHOWN_LOST = 6  # a lane
-DRAWN_NODES = 48  # of a comparison, where paths, seeds and answers do not need more
-MOST_NODES = 150
 
 
 class Board:
@@ -36,6 +33,9 @@ class Board:
         self._ready: tuple[int, ...] | None = None
         self._shared: dict[str, Any] = {}
         self._rests: dict[int, tuple[tuple, list[dict[str, Any]]]] = {}  # of each lane: what it was made from, and evidence
+        self._keys: dict[Path, str] = {}  # the same path keeps its key while lanes arrive
+        self._words = table_of(comparison.graph.name)
+        self._picture = Picture(comparison, self._words)
         self._explained: tuple[tuple, Verdict] | None = None
 
     def payload(self) -> dict[str, Any]:
@@ -79,31 +79,29 @@ class Board:
             self._rests[id(lane)] = (now, told)
         return self._rests[id(lane)][1]
 
-    def _state(self, lane: Lane) -> State:
-        """What a lane has retrieved, once it has; drawing every operator's state would cost more than it tells."""
-        return lane.state if lane.retrieved else State(self._comparison.ask.question, self._comparison.ask.seeds)
-
     def _draw(self) -> dict[str, Any]:
         """Everything that depends on what was retrieved: the paths to show, the nodes to draw, their places, the fates."""
         comparison, graph = self._comparison, self._comparison.graph
         keys: dict[Path, str] = {}
 
         def key(path: Path) -> str:
-            return keys.setdefault(path, f"p{len(keys)}")
+            keys[path] = self._keys.setdefault(path, f"p{len(self._keys)}")
+            return keys[path]
 
         lost = lost_paths(graph, [_states(lane) for lane in comparison.lanes], comparison.ask.question.answers)
         best, missed, stories = [], [], []
         for lane, gone in zip(comparison.lanes, lost):
-            ranking = self._state(lane).paths
+            ranking = seen(self._comparison, lane).paths
             head = ranking.head(SHOWN_PATHS) if ranking is not None else None
             best.append(
                 [] if head is None else [{"key": key(path), "rank": i + 1, "score": head.score(i)} for i, path in enumerate(head.items)]
             )
             missed.append([{"key": key(path), "answer": answer} for answer, path in gone[:SHOWN_LOST]])
-            stories.append([_story(step, key) for step in self._state(lane).trace if step.frames])
+            stories.append([_story(step, key) for step in seen(self._comparison, lane).trace if step.frames])
         told = {entry["key"] for part in (*best, *missed) for entry in part}
-        nodes = self._nodes([path for path, k in keys.items() if k in told], list(keys))
-        layout = self._layout(nodes, keys)
+        by_key = {k: path for path, k in keys.items()}
+        paths_of = lambda part: [[by_key[entry["key"]] for entry in lane] for lane in part]
+        layout = self._picture.layout(list(keys), paths_of(best), paths_of(missed))
         return {
             "keys": keys,
             "best": best,
@@ -115,56 +113,14 @@ class Board:
             "fates": {k: self._fates(path) for path, k in keys.items() if k in told},
         }
 
-    def _nodes(self, shown: list[Path], every: list[Path]) -> list[int]:
-        """The nodes to draw: seeds, answers, those on shown paths, on paths of the story, then the best-scored neighbours."""
-        comparison, graph = self._comparison, self._comparison.graph
-        chosen = dict.fromkeys(comparison.ask.seeds)
-        chosen |= dict.fromkeys(node for path in shown for node in path.nodes)
-        extracted = [part for lane in comparison.lanes if (part := self._state(lane).subgraph) is not None]
-        for answer in comparison.ask.question.answers:
-            chosen |= dict.fromkeys(n for n in names(graph).exact(answer) if any(n in subgraph for subgraph in extracted))
-        for node in (node for path in every for node in path.nodes):
-            if len(chosen) >= MOST_NODES:
-                break
-            chosen.setdefault(node)
-        for subgraph in extracted:
-            for node in _neighbours(graph, subgraph, chosen):
-                if len(chosen) >= DRAWN_NODES:
-                    break
-                chosen.setdefault(node)
-        return list(chosen)[: max(MOST_NODES, len({node for path in shown for node in path.nodes}))]
-
-    def _layout(self, nodes: list[int], keys: Iterable[Path]) -> dict[str, Any]:
-        from core.graph.neighbourhood import induced
-
-        comparison, graph = self._comparison, self._comparison.graph
-        if not nodes:
-            return {"nodes": [], "edges": []}
-        drawn = set(nodes)
-        edges = induced(graph, np.sort(np.asarray(nodes, np.int64)))
-        heads, relations, tails = (ids.tolist() for ids in graph.triples(edges))
-        edges = edges.tolist()
-        ends, kinds = dict(zip(edges, zip(heads, tails))), dict(zip(edges, relations))
-        used = {edge for path in keys for edge in path.edges if drawn.issuperset(path.nodes)}
-        within = [part for lane in comparison.lanes if (part := self._state(lane).subgraph) is not None]
-        edges = [e for e in edges if e in used or any(subgraph.has_edge(e) for subgraph in within)]
-        places = positions(nodes, [ends[e] for e in edges])
-        answers = {node for answer in comparison.ask.question.answers for node in names(graph).exact(answer)}
-        seeds = set(comparison.ask.seeds)
-        role = lambda node: "question" if node in seeds else "answer" if node in answers else "plain"
-        named = zip(nodes, graph.names(nodes))
-        relation = lambda edge: graph.relation_names[kinds[edge]]
-        return {
-            "nodes": [{"id": n, "name": name, "x": places[n][0], "y": places[n][1], "role": role(n)} for n, name in named],
-            "edges": [{"id": e, "source": ends[e][0], "target": ends[e][1], "relation": relation(e)} for e in edges],
-        }
-
     def _path(self, path: Path) -> dict[str, Any]:
         graph = self._comparison.graph
-        steps = [graph.node_name(path.start)]
-        for node, edge in zip(path.nodes[1:], path.edges):
-            steps += [graph.relation_name(edge), graph.node_name(node)]
-        return {"nodes": list(path.nodes), "edges": list(path.edges), "forward": list(path.forward), "steps": steps}
+        steps, words = [graph.node_name(path.start)], []
+        for node, edge, forward in zip(path.nodes[1:], path.edges, path.forward):
+            relation = graph.relation_name(edge)
+            steps += [relation, graph.node_name(node)]
+            words.append(relation_words(relation, forward, self._words))
+        return {"nodes": list(path.nodes), "edges": list(path.edges), "forward": list(path.forward), "steps": steps, "words": words}
 
     def _fates(self, path: Path) -> dict[str, dict[str, str]]:
         found = {}
@@ -175,7 +131,7 @@ class Board:
         return found
 
     def _lane(self, i: int, lane: Lane, status: str, shared: dict[str, Any]) -> dict[str, Any]:
-        graph, state = self._comparison.graph, self._state(lane)
+        graph, state = self._comparison.graph, seen(self._comparison, lane)
         subgraph = state.subgraph
         answers = self._comparison.ask.question.answers
         stages = {s.name: {"stage": s.name, "alive": len(s.alive), "of": s.of, "lost": list(s.lost)} for s in funnel(graph, state, answers)}
@@ -201,6 +157,7 @@ class Board:
             "nodes": drawn,
             "edges": [e["id"] for e in shared["layout"]["edges"] if subgraph is not None and subgraph.has_edge(e["id"])],
             "paths": shared["best"][i],
+            "found": None if state.paths is None else {"kept": len(state.paths), "ranked": _ranked(state)},
             "lost": shared["missed"][i],
             "stories": shared["stories"][i],
             "cost": cost(state.trace),
@@ -233,14 +190,20 @@ def _states(lane: Lane) -> tuple[State, ...]:
     return lane.states if lane.retrieved else ()
 
 
+def _ranked(state: State) -> int:
+    """How many paths the last operator that chose among them was given, at least those that were kept."""
+    given = [len(step.before_cut) for step in state.trace if step.before_cut is not None]
+    return max(len(state.paths or ()), given[-1] if given else 0)
+
+
 def cost(trace: Iterable[Step]) -> str:
     """What a run cost, in a few words: `0.9 s · 948 texts scored · 612 + 14 tokens`."""
     trace = list(trace)
     parts = [f"{sum(step.seconds for step in trace):.2f} s"] if trace else []
     texts = sum(step.usage.texts for step in trace)
     tokens_in, tokens_out = sum(s.usage.tokens_in for s in trace), sum(s.usage.tokens_out for s in trace)
-    parts += [f"{texts:,} texts scored"] if texts else []
-    parts += [f"{tokens_in:,} + {tokens_out:,} tokens"] if tokens_in + tokens_out else []
+    parts += [f"{texts:,} text{'s' * (texts != 1)} scored"] if texts else []
+    parts += [f"{tokens_in:,} + {tokens_out:,} token{'s' * (tokens_out != 1)}"] if tokens_in + tokens_out else []
     return " · ".join(parts)
 
 
@@ -274,15 +237,3 @@ def _repair(comparison: Comparison) -> dict[str, Any] | None:
 
 def _verdict(count: int | None, answers: tuple[str, ...]) -> dict[str, int] | None:
     return None if count is None else {"right": count, "of": len(set(answers))}
-
-
-def _neighbours(graph, subgraph, chosen: dict[int, None]) -> list[int]:
-    """Nodes of the subgraph that an edge joins to a chosen one, the best-scored first."""
-    heads, _, tails = graph.triples(subgraph.edges)
-    here = np.fromiter(chosen, np.int64, len(chosen))
-    beside = np.union1d(tails[np.isin(heads, here)], heads[np.isin(tails, here)])
-    beside = np.setdiff1d(beside, here)
-    if subgraph.scores is None or not len(beside):
-        return [int(node) for node in beside]
-    scores = subgraph.scores[np.searchsorted(subgraph.nodes, beside)]
-    return [int(beside[i]) for i in np.lexsort((beside, -scores))]

@@ -18,12 +18,13 @@ st.sidebar.write("Hopscope")
 @st.fragment(run_every=0.4)
 def lanes() -> None:
     turn = st.session_state["turn"] = st.session_state.get("turn", 0) + 1
-    data = board_payload.payload(3)
+    data = board_payload.told(3)
     data["lanes"][0]["answer"] = f"streamed {turn}"
-    clicked = board(data, key="board").node
-    if clicked is not None:
-        st.session_state["clicked"] = clicked
-    st.write(f"clicked: {st.session_state.get('clicked')}")
+    pressed = board(data, key="board")
+    for name in ("go", "repair"):
+        if pressed[name] is not None:
+            st.session_state[name] = pressed[name]
+        st.write(f"{name}: {st.session_state.get(name)}")
 
 
 lanes()

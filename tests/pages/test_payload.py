@@ -9,7 +9,8 @@ import pytest
 from core.engine import Engine
 from core.instances.catalogue import find
 from core.types import Question
-from pages.parts.payload import MOST_NODES, Board
+from pages.parts.payload import Board
+from pages.parts.picture import MOST_NODES
 
 LANES = (
     "EgoNetwork(hops=3) >> ShortestPaths() >> Rank(model='bm25', keep=40) >> Answer(paths=30)",

@@ -1,0 +1,43 @@
+// What the lanes agree on, so that it can be quiet, and what differs can have the colour.
+
+import { lastVerdict, list } from "./words.js";
+
+const alike = (values) => values.length > 1 && values.every((value) => value === values[0]);
+
+export function agreement(board) {
+  const lanes = list(board.payload.lanes).filter((lane) => lane.status !== "failed");
+  const stages = new Map();
+  for (const lane of lanes) {
+    for (const { stage, alive, of } of list(lane.funnel)) stages.set(stage, [...(stages.get(stage) ?? []), `${alive}/${of}`]);
+  }
+  const whole = (values) => values.length === lanes.length && alike(values);
+  const verdicts = lanes.map(lastVerdict);
+  const walked = lanes.filter((lane) => list(lane.paths).length).map((lane) => walkedBy(board, lane));
+  return {
+    stages: new Set([...stages].filter(([, values]) => whole(values)).map(([stage]) => stage)),
+    verdict: verdicts.every(Boolean) && whole(verdicts.map((verdict) => `${verdict.right}/${verdict.of}`)),
+    nodes: common(walked.map((one) => one.nodes)),
+    edges: common(walked.map((one) => one.edges)),
+    best: common(walked.map((one) => one.best)),
+  };
+}
+
+function walkedBy(board, lane) {
+  const paths = list(lane.paths).map((entry) => board.path(entry.key)).filter(Boolean);
+  return {
+    nodes: new Set(paths.flatMap((path) => list(path.nodes))),
+    edges: new Set(paths.flatMap((path) => list(path.edges))),
+    best: new Set(list(paths[0]?.edges)),
+  };
+}
+
+function common(sets) {
+  if (sets.length < 2) return new Set();
+  return new Set([...sets[0]].filter((id) => sets.every((set) => set.has(id))));
+}
+
+// Whether a path came to the same end in every lane that knows it.
+export function sameFate(board, key) {
+  const lanes = list(board.payload.lanes).filter((lane) => lane.status !== "failed");
+  return alike(lanes.map((lane) => board.fate(key, lane.id)?.fate ?? "none"));
+}

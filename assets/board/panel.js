@@ -1,0 +1,99 @@
+// The panel of a clicked node: how it is joined, what each lane made of it, and where to go with it.
+
+import { button, el } from "./dom.js";
+import { count, list, plural } from "./words.js";
+
+const WAYS = [["walk", "Walk its neighbourhood"], ["start", "Start from here"]];
+const ROLES = { question: "named in the question", answer: "known answer" };
+
+export class Panel {
+  constructor(board) {
+    this.board = board;
+    this.element = el("div", "panel");
+    this.element.setAttribute("role", "dialog");
+    this.element.hidden = true;
+    this.outside = (event) => event.composedPath().includes(this.element) || this.close();
+  }
+
+  // Opens beside a place on the page, in whatever fills the screen.
+  open(node, graph, at) {
+    this.id = node.id;
+    this.graph = graph;
+    this.at = at;
+    const host = graph.full ? graph.element : this.board.element;
+    if (this.element.parentNode !== host) host.append(this.element);
+    this.fill(node);
+    this.element.hidden = false;
+    this.place(host);
+    this.element.querySelector("button").focus({ preventScroll: true });
+    document.addEventListener("pointerdown", this.outside, true);
+    graph.markClicked(node.id);
+  }
+
+  get isOpen() {
+    return !this.element.hidden;
+  }
+
+  close() {
+    if (!this.isOpen) return false;
+    const held = this.element.contains(this.element.getRootNode().activeElement);
+    this.element.hidden = true;
+    document.removeEventListener("pointerdown", this.outside, true);
+    this.graph.markClicked(null);
+    if (held) this.graph.stage.focus({ preventScroll: true });
+    return true;
+  }
+
+  // After a new payload: the same node with what is known of it now.
+  update() {
+    if (!this.isOpen) return;
+    const node = this.graph.nodes?.get(this.id);
+    if (!node) return void this.close();
+    const text = JSON.stringify([node, this.board.options.ways]);
+    if (text !== this.drawn) this.fill(node);
+  }
+
+  fill(node) {
+    const { about } = node;
+    this.drawn = JSON.stringify([node, this.board.options.ways]);
+    this.element.setAttribute("aria-label", `About ${node.name}`);
+    const close = button("panel-close", "×", "Close", () => this.close());
+    const parts = [el("div", "panel-head", el("div", "", el("h4", "", node.name), ROLES[node.role] ? el("p", "quiet", ROLES[node.role]) : null), close)];
+    if (about) parts.push(...relationParts(about), el("h5", "", "In the lanes"), this.laneList(about));
+    const { ways: given, onGo } = this.board.options;
+    const ways = WAYS.filter(([way]) => onGo && list(given).includes(way));
+    if (ways.length) parts.push(el("div", "panel-ways", ...ways.map(([way, words]) => button("way", words, "", () => this.go(node, way)))));
+    this.element.replaceChildren(...parts);
+  }
+
+  go(node, to) {
+    this.close();
+    this.board.options.onGo?.({ node: node.id, to });
+  }
+
+  laneList(about) {
+    const rows = list(this.board.payload.lanes).map((lane) => {
+      const told = about.lanes?.[lane.id];
+      const row = el("li", told?.in ? "is-in" : "", el("b", "", [lane.title, lane.number].filter(Boolean).join(" · ")), el("span", "", told?.text || "not retrieved yet"));
+      return row;
+    });
+    return el("ul", "panel-lanes", ...rows);
+  }
+
+  place(host) {
+    const box = host.getBoundingClientRect();
+    const { offsetWidth: width, offsetHeight: height } = this.element;
+    const { x, y } = { x: this.at.x - box.left, y: this.at.y - box.top };
+    const beside = x + 18 + width <= box.width ? x + 18 : x - 18 - width >= 0 ? x - 18 - width : Math.max(0, box.width - width);
+    const lowest = Math.max(0, Math.min(box.height, innerHeight - box.top) - height - 6);
+    this.element.style.left = `${Math.round(beside)}px`;
+    this.element.style.top = `${Math.round(Math.max(Math.min(0, lowest), Math.max(-box.top + 6, Math.min(y - 40, lowest))))}px`;
+  }
+}
+
+function relationParts({ degree, relations, others, counted }) {
+  const some = counted < degree ? (counted ? `, ${count(counted)} of them here` : "") : "";
+  const rows = list(relations).map(([words, size]) => el("li", "", el("span", "", words), el("b", "", count(size))));
+  if (others) rows.push(el("li", "quiet", `and ${plural(others, "more relation")}`));
+  return [el("p", "panel-degree", `${plural(degree, "edge")}${some}`), ...(rows.length ? [el("ul", "panel-relations", ...rows)] : [])];
+}

@@ -1,0 +1,51 @@
+// Verdicts in words: one for all lanes above them, one for each lane under its graph, and buttons that repair what went wrong.
+
+import { button, changed, el, setHidden } from "./dom.js";
+import { lastVerdict, toneOf } from "./words.js";
+
+export class Band {
+  constructor(board) {
+    this.board = board;
+    this.memo = {};
+    this.element = el("section", "band");
+    this.element.setAttribute("aria-label", "What the comparison shows");
+  }
+
+  update() {
+    const { verdict } = this.board.payload;
+    setHidden(this.element, !verdict?.text);
+    if (!verdict?.text || !changed(this.memo, "verdict", [verdict, Boolean(this.board.options.onRepair)])) return;
+    const [first, rest] = firstSentence(verdict.text);
+    this.element.replaceChildren(el("p", "band-text", el("b", "", first), rest), ...repairButton(this.board, verdict.repair, verdict.repair?.lane, "repair main-repair"));
+  }
+}
+
+function firstSentence(text) {
+  const end = text.search(/[.!?:;](?=\s)/);
+  return end < 0 ? [text, ""] : [text.slice(0, end + 1), text.slice(end + 1)];
+}
+
+function repairButton(board, repair, lane, className) {
+  const { onRepair } = board.options;
+  return repair && onRepair ? [button(className, repair.label, "", () => onRepair(Number(lane)))] : [];
+}
+
+// The sentence of one lane.
+export class Said {
+  constructor(board) {
+    this.board = board;
+    this.memo = {};
+    this.element = el("section", "said");
+    this.element.setAttribute("aria-label", "Why");
+  }
+
+  update(data, number) {
+    const { verdict_text: said } = data;
+    const shown = Boolean(said && (said.head || said.text));
+    this.element.classList.toggle("empty", !shown);
+    const tone = toneOf(lastVerdict(data)) || (said?.stage ? "bad" : "good");
+    if (!changed(this.memo, "said", [said, data.repair, number, tone, Boolean(this.board.options.onRepair)])) return;
+    const text = shown ? [el("p", "", el("b", `said-${tone}`, said.head ?? ""), said.head ? " " : "", said.text ?? "")] : [];
+    this.element.replaceChildren(...text, ...repairButton(this.board, data.repair, number, "repair"));
+  }
+}

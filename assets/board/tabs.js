@@ -1,0 +1,72 @@
+// Names of the lanes above them: to switch between lanes on a narrow screen, to go to one where they scroll sideways.
+
+import { button, el, reconcile, setHidden, setText } from "./dom.js";
+import { lastVerdict, list, toneOf } from "./words.js";
+
+const NARROW = 600; // width of the board below which one lane is shown at a time, as on a screen of at most 800
+
+export class Tabs {
+  constructor(board, box) {
+    this.board = board;
+    this.box = box;
+    this.chosen = null;
+    this.element = el("nav", "tabs");
+    this.element.setAttribute("aria-label", "Lanes");
+    this.observer = new ResizeObserver(() => this.measure());
+    this.observer.observe(box);
+    box.addEventListener("scroll", () => this.mark(), { passive: true });
+  }
+
+  update() {
+    const lanes = list(this.board.payload.lanes);
+    if (!lanes.some((lane) => lane.id === this.chosen)) this.chosen = lanes[0]?.id ?? null;
+    reconcile(this.element, lanes, (lane) => lane.id, (lane) => this.make(lane), (tab, lane) => {
+      const [name, number, tag] = tab.children;
+      const verdict = lastVerdict(lane);
+      setText(name, lane.title);
+      setText(number, lane.number);
+      setHidden(number, !lane.number);
+      setText(tag, verdict ? `${verdict.right} of ${verdict.of}` : "");
+      setHidden(tag, !verdict);
+      tag.className = `tag tag-${toneOf(verdict)}`;
+    });
+    this.measure();
+  }
+
+  make({ id }) {
+    const tab = button("tab", "", "", () => this.choose(id));
+    tab.append(el("span"), el("span", "number"), el("span", "tag"));
+    return tab;
+  }
+
+  choose(id) {
+    this.chosen = id;
+    this.mark();
+    if (this.switched) return;
+    const lane = this.board.lanes.get(id)?.element;
+    if (lane) this.box.scrollTo({ left: lane.offsetLeft - this.box.firstChild.offsetLeft, behavior: this.board.calm ? "auto" : "smooth" });
+  }
+
+  measure() {
+    const many = this.board.lanes.size > 1;
+    this.switched = many && (innerWidth <= 800 || this.box.clientWidth < NARROW);
+    this.box.classList.toggle("switched", this.switched);
+    const scrolls = many && !this.switched && this.box.scrollWidth > this.box.clientWidth + 4;
+    setHidden(this.element, !this.switched && !scrolls);
+    this.mark();
+  }
+
+  mark() {
+    const { left, right } = this.box.getBoundingClientRect();
+    for (const [id, lane] of this.board.lanes) {
+      const box = lane.element.getBoundingClientRect();
+      const shown = this.switched ? id === this.chosen : box.left >= left - 4 && box.right <= right + 4;
+      lane.element.classList.toggle("off", Boolean(this.switched) && !shown);
+      this.element.itemsByKey?.get(id)?.setAttribute("aria-pressed", String(shown));
+    }
+  }
+
+  destroy() {
+    this.observer.disconnect();
+  }
+}

@@ -1,0 +1,65 @@
+// Where a lane's time went, as a bar of parts; and how far a lane at work is.
+
+import { changed, el, setHidden, setText } from "./dom.js";
+import { list, span } from "./words.js";
+
+const KINDS = {
+  preparation: "preparation", waiting: "waiting", retrieval: "retrieval", ranking: "ranking", model: "model", cache: "from cache",
+};
+
+export class Times {
+  constructor(board) {
+    this.board = board;
+    this.memo = {};
+    this.bar = el("div", "times-bar");
+    this.bar.setAttribute("role", "img");
+    this.legend = el("ul", "legend");
+    this.element = el("section", "times", this.bar, this.legend);
+    this.element.setAttribute("aria-label", "Where the time went");
+  }
+
+  // All bars have one scale, so that their lengths compare.
+  update(data) {
+    const spans = list(data.spans).filter((part) => part.kind in KINDS);
+    this.element.classList.toggle("empty", !spans.length);
+    const longest = Math.max(...list(this.board.payload.lanes).map((lane) => total(list(lane.spans))), 0.001);
+    if (!changed(this.memo, "spans", [spans, longest])) return;
+    this.bar.replaceChildren(...spans.map((part) => piece(part, longest)));
+    const sums = Object.keys(KINDS).map((kind) => [kind, total(spans.filter((part) => part.kind === kind))])
+      .filter(([kind, sum]) => sum >= 0.005 || (kind === "cache" && spans.some((part) => part.kind === kind)));
+    this.bar.setAttribute("aria-label", sums.map(([kind, sum]) => `${KINDS[kind]} ${span(sum)}`).join(", ") || "no time");
+    this.legend.replaceChildren(...sums.map(([kind, sum]) => el("li", "", el("i", `kind-${kind}`), `${KINDS[kind]}${kind === "cache" && sum < 0.005 ? "" : ` ${span(sum)}`}`)));
+  }
+}
+
+const total = (spans) => spans.reduce((sum, part) => sum + (Number(part.seconds) || 0), 0);
+
+function piece({ kind, label, seconds }, longest) {
+  const node = el("i", `kind-${kind}`);
+  node.style.flexBasis = `${(100 * (Number(seconds) || 0)) / longest}%`;
+  node.title = `${label || KINDS[kind]}: ${span(Number(seconds) || 0)}`;
+  return node;
+}
+
+export class Progress {
+  constructor() {
+    this.fill = el("i");
+    this.track = el("span", "track", this.fill);
+    this.text = el("span");
+    this.best = el("p", "quiet progress-best");
+    this.element = el("div", "progress", this.track, el("p", "progress-words", this.text), this.best);
+  }
+
+  update(progress) {
+    setHidden(this.element, !progress);
+    if (!progress) return;
+    const { text, fraction, best, left } = progress;
+    const known = Number.isFinite(fraction) && fraction !== null;
+    setHidden(this.track, !known);
+    this.fill.style.width = known ? `${Math.round(100 * Math.max(0, Math.min(1, fraction)))}%` : "0";
+    const parts = [text, known ? `${Math.round(100 * fraction)} %` : "", Number.isFinite(left) && left !== null ? `about ${span(Math.max(1, Math.ceil(left)))} left` : ""];
+    setText(this.text, parts.filter(Boolean).join(" · "));
+    setText(this.best, best ? `Best so far: ${best}` : "");
+    setHidden(this.best, !best);
+  }
+}

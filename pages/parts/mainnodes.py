@@ -1,0 +1,46 @@
+"""The few nodes that tell the story of a comparison: on the best path of each lane, and on a path to each known answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+
+from core.types import Path
+
+MOST, ENOUGH = 15, 12
+
+
+def main_nodes(seeds: Sequence[int], best: Sequence[Sequence[Path]], lost: Sequence[Sequence[Path]], answers: set[int]) -> list[int]:
+    """At most 15 nodes, whole paths at a time: the seeds, each lane's best path, a path to each known answer that a lane
+    found or lost, and then each lane's further paths until there are 12."""
+    chosen = dict.fromkeys(seeds[:MOST])
+
+    def add(path: Path, most: int) -> None:
+        fresh = [node for node in path.nodes if node not in chosen]
+        if len(chosen) + len(set(fresh)) <= most:
+            chosen.update(dict.fromkeys(fresh))
+
+    for paths in best:
+        for path in paths[:1]:
+            add(path, MOST)
+    for path in (*_to_answers(best, answers), *_in_turn(lost)):
+        add(path, MOST)
+    for path in _in_turn([paths[1:] for paths in best]):
+        if len(chosen) < ENOUGH:
+            add(path, MOST)
+    return list(chosen)
+
+
+def _to_answers(best: Sequence[Sequence[Path]], answers: set[int]) -> Iterator[Path]:
+    """The best-ranked path to each known answer, over all lanes."""
+    seen: set[int] = set()
+    for path in _in_turn(best):
+        if path.end in answers - seen:
+            seen.add(path.end)
+            yield path
+
+
+def _in_turn(lanes: Iterable[Sequence[Path]]) -> Iterator[Path]:
+    """The first of every lane, then the second of every lane, and so on."""
+    for row in zip_longest(*lanes):
+        yield from (path for path in row if path is not None)
