@@ -111,7 +111,7 @@ class Board {
     const agreed = Object.values(this.agreed).map((part) => (part instanceof Set ? [...part] : part));
     const spans = list(lanes).map((lane) => lane.spans);
     const { cytoscape, problem, onRepair } = this.options;
-    if (changed(this.memo, "shared", [shared, agreed, spans, this.more, this.knowsAnswers, Boolean(cytoscape), problem, Boolean(onRepair)])) this.revision += 1;
+    if (changed(this.memo, "shared", [shared, agreed, spans, this.more, this.knowsAnswers, Boolean(cytoscape), problem, Boolean(onRepair), this.editable, list(lanes).length])) this.revision += 1;
   }
 
   // Whether only the few nodes that tell the story are drawn.

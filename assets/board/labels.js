@@ -40,7 +40,7 @@ export function layLabels(graph, bounds, steps) {
   const markOf = (id) => graph.marks.nodes.get(id) ?? "";
   const most = Math.max(72, Math.min(graph.large ? 210 : 140, graph.canvas.clientWidth * 0.38));
   const box = (id, at) => square(at, nodeRadius(markOf(id), size) + 1);
-  const hard = [...graph.places].filter(([id]) => /question|answer|best|lit/.test(markOf(id)) && !/dim/.test(markOf(id)) || /question|answer/.test(markOf(id))).map(([id, at]) => [id, box(id, at)]);
+  const hard = [...graph.places].filter(([id]) => graph.board.few || /question|answer/.test(markOf(id)) || (/best|lit/.test(markOf(id)) && !/dim/.test(markOf(id)))).map(([id, at]) => [id, box(id, at)]);
   const soft = [...graph.places].filter(([id]) => !/dim/.test(markOf(id))).map(([id, at]) => box(id, at));
   const badges = [...steps.keys()].map((id) => graph.edges.get(id))
     .map((edge) => square(middle(graph.places.get(edge.source), graph.places.get(edge.target)), 7 * size.node));
@@ -53,10 +53,12 @@ export function layLabels(graph, bounds, steps) {
   for (const { node, weight } of ordered) {
     const font = `${/question/.test(markOf(node.id)) ? 600 : 500} ${size.label}px ${graph.board.theme.font}`;
     const blocked = [...taken, ...hard.filter(([id]) => id !== node.id).map(([, square]) => square)];
-    for (const part of SHORTER) {
+    const tries = SHORTER.map((part) => [part, false]);
+    if (graph.board.few) tries.push([1, true], [0.7, true]); // rather short beside its node than whole over or under it
+    for (const [part, around] of tries) {
       const text = elide(node.name, font, most * part);
       const width = measurer.measureText(text).width + 6;
-      const spot = bestSpot({ at: graph.places.get(node.id), radius: nodeRadius(markOf(node.id), size), width, height: size.label + 5, bounds, columns: graph.board.few, first: /question/.test(markOf(node.id)), blocked, soft, badges, lines });
+      const spot = bestSpot({ at: graph.places.get(node.id), radius: nodeRadius(markOf(node.id), size), width, height: size.label + 5, bounds, columns: graph.board.few, around, first: /question/.test(markOf(node.id)), blocked, soft, badges, lines });
       if (!spot || (weight < 6 && !graph.large && spot.crossed > 0.4)) continue;
       taken.push(spot.box);
       labels.set(node.id, { label: text, mx: spot.dx, my: spot.dy });
@@ -67,7 +69,7 @@ export function layLabels(graph, bounds, steps) {
 }
 
 // Of the places around a node the cheapest that covers no label and no mark; null where there is none.
-function bestSpot({ at, radius, width, height, bounds, columns, first, blocked, soft, badges, lines }) {
+function bestSpot({ at, radius, width, height, bounds, columns, around, first, blocked, soft, badges, lines }) {
   const down = radius + height / 2 + 1;
   const side = radius + width / 2 + 2;
   const half = width / 2 - radius;
@@ -75,7 +77,7 @@ function bestSpot({ at, radius, width, height, bounds, columns, first, blocked, 
     [side, height / 2], [-side, height / 2], [side, -height / 2], [-side, -height / 2]];
   const far = [[0, down + 7], [0, -down - 7], [half, down + 7], [-half, down + 7], [half, -down - 7], [-half, -down - 7]];
   const area = width * height;
-  const order = !columns ? [...near, ...far] : first ? firstColumn(side, half, down) : [[side, 0], [side, height / 2], [side, -height / 2], [0, down], [0, -down]];
+  const order = !columns ? [...near, ...far] : first ? firstColumn(side, half, down) : around ? [[0, down], [0, -down]] : [[side, 0], [side, height / 2], [side, -height / 2]];
   let best = null;
   order.forEach(([dx, dy], index) => {
     const spot = fitIn({ x: at.x + dx, y: at.y + dy }, width, height, bounds);
@@ -91,5 +93,5 @@ function bestSpot({ at, radius, width, height, bounds, columns, first, blocked, 
 
 // The first column has its place to itself: above or below its mark, as far as its edges ask for.
 function firstColumn(side, half, down) {
-  return [...[0, 14, 28, 42, 56].flatMap((more) => [[half, down + more], [half, -down - more]]), [side, 0]];
+  return [...[0, 14, 28, 42, 56, 70, 84, 98].flatMap((more) => [[half, down + more], [half, -down - more]]), [side, 0]];
 }

@@ -14,7 +14,7 @@ _LOCK = threading.Lock()  # igraph's source of random numbers is one for the pro
 ANGLES = 20
 RINGS = (0.7, 1.0, 1.5, 2.2, 3.2)  # in spacings, around what a new node is joined to
 EDGE = 0.03  # kept free at the sides
-FIRST_GAP = 0.55  # from the first column to the second, where no names stand
+FIRST_GAP = 0.5  # from the first column to the second, where no names stand
 
 Place = tuple[float, float]
 
