@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.datasets import dataset_of
 from pages.parts.session import graph, graph_name
-from pages.parts.shape import charts, details, figures
+from pages.parts.shape import charts, counted, details, figures
 from pages.parts.text import plain
 from pages.parts.upload import add_graph
 from pages.parts.uploadquestions import add_questions
@@ -31,8 +31,9 @@ def page() -> None:
     with walking:
         walk(opened)
     with shape:
-        details(opened)
-        charts(opened)
+        if counted(opened):
+            details(opened)
+            charts(opened)
 
 
 page()

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core.datasets import datasets
+from core.graph.overview import MANY
 from pages.parts.session import graph_name
 from pages.parts.walkview import DARK, LIGHT
 
@@ -29,6 +30,15 @@ def counts(digest: str, _graph: Any) -> dict[str, Any]:
         "busiest": list(shape.busiest),
         "loops": shape.loops,
     }
+
+
+def counted(graph: Any) -> bool:
+    """Whether the counts may be drawn: of a very large graph they are made when a person asks, as all of it is read."""
+    if graph.n_edges <= MANY or st.session_state.get("count_asked") == graph.digest:
+        return True
+    st.write(f"Counting reads the whole graph: {graph.n_edges:,} triples. That may take a minute.")
+    st.button("Count them", icon=":material/bar_chart:", on_click=st.session_state.__setitem__, args=("count_asked", graph.digest))
+    return False
 
 
 def figures(graph: Any) -> None:

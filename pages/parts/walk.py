@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from core.graph.lookup import names
-from pages.parts.shape import counts
+from pages.parts.overview import legend, part, picture_of, sentence
 from pages.parts.text import plain
 from pages.parts.walkview import neighbourhood, picture, show
 
@@ -40,13 +40,28 @@ def walk(graph: Any) -> None:
     _search(graph)
     been = trail(graph)
     if not been:
-        st.caption("Type a name, or start at one of the best connected entities:")
-        _choices(graph, counts(graph.digest, graph)["busiest"], "busy")
+        _begin(graph)
         return
     if st.query_params.get("entity") != graph.node_name(been[-1]):
         st.query_params["entity"] = graph.node_name(been[-1])
     _crumbs(graph, been)
     _here(graph, been[-1])
+
+
+def _begin(graph: Any) -> None:
+    """The graph at a glance, where nobody has gone anywhere yet: its best connected entities, as buttons and on a picture."""
+    chosen, dark = part(graph.digest, graph), st.context.theme.type == "dark"
+    if not chosen.hubs:
+        st.info("This graph has no entities.", icon=":material/hub:")
+        return
+    st.caption("Type a name, start at one of the best connected entities, or click one on the picture:")
+    _choices(graph, list(chosen.hubs), "busy")
+    drawn = {*chosen.hubs, *chosen.joints, *chosen.further}
+    with st.container(border=True, key="picture"):
+        walked = lambda clicked: go(graph, clicked) if clicked in drawn else None
+        show(picture_of(graph, chosen, dark), walked, "The best connected entities as a picture")
+    st.html(legend(graph, chosen, dark))
+    st.caption(sentence(graph, chosen))
 
 
 def _arrive(graph: Any) -> None:

@@ -16,6 +16,7 @@ from pages.parts.layout import positions
 
 WIDTH, HEIGHT = 1000, 480  # of the plane the nodes are laid on
 FILLED = 36  # where there are few neighbours, theirs are added up to so many entities
+NARROW = 640  # pixels of a frame in which there is room for few names
 LABELLED = 14  # so many edges or fewer carry their relation's name
 LONGEST = 26  # characters of a name on the picture
 LIGHT = {
@@ -38,8 +39,12 @@ DARK = {
 }
 _CDN = re.compile(r"<link[^>]*https?://[^>]*>|<script[^>]*\bsrc=[^>]*https?://[^>]*>\s*</script>", re.S)
 # spreads the nodes over the shape that the drawing really has, shows them all, and tells the page which one was clicked
-_SCRIPT = f"""function fit(){{if(innerWidth<50)return;const w=Math.max(innerWidth,600),h=w*innerHeight/innerWidth;
-nodes.forEach(n=>network.moveNode(n.id,n.x*w/{WIDTH},n.y*h/{HEIGHT}));
+# in a narrow frame those one step further are left out, so that the names of the others stay readable
+_SCRIPT = f"""function fit(){{if(innerWidth<50)return;const few=innerWidth<{NARROW},w=Math.max(innerWidth,480),h=w*innerHeight/innerWidth;
+const seen=nodes.get().filter(n=>!(few&&n.outer)),ends=k=>[Math.min(...seen.map(n=>n[k])),Math.max(...seen.map(n=>n[k]))];
+nodes.update(nodes.get().filter(n=>n.outer).map(n=>({{id:n.id,hidden:few}})));
+const [l,r]=few?ends('x'):[0,{WIDTH}],[t,b]=few?ends('y'):[0,{HEIGHT}];
+seen.forEach(n=>network.moveNode(n.id,(n.x-l)*w/(r-l||1),(n.y-t)*h/(b-t||1)));
 network.setSize('100%',innerHeight+'px');network.redraw();network.fit()}}
 fit();requestAnimationFrame(fit);addEventListener('resize',()=>setTimeout(fit,60));
 network.on('click',e=>{{if(e.nodes.length)parent.postMessage({{walk:e.nodes[0]}},'*')}});
@@ -50,10 +55,10 @@ _FRAME = """export default function({data, parentElement, setTriggerValue}) {
   if (!frame) {
     frame = document.createElement("iframe");
     frame.setAttribute("sandbox", "allow-scripts");
-    frame.title = "The neighbourhood as a picture";
     frame.style = "width:100%;border:0;display:block";
     parentElement.append(frame);
   }
+  frame.title = data.title;
   frame.style.height = data.height + "px";
   if (frame.picture !== data.html) { frame.picture = data.html; frame.srcdoc = data.html; }
   const hear = (event) => {
@@ -71,8 +76,8 @@ def _component():
     return st.components.v2.component("hopscope_walk", js=_FRAME)
 
 
-def show(html: str, walked: Callable[[int], None]) -> None:
-    """The picture in a sandboxed frame; `walked` is called with the id of an entity that was clicked."""
+def show(html: str, walked: Callable[[int], None], title: str = "The neighbourhood as a picture") -> None:
+    """The picture in a sandboxed frame of that title; `walked` is called with the id of an entity that was clicked."""
     key = "walk_picture"
 
     def clicked() -> None:
@@ -80,7 +85,7 @@ def show(html: str, walked: Callable[[int], None]) -> None:
         if node is not None:
             walked(int(node))
 
-    _component()(key=key, data={"html": html, "height": HEIGHT}, on_walk_change=clicked)
+    _component()(key=key, data={"html": html, "height": HEIGHT, "title": title}, on_walk_change=clicked)
 
 
 @dataclass(frozen=True)
@@ -125,13 +130,13 @@ def picture(graph: Any, part: Neighbourhood, dark: bool) -> str:
         net.add_edge(
             source,
             target,
-            title=_shown(told, 200),
+            title=shown(told, 200),
             color=colours["edge"],
             width=1.2,
-            **({"label": _shown(told, LONGEST)} if len(pairs) <= LABELLED else {}),
+            **({"label": shown(told, LONGEST)} if len(pairs) <= LABELLED else {}),
         )
-    net.set_options(json.dumps(_options(colours)))
-    return _alone(net.generate_html(notebook=False), colours)
+    net.set_options(json.dumps(options(colours)))
+    return alone(net.generate_html(notebook=False), colours)
 
 
 def _pairs(graph: Any, part: Neighbourhood) -> dict[tuple[int, int], list[str]]:
@@ -154,25 +159,27 @@ def _node(net: Any, graph: Any, part: Neighbourhood, node: int, place: tuple[flo
     size = {"here": 20, "near": 11, "far": 7}[role]
     net.add_node(
         node,
-        label=_shown(name, LONGEST),
-        title=_shown(f"{name} · {graph.degree(node):,} edges", 200),
+        label=shown(name, LONGEST),
+        title=shown(f"{name} · {graph.degree(node):,} edges", 200),
         shape="diamond" if role == "here" else "dot",
         size=size,
         color=colours[role],
         font={"size": {"here": 17, "near": 13, "far": 11}[role], "color": colours["faint" if role == "far" else "text"]},
         x=place[0] * WIDTH,
         y=place[1] * HEIGHT,
+        outer=role == "far",
     )
 
 
-def _shown(text: str, limit: int) -> str:
+def shown(text: str, limit: int) -> str:
     """`text` on one line. pyvis takes a title that holds "href" for HTML, so an invisible mark parts that word."""
     text = " ".join(text.split())
     text = text if len(text) <= limit else text[: limit - 1] + "…"
     return _HREF.sub(lambda m: m.group()[:2] + "\u2060" + m.group()[2:], text)
 
 
-def _options(colours: dict[str, str]) -> dict[str, Any]:
+def options(colours: dict[str, str]) -> dict[str, Any]:
+    """How a picture of those colours behaves and is drawn."""
     return {
         "physics": {"enabled": False},
         "interaction": {"hover": True, "tooltipDelay": 120, "navigationButtons": False, "dragNodes": True},
@@ -185,7 +192,7 @@ def _options(colours: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _alone(html: str, colours: dict[str, str]) -> str:
+def alone(html: str, colours: dict[str, str]) -> str:
     """The page without what it would load from elsewhere, and without pyvis's frame around the drawing."""
     style = (
         f"<style>html,body{{margin:0;background:{colours['paper']};overflow:hidden}} center{{display:none}} .card{{border:0!important}}"

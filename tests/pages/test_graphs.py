@@ -10,9 +10,12 @@ import time
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.datasets import open_graph
 from core.errors import BadInput
 from core.graph.build import build
 from core.home import ROOT
+from pages.parts import shape
+from pages.parts.overview import legend, part, picture_of
 from pages.parts.upload import check_name
 from pages.parts.walkview import neighbourhood, picture
 
@@ -55,6 +58,26 @@ def test_counts_and_somewhere_to_start(own):
     button(at, "Hub").click().run()
     assert at.query_params["entity"] == "Hub"
     assert any("Drawn: 59 of 10,001 neighbours" in caption.value for caption in at.caption)
+
+
+def test_the_first_page_shows_a_picture_of_the_graph(own):
+    at = opened()
+    assert any("8 best connected of 10,002 entities" in c.value and "Click a dot to walk there" in c.value for c in at.caption)
+    graph = open_graph("walked")
+    chosen = part(graph.digest, graph)
+    assert graph.node_name(chosen.hubs[0]) == "Hub" and 8 <= len(chosen.hubs + chosen.joints + chosen.further) <= 60
+    drawn = picture_of(graph, chosen, dark=False)
+    assert "<script>alert(1)" not in drawn and "<img" not in drawn.split("nodes = new vis.DataSet")[1]
+    assert "http" not in re.sub(r"<script>.*?</script>|<style.*?</style>", "", drawn, flags=re.S | re.I)
+    assert not re.search("<(?!/?(div|span)\\b)", legend(graph, chosen, False))
+
+
+def test_a_very_large_graph_is_counted_when_asked(own, monkeypatch):
+    monkeypatch.setattr(shape, "MANY", 100)
+    at = opened()
+    assert any("Counting reads the whole graph: 10,002 triples" in m.value for m in at.markdown)
+    button(at, "Count them").click().run()
+    assert not at.exception and any("Most edges at one entity" == c.value for c in at.caption)
 
 
 def test_a_hub_pages_quickly(own):

@@ -1,0 +1,50 @@
+"""The Graphs screen in a real browser: the first picture is drawn and walked by a click, and every control has a name."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.graph.build import build
+from tests.server import CHROMIUM, open_page, server
+
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed")
+NAMELESS = """() => [...document.querySelectorAll('input, textarea, button, select, iframe, [role=tab]')]
+  .filter(one => one.checkVisibility() && !one.closest('[aria-hidden=true]'))
+  .filter(one => !(one.getAttribute('aria-label') || one.getAttribute('aria-labelledby') || one.title || one.labels?.length
+    || one.textContent.trim()))
+  .map(one => one.outerHTML.slice(0, 200))"""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    home = tmp_path_factory.mktemp("graphs-browser")
+    films = [(f"film {i:02}", "has_genre", genre) for i in range(60) for genre in ("Drama", "Crime")[i % 2 :]]
+    build([*films, ("film 00", "directed_by", "<b>Ann</b>")], home / "graphs" / "films", "films", "both")
+    with server(HOPSCOPE_HOME=str(home)) as (address, _):
+        yield address
+
+
+def test_the_first_picture_is_walked_by_a_click(address):
+    with open_page(f"{address}/graphs?graph=films") as page:
+        picture = page.locator("iframe[title='The best connected entities as a picture']")
+        picture.wait_for(timeout=60_000)
+        frame = picture.element_handle().content_frame()
+        frame.wait_for_function("() => typeof network !== 'undefined' && innerWidth > 50 && network.getScale() > 0")
+        page.wait_for_timeout(500)
+        x, y = frame.evaluate(
+            "() => { const node = nodes.get().find(n => n.label === 'Crime'); const at = network.canvasToDOM(network.getPosition(node.id)); return [at.x, at.y]; }"
+        )
+        box = picture.bounding_box()
+        page.mouse.click(box["x"] + x, box["y"] + y)
+        page.wait_for_url("**entity=Crime**", timeout=30_000)
+        page.get_by_text("Click a dot to walk there; point at a dot").wait_for(timeout=30_000)
+
+
+@pytest.mark.parametrize("where", ["graphs?graph=films", "graphs?graph=films&add=questions", "evaluate?graph=films", "evaluate"])
+def test_every_control_has_a_name(address, where):
+    with open_page(f"{address}/{where}") as page:
+        page.locator("[data-testid=stHeading]").first.wait_for(timeout=60_000)
+        page.wait_for_timeout(2_000)
+        assert page.evaluate(NAMELESS) == []
+        if "add=questions" in where:
+            page.get_by_text("question,answers,entities").first.wait_for()
