@@ -1,1 +1,6 @@
 """Hopscope's engine: graphs, models, operators, instances, and the runs that join them. Imports nothing heavy."""
+
+import os
+
+# Before any library with OpenMP is loaded: threads that wait sleep, rather than take the processor from those that work.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")

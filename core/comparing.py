@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from core.errors import Cancelled, HopscopeError
 from core.instances.catalogue import Instance
 from core.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, sentence
+from core.meter import HowFar
 from core.queues import Fair
 from core.run import Ask, LaneRun, Progress
 from core.types import Repair, State
 
 ANSWERING = "answering"
 ENDED = (DONE, FAILED, CANCELLED)
+TELL = 0.3  # seconds between two words on how far a lane is
 SIDE_BY_SIDE = 8  # answers that a model gives at a time where it can
 
 
@@ -33,6 +35,8 @@ class Lane:
     retrieved: bool = False  # whether everything before the answer is done
     repair: Repair | None = None  # a change of one step that was seen to bring more of the known answers
     waited: dict[str, float] = field(default_factory=dict)  # seconds in the queue, by the status that came after
+    prepared: dict[str, float] = field(default_factory=dict)  # seconds of what was made ready before the first operator
+    progress: HowFar | None = None  # of what it does now, where that is known
 
     @property
     def states(self) -> tuple[State, ...]:
@@ -54,6 +58,13 @@ class Comparison:
     @property
     def graph(self):
         return self.ask.graph
+
+
+def make_ready() -> None:
+    """Load the libraries that retrieval needs, where they are not yet; else nothing."""
+    import core.graph.local
+    import core.graph.pagerank
+    import core.graph.traversal  # noqa: F401
 
 
 class Queues:
@@ -139,6 +150,9 @@ class Comparing:
         queue.put(self._job, piece)
 
     def _retrieve(self, lane: Lane) -> None:
+        start = time.perf_counter()
+        make_ready()
+        lane.prepared["Loading the program"] = time.perf_counter() - start
         if not self._part(lane, LaneRun.retrieve):
             return
         lane.retrieved = True
@@ -162,21 +176,36 @@ class Comparing:
         job = self._job
 
         def advanced(text: str, fraction: float | None = None) -> None:
-            lane.text = text
+            lane.text, lane.progress = text, None
             job.tell(f"{lane.instance.name}: {text}", fraction)
 
         def wrote(piece: str) -> None:
-            lane.answer += piece
+            lane.answer, lane.progress = lane.answer + piece, None
+            job.touch()
+
+        told = 0.0
+
+        def far(how: HowFar) -> None:
+            nonlocal told
+            lane.text, lane.progress = how.text, how
+            if time.monotonic() - told >= TELL:
+                told = time.monotonic()
+                job.tell(f"{lane.instance.name}: {how.text}", how.fraction)
+
+        def reached(state: State) -> None:
+            lane.progress = None
             job.touch()
 
         try:
             job.check()
-            part(lane.run, Progress(advanced, lambda state: job.touch(), wrote, job.check))
+            part(lane.run, Progress(advanced, reached, wrote, job.check, far))
             return True
         except Cancelled:
             lane.status, lane.text = CANCELLED, "Cancelled"
         except Exception as error:
             lane.status, lane.text, lane.error = FAILED, "", sentence(error)
+        finally:
+            lane.progress = None
         job.touch()
         return False
 

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from core.meter import HowFar
 from core.operators.base import Context, Line
 from core.operators.branch import Branch
 from core.operators.read import GraphReader
@@ -63,12 +64,13 @@ class Layered(Prefixes):
 
 @dataclass
 class Progress:
-    """What a lane tells while it runs: `started(operator words)`, `advanced(text, fraction)`, `reached(state)`, `text(piece)`."""
+    """What a lane tells while it runs: `advanced(text, fraction)`, `reached(state)`, `text(piece)`, `far(how far)`."""
 
     advanced: Callable[[str, float | None], None] = lambda text, fraction=None: None
     reached: Callable[[State], None] = lambda state: None
     text: Callable[[str], None] = lambda piece: None
     check: Callable[[], None] = lambda: None
+    far: Callable[[HowFar], None] = lambda far: None
 
 
 @dataclass
@@ -80,6 +82,8 @@ class LaneRun:
     models: object
     prefixes: Prefixes = field(default_factory=Prefixes)
     states: list[State] = field(default_factory=list)
+    reused: list[int] = field(default_factory=list)  # places of the states that others had computed
+    seen: set = field(default_factory=set)  # what models were asked for
     stamp: str = ""  # what the operators so far said that they depend on
 
     def retrieve(self, progress: Progress) -> None:
@@ -104,7 +108,17 @@ class LaneRun:
         return operator is not None and self.prefixes.get(self._key(operator, self.stamp + operator.stamp(self.ask.graph))) is not None
 
     def _run(self, operators: list, progress: Progress) -> None:
-        context = Context(self.ask.graph, self.models, self.ask.seed, progress.check, progress.advanced, progress.text, self.ask.model)
+        context = Context(
+            self.ask.graph,
+            self.models,
+            self.ask.seed,
+            progress.check,
+            progress.advanced,
+            progress.text,
+            self.ask.model,
+            progress.far,
+            self.seen,
+        )
         waiting = list(operators)
         while waiting:
             operator = waiting.pop(0)
@@ -120,6 +134,8 @@ class LaneRun:
                     self.prefixes.put(key, state)
                 else:
                     self.stamp += operator.outcome(state)
+            else:
+                self.reused.append(len(self.states))
             self.states.append(state)
             progress.reached(state)
 

@@ -135,6 +135,10 @@ class Step:
 
     `before_cut` holds every candidate in its final order where the operator ranked and kept only the head, so that a
     dropped path can be told apart from one that was never reached.
+
+    `seconds` is what the operator itself took; of these, `ranking` scored candidates and `model` asked a language model. Not in
+    them: `waiting` for others' turns, what was `prepared` once for all questions (what, seconds), and `saved`, what remembered
+    vectors and replies had cost when they were made.
     """
 
     operator: str
@@ -146,6 +150,11 @@ class Step:
     notes: tuple[str, ...] = ()
     frames: tuple[Frame, ...] = ()
     before_cut: Ranking | None = None
+    ranking: float = 0.0
+    model: float = 0.0
+    waiting: float = 0.0
+    prepared: tuple[tuple[str, float], ...] = ()
+    saved: float = 0.0
 
 
 @dataclass(frozen=True)

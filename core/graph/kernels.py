@@ -9,6 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from core.meter import watch_compiling
+
+watch_compiling()
+
 WAYS = {"out": 1, "in": 2, "both": 3}
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from core.meter import watch_compiling
+
+watch_compiling()
+
 
 @njit(cache=True, nogil=True)
 def next_level(found, start, end, seen, way, out_indptr, tails, in_indptr, in_heads):

@@ -66,13 +66,16 @@ class Scorer(Chooser, Protocol):
 
 @dataclass(frozen=True)
 class Reply:
-    """A chat model's reply. `finish` is "stop" or "length"."""
+    """A chat model's reply. `finish` is "stop", "length", or "repeat" where it was stopped since it repeated itself after
+    `words` words. `seconds` is what it took when it was made."""
 
     text: str
     tokens_in: int = 0
     tokens_out: int = 0
     finish: str = "stop"
     cached: bool = False
+    words: int = 0
+    seconds: float = field(default=0.0, compare=False)
 
 
 class Chat(Protocol):

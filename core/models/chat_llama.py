@@ -6,16 +6,20 @@ import importlib.util
 import json
 import secrets
 import threading
+import time
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput, ModelFailed, ModelUnavailable, shorten
+from core.meter import Advance, spent
 from core.models.base import Messages, Reply
 from core.models.grammar import choice_grammar
-from core.models.replies import Replies, turn
+from core.models.repeats import ended, guarded
+from core.models.replies import Replies
 from core.models.threads import threads
+from core.models.turns import Turn, in_turn
 
 BATCH = 128  # prompt tokens between two chances to stop
 
@@ -60,7 +64,7 @@ class LlamaChat:
         self.path, self.name, self.context = Path(path), name, context
         self.key = secrets.token_urlsafe(24)
         self._server: Any = None
-        self._loading, self._running, self._replies = threading.Lock(), threading.Lock(), Replies()
+        self._loading, self._running, self._replies = threading.Lock(), Turn(), Replies()
 
     @property
     def loaded(self) -> bool:
@@ -97,36 +101,42 @@ class LlamaChat:
     ) -> Reply:
         """The model's reply; see `core.models.base.Chat`. Raises BadInput where the prompt does not fit the context."""
         key = Replies.key(messages, schema, max_tokens, seed, temperature)
-        with turn(self._running, check):
+        request = {
+            "messages": [dict(m) for m in messages],
+            "max_tokens": max_tokens,
+            "seed": seed,
+            "temperature": temperature,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "return_progress": True,
+            "cache_prompt": False,
+        }
+        grammar = choice_grammar(schema)
+        if grammar is not None:
+            request["grammar"] = grammar
+        elif schema is not None:
+            request["response_format"] = {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": schema}}
+
+        def asked() -> Reply:
             found = self._replies.find(key, on_text)
-            if found is not None:
-                return found
-            request = {
-                "messages": [dict(m) for m in messages],
-                "max_tokens": max_tokens,
-                "seed": seed,
-                "temperature": temperature,
-                "stream": True,
-                "stream_options": {"include_usage": True},
-                "return_progress": True,
-                "cache_prompt": False,
-            }
-            grammar = choice_grammar(schema)
-            if grammar is not None:
-                request["grammar"] = grammar
-            elif schema is not None:
-                request["response_format"] = {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": schema}}
-            return self._replies.keep(key, self._stream(request, on_text, check))
+            return self._replies.keep(key, self._stream(request, on_text, check, schema)) if found is None else found
+
+        return in_turn(self._running, asked, check)
 
     def count_tokens(self, messages: Messages) -> int:
         """Tokens of the messages in the model's own chat template, exactly. Loads the model."""
         prompt = self._post("/apply-template", {"messages": [dict(m) for m in messages]})["prompt"]
         return len(self._post("/tokenize", {"content": prompt, "add_special": True, "parse_special": True})["tokens"])
 
-    def _stream(self, request: dict[str, Any], on_text: Callable[[str], None] | None, check: Callable[[], None] | None) -> Reply:
+    def _stream(
+        self, request: dict[str, Any], on_text: Callable[[str], None] | None, check: Callable[[], None] | None, schema: Any
+    ) -> Reply:
         """Run one request, piece by piece; a truthy value from the callback makes the engine stop it."""
+        engine, start = self._engine(), time.perf_counter()
         pieces: list[str] = []
-        told: dict[str, Any] = {"finish": "stop", "usage": {}, "error": None, "raised": None}
+        told: dict[str, Any] = {"finish": "stop", "usage": {}, "error": None, "raised": None, "prompt": {}}
+        repeats, heard = guarded(on_text, schema)
+        reading: list[Advance] = []
 
         def piece(chunk: dict[str, Any]) -> bool:
             try:
@@ -134,20 +144,25 @@ class LlamaChat:
                     check()
                 told["error"] = chunk.get("error") or told["error"]
                 told["usage"] = chunk.get("usage") or told["usage"]
+                told["prompt"] = prompt = chunk.get("prompt_progress") or told["prompt"]
+                if "prompt_progress" in chunk:
+                    reading[:] = reading or [Advance("Reading the prompt", prompt["total"])]
+                    reading[0](prompt["processed"])
                 for choice in chunk.get("choices") or ():
                     told["finish"] = choice.get("finish_reason") or told["finish"]
                     text = (choice.get("delta") or {}).get("content")
                     if text:
                         pieces.append(text)
-                        if on_text:
-                            on_text(text)
+                        if heard(text):
+                            return True
             except BaseException as error:  # the engine would swallow it: stop the request, then raise it below
                 told["raised"] = error
                 return True
             return False
 
         try:
-            answer = self._engine().handle_chat_completions(request, piece)
+            with spent("model"):
+                answer = engine.handle_chat_completions(request, piece)
         except RuntimeError as error:
             raise ModelFailed(f"{self.name} failed: {shorten(str(error), 200)}") from error
         if told["raised"] is not None:
@@ -156,11 +171,13 @@ class LlamaChat:
         if error:
             self._refuse(error)
         usage = told["usage"]
-        return Reply(
+        return ended(
+            repeats,
             "".join(pieces),
-            usage.get("prompt_tokens", 0),
-            usage.get("completion_tokens", 0),
-            "length" if told["finish"] == "length" else "stop",
+            usage.get("prompt_tokens") or told["prompt"].get("total", 0),
+            usage.get("completion_tokens") or len(pieces),
+            told["finish"],
+            time.perf_counter() - start,
         )
 
     def _refuse(self, error: dict[str, Any]) -> None:
@@ -173,10 +190,11 @@ class LlamaChat:
 
     def _engine(self) -> Any:
         """The engine, loaded when first asked for."""
-        with self._loading:
-            if self._server is None:
-                self._server = self._start()
-            return self._server
+        if self._server is None:
+            with spent("preparation", f"Loading {self.name}"), self._loading:
+                if self._server is None:
+                    self._server = self._start()
+        return self._server
 
     def _start(self) -> Any:
         return open_engine(self.path, self.name, self.context, BATCH, key=self.key)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 from core.errors import ModelFailed, ModelUnavailable, shorten
+from core.meter import spent
 from core.models.base import Messages, Reply
+from core.models.repeats import ended, guarded
 from core.models.replies import Replies, estimate_tokens
+from core.models.turns import patiently
 
 CONNECT = 5.0  # seconds until a server that does not answer counts as dead
 
@@ -21,6 +25,8 @@ class OpenAIChat:
     side by side; nothing is tried twice, except once without the JSON schema where the server refuses that (noted in
     `schemas`, so that later requests leave it out).
     """
+
+    side_by_side = True
 
     def __init__(
         self, url: str, model: str, name: str, key_variable: str = "", context: int = 8192, timeout: float = 120.0, key: str | None = None
@@ -64,11 +70,11 @@ class OpenAIChat:
         pieces: list[str] = []
         try:
             try:
-                return self._replies.keep(key, self._stream(with_schema, pieces, on_text, check))
+                return self._replies.keep(key, self._asked(with_schema, pieces, on_text, check, schema))
             except (openai.BadRequestError, openai.UnprocessableEntityError):
                 if "response_format" not in with_schema or pieces:
                     raise
-                reply = self._stream(request, pieces, on_text, check)
+                reply = self._asked(request, pieces, on_text, check, schema)
                 self.schemas = False
                 return self._replies.keep(key, reply)
         except (openai.OpenAIError, OSError, ValueError) as error:
@@ -86,12 +92,28 @@ class OpenAIChat:
         """An estimate: a server does not tell."""
         return estimate_tokens(messages)
 
-    def _stream(
-        self, request: dict[str, Any], pieces: list[str], on_text: Callable[[str], None] | None, check: Callable[[], None] | None
+    def _asked(
+        self,
+        request: dict[str, Any],
+        pieces: list[str],
+        on_text: Callable[[str], None] | None,
+        check: Callable[[], None] | None,
+        schema: Any,
     ) -> Reply:
+        """The reply to one streamed request; where `check` raises, also before the server has said anything, the request is given up."""
+        client = self._open()
+
+        def asked() -> Reply:
+            with spent("model"):
+                return self._stream(client, request, pieces, on_text, check, schema)
+
+        return patiently(asked, check)
+
+    def _stream(self, client: Any, request: dict[str, Any], pieces: list[str], on_text: Any, check: Any, schema: Any) -> Reply:
         """One streamed request; leaving early closes the connection, which stops the server's work."""
-        finish, usage = None, None
-        with self._open().chat.completions.create(**request) as stream:
+        finish, usage, start = None, None, time.perf_counter()
+        repeats, heard = guarded(on_text, schema)
+        with client.chat.completions.create(**request) as stream:
             for chunk in stream:
                 if check:
                     check()
@@ -101,14 +123,17 @@ class OpenAIChat:
                     text = choice.delta.content if choice.delta else None
                     if text:
                         pieces.append(text)
-                        if on_text:
-                            on_text(text)
+                        if heard(text):
+                            finish = "repeat"
+                            break
+                if finish == "repeat":
+                    break
         text = "".join(pieces)
         if finish is None:
             raise ValueError("the connection ended before the reply did")
         tokens_in = usage.prompt_tokens if usage else estimate_tokens(request["messages"])
         tokens_out = usage.completion_tokens if usage else -(-len(text) // 4)
-        return Reply(text, tokens_in or 0, tokens_out or 0, "length" if finish == "length" else "stop")
+        return ended(repeats, text, tokens_in or 0, tokens_out or 0, finish, time.perf_counter() - start)
 
     def _open(self) -> Any:
         """The client, made when first asked for. Raises ModelUnavailable where the key's variable is not set."""

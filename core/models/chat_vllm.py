@@ -5,12 +5,16 @@ from __future__ import annotations
 import importlib.util
 import os
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 from core.errors import ModelFailed, ModelUnavailable, shorten
+from core.meter import spent
 from core.models.base import Messages, Reply
-from core.models.replies import Replies, estimate_tokens, turn
+from core.models.repeats import ended, guarded
+from core.models.replies import Replies, estimate_tokens
+from core.models.turns import Turn, in_turn
 
 GET = "get vLLM with: pip install -r requirements-gpu.txt"
 
@@ -35,7 +39,7 @@ class VLLMChat:
     def __init__(self, weights: str, name: str, context: int = 8192, gpu_share: float = 0.85, cards: int = 1):
         self.weights, self.name, self.context, self.gpu_share, self.cards = weights, name, context, gpu_share, cards
         self._model: Any = None
-        self._loading, self._running, self._replies = threading.Lock(), threading.Lock(), Replies()
+        self._loading, self._running, self._replies = threading.Lock(), Turn(), Replies()
 
     @property
     def loaded(self) -> bool:
@@ -63,18 +67,27 @@ class VLLMChat:
     ) -> Reply:
         """The model's reply; see `core.models.base.Chat`."""
         key = Replies.key(messages, schema, max_tokens, seed, temperature)
-        with turn(self._running, check):
+
+        def asked() -> Reply:
             found = self._replies.find(key, on_text)
             if found is not None:
                 return found
-            output = self._generate(messages, schema, max_tokens, seed, temperature)
+            self._engine()
+            start = time.perf_counter()
+            with spent("model"):
+                output = self._generate(messages, schema, max_tokens, seed, temperature)
             if check:
                 check()
             done = output.outputs[0]
-            if on_text and done.text:
-                on_text(done.text)
-            finish = "length" if done.finish_reason == "length" else "stop"
-            return self._replies.keep(key, Reply(done.text, len(output.prompt_token_ids), len(done.token_ids), finish))
+            repeats, heard = guarded(None, schema)
+            heard(done.text)
+            sizes = len(output.prompt_token_ids), len(done.token_ids)
+            reply = ended(repeats, done.text, *sizes, done.finish_reason, time.perf_counter() - start)
+            if on_text and reply.text:
+                on_text(reply.text)
+            return self._replies.keep(key, reply)
+
+        return in_turn(self._running, asked, check)
 
     def count_tokens(self, messages: Messages) -> int:
         """Tokens in the model's chat template once it is loaded, before that an estimate."""
@@ -98,7 +111,7 @@ class VLLMChat:
 
     def _engine(self) -> Any:
         """The engine, loaded when first asked for. Raises ModelUnavailable, ModelFailed."""
-        with self._loading:
+        with spent("preparation", f"Loading {self.name}"), self._loading:
             if self._model is None:
                 why = unavailable()
                 if why:

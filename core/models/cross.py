@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from core.errors import ModelFailed, ModelUnavailable, shorten
+from core.meter import Advance, spent
 from core.models.base import Task
-from core.models.replies import turn
-from core.models.scorers import Scoring
+from core.models.scorers import Scoring, counted
+from core.models.turns import Turn, in_turn
 
 
 def device() -> str:
@@ -34,7 +34,7 @@ class Cross(Scoring):
     def __init__(self, weights: str, name: str, batch: int = 64, max_tokens: int = 512):
         self.weights, self.name, self.batch, self.max_tokens = weights, name, batch, max_tokens
         self._model: Any = None
-        self._lock = threading.Lock()
+        self._lock = Turn()
 
     @property
     def loaded(self) -> bool:
@@ -49,19 +49,25 @@ class Cross(Scoring):
         if not len(texts):
             return np.zeros(0)
         unique = list(dict.fromkeys(texts))
-        with turn(self._lock, task.check):
+        advance, numbers = Advance(f"Ranking {counted(len(texts), task.unit)}", len(unique)), []
+
+        def read() -> None:
             model = self._engine()
-            numbers: list[float] = []
             for start in range(0, len(unique), self.batch):
                 if task.check:
                     task.check()
-                numbers += self._numbers(model, [(task.query, text) for text in unique[start : start + self.batch]])
+                numbers.extend(self._numbers(model, [(task.query, text) for text in unique[start : start + self.batch]]))
+                advance(len(numbers), unique[int(np.argmax(numbers))])
+
+        in_turn(self._lock, read, task.check)
         known = dict(zip(unique, numbers, strict=True))
         return np.array([known[text] for text in texts], dtype=np.float64)
 
     def _engine(self) -> Any:
         """The loaded model. Raises ModelUnavailable where the library or the weights are missing."""
-        if self._model is None:
+        if self._model is not None:
+            return self._model
+        with spent("preparation", f"Loading {self.name}"):
             if importlib.util.find_spec(self.package) is None:
                 raise ModelUnavailable(f"{self.name} needs a library; get it with: pip install {self.install}")
             try:

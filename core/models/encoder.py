@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -12,10 +13,13 @@ from pathlib import Path
 import numpy as np
 
 from core.errors import ModelUnavailable
+from core.meter import new_to_this, saved, spent
 from core.models.bert import Forward, OpenVINO, Torch
 from core.models.threads import threads
+from core.models.turns import Turn, in_turn, patiently
 
 Check = Callable[[], None]
+Heard = Callable[[list[str], np.ndarray], None]
 ROUND = 16  # batches after which another caller may have its turn
 MAX_TOKENS = 256
 REMEMBERED = 100_000
@@ -41,12 +45,15 @@ class Encoder:
     Safe to use from several threads; vectors of the last 100,000 texts are remembered.
     """
 
+    heard = True  # `encode` tells what it has as it comes
+
     def __init__(self, folder: Path, backend: str = "auto", precision: str | None = None, remember: int = REMEMBERED):
         self.folder, self.backend, self.precision, self.remember = Path(folder), backend, precision, remember
         self._forward: Forward | None = None
-        self._loading, self._running, self._lookup = threading.Lock(), threading.Lock(), threading.Lock()
+        self._loading, self._running, self._lookup = threading.Lock(), Turn(), threading.Lock()
         self._vectors: OrderedDict[str, np.ndarray] = OrderedDict()
         self.computed = 0  # texts whose vectors were computed rather than remembered
+        self._spent = [0.0, 0]  # seconds of computing, and characters of what was computed
 
     @property
     def loaded(self) -> bool:
@@ -59,7 +66,9 @@ class Encoder:
 
     def load(self) -> None:
         """Read the weights now. Raises ModelUnavailable where they, or what runs them, are missing."""
-        with self._loading:
+        if self._forward is not None:
+            return
+        with spent("preparation", "Loading the encoder"), self._loading:
             if self._forward is not None:
                 return
             for name in ("model.safetensors", "tokenizer.json", "config.json"):
@@ -83,14 +92,20 @@ class Encoder:
             return Torch(self.folder, threads())
         raise ModelUnavailable(f"The encoder cannot run with “{name}”; get it with: pip install openvino")
 
-    def encode(self, texts: Sequence[str], check: Check | None = None) -> np.ndarray:
-        """float32 [n, d], unit rows in the order of `texts`; `check` is called between batches and may raise."""
-        check = check or nothing
+    def encode(self, texts: Sequence[str], check: Check | None = None, heard: Heard | None = None) -> np.ndarray:
+        """float32 [n, d], unit rows in the order of `texts`; `check` is called while they are computed and may raise.
+
+        `heard(texts, vectors)` is given those that are known, then the others as they come, each text once.
+        """
         unique = list(dict.fromkeys(texts))
         known = self._recall(unique)
         missing = [text for text in unique if text not in known]
-        for text, vector in self._compute(missing, check):
-            known[text] = vector
+        if heard and known:
+            heard(list(known), np.stack(list(known.values())))
+        for rows, vectors in self._compute(missing, check):
+            known |= zip(rows, vectors, strict=True)
+            if heard:
+                heard(rows, vectors)
         self._keep(known, missing)
         if not unique:
             self.load()
@@ -112,7 +127,7 @@ class Encoder:
         places: dict[str, list[int]] = {}
         for position, text in enumerate(texts):
             places.setdefault(text, []).append(position)
-        for rows, _, tokens in self._batches(list(places), check or nothing, with_tokens=True):
+        for rows, _, tokens in self._batches(list(places), check, with_tokens=True):
             for text, vectors in zip(rows, tokens, strict=True):
                 unit = vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
                 yield places[text], unit
@@ -127,6 +142,9 @@ class Encoder:
             known = {text: self._vectors[text] for text in texts if text in self._vectors}
             for text in known:
                 self._vectors.move_to_end(text)
+        seconds, characters = self._spent
+        new = new_to_this(texts)
+        saved(seconds / max(1, characters) * sum(len(text) for text in new if text in known))
         return known
 
     def _keep(self, known: dict[str, np.ndarray], fresh: Sequence[str]) -> None:
@@ -136,17 +154,19 @@ class Encoder:
             while len(self._vectors) > self.remember:
                 self._vectors.popitem(last=False)
 
-    def _compute(self, texts: list[str], check: Check) -> Iterator[tuple[str, np.ndarray]]:
-        """Each text with its unit vector."""
+    def _compute(self, texts: list[str], check: Check | None) -> Iterator[tuple[list[str], np.ndarray]]:
+        """Texts with their unit vectors."""
         for rows, pooled, _ in self._batches(texts, check, with_tokens=False):
-            unit = pooled / np.maximum(np.linalg.norm(pooled, axis=1, keepdims=True), 1e-12)
-            yield from zip(rows, unit, strict=True)
+            yield rows, pooled / np.maximum(np.linalg.norm(pooled, axis=1, keepdims=True), 1e-12)
 
-    def _batches(self, texts: list[str], check: Check, with_tokens: bool) -> Iterator[tuple[list[str], np.ndarray, np.ndarray | None]]:
+    def _batches(
+        self, texts: list[str], check: Check | None, with_tokens: bool
+    ) -> Iterator[tuple[list[str], np.ndarray, np.ndarray | None]]:
         """Batches of texts of one token length, shortest first, with their mean and, if asked, token vectors."""
         if not texts:
             return
-        self.load()
+        if not self.loaded:
+            patiently(self.load, check)
         ids = [code.ids for code in self._tokenizer.encode_batch(texts)]
         groups: dict[int, list[int]] = {}
         for row, code in enumerate(ids):
@@ -161,12 +181,14 @@ class Encoder:
             def done(place: int, pooled: np.ndarray, tokens: np.ndarray, results=results) -> None:
                 results[place] = (pooled.copy(), tokens.copy() if with_tokens else None)
 
-            while not self._running.acquire(timeout=0.1):
-                check()
-            try:
-                self._forward.run(((place, np.array([ids[r] for r in rows], np.int64)) for place, rows in enumerate(part)), done, check)
+            def run(part=part, done=done) -> None:
+                begun = time.perf_counter()
+                inputs = ((place, np.array([ids[r] for r in rows], np.int64)) for place, rows in enumerate(part))
+                self._forward.run(inputs, done, check or nothing)
                 self.computed += sum(map(len, part))
-            finally:
-                self._running.release()
+                self._spent[0] += time.perf_counter() - begun
+                self._spent[1] += sum(len(texts[r]) for rows in part for r in rows)
+
+            in_turn(self._running, run, check)
             for rows, (pooled, tokens) in zip(part, results, strict=True):
                 yield [texts[r] for r in rows], pooled, tokens

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from core.errors import BadInput, ModelFailed, shorten
+from core.meter import spent
 from core.models.chat_llama import open_engine
-from core.models.replies import turn
+from core.models.turns import Turn, in_turn
 
 REMEMBERED = 20_000
 
@@ -28,7 +28,7 @@ class LlamaEncoder:
     def __init__(self, path: Path, name: str, context: int = 1024):
         self.path, self.name, self.context = Path(path), name, context
         self._engine: Any = None
-        self._running, self._vectors = threading.Lock(), OrderedDict()
+        self._running, self._vectors = Turn(), OrderedDict()
 
     @property
     def loaded(self) -> bool:
@@ -51,7 +51,7 @@ class LlamaEncoder:
         return np.stack([self._vector(text, check) for text in texts])
 
     def _vector(self, text: str, check: Callable[[], None] | None) -> np.ndarray:
-        with turn(self._running, check):
+        def found() -> np.ndarray:
             if text not in self._vectors:
                 self._vectors[text] = self._computed(text)
                 if len(self._vectors) > REMEMBERED:
@@ -59,9 +59,12 @@ class LlamaEncoder:
             self._vectors.move_to_end(text)
             return self._vectors[text]
 
+        return in_turn(self._running, found, check)
+
     def _computed(self, text: str) -> np.ndarray:
         if self._engine is None:
-            self._engine = open_engine(self.path, self.name, self.context, self.context, embedding=True)
+            with spent("preparation", f"Loading {self.name}"):
+                self._engine = open_engine(self.path, self.name, self.context, self.context, embedding=True)
         try:
             answer = self._engine.handle_embeddings({"input": [text]})
         except RuntimeError as error:

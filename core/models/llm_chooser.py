@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.models.base import Chat, Choice, Messages, Task
+from core.models.scorers import PLURAL
 from core.types import Usage
 
-PLURAL = {"relation": "relations", "triple": "triples", "node": "entities", "path": "paths"}
 HELP = {
     "relation": "A relation is useful if following it from the entities of the question leads towards the answer.",
     "triple": "A triple is a fact: an entity, a relation, an entity. It is useful if the answer can be read from it or lies behind it.",

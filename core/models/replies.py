@@ -1,4 +1,4 @@
-"""What chat models share: remembered replies, a turn at a model, and a token estimate where a model cannot count."""
+"""What chat models share: remembered replies, and a token estimate where a model cannot count."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import hashlib
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from core.meter import new_to_this, saved
 from core.models.base import Messages, Reply
 
 REMEMBERED = 2_000
@@ -38,6 +38,8 @@ class Replies:
             return None
         if on_text and found.text:
             on_text(found.text)
+        if new_to_this([key]):
+            saved(found.seconds)
         return replace(found, cached=True)
 
     def keep(self, key: str, reply: Reply) -> Reply:
@@ -55,20 +57,6 @@ class Replies:
 
     def __len__(self) -> int:
         return len(self._replies)
-
-
-@contextmanager
-def turn(lock: threading.Lock, check: Callable[[], None] | None) -> Iterator[None]:
-    """Hold `lock`; `check` is called while waiting for it and may raise."""
-    while not lock.acquire(timeout=0.1):
-        if check:
-            check()
-    try:
-        if check:
-            check()
-        yield
-    finally:
-        lock.release()
 
 
 def estimate_tokens(messages: Messages) -> int:

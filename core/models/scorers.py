@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from core.errors import BadParameter
+from core.meter import Advance, spent
 from core.models.base import Choice, Encoder, Task
 from core.types import Usage
 
@@ -26,6 +27,14 @@ def top_k(scores: np.ndarray, k: int) -> np.ndarray:
 def words(text: str) -> list[str]:
     """The case-folded words of `text`, split at everything that is neither letter nor digit, so also at `.`, `_` and `->`."""
     return WORD.findall(text.casefold())
+
+
+PLURAL = {"relation": "relations", "triple": "triples", "node": "entities", "path": "paths"}
+
+
+def counted(number: int, unit: str) -> str:
+    """So many of a kind of candidates: `960 paths`, `1 path`."""
+    return f"{number:,} {PLURAL.get(unit, 'texts')}" if number != 1 else f"1 {'entity' if unit == 'node' else unit}"
 
 
 class TokenEncoder(Protocol):
@@ -47,7 +56,8 @@ class Scoring:
         """The `k` best texts (all where k <= 0) by score, ties by first appearance."""
         if not len(texts):
             return Choice((), (), (), ())
-        scores = self.score(task, texts)
+        with spent("ranking"):
+            scores = self.score(task, texts)
         order = top_k(scores, 0)
         positions, values = tuple(order.tolist()), tuple(scores[order].tolist())
         cut = len(positions) if k <= 0 else k
@@ -63,9 +73,20 @@ class EncoderScorer(Scoring):
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         if not len(texts):
             return np.zeros(0)
-        vectors = self.encoder.encode([task.query, *texts], task.check)
-        # einsum, unlike a matrix product, adds each row in an order that does not depend on the other rows
-        return np.einsum("nd,d->n", vectors[1:].astype(np.float64), vectors[0].astype(np.float64))
+        query = self.encoder.encode([task.query], task.check)[0].astype(np.float64)
+        cosines = lambda vectors: np.einsum("nd,d->n", vectors.astype(np.float64), query)  # each row apart, unlike a matrix product
+        if not getattr(self.encoder, "heard", False):
+            return cosines(self.encoder.encode(texts, task.check))
+        advance, done, best = Advance(f"Ranking {counted(len(texts), task.unit)}", len(set(texts))), 0, (-np.inf, "")
+
+        def heard(rows: list[str], vectors: np.ndarray) -> None:
+            nonlocal done, best
+            done, scores = done + len(rows), cosines(vectors)
+            top = int(np.argmax(scores))
+            best = max(best, (float(scores[top]), rows[top]), key=lambda pair: pair[0])
+            advance(done, best[1])
+
+        return cosines(self.encoder.encode(texts, task.check, heard))
 
 
 class BM25(Scoring):
@@ -131,6 +152,9 @@ class LateInteraction(Scoring):
         if not len(texts):
             return scores
         _, query = next(iter(self.encoder.encode_tokens([task.query], task.check)))
+        advance, done, best = Advance(f"Ranking {counted(len(texts), task.unit)}", len(texts)), 0, 0
         for positions, tokens in self.encoder.encode_tokens(texts, task.check):
             scores[positions] = (tokens @ query.T).max(axis=0).mean(dtype=np.float64)
+            done, best = done + len(positions), best if scores[best] >= scores[positions[0]] else positions[0]
+            advance(done, texts[best])
         return scores

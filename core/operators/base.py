@@ -11,12 +11,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from core.errors import BadParameter, nearest
+from core.meter import HowFar, Meter, metered
 from core.models.base import Choice, Models
 from core.models.combine import parse
 from core.types import Frame, Ranking, State, Step, Usage
 
 MOST_TEXTS = 200_000  # that a model is given at once; far above any subgraph of usual size
 STAGES = ("convert", "extract", "filter", "retrieve", "refine", "read", "generate")
+TOLD_FROM = 0.001  # seconds from which on a preparation is told
 DIRECTIONS = ("graph", "out", "in", "both")
 
 
@@ -39,7 +41,8 @@ def param(
     may be one of the words in `also` instead. `known` lists the texts to choose from as they are at the moment, for forms.
     """
     return field(
-        default=default, metadata=dict(label=label, help=help, low=low, high=high, choices=choices, model=model, also=also, chat=chat, known=known)
+        default=default,
+        metadata=dict(label=label, help=help, low=low, high=high, choices=choices, model=model, also=also, chat=chat, known=known),
     )
 
 
@@ -83,7 +86,8 @@ class Context:
     """What operators work with beside the state: graph, models, the seed, and how to tell of progress or stop.
 
     `check()` raises Cancelled where the person cancelled; `progress(text, fraction)` says what is being done;
-    `on_text` receives the answer as it is written. With `answering` off, language models are not asked for answers.
+    `far` hears how far a ranking or a prompt is; `on_text` receives the answer as it is written. With `answering` off,
+    language models are not asked for answers.
     """
 
     graph: Any
@@ -93,6 +97,8 @@ class Context:
     progress: Callable[[str, float | None], None] = lambda text, fraction=None: None
     on_text: Callable[[str], None] = lambda text: None
     answering: bool = True
+    far: Callable[[HowFar], None] = lambda far: None
+    seen: set = field(default_factory=set, repr=False, compare=False)  # what models were asked for in this run
 
     def rng(self, question: str, operator: Operator) -> np.random.Generator:
         """Random numbers that depend only on the seed, the question and the operator."""
@@ -122,17 +128,18 @@ class Operator:
         """The state after this operator, with one more step in its trace."""
         ctx.check()
         recorder, start = Recorder(), time.perf_counter()
-        after = self.apply(state, ctx, recorder)
+        with metered(ctx.far, ctx.seen) as meter:
+            after = self.apply(state, ctx, recorder)
         step = Step(
             type(self).__name__,
             self.stage,
             values(self),
-            time.perf_counter() - start,
-            recorder.usage,
-            sizes(after, self.writes) | recorder.sizes,
-            tuple(recorder.notes),
-            tuple(recorder.frames),
-            recorder.before_cut,
+            usage=recorder.usage,
+            sizes=sizes(after, self.writes) | recorder.sizes,
+            notes=tuple(recorder.notes),
+            frames=tuple(recorder.frames),
+            before_cut=recorder.before_cut,
+            **_times(meter, time.perf_counter() - start),
         )
         return after.replace(trace=state.trace + (step,))
 
@@ -162,6 +169,16 @@ class Operator:
     def __repr__(self) -> str:
         changed = [p for p in parameters(type(self)) if getattr(self, p.name) != p.default]
         return f"{type(self).__name__}({', '.join(f'{p.name}={getattr(self, p.name)!r}' for p in changed)})"
+
+
+def _times(meter: Meter, whole: float) -> dict[str, Any]:
+    """The fields of a step that tell its seconds."""
+    waiting = meter.seconds.get("waiting", 0.0)
+    prepared = tuple((label, round(seconds, 6)) for label, seconds in meter.prepared.items() if seconds >= TOLD_FROM)
+    ranking, model = meter.seconds.get("ranking", 0.0), meter.seconds.get("model", 0.0)
+    own = max(ranking + model, whole - waiting - sum(meter.prepared.values()))
+    told = dict(seconds=own, ranking=ranking, model=model, waiting=waiting, saved=meter.saved)
+    return {name: round(seconds, 6) for name, seconds in told.items()} | {"prepared": prepared}
 
 
 @dataclass(frozen=True)

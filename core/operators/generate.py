@@ -49,6 +49,8 @@ class Answer(Operator):
             recorder.notes.append(f"Only {prompt.paths} of {len(texts)} paths fit into the model's context of {chat.context:,} tokens.")
         ctx.progress("Reading the paths", None)
         reply = chat.reply(prompt.messages, max_tokens=self.max_tokens, seed=ctx.seed, on_text=ctx.on_text, check=ctx.check)
+        if reply.finish == "repeat":
+            recorder.notes.append(f"The answer repeated itself and was stopped after {reply.words} words.")
         if reply.finish == "length":
             recorder.notes.append(f"The answer was cut at {self.max_tokens} tokens.")
         recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)

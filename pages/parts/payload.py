@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
@@ -18,6 +19,8 @@ from core.jobs import CANCELLED, DONE, FAILED
 from core.operators import OPERATORS
 from core.operators.base import parameters
 from core.results import prompt_dict
+from core.timing import cost as method_seconds
+from core.timing import spans
 from core.types import Path, State, Step
 from pages.parts.picture import Picture, seen
 
@@ -161,6 +164,8 @@ class Board:
             "lost": shared["missed"][i],
             "stories": shared["stories"][i],
             "cost": cost(state.trace),
+            "spans": [dataclasses.asdict(span) for span in spans(lane)],
+            "progress": None if lane.progress is None else dataclasses.asdict(lane.progress),
             "operators": [_operator(step) for step in state.trace],
             "prompt": prompt["messages"],
             "prompt_tokens": prompt["prompt_tokens"],
@@ -199,7 +204,7 @@ def _ranked(state: State) -> int:
 def cost(trace: Iterable[Step]) -> str:
     """What a run cost, in a few words: `0.9 s · 948 texts scored · 612 + 14 tokens`."""
     trace = list(trace)
-    parts = [f"{sum(step.seconds for step in trace):.2f} s"] if trace else []
+    parts = [f"{method_seconds(trace):.2f} s"] if trace else []
     texts = sum(step.usage.texts for step in trace)
     tokens_in, tokens_out = sum(s.usage.tokens_in for s in trace), sum(s.usage.tokens_out for s in trace)
     parts += [f"{texts:,} text{'s' * (texts != 1)} scored"] if texts else []

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import http.server
 import json
+import os
 import re
 import threading
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import quote_plus
 
 import pytest
@@ -82,13 +84,8 @@ def app(movies, tmp_path_factory):
     """(address of the app, the server whose model answers)."""
     home = tmp_path_factory.mktemp("talking")
     with talking() as (talker, url):
-        (home / "models.toml").write_text(
-            f'[roles]\nanswer = "talker"\n\n[model.talker]\nkind = "chat"\nbackend = "openai"\ntitle = "Talker"\nurl = "{url}"\nmodel = "talker"\n',
-            "utf-8",
-        )
-        import os
-        from pathlib import Path
-
+        row = f'kind = "chat"\nbackend = "openai"\ntitle = "Talker"\nurl = "{url}"\nmodel = "talker"\n'
+        (home / "models.toml").write_text(f'[roles]\nanswer = "talker"\n\n[model.talker]\n{row}', "utf-8")
         (home / "graphs").symlink_to(Path(os.environ["HOPSCOPE_HOME"]) / "graphs")
         with server(HOPSCOPE_HOME=str(home)) as (address, _):
             yield address, talker

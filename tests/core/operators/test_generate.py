@@ -75,3 +75,15 @@ def test_the_reader_never_answers_with_the_question_itself(kit):
     state = State(Question("q"), (one,), paths=Ranking("path", (back, there)))
     assert kit.graph.names(GraphReader()(state, kit.context()).reader) == ["Drama"]
     assert GraphReader()(state.replace(paths=Ranking("path", (back,))), kit.context()).reader == ()
+
+
+def test_an_answer_that_repeated_itself_says_so(kit):
+    from core.models.base import Reply
+
+    class Endless(kit.Parrot):
+        def reply(self, messages, **_):
+            return Reply("Adventure", 10, 20, "repeat", words=8)
+
+    after = Answer(prompt="question-only")(kit.state("One"), kit.context(Endless("")))
+    assert after.answer == "Adventure"
+    assert after.trace[-1].notes == ("The answer repeated itself and was stopped after 8 words.",)
