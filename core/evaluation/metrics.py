@@ -199,7 +199,7 @@ DECLARED = (
     ),
     Metric(
         "hits@1",
-        "Right answer (Hits@1)",
+        "Text holds a right answer (Hits@1)",
         "1 if the one generated text holds any known answer, else 0.",
         BY_ANSWER + " It is no rank metric. The first version's words, exact match accuracy, are not what its code does.",
         _hits,

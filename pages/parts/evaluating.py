@@ -17,6 +17,7 @@ from core.evaluation.report import report_html
 from core.evaluation.store import Run
 from core.evaluation.store import shared as store
 from core.evaluation.summary import Summary, summary_dict
+from core.instances.catalogue import catalogue
 from core.jobs import Job
 from pages.parts.choosing import is_heading, options
 from pages.parts.session import engine, graph_name, instances
@@ -177,6 +178,16 @@ def run_actions(run: Run) -> None:
             st.button("Yes, delete it", type="primary", on_click=remove, args=(run.id,))
 
 
+def called(run: Run) -> dict[str, str]:
+    """What the methods of a run are called, by id: in plain words where the catalogue still has the line that was run, with the paper's name."""
+    known, found = catalogue(), {}
+    for one in run.spec["instances"]:
+        same = known.get(one["id"])
+        plain_name = same is not None and same.number and repr(same.line) == one["line"]
+        found[one["id"]] = f"{same.label} ({same.number})" if plain_name else one["name"]
+    return found if len(set(found.values())) == len(found) else {one["id"]: one["name"] for one in run.spec["instances"]}
+
+
 def summary(number: int) -> Summary:
     """A run summed up as of now."""
     return Summary(store().run(number), store().rows(number))
@@ -195,7 +206,7 @@ def runs() -> None:
         state = "at work" if at_work else "finished" if run.done == run.total else f"{run.done:,} of {run.total:,} done"
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             with st.container(gap=None, width="stretch"):
-                st.text(f"{', '.join(one['name'] for one in run.spec['instances'])}")
+                st.text(", ".join(called(run).values()))
                 when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.created))
                 st.caption(plain(f"{many(run.spec['sample'], 'question')} of {run.spec['set']} · {when} · {state}"))
             st.button("Open", key=f"open-{run.id}", help=f"Open evaluation {run.id}", on_click=open_run, args=(run.id,))

@@ -15,7 +15,7 @@ from core.evaluation.store import Run
 from core.evaluation.summary import FRONTS, Summary
 from core.operators.base import values
 from core.operators.text import parse_line
-from pages.parts.evaluating import summary
+from pages.parts.evaluating import called, summary
 from pages.parts.questions import question_table
 from pages.parts.text import many, plain
 
@@ -62,7 +62,7 @@ def _table(told: Summary) -> None:
         which = st.segmented_control("Questions", ["all", *hops], default="all", format_func=label, key="figures_hops")
         part = told if which in ("all",) else hops.get(which, told)
     figures = part.table(names)
-    spec = {one["id"]: one["name"] for one in told.run.spec["instances"]}
+    spec = called(told.run)
     rows = []
     for instance, row in figures.items():
         rows.append({"Method": spec[instance]} | {name: _cell(name, row[name]) for name in names})
@@ -131,7 +131,7 @@ def _varied(told: Summary) -> list[tuple[str, str]]:
 
 
 def _tests(told: Summary) -> None:
-    names = {one["id"]: one["name"] for one in told.run.spec["instances"]}
+    names = called(told.run)
     if len(names) < 2:
         st.caption("There is one method only, so nothing to compare it with.")
         return

@@ -10,6 +10,7 @@ from core.evaluation.opening import opened
 from core.evaluation.store import shared as store
 from core.evaluation.summary import Summary
 from core.replay import comparison
+from pages.parts.evaluating import called
 from pages.parts.finished import downloads, finished_board
 from pages.parts.permalink import MOST_LANES
 from pages.parts.session import engine
@@ -21,7 +22,7 @@ USUAL = ("reader_hit@1", "hits@1", "path_hit@32", "path_recall@32")
 
 def question_table(told: Summary) -> None:
     """Every question with one metric by instance; a chosen row can be opened."""
-    names = {one["id"]: one["name"] for one in told.run.spec["instances"]}
+    names = called(told.run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox("Metric", REPORTED, REPORTED.index(USUAL[0]), format_func=lambda n: metric(n).told()["title"], width=280)
         differ = st.toggle("Only where they differ")
@@ -68,7 +69,7 @@ def one_question(number: int, question: str) -> None:
     drawn = next((one for one in store().drawn(number) if one.question.id == question), None)
     if drawn is None:
         raise BadInput(f"Evaluation {number} holds no question “{question}”.")
-    names = {one["id"]: one["name"] for one in run.spec["instances"]}
+    names = called(run)
     chosen = tuple(names)
     if len(names) > MOST_LANES:
         chosen = tuple(

@@ -53,7 +53,7 @@ def _form() -> dict[str, Any] | None:
     if not known:
         no_questions(dataset.title if dataset is not None else graph_name())
         return None
-    titled = {"format_func": lambda name: known[name].title, "placeholder": "choose one or more sets"}
+    titled = {"format_func": lambda name: known[name].title, "placeholder": "choose one or more sets", "wrap": True}
     with st.form("search_form"):
         left, right = st.columns(2)
         with left:
@@ -68,8 +68,8 @@ def _form() -> dict[str, Any] | None:
             quality = st.selectbox("What is good", QUALITIES, format_func=lambda name: metric(name).told()["title"], key="search_quality")
             cost = st.segmented_control("Budget of", ["seconds", "tokens"], default="seconds", required=True, key="search_cost")
             budget = st.number_input("Budget a question, mean", 0.001, 1e6, 1.0, format="%g", key="search_budget")
-            trials = st.number_input("Lines to try", 1, 1000, 25, key="search_trials")
-            kinds = st.multiselect("Try", list(KINDS), list(USUAL), format_func=KINDS.__getitem__, key="search_kinds")
+            trials = st.number_input("Methods to try", 1, 1000, 25, key="search_trials")
+            kinds = st.multiselect("Try", list(KINDS), list(USUAL), format_func=KINDS.__getitem__, key="search_kinds", wrap=True)
         st.caption(MEASURED)
         sent = st.form_submit_button("Search", type="primary", icon=":material/travel_explore:")
     if not sent:

@@ -48,7 +48,7 @@ def add_questions() -> None:
         "Also taken: text of MetaQA, PathQuestion or SimpleQuestions, and JSON rows of RoG, WebQSP, CWQ, GrailQA, SimpleQuestions, WebQuestions "
         f"or your own (question, entities, answers); compressed or not (.gz). At most {told_size(MOST_FILE)}, {told_size(MOST_TEXT)} of text."
     )
-    file = st.file_uploader("File of questions", type=TYPES, key="upload_questions")
+    file = st.file_uploader("File of questions", type=TYPES, key="upload_questions", max_upload_size=max(1, MOST_FILE >> 20))
     if file is not None:
         format = st.selectbox(
             "Format",
@@ -174,7 +174,7 @@ def _added() -> None:
     st.markdown("**Sets you added**")
     for name, (graph, questions) in added.items():
         with st.container(horizontal=True, vertical_alignment="center"):
-            where = plain(known[graph].title) if graph in known else f"{plain(graph)}, which is not here any more"
+            where = plain(known[graph].title) if graph in known else f"{plain(graph)}, a graph that is gone"
             st.markdown(f"{plain(questions.title)} · {where}", width="stretch")
             if graph in known:
                 ways_on(questions, graph, name, type="tertiary")

@@ -105,10 +105,11 @@ def test_figures_tests_and_meanings_of_a_run(run):
     at = opened(run=run)
     assert not at.exception
     figures = at.dataframe[0].value
-    assert list(figures["Method"]) == ["No. 1", "No. 10"]
+    assert list(figures["Method"]) == [f"{one.label} ({one.number})" for one in (catalogue()["lego-1"], catalogue()["lego-10"])]
+    assert figures["Method"][0] == "Shortest paths (No. 1)"
     assert figures["subgraph_recall"][0].startswith("1.000")  # every answer is one step from the topic entity
     assert {"PersonalizedPageRank", "ShortestPaths"} <= set(at.dataframe[1].value["Operator"])
-    assert set(at.dataframe[2].value["Method"]) == {"No. 10"}
+    assert set(at.dataframe[2].value["Method"]) == {figures["Method"][1]}
     assert any("Subgraph precision" in one.label for one in at.expander)
 
 
