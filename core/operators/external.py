@@ -85,7 +85,7 @@ class OwnRetriever(Operator):
         return hashlib.sha256(repr(told).encode()).hexdigest()
 
     def words(self) -> str:
-        return f"own retriever {self.name}".strip()
+        return f"your retriever “{self.name}”" if self.name else self.title
 
 
 def _ranking(paths: dict) -> Ranking:

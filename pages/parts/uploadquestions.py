@@ -22,7 +22,8 @@ from pages.parts.upload import kept
 from pages.parts.waysto import go_on, ways_on
 
 PREVIEWED, LONGEST_TITLE = 8, 60
-MOST_FILE, MOST_TEXT = 64 << 20, 512 << 20  # bytes of the file, and of the text that it may unpack to
+MOST_MEGABYTES = 64
+MOST_FILE, MOST_TEXT = MOST_MEGABYTES << 20, 512 << 20  # bytes of the file, and of the text that it may unpack to
 TYPES = ["csv", "txt", "tsv", "json", "jsonl", "gz"]
 ASKED = {"union": "That graph", "question": "The graph of its own row"}
 
@@ -48,7 +49,7 @@ def add_questions() -> None:
         "Also taken: text of MetaQA, PathQuestion or SimpleQuestions, and JSON rows of RoG, WebQSP, CWQ, GrailQA, SimpleQuestions, WebQuestions "
         f"or your own (question, entities, answers); compressed or not (.gz). At most {told_size(MOST_FILE)}, {told_size(MOST_TEXT)} of text."
     )
-    file = st.file_uploader("File of questions", type=TYPES, key="upload_questions", max_upload_size=max(1, MOST_FILE >> 20))
+    file = st.file_uploader("File of questions", type=TYPES, key="upload_questions", max_upload_size=MOST_MEGABYTES)
     if file is not None:
         format = st.selectbox(
             "Format",
