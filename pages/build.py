@@ -202,9 +202,9 @@ def whole(draft: Draft) -> Line | None:
 
 def keep(line: Line | None, known: dict[str, Instance]) -> None:
     """Save the line under a name; delete what was saved."""
-    with st.form("keep", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.text_input("Name", key="keep_name", placeholder="A name of your own", max_chars=80)
-        pressed = st.form_submit_button("Save", icon=":material/save:", disabled=line is None)
+    with st.container(key="keep-box"), st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.text_input("Name", key="keep_name", persist_state="session", placeholder="A name of your own", max_chars=80)
+        pressed = st.button("Save", key="keep-go", icon=":material/save:", disabled=line is None)
     if pressed and line is not None:
         saved = said(lambda: save(name, line))
         if saved is not None:

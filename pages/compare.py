@@ -126,7 +126,9 @@ def draw(on_screen: Shown) -> None:
         if job is not None:
             ending(job)
         ended = job is None or job.ended
-        told = {**payload(on_screen), "editable": True, "most_lanes": MOST_LANES, "ways": ["walk", "start"]}
+        link = st.session_state.address.address("") if job is not None else None
+        edit = {"editable": True, "most_lanes": MOST_LANES, "ways": ["walk", "start"], "address": link}
+        told = {**payload(on_screen), **edit}
         react(on_screen.comparison, board(show_thumbs(on_screen.comparison, told) if ended else told, key="board"))
         if (running and ended) or (repairing and not job.comparison.repairing):
             st.rerun()

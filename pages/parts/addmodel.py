@@ -20,11 +20,12 @@ def add_model() -> None:
     """Draw the form for a server, and the instructions for a graphics card."""
     st.subheader("A server")
     st.write("Any server that speaks the OpenAI protocol: vLLM, llama.cpp, Ollama, or a hosted service.")
-    with st.form("server", border=True):
+    with st.container(border=True, key="server-box"):
         with st.container(horizontal=True, gap="medium"):
             name = st.text_input(
                 "Name",
                 key="server_name",
+                persist_state="session",
                 placeholder="my-server",
                 width=220,
                 help="How lines and roles call it: letters, digits, dashes and dots.",
@@ -32,23 +33,30 @@ def add_model() -> None:
             url = st.text_input(
                 "Address",
                 key="server_url",
+                persist_state="session",
                 placeholder="http://localhost:8000/v1",
                 width=340,
                 help="The base address, usually ending in /v1.",
             )
             model = st.text_input(
-                "Model", key="server_model", placeholder="Qwen/Qwen2.5-7B-Instruct", width=280, help="The model's name on that server."
+                "Model",
+                key="server_model",
+                persist_state="session",
+                placeholder="Qwen/Qwen2.5-7B-Instruct",
+                width=280,
+                help="The model's name on that server.",
             )
             variable = st.text_input(
                 "Environment variable of the key",
                 key="server_key",
+                persist_state="session",
                 placeholder="none needed",
                 width=250,
                 help="The variable's name, not the key: keys stay out of files.",
             )
         with st.container(horizontal=True):
-            tested = st.form_submit_button("Test the connection", icon=":material/network_check:")
-            added = st.form_submit_button("Add", type="primary", icon=":material/add:")
+            tested = st.button("Test the connection", key="server-go", icon=":material/network_check:")
+            added = st.button("Add", key="server-add", type="primary", icon=":material/add:")
     if tested or added:
         try:
             given = checked(name, url, model, variable)

@@ -11,7 +11,7 @@ from core.engine import Comparison
 from core.jobs import Job
 from core.replay import comparison
 from pages.parts.asking import known_question
-from pages.parts.permalink import Link, parse_link, read_link, write_link
+from pages.parts.permalink import Link, parse_link, read_link
 from pages.parts.session import engine, graph_name
 
 DEMO = "demo"  # the tag of the shipped cases that the first page opens with
@@ -47,8 +47,6 @@ def come_back() -> None:
         take(link)
     else:
         _again()
-        if state.address.question and "q" not in st.query_params and "case" not in state and "present" not in st.query_params:
-            write_link(state.address)
 
 
 def take(link: Link) -> None:

@@ -92,14 +92,20 @@ def _sets() -> None:
         return
     for i, text in enumerate(dataset.examples):
         st.button(plain(text), key=f"example-{i}", type="tertiary", icon=":material/arrow_forward:", on_click=begin, args=(text,))
-    chosen = st.selectbox("From a set", list(dataset.sets), key="set", format_func=lambda name: dataset.sets[name].title)
+    chosen = st.selectbox(
+        "From a set", list(dataset.sets), key="set", persist_state="session", format_func=lambda name: dataset.sets[name].title
+    )
     try:
         questions = dataset.questions(chosen)
     except HopscopeError as error:
         st.error(plain(str(error)))
         return
     st.button("Any question of it", icon=":material/casino:", key="draw", on_click=_draw, args=(dataset, chosen))
-    words = st.text_input("Search the set", key="set_search", placeholder="some words of it, a name …", live=True).casefold().split()
+    words = (
+        st.text_input("Search the set", key="set_search", persist_state="session", placeholder="some words of it, a name …", live=True)
+        .casefold()
+        .split()
+    )
     found = [q for q in questions if all(word in q.text.casefold() for word in words)] if words else []
     if words:
         st.caption(many(len(found), "question") if found else "No question holds all these words.")

@@ -17,9 +17,17 @@ FILE = "hopscope.cases.gz"
 def casebook() -> None:
     """Draw search, tags, the cases found, and the way in and out."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        text = st.text_input("Search", key="case_search", placeholder="words of a question, note, tag, entity or instance", width="stretch")
+        text = st.text_input(
+            "Search",
+            key="case_search",
+            persist_state="session",
+            placeholder="words of a question, note, tag, entity or instance",
+            width="stretch",
+        )
         known = list(tags())
-        tag = st.selectbox("Tag", known, index=None, key="case_tag", placeholder="any", width=180, disabled=not known)
+        tag = st.selectbox(
+            "Tag", known, index=None, key="case_tag", persist_state="session", placeholder="any", width=180, disabled=not known
+        )
         with st.popover("Import", icon=":material/upload:"):
             bring()
         found = cases(text, tag or "")

@@ -40,7 +40,7 @@ def new_run() -> None:
     begun = [name for name in st.session_state.pop(SETS, ()) if name in sets]
     if begun:
         st.session_state[kept] = begun
-    with st.form("evaluate"):
+    with st.container(border=True, key="evaluate-box"):
         chosen = st.multiselect(
             f"Questions about {plain(dataset.title)}",
             list(sets),
@@ -73,10 +73,25 @@ def new_run() -> None:
                 persist_state="session",
             )
         with st.container(horizontal=True):
-            model = st.toggle("Language model answers", help="Otherwise the graph reader's answers are scored. Takes seconds a question.")
-            judge = st.toggle("Language model judges", help="The model of the role judge says whether each answer is right (Judge@1).")
-            cold = st.toggle("Time each alone", help="Methods share nothing and remember nothing, so that seconds are their own. Slow.")
-        if st.form_submit_button("Start", type="primary", icon=":material/play_arrow:"):
+            model = st.toggle(
+                "Language model answers",
+                key="evaluate_model",
+                persist_state="session",
+                help="Otherwise the graph reader's answers are scored. Takes seconds a question.",
+            )
+            judge = st.toggle(
+                "Language model judges",
+                key="evaluate_judge",
+                persist_state="session",
+                help="The model of the role judge says whether each answer is right (Judge@1).",
+            )
+            cold = st.toggle(
+                "Time each alone",
+                key="evaluate_cold",
+                persist_state="session",
+                help="Methods share nothing and remember nothing, so that seconds are their own. Slow.",
+            )
+        if st.button("Start", key="evaluate-go", type="primary", icon=":material/play_arrow:"):
             begin([known[key] for key in lines], chosen, int(size), int(seed), model=model, judge=judge, cold=cold)
 
 

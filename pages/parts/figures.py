@@ -52,14 +52,18 @@ def figures(run: Run) -> None:
 
 
 def _table(told: Summary) -> None:
-    names = st.multiselect("Metrics", REPORTED, [n for n in SHOWN if n in REPORTED], format_func=_title, key="figures_metrics")
+    names = st.multiselect(
+        "Metrics", REPORTED, [n for n in SHOWN if n in REPORTED], format_func=_title, key="figures_metrics", persist_state="session"
+    )
     if not names:
         return
     hops = told.by_hops()
     part = told
     if len(hops) > 1:
         label = lambda hop: "All questions" if hop == "all" else "Hops not told" if hop is None else f"{hop} hop{'s' * (hop != 1)}"
-        which = st.segmented_control("Questions", ["all", *hops], default="all", format_func=label, key="figures_hops")
+        which = st.segmented_control(
+            "Questions", ["all", *hops], default="all", format_func=label, key="figures_hops", persist_state="session"
+        )
         part = told if which in ("all",) else hops.get(which, told)
     figures = part.table(names)
     spec = called(told.run)
@@ -101,8 +105,10 @@ def _pictures(told: Summary) -> None:
         return
     usual = next((quality for _, quality in FRONTS if quality in qualities), qualities[0])
     with st.container(horizontal=True):
-        quality = st.selectbox("Quality", qualities, qualities.index(usual), format_func=_title, width=260)
-        cost = st.selectbox("Against", costs, format_func=_title, width=260) if costs else None
+        quality = st.selectbox(
+            "Quality", qualities, qualities.index(usual), format_func=_title, width=260, key="figures_quality", persist_state="session"
+        )
+        cost = st.selectbox("Against", costs, format_func=_title, width=260, key="figures_cost", persist_state="session") if costs else None
     drawn = {"front": plots.front(told, table, cost, quality)} if cost else {}
     drawn["funnel"] = plots.funnel(told)
     if len(told.by_hops()) > 1:
@@ -135,7 +141,7 @@ def _tests(told: Summary) -> None:
     if len(names) < 2:
         st.caption("There is one method only, so nothing to compare it with.")
         return
-    base = st.selectbox("Tested against", list(names), format_func=names.get, width=320)
+    base = st.selectbox("Tested against", list(names), format_func=names.get, width=320, key="figures_base", persist_state="session")
     tests = told.compared([(other, base) for other in names if other != base])
     rows = [
         {

@@ -68,22 +68,60 @@ def _form(graph: Any) -> Wish | None:
     by = {one.name: one for one in parameters(PersonalizedPageRank)}
     methods, known = by["method"].choices, dataset_of(graph_name())
     sets = {name: one.title for name, one in known.sets.items() if one.graphs == "union"} if known else {}
-    with st.form("pageranks"):
+    with st.container(border=True, key="pageranks-box"):
         first = [name for name in methods if name not in SLOW and not unfit(graph, name)]
-        chosen = st.multiselect("Methods", methods, first, format_func=lambda name: TITLES.get(name, name), help=SLOW_HELP)
+        chosen = st.multiselect(
+            "Methods",
+            methods,
+            first,
+            key="pr_methods",
+            persist_state="session",
+            format_func=lambda name: TITLES.get(name, name),
+            help=SLOW_HELP,
+        )
         for line in _warnings(graph, methods):
             st.caption(plain(line))
         with st.container(horizontal=True):
             label = lambda name: f"questions of {sets[name]}" if name else "entities drawn at random"
-            source = st.selectbox("Start from", [*sets, RANDOM], format_func=label, width=300)
-            count = st.number_input("How many", 1, 1000, 20, width=120, help="The same seed draws the same ones.")
-            seed = st.number_input("Seed", 0, 2**31 - 1, 0, width=120)
+            source = st.selectbox("Start from", [*sets, RANDOM], format_func=label, width=300, key="pr_source", persist_state="session")
+            count = st.number_input(
+                "How many", 1, 1000, 20, width=120, key="pr_count", persist_state="session", help="The same seed draws the same ones."
+            )
+            seed = st.number_input("Seed", 0, 2**31 - 1, 0, width=120, key="pr_seed", persist_state="session")
         with st.container(horizontal=True):
-            keep = st.number_input(by["keep"].label, 1, 1_000_000, by["keep"].default, width=150, help=by["keep"].help)
-            damping = st.number_input(by["damping"].label, 0.01, 0.999, by["damping"].default, width=120, help=by["damping"].help)
-            way = st.selectbox("Direction", DIRECTIONS, format_func=WAYS.__getitem__, width=190, help=by["direction"].help)
-            recall = st.number_input("Recall aimed at", 0.5, 1.0, 0.97, width=150, help="By methods that can be asked for it.")
-        if not st.form_submit_button("Compare", type="primary", icon=":material/play_arrow:"):
+            keep = st.number_input(
+                by["keep"].label, 1, 1_000_000, by["keep"].default, width=150, key="pr_keep", persist_state="session", help=by["keep"].help
+            )
+            damping = st.number_input(
+                by["damping"].label,
+                0.01,
+                0.999,
+                by["damping"].default,
+                width=120,
+                key="pr_damping",
+                persist_state="session",
+                help=by["damping"].help,
+            )
+            way = st.selectbox(
+                "Direction",
+                DIRECTIONS,
+                format_func=WAYS.__getitem__,
+                width=190,
+                key="pr_direction",
+                persist_state="session",
+                help=by["direction"].help,
+            )
+            recall = st.number_input(
+                "Recall aimed at",
+                0.5,
+                1.0,
+                0.97,
+                width=150,
+                key="pr_recall",
+                persist_state="session",
+                help="By methods that can be asked for it.",
+            )
+        if not st.button("Compare", key="pageranks-go", type="primary", icon=":material/play_arrow:"):
             return None
     return Wish(tuple(chosen), source, int(count), int(keep), float(damping), way, float(recall), int(seed))
 

@@ -24,9 +24,17 @@ def question_table(told: Summary) -> None:
     """Every question with one metric by instance; a chosen row can be opened."""
     names = called(told.run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = st.selectbox("Metric", REPORTED, REPORTED.index(USUAL[0]), format_func=lambda n: metric(n).told()["title"], width=280)
-        differ = st.toggle("Only where they differ")
-        words = st.text_input("Words of the question", width=240).casefold().split()
+        chosen = st.selectbox(
+            "Metric",
+            REPORTED,
+            REPORTED.index(USUAL[0]),
+            format_func=lambda n: metric(n).told()["title"],
+            width=280,
+            key="questions_metric",
+            persist_state="session",
+        )
+        differ = st.toggle("Only where they differ", key="questions_differ", persist_state="session")
+        words = st.text_input("Words of the question", width=240, key="questions_words", persist_state="session").casefold().split()
     found: dict[str, dict] = {}
     for row in told.rows:
         value = None if row.outcome is None else metric(chosen)(row.outcome)

@@ -28,8 +28,8 @@ def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None
         except HopscopeError as error:
             st.error(str(error))
             return
-        st.text_area("Notes", key="case_notes", placeholder="What is worth seeing here", height=100)
-        st.multiselect("Tags", known, key="case_tags", accept_new_options=True, placeholder="demo, to check …")
+        st.text_area("Notes", key="case_notes", persist_state="session", placeholder="What is worth seeing here", height=100)
+        st.multiselect("Tags", known, key="case_tags", persist_state="session", accept_new_options=True, placeholder="demo, to check …")
         st.button("Save as case", key="save_case", type="primary", on_click=_save, args=(key, comparison, dict(link)))
         if "case_trouble" in state:
             st.error(state.pop("case_trouble"))

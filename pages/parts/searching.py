@@ -54,24 +54,46 @@ def _form() -> dict[str, Any] | None:
         no_questions(dataset.title if dataset is not None else graph_name())
         return None
     titled = {"format_func": lambda name: known[name].title, "placeholder": "choose one or more sets", "wrap": True}
-    with st.form("search_form"):
+    with st.container(border=True, key="search_form-box"):
         left, right = st.columns(2)
         with left:
             first = [name for name in TUNING if name in known] or usual_sets(known)
-            tuning = st.multiselect("Questions to search with", list(known), first, key=f"search_sets_{dataset.name}", **titled)
-            sample = st.number_input("Of each set", 1, 1000, 8, key="search_sample", help="More tell lines apart better and take longer.")
+            tuning = st.multiselect(
+                "Questions to search with", list(known), first, key=f"search_sets_{dataset.name}", persist_state="session", **titled
+            )
+            sample = st.number_input(
+                "Of each set",
+                1,
+                1000,
+                8,
+                key="search_sample",
+                persist_state="session",
+                help="More tell lines apart better and take longer.",
+            )
             later = [name for name in UNSEEN if name in known]
-            unseen = st.multiselect("Unseen questions", list(known), later, key=f"search_unseen_{dataset.name}", **titled)
-            most = st.number_input("Of each unseen set", 1, 10_000, 20, key="search_unseen_sample")
-            seed = st.number_input("Seed", 0, 2**31, 0, key="search_seed")
+            unseen = st.multiselect(
+                "Unseen questions", list(known), later, key=f"search_unseen_{dataset.name}", persist_state="session", **titled
+            )
+            most = st.number_input("Of each unseen set", 1, 10_000, 20, key="search_unseen_sample", persist_state="session")
+            seed = st.number_input("Seed", 0, 2**31, 0, key="search_seed", persist_state="session")
         with right:
-            quality = st.selectbox("What is good", QUALITIES, format_func=lambda name: metric(name).told()["title"], key="search_quality")
-            cost = st.segmented_control("Budget of", ["seconds", "tokens"], default="seconds", required=True, key="search_cost")
-            budget = st.number_input("Budget a question, mean", 0.001, 1e6, 1.0, format="%g", key="search_budget")
-            trials = st.number_input("Methods to try", 1, 1000, 25, key="search_trials")
-            kinds = st.multiselect("Try", list(KINDS), list(USUAL), format_func=KINDS.__getitem__, key="search_kinds", wrap=True)
+            quality = st.selectbox(
+                "What is good",
+                QUALITIES,
+                format_func=lambda name: metric(name).told()["title"],
+                key="search_quality",
+                persist_state="session",
+            )
+            cost = st.segmented_control(
+                "Budget of", ["seconds", "tokens"], default="seconds", required=True, key="search_cost", persist_state="session"
+            )
+            budget = st.number_input("Budget a question, mean", 0.001, 1e6, 1.0, format="%g", key="search_budget", persist_state="session")
+            trials = st.number_input("Methods to try", 1, 1000, 25, key="search_trials", persist_state="session")
+            kinds = st.multiselect(
+                "Try", list(KINDS), list(USUAL), format_func=KINDS.__getitem__, key="search_kinds", persist_state="session", wrap=True
+            )
         st.caption(MEASURED)
-        sent = st.form_submit_button("Search", type="primary", icon=":material/travel_explore:")
+        sent = st.button("Search", key="search_form-go", type="primary", icon=":material/travel_explore:")
     if not sent:
         return None
     told = {"quality": quality, "cost": cost, "budget": float(budget), "trials": int(trials), "seed": int(seed), "kinds": tuple(kinds)}

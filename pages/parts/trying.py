@@ -80,9 +80,9 @@ def _question() -> None:
         st.text_input(
             "Question",
             key="try_question",
+            persist_state="session",
             placeholder="Ask about an entity of the graph",
             label_visibility="collapsed",
-            persist_state="session",
         )
         if sets:
             st.button("Draw another", icon=":material/casino:", on_click=draw, key="try_draw")

@@ -33,6 +33,7 @@ def try_model() -> None:
         here,
         index=here.index(usual) if usual in here else 0,
         key="try_model_name",
+        persist_state="session",
         format_func=lambda n: infos[n].title,
         width=460,
     )
@@ -43,9 +44,9 @@ def try_model() -> None:
 
 
 def _chat(info: ModelInfo) -> None:
-    with st.form("try-chat", border=False):
-        prompt = st.text_area("Prompt", PROMPT, key="try_prompt", height=100)
-        pressed = st.form_submit_button("Send", type="primary", icon=":material/send:")
+    with st.container(key="try-chat-box"):
+        prompt = st.text_area("Prompt", PROMPT, key="try_prompt", persist_state="session", height=100)
+        pressed = st.button("Send", key="try-chat-go", type="primary", icon=":material/send:")
     if pressed:
         _start(f"chat-{info.name}", lambda job: _reply(job, info.name, prompt))
     _watch(f"chat-{info.name}", _told)
@@ -86,10 +87,10 @@ def _told(job: Job) -> None:
 
 
 def _scorer(info: ModelInfo) -> None:
-    with st.form("try-scorer", border=False):
-        query = st.text_input("Question", QUERY, key="try_query")
-        lines = st.text_area("Lines to rank", LINES, key="try_lines", height=130)
-        pressed = st.form_submit_button("Rank", type="primary", icon=":material/sort:")
+    with st.container(key="try-scorer-box"):
+        query = st.text_input("Question", QUERY, key="try_query", persist_state="session")
+        lines = st.text_area("Lines to rank", LINES, key="try_lines", persist_state="session", height=130)
+        pressed = st.button("Rank", key="try-scorer-go", type="primary", icon=":material/sort:")
     if pressed:
         _start(f"rank-{info.name}", lambda job: _ranked(job, info.name, query, lines))
     _watch(f"rank-{info.name}", _table)

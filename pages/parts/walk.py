@@ -81,6 +81,7 @@ def _search(graph: Any) -> None:
     typed = st.text_input(
         "Search an entity",
         key="walk_search",
+        persist_state="session",
         type="search",
         live=True,
         placeholder="Type a name, or a part of one",
@@ -144,6 +145,7 @@ def _filter(graph: Any, kinds: np.ndarray) -> int:
         "Relation",
         list(words),
         key="walk_filter",
+        persist_state="session",
         format_func=words.__getitem__,
         label_visibility="collapsed",
         on_change=st.session_state.__setitem__,
