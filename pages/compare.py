@@ -14,7 +14,7 @@ from pages.parts.asking import begin, examples, link_entities, question_bar, sug
 from pages.parts.asked import Shown, address, come_back, shown
 from pages.parts.board import board
 from pages.parts.entitychips import chips
-from pages.parts.lanes import act, chosen, dialog
+from pages.parts.lanes import act, chosen, dialog, try_beside
 from pages.parts.payload import Board, idle
 from pages.parts.permalink import MOST_LANES, write_link
 from pages.parts.presenting import present, presenting
@@ -160,6 +160,9 @@ def react(comparison: Comparison, clicked) -> None:
     press_thumb(comparison, clicked.thumb)
     if clicked.lane is not None:
         act(int(clicked.lane["lane"]), clicked.lane["do"])
+        st.rerun()
+    if clicked.repair is not None and (repair := comparison.lanes[int(clicked.repair)].repair) is not None:
+        try_beside(comparison.lanes[int(clicked.repair)].instance.id, repair.spec)
         st.rerun()
     if clicked.go is not None:
         go(comparison.graph, int(clicked.go["node"]), clicked.go["to"])

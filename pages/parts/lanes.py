@@ -158,6 +158,13 @@ def insert(lane: int, spec: str) -> None:
         st.session_state.submitted = True
 
 
+def try_beside(spec: str, changed: str) -> None:
+    """Put a changed line beside the lane that runs `spec`; in its place where there is no room."""
+    lanes = st.session_state.lanes
+    lane = lanes.index(spec) if spec in lanes else len(lanes) - 1
+    insert(lane, changed) if len(lanes) < MOST_LANES else _replace(lane, changed)
+
+
 def _replace(lane: int, spec: str) -> None:
     lanes = st.session_state.lanes
     st.session_state.lanes = [*lanes[:lane], spec, *lanes[lane + 1 :]]
