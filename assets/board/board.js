@@ -103,7 +103,9 @@ class Board {
   // For a room: the height that is given, else what the window leaves under the lanes' top.
   fit() {
     if (!this.payload.present) return;
-    const left = innerHeight - this.laneBox.getBoundingClientRect().top - 12;
+    let below = 6;
+    for (let node = this.element; node; node = node.parentElement ?? node.getRootNode().host) below += Number.parseFloat(getComputedStyle(node).paddingBottom) || 0;
+    const left = innerHeight - this.laneBox.getBoundingClientRect().top - below;
     this.element.style.setProperty("--height", `${Number(this.payload.height) || Math.max(440, Math.min(left, innerHeight))}px`);
   }
 

@@ -39,8 +39,8 @@ export class FullScreen {
     } catch {
       this.element.popover = "manual";
       this.element.showPopover();
-      document.addEventListener("keydown", this.onKey);
     }
+    document.addEventListener("keydown", this.onKey);
     if (!this.native) return;
     this.onChange = () => {
       if (this.element.getRootNode().fullscreenElement !== this.element) this.leave();
