@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import re
+import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path as FilePath
 
 from core.errors import BadInput
+from core.home import graphs_folder
 
 PREPOSITIONS = frozenset("in of at on to from for with near into under over as".split())
 _PARTS = re.compile(r"[^\W_]+")
@@ -48,8 +52,20 @@ def read_table(told: Mapping[str, object]) -> dict[str, tuple[str, str]]:
 
 @lru_cache(maxsize=64)
 def table_of(graph_name: str) -> Mapping[str, tuple[str, str]]:
-    """The table of the data set that a graph belongs to; empty for a graph of none."""
-    from core.datasets.catalogue import shipped
+    """The table of the data set that a graph belongs to, or of the `dataset.toml` that a person put beside a graph of their
+    own; empty where there is none."""
+    from core.datasets.catalogue import DESCRIPTION, shipped
 
-    dataset = shipped().get(graph_name.partition(":")[0])
-    return dataset.relations if dataset is not None else {}
+    name = graph_name.partition(":")[0]
+    dataset = shipped().get(name)
+    return dataset.relations if dataset is not None else _own(graphs_folder() / name / DESCRIPTION)
+
+
+def _own(file: FilePath) -> Mapping[str, tuple[str, str]]:
+    try:
+        return read_table(tomllib.loads(file.read_text("utf-8")).get("relations", {}))
+    except OSError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, AttributeError, BadInput) as error:
+        logging.getLogger(__name__).warning("%s is not read: %s", file, error)
+        return {}

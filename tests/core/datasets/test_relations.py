@@ -37,3 +37,14 @@ def test_every_relation_of_the_movies_has_words(movies):
 def test_a_table_that_is_none(told):
     with pytest.raises(BadInput, match="“r” must be two texts"):
         read_table({"r": told})
+
+
+def test_a_graph_of_ones_own_has_its_words_in_a_description_beside_it(monkeypatch, tmp_path, caplog):
+    monkeypatch.setattr("core.datasets.relations.graphs_folder", lambda: tmp_path)
+    for name, text in (("films", '[relations]\nstars = ["stars", "stars in"]\n'), ("broken", "[relations"), ("half", "[relations]\nstars = 1\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "dataset.toml").write_text(text, "utf-8")
+    assert table_of("films") == {"stars": ("stars", "stars in")}
+    assert table_of("bare") == table_of("broken") == table_of("half") == {}
+    assert len(caplog.records) == 2
+    table_of.cache_clear()

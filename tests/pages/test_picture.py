@@ -1,0 +1,104 @@
+"""Places that stay while lanes arrive, columns of the large picture, the few main nodes, and what a node's panel tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from core.graph.build import in_memory
+from core.types import Path
+from pages.parts.about import joined
+from pages.parts.layout import layered, positions
+from pages.parts.mainnodes import ENOUGH, MOST, main_nodes
+
+CHAIN = [(1, 2), (2, 3), (3, 4)]
+
+
+def test_nodes_drawn_already_stay_and_new_ones_find_a_free_place_beside_what_they_are_joined_to():
+    first = positions([1, 2, 3, 4], CHAIN)
+    then = positions([1, 2, 3, 4, 5, 6, 7], [*CHAIN, (2, 5), (5, 6), (2, 7)], first)
+    assert {node: then[node] for node in first} == first
+    assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in then.values())
+    apart = lambda a, b: float(np.hypot(*np.subtract(then[a], then[b])))
+    assert all(apart(a, b) > 0.1 for a in (5, 6, 7) for b in then if a != b)
+    assert apart(5, 2) < apart(5, 4) or apart(5, 2) < 0.5
+    assert positions([1, 2, 3, 4, 5, 6, 7], [*CHAIN, (2, 5), (5, 6), (2, 7)], first) == then  # the same every time
+
+
+def test_a_node_that_is_gone_leaves_its_place_free_and_none_moves():
+    first = positions([1, 2, 3, 4], CHAIN)
+    assert positions([1, 2, 3], CHAIN[:2], first) == {node: first[node] for node in (1, 2, 3)}
+
+
+def test_nodes_on_one_spot_are_pushed_apart():
+    star = positions(list(range(40)), [(0, node) for node in range(1, 40)])
+    places = np.array(list(star.values()))
+    gaps = np.linalg.norm(places[:, None] - places[None], axis=2) + np.eye(40)
+    assert gaps.min() > 0.02 and places.min() >= 0 and places.max() <= 1
+
+
+def test_the_large_picture_goes_from_left_to_right_by_hops():
+    places = layered([1, 2, 3, 4, 5, 6], [(1, 2), (1, 3), (2, 4), (5, 3)], [1])
+    across = {node: x for node, (x, _) in places.items()}
+    assert across[1] == 0 and across[2] == across[3] and across[4] == across[5] == across[6] == 1
+    assert 0 < across[2] < 0.5  # the first gap holds no names
+    assert (places[2][1] < places[3][1]) == (places[4][1] < places[5][1])  # the two edges do not cross
+    assert places[1][1] == 0.5
+    assert layered([7], [], [7]) == {7: (0, 0.5)}
+
+
+def walk(*nodes: int) -> Path:
+    return Path(tuple(nodes), tuple(range(len(nodes) - 1)), (True,) * (len(nodes) - 1))
+
+
+def test_main_nodes_are_those_of_best_and_lost_paths_first():
+    best = [[walk(1, 2), walk(1, 3, 9)], [walk(1, 4)], []]
+    lost = [[], [walk(1, 5, 8)], [walk(1, 6, 8)]]
+    assert main_nodes([1], best, lost, {8, 9})[:8] == [1, 2, 4, 3, 9, 5, 8, 6]
+
+
+def test_main_nodes_stop_at_what_can_be_read_from_afar():
+    many = [[walk(1, 10 * i, 10 * i + 1) for i in range(2, 20)] for _ in range(3)]
+    few = main_nodes([1], many, [[]] * 3, set())
+    assert ENOUGH - 2 <= len(few) <= MOST and {1, 20, 21} <= set(few)
+    long = main_nodes([1], [[walk(*range(1, 30))]], [[]], set())
+    assert long == [1]  # a path is drawn whole or not at all
+
+
+@dataclass
+class Counted:
+    """A graph whose look-ups are counted."""
+
+    graph: object
+    asked: list[int] = field(default_factory=list)
+
+    def __getattr__(self, name):
+        return getattr(self.graph, name)
+
+    def steps_from(self, nodes, direction="both"):
+        self.asked += list(map(int, nodes))
+        return self.graph.steps_from(nodes, direction)
+
+
+@pytest.fixture(scope="module")
+def films():
+    return in_memory(
+        [("One", "directed_by", "Ann"), ("Two", "directed_by", "Ann"), ("One", "has_genre", "War"), ("Ann", "knows", "Ann")], "films", "both"
+    )
+
+
+def test_a_node_tells_its_degree_and_its_relations_in_words(films):
+    ann = films.nodes_named("Ann")[0]
+    told = joined(films, [ann], {"directed_by": ("directed by", "directed")})[ann]
+    assert told == {"degree": 4, "relations": [["directed", 2], ["knows", 1], ["knows of", 1]], "others": 0, "counted": 4}
+
+
+def test_relations_of_a_hub_are_not_counted(films, monkeypatch):
+    monkeypatch.setattr("pages.parts.about.MOST_STEPS", 3)
+    ann, war = films.nodes_named("Ann")[0], films.nodes_named("War")[0]
+    graph = Counted(films)
+    told = joined(graph, [ann, war], {})
+    assert graph.asked == [war]
+    assert told[ann] == {"degree": 4, "relations": [], "others": 0, "counted": 0} and told[war]["relations"] == [["genre of", 1]]
