@@ -30,3 +30,4 @@ try:
     page.run()
 finally:  # afterwards, so that the first page does not wait for it
     engine().jobs.start("warm", lambda: Job("warm", lambda job: engine().warm()))
+    engine().housekeeping.start()

@@ -91,7 +91,11 @@ class Queues:
                 self._answering[name] = Fair("answering", SIDE_BY_SIDE if many else 1, alone=not many)
             return self._answering[name]
 
-    def others(self, job: Job) -> bool:
+    def busy(self) -> bool:
+        """Whether anybody waits for a lane."""
+        return self.others(None)
+
+    def others(self, job: Job | None) -> bool:
         """Whether lanes of another job wait here or are at work."""
         with self._lock:
             queues = (self.retrieving, self.asking, *self._answering.values())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
 import threading
@@ -11,18 +10,25 @@ from functools import cache
 
 from core.comparing import Comparing, Comparison, Lane, Queues
 from core.errors import BadInput, BadParameter, UnknownEntity
+from core.housekeeping import Housekeeping, freeze
 from core.indexes import own
 from core.instances.catalogue import Instance
 from core.jobs import Job, Jobs
 from core.models.combine import uses_chat
 from core.operators.base import parameters, values
+from core.operators.text import parse_line
 from core.repairing import Repairing
-from core.run import Ask, LaneRun, Prefixes
+from core.run import Ask, LaneRun, Prefixes, Progress
 from core.types import Question
 from core.waiters import Waiter, Waiters
 
 LONGEST_QUESTION = 2_000  # characters
 MOST_LANES = 8
+WARMING = (
+    "PersonalizedPageRank(keep=1000) >> ShortestPaths(hops=2)",
+    "EgoNetwork(hops=1) >> ShortestPaths(hops=1) >> Rank(keep=4)",
+    "EgoNetwork(hops=1) >> BeamSearch(hops=1, width=2)",
+)  # lines that load between them what most others need
 __all__ = ["Comparison", "Engine", "Lane", "check_question", "shared"]
 
 
@@ -36,6 +42,7 @@ class Engine:
         self.evaluations = Jobs(workers=1)  # apart, so that hours of evaluation never keep a question waiting
         self.preparing = Jobs()  # apart as well: indexes, and measuring how they serve
         self._prefixes, self._queues, self._waiters = Prefixes(), Queues(), Waiters()
+        self.housekeeping = Housekeeping(self._queues.busy, self._load_answering)
         self._graphs: dict[str, object] = {}
         self._lock = threading.Lock()
 
@@ -65,22 +72,26 @@ class Engine:
     def warm(self) -> None:
         """Load what every retrieval needs, so that the first question does not wait for it: compiled loops, names, questions, the encoder.
 
-        What is loaded then stays: it is taken out of what the garbage collector walks, since Streamlit has it walk everything
-        after every run of a page, half a second each time.
+        What is loaded then stays: it is taken out of what the garbage collector walks.
         """
         from core.datasets import datasets
         from core.graph.lookup import names
-        from core.graph.pagerank import top_pagerank
 
-        top_pagerank(self.graph(), (0,), 1000)
+        ask = Ask(self.graph(), Question("warm"), (0,), model=False)
+        encoder = self.models.info("encoder").present
+        for text in WARMING if encoder else WARMING[:1]:
+            LaneRun(ask, parse_line(text), self.models).retrieve(Progress())
         names(self.graph()).mentions("warm")
         shipped = datasets()["metaqa"]
         for name in shipped.sets:
             shipped.questions(name)
-        if self.models.info("encoder").present:
-            self.models.encoder().encode(["warm"])
-        gc.collect()
-        gc.freeze()
+        freeze()
+
+    def _load_answering(self) -> None:
+        """Load the model that answers, where it is one of this process."""
+        if self.models.info("answer").present:
+            getattr(self.models.chat("answer"), "load", lambda: None)()
+            freeze()
 
     def link(self, graph, text: str, entities: Sequence[str] = ()) -> tuple[int, ...]:
         """The seeds: the named entities, or those mentioned in the text. Raises UnknownEntity, BadInput."""

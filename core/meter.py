@@ -36,6 +36,7 @@ class Meter:
     saved: float = 0.0
     told: Callable[[HowFar], None] = lambda far: None
     seen: set = field(default_factory=set)  # what this work has asked models for: asked again, it saves nothing
+    preparing: int = 0
     running: list[list[float]] = field(default_factory=list)  # seconds of what lies within, for each that has not ended
 
 
@@ -74,9 +75,11 @@ def spent(kind: Kind, label: str = "") -> Iterator[None]:
         return
     start = time.perf_counter()
     meter.running.append([0.0])
+    meter.preparing += kind == "preparation"
     try:
         yield
     finally:
+        meter.preparing -= kind == "preparation"
         whole = time.perf_counter() - start
         own = max(0.0, whole - meter.running.pop()[0])
         meter.seconds[kind] = meter.seconds.get(kind, 0.0) + own
@@ -99,7 +102,7 @@ def new_to_this(keys: Sequence[Hashable]) -> list[Hashable]:
 def saved(seconds: float) -> None:
     """A remembered result was used that had cost so much when it was made."""
     meter = current()
-    if meter is not None:
+    if meter is not None and not meter.preparing:
         meter.saved += seconds
 
 
@@ -119,12 +122,13 @@ class Advance:
 
 
 def watch_compiling() -> None:
-    """From now on the time in which numba compiles counts as preparation. Called where compiled functions are defined."""
+    """From now on the time in which numba compiles, or loads what it had compiled, counts as preparation. Called where compiled
+    functions are defined."""
     from numba.core import event
 
     class Compiling(event.Listener):
         def on_start(self, event) -> None:
-            _here.__dict__.setdefault("compiling", []).append(spent("preparation", "Compiling"))
+            _here.__dict__.setdefault("compiling", []).append(spent("preparation", "Compiled loops"))
             _here.compiling[-1].__enter__()
 
         def on_end(self, event) -> None:
@@ -132,7 +136,7 @@ def watch_compiling() -> None:
 
     if not _listeners:
         _listeners.append(Compiling())
-        event.register("numba:compile", _listeners[0])
+        event.register("numba:compiler_lock", _listeners[0])
 
 
 _listeners: list = []

@@ -35,7 +35,7 @@ def cost(trace: Iterable[Step]) -> float:
 
 
 def _all(lane: Lane) -> Iterator[Span]:
-    yield Span("waiting", "Waiting for other questions", lane.waited.get(RUNNING, 0.0))
+    yield Span("waiting", "Waiting for its turn", lane.waited.get(RUNNING, 0.0))
     yield from (Span("preparation", label, seconds) for label, seconds in lane.prepared.items())
     answered = False
     for place, step in enumerate(lane.state.trace):
@@ -54,7 +54,7 @@ def _done(step: Step) -> Iterator[Span]:
     title = _title(step)
     for label, seconds in step.prepared:
         yield Span("preparation", label, seconds)
-    yield Span("waiting", "Waiting for other questions", step.waiting)
+    yield Span("waiting", "Waiting for its turn", step.waiting)
     rest = step.seconds - step.ranking - step.model
     if step.stage in ("refine", "filter"):  # reading the texts of what is ranked is a part of ranking it
         yield Span("ranking", title, step.ranking + rest)

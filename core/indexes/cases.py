@@ -27,6 +27,7 @@ from core.indexes import own
 from core.indexes.chains import Tell, fingerprint
 from core.indexes.masking import masked
 from core.indexes.place import free, index_folder, waiting
+from core.meter import spent
 from core.types import Question
 
 OWN = "own"  # names a person's own solved questions among the sources
@@ -84,6 +85,7 @@ def asked(question: Question) -> str:
     return hashlib.sha256(question.text.replace("[", "").replace("]", "").casefold().encode()).hexdigest()[:16]
 
 
+@spent("preparation", "Solved questions of the graph")
 def cases(
     graph: Graph,
     encoder,

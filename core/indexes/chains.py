@@ -21,6 +21,7 @@ from core.graph.store import Graph
 from core.indexes.kinds import kinds
 from core.indexes.phrases import chain_text, phrase
 from core.indexes.place import free, index_folder, keep, waiting
+from core.meter import spent
 
 MOST_CHAINS = 10_000  # about 50 MB
 RARE = 0.002  # share of the nodes reached; a step that fewer can take follows by an accident of names
@@ -103,6 +104,7 @@ def fingerprint(encoder) -> str:
     return _fingerprints[encoder]
 
 
+@spent("preparation", "Relation chains of the graph")
 def chain_index(
     graph: Graph, encoder, steps: int, direction: str = "graph", progress: Tell = lambda text, share=None: None, check=nothing
 ) -> ChainIndex:

@@ -17,6 +17,7 @@ from core.errors import BadInput
 from core.graph.opening import open_same, worked_on_apart
 from core.graph.store import Graph
 from core.indexes.place import index_folder, keep
+from core.meter import spent
 
 MAX_SIZE = 10  # of Microsoft's GraphRAG
 SEED = 0
@@ -54,6 +55,7 @@ class Communities:
         return np.concatenate([[0], np.cumsum(np.bincount(self.of))]).astype(np.int64)
 
 
+@spent("preparation", "Communities of the graph")
 def communities(
     graph: Graph, max_size: int = MAX_SIZE, progress: Tell = lambda text, share=None: None, check: Callable[[], None] = lambda: None
 ) -> Communities:

@@ -14,6 +14,7 @@ from typing import IO
 from core.errors import StoreError
 from core.graph.store import Graph
 from core.home import home
+from core.meter import spent
 
 NAMED = 16  # letters of the digest in a folder's name
 AT_WORK = "building"  # beside its lock file, in a folder that is made bit by bit
@@ -62,8 +63,9 @@ def being_made(folder: Path) -> bool:
 @contextmanager
 def waiting(lock: threading.Lock, check: Callable[[], None]) -> Iterator[None]:
     """The lock, once it is free; meanwhile `check` may raise."""
-    while not lock.acquire(timeout=0.1):
-        check()
+    with spent("waiting"):
+        while not lock.acquire(timeout=0.1):
+            check()
     try:
         yield
     finally:

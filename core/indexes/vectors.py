@@ -21,6 +21,7 @@ from core.indexes import encoded
 from core.indexes.chains import fingerprint
 from core.indexes.encoded import DONE, Blocks, Encode, Of, Tell, count, here, texts
 from core.indexes.place import AT_WORK, free, index_folder, keep, waiting
+from core.meter import spent
 from core.spans import span
 
 VERSION, HELD = 1, 4
@@ -67,6 +68,7 @@ def place(graph: Graph, encoder, of: Of) -> Path:
     return index_folder(graph) / f"vectors-{of}-{fingerprint(encoder)}"
 
 
+@spent("preparation", "Vectors of the graph")
 def vector_index(graph: Graph, encoder, of: Of, progress: Tell = nothing, check: Callable[[], None] = nothing) -> VectorIndex:
     """The vectors, encoded first where there are none yet and few are wanted.
 

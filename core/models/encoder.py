@@ -20,7 +20,7 @@ from core.models.turns import Turn, in_turn, patiently
 
 Check = Callable[[], None]
 Heard = Callable[[list[str], np.ndarray], None]
-ROUND = 16  # batches after which another caller may have its turn
+ROUND = 8  # batches after which another caller may have its turn
 MAX_TOKENS = 256
 REMEMBERED = 100_000
 

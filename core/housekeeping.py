@@ -1,0 +1,62 @@
+"""What the process does for itself while nobody waits: garbage is collected, and the answering model is loaded.
+
+Python's own full collections, and Streamlit's after every run of a page, stop all threads for as long as they walk everything
+that is loaded. What stays is therefore frozen, and the rest is collected now and then, in a moment in which nobody waits.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+LOOK = 2.0  # seconds between two looks at whether anybody waits
+REST = 5.0  # seconds in which nobody waited before something is done
+COLLECT = 60.0  # seconds between two collections
+LATEST = 300.0  # seconds after which one is done even where somebody waits
+THRESHOLDS = (20_000, 20, 1_000)  # so that Python's own full collections come rarely
+
+
+class Housekeeping:
+    """Looks after the process in a thread of its own. `busy()` says whether somebody waits; `once` is done in the first rest."""
+
+    def __init__(self, busy: Callable[[], bool], once: Callable[[], None] = lambda: None, clock: Callable[[], float] = time.monotonic):
+        self._busy, self._once, self._clock = busy, once, clock
+        self._rested = self._collected = clock()
+        self._done_once, self._started = False, False
+
+    def start(self) -> None:
+        """Begin; done once however often it is asked for."""
+        if not self._started:
+            self._started = True
+            threading.Thread(target=self._run, name="housekeeping", daemon=True).start()
+
+    def look(self) -> None:
+        """Do what is due."""
+        now = self._clock()
+        if self._busy():
+            self._rested = now
+        resting = now - self._rested >= REST
+        if resting and not self._done_once:
+            self._done_once = True
+            self._once()
+        if now - self._collected >= (COLLECT if resting else LATEST):
+            gc.collect()
+            self._collected = self._clock()
+
+    def _run(self) -> None:
+        gc.set_threshold(*THRESHOLDS)
+        while True:
+            time.sleep(LOOK)
+            try:
+                self.look()
+            except Exception:
+                logging.getLogger(__name__).exception("Housekeeping failed")
+
+
+def freeze() -> None:
+    """Take everything that is loaded now out of what the collector walks."""
+    gc.collect()
+    gc.freeze()
