@@ -1,4 +1,4 @@
-"""Build: compose an instance from operators, try it on a question, keep it."""
+"""Build: compose a method from operators, try it on a question, keep it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def page() -> None:
     known = instances()
     draft = restore(known)
     st.header("Build")
-    st.write("An instance is a line of operators, run from top to bottom. Start from one you know, change it, try it, keep it.")
+    st.write("A method is a line of steps (operators), run from top to bottom. Start from one you know, change it, try it, keep it.")
     start(known, draft)
     for position in range(len(draft.cards)):
         card(draft, position)
@@ -80,7 +80,7 @@ def start(known: dict[str, Instance], draft: Draft) -> None:
             key="build_start",
             format_func=names.__getitem__,
             on_change=load,
-            placeholder="Choose an instance, or an empty line",
+            placeholder="Choose a method, or an empty line",
             help="Replaces the line below; “Undo” brings it back.",
         )
         st.button(
@@ -89,10 +89,10 @@ def start(known: dict[str, Instance], draft: Draft) -> None:
             on_click=draft.undo,
             disabled=not draft.before,
             key="undo",
-            help="Go back one added, moved or removed operator, or the line before the last start.",
+            help="Go back one added, moved or removed step, or the line before the last start.",
         )
     if not draft.cards:
-        st.info("The line is empty. Choose an instance above, or add a first operator below.", icon=":material/construction:")
+        st.info("The line is empty. Choose a method above, or add a first step below.", icon=":material/construction:")
 
 
 def card(draft: Draft, position: int) -> None:
@@ -140,7 +140,7 @@ def adding(draft: Draft) -> None:
     """The operators that can be added, by stage; the others greyed, with the reason."""
     with st.container(border=True, key="adding"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown("**Add an operator**")
+            st.markdown("**Add a step**")
             position = _place(draft)
         for stage in STAGES:
             kinds = [cls for cls in OPERATORS.values() if cls.stage == stage]
@@ -217,7 +217,7 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
         st.caption("Nothing saved yet. What you save appears here, under “Start from”, and as a lane on Compare.")
     for instance in own:
         with st.container(horizontal=True, vertical_alignment="center", key=f"own-{instance.id}"):
-            st.text(f"{instance.title}  ·  {instance.line.words()}", width="stretch")
+            st.text(f"{instance.label}  ·  {instance.line.words()}", width="stretch")
             st.button(
                 "Delete", key=f"delete-{instance.id}", type="tertiary", icon=":material/delete:", on_click=_delete, args=(instance.id,)
             )

@@ -68,12 +68,12 @@ def _roles() -> None:
                     on_change=chosen,
                     width=225,
                     format_func=lambda name, fit=fit: (
-                        fit[name].title.split(",")[0].split(" (")[0] + ("" if fit[name].present else " · not here")
+                        fit[name].title.split(",")[0].split(" (")[0] + ("" if fit[name].present else " · not installed")
                     ),
                 )
         absent = [ROLE_WORDS[role][0] for role, name in registry.roles.items() if not registry.info(name).present]
         if absent:
-            st.caption(f"{' and '.join(absent)}: that model is not here yet. Get it below, or choose another.")
+            st.caption(f"{' and '.join(absent)}: that model is not installed yet. Get it below, or choose another.")
 
 
 page()

@@ -79,7 +79,7 @@ export class Lane {
 
   buildFoot() {
     this.cost = el("p", "cost");
-    this.operators = disclosure("Operators");
+    this.operators = disclosure("Steps");
     this.prompt = disclosure("Prompt");
     this.foot = el("footer", "foot", this.cost, this.operators.element, this.prompt.element);
   }

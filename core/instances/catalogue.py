@@ -164,7 +164,7 @@ def find(spec: str, known: Mapping[str, Instance] | None = None) -> Instance:
             raise BadParameter(_own()[1][spec])
         if spec.startswith(RETRIEVER):
             retriever(spec.removeprefix(RETRIEVER))  # says what is wrong with it
-        raise BadParameter(f"There is no instance “{shorten(spec)}”.{nearest(spec, known)}")
+        raise BadParameter(f"There is no method “{shorten(spec)}”.{nearest(spec, known)}")
     return named(parse_line(spec), known)
 
 

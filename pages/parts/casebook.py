@@ -21,7 +21,7 @@ def casebook() -> None:
             "Search",
             key="case_search",
             persist_state="session",
-            placeholder="words of a question, note, tag, entity or instance",
+            placeholder="words of a question, note, tag, entity or method",
             width="stretch",
         )
         known = list(tags())

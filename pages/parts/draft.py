@@ -73,9 +73,9 @@ class Draft:
     def line(self) -> Line:
         """The line as it stands. Raises BadParameter with the reason where it cannot be run."""
         if not self.cards:
-            raise BadParameter("The line is empty; add a first operator, or start from an instance.")
+            raise BadParameter("The line is empty; add a first step, or start from a method.")
         if any(card.broken for card in self.cards):
-            raise BadParameter("One of the operators has a setting that cannot be used; its card says why.")
+            raise BadParameter("One of the steps has a setting that cannot be used; its card says why.")
         reason = next((reason for reason in self.reasons() if reason), None)
         if reason:
             raise BadParameter(reason)

@@ -48,7 +48,7 @@ def _state(info: ModelInfo) -> None:
     elif info.present:
         st.badge("here", color="blue")
     else:
-        st.badge("not here", color="gray")
+        st.badge("not installed", color="gray")
 
 
 def _facts(info: ModelInfo) -> list[str]:

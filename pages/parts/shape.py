@@ -52,7 +52,7 @@ def details(graph: Any) -> None:
     """What else is known of the graph, and where it came from."""
     found, known = counts(graph.digest, graph), datasets().get(graph_name())
     told = {
-        "Searches run": DIRECTIONS[graph.direction] + ", unless an operator says otherwise",
+        "Searches run": DIRECTIONS[graph.direction] + ", unless a step says otherwise",
         "Most edges at one entity": f"{found['largest']:,}",
         "Isolated entities": f"{found['isolated']:,}",
         "Triples from an entity to itself": "not counted in a graph of this size" if found["loops"] is None else f"{found['loops']:,}",

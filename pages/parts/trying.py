@@ -44,7 +44,7 @@ def try_it(line: Line | None, known: Mapping[str, Instance]) -> None:
         _start(instance)
     job = engine().jobs.get(st.session_state.get("try_job", ""))
     if job is None:
-        st.caption("Press Run to see the answer, the paths and what every operator did.")
+        st.caption("Press Run to see the answer, the paths and what every step did.")
         return
     if repr(job.comparison.lanes[0].instance.line) != repr(line):
         st.info("The line has changed since this run. Press Run to see what it does now.", icon=":material/refresh:")
@@ -129,7 +129,7 @@ def _lane(job: Job, lane: Lane) -> None:
         st.markdown(f"**Paths** · {len(state.paths):,} kept")
         _paths(opened, state)
     if state.trace:
-        st.markdown("**What each operator did**")
+        st.markdown("**What each step did**")
         rows = [_row(step) for step in state.trace]
         st.dataframe({column: [row[column] for row in rows] for column in rows[0] if any(row[column] for row in rows)}, hide_index=True)
     prompt = prompt_dict(state)

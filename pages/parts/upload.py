@@ -129,7 +129,7 @@ def _form(file, rows: list[tuple[str, str, str]], format: str, columns: str) -> 
             format_func=WAYS.__getitem__,
             key="upload_way",
             width=200,
-            help="The way edges are followed where an operator leaves it to the graph.",
+            help="The way edges are followed where a step leaves it to the graph.",
         )
         pressed = st.button("Build the graph", type="primary", key="upload_build", icon=":material/account_tree:")
     if clean_name(name) and clean_name(name) != name:

@@ -205,7 +205,7 @@ def test_replay_slider_lights_the_paths_of_its_frame(report):
 def test_a_new_payload_changes_the_board_in_place(report):
     data = board_payload.payload(3)
     page = report(data)
-    page.locator("summary", has_text="Operators").first.click()
+    page.locator("summary", has_text="Steps").first.click()
     page.get_by_label("Frame of Beam search", exact=True).fill("2")
     page.get_by_label("Zoom in in every lane").first.click()
     page.locator("[data-path='cheadle']").first.click()
@@ -353,7 +353,7 @@ def test_streamlit_keeps_the_board_while_it_streams_and_hears_what_is_pressed(br
     watch = Watch(page, server)
     page.goto(server)
     page.wait_for_selector(".lane canvas", timeout=120_000)
-    page.locator("summary", has_text="Operators").first.click()
+    page.locator("summary", has_text="Steps").first.click()
     first = page.locator(".model-text").first.inner_text()
     page.locator("[data-path='cheadle']").first.click()
     page.wait_for_function(

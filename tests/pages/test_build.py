@@ -147,7 +147,7 @@ def test_a_line_is_tried_on_a_question(own):
     button(at, "try_run").click().run()
     for _ in range(100):
         at.run()
-        if any("What each operator did" in markdown.value for markdown in at.markdown):
+        if any("What each step did" in markdown.value for markdown in at.markdown):
             break
         time.sleep(0.1)
     assert not at.exception and not at.error

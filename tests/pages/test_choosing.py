@@ -38,7 +38,7 @@ def test_a_heading_is_no_start(movies):
 
 def test_a_heading_in_the_address_is_no_method(movies):
     at = lanes(q="which person directed the movie Inception", lane=["# Baselines", "lego-1"], llm="0")
-    assert at.error[0].value.replace("\\", "").startswith("There is no instance “# Baselines”")
+    assert at.error[0].value.replace("\\", "").startswith("There is no method “# Baselines”")
 
 
 def test_a_method_whose_model_is_not_here_says_why_where_its_steps_are_changed(movies):

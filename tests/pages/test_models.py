@@ -54,7 +54,7 @@ def test_every_model_has_a_card_and_absent_ones_say_how_to_get_them(own, monkeyp
     for info in shared().models.declared():
         assert info.present or info.how_to_get in told
     assert button(at, "Fetch")
-    assert any("that model is not here yet" in caption.value for caption in at.caption)
+    assert any("that model is not installed yet" in caption.value for caption in at.caption)
 
 
 def test_a_role_is_given_and_kept(own):
