@@ -6,6 +6,7 @@ import math
 import threading
 from collections import OrderedDict
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from core.errors import UnknownEntity
 from core.graph.mentions import Mention, Vocabulary
 from core.graph.protocol import KnowledgeGraph
 from core.graph.store import LARGE, Graph
+
+if TYPE_CHECKING:
+    from core.graph.linking import Link
 
 HELD = 4  # graphs whose names are kept ready
 ALIKE = 50.0  # of 100; names less alike are not offered
@@ -57,9 +61,15 @@ class Names:
                 best[name] = max(best.get(name, (value, -node)), (value, -node))
         return [-node for _, node in sorted(best.values(), reverse=True)[:k]]
 
+    def links(self, question: str) -> list[Link]:
+        """The nodes that a question names, by place in the text, each with its runners-up; see `core.graph.linking`."""
+        from core.graph.linking import links
+
+        return links(self.graph, self.vocabulary, question)
+
     def mentions(self, question: str) -> list[Mention]:
-        """The nodes that a question names, by place in the text; see `Vocabulary.mentions`."""
-        return self.vocabulary.mentions(question)
+        """The nodes that a question names, by place in the text."""
+        return [link.mention for link in self.links(question)]
 
     @property
     def vocabulary(self) -> Vocabulary:

@@ -10,6 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
+from core.graph.wordindex import Word, WordIndex
+
 BRACKETS = re.compile(r"\[([^\[\]]+)\]")
 # Words of questions; a node of such a name is meant only where nothing else is named.
 COMMON = frozenset(
@@ -25,7 +27,8 @@ COMMON = frozenset(
         "whats when where which who whose why with word words write writer writers written wrote year years you"
     ).split()
 )
-FUZZY_BAR, FUZZY_WORDS, FUZZY_LETTERS = 85.0, 5, 4
+FUZZY_LETTERS = 3  # typed letters from which a name is looked for that differs; one more where a name has the word as it is
+FUZZY_WORDS = 60  # of a text that are read as mistyped
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,16 @@ class Mention:
     text: str
     node: int
     fuzzy: bool = False
+
+
+@dataclass(frozen=True)
+class Spelt:
+    """Nodes whose name `question[start:end]` spells; `errors` tells the typing errors on each of its words, where there are any."""
+
+    start: int
+    end: int
+    nodes: tuple[int, ...]
+    errors: tuple[int, ...] = ()
 
 
 class Vocabulary:
@@ -71,53 +84,48 @@ class Vocabulary:
         nodes, best = top_k(np.arange(len(scores)), np.round(scores, 4), k)
         return list(zip(nodes.tolist(), best.tolist()))
 
-    def mentions(self, question: str) -> list[Mention]:
-        """The nodes that a question names, ordered by place.
-
-        Names in [brackets] win. Else all names at word boundaries, case aside: where some stand in their very case and
-        hold an upper-case letter or a digit, only those count; names that are mere question words fall away unless
-        nothing else is left; of names that overlap, the longest stays. Where no name is found, the nearest in spelling
-        (marked `fuzzy`) stands in.
-        """
-        marked = [
-            Mention(match.start(1), match.end(1), match[1], node)
-            for match in BRACKETS.finditer(question)
-            if (node := self._choose(match[1])) is not None
-        ]
-        if marked:
-            return marked
-        found = self._at_words(question)
-        clear = [mention for mention in found if self._is_clear(mention)]
-        telling = clear or [mention for mention in found if mention.text.casefold() not in COMMON]
-        chosen = _without_overlaps(telling)
-        if not clear and chosen:
-            longest = max(len(mention.text.split()) for mention in chosen)
-            chosen = [mention for mention in chosen if len(mention.text.split()) == longest]
-        return chosen or self._nearest(question) or _without_overlaps(found)
-
-    def _is_clear(self, mention: Mention) -> bool:
-        name = self.names[mention.node]
-        return mention.text == name and name.casefold() not in COMMON and any(letter.isupper() or letter.isdigit() for letter in name)
-
-    def _choose(self, text: str) -> int | None:
+    def choose(self, text: str) -> int | None:
         """The node a piece of text names: in its very case, else the one with most edges; None where there is none."""
         nodes = self.nodes(text.casefold())
         if not nodes:
             return None
         return min(nodes, key=lambda node: (self.names[node] != text, -int(self.degrees[node]), node))
 
-    def _at_words(self, question: str) -> list[Mention]:
-        """Every name in the text that begins and ends at a word's boundary, overlaps included, by place."""
+    def spelt(self, question: str, words: Sequence[Word]) -> list[Spelt]:
+        """The names that parts of a question spell, exactly, case aside, or with typing errors."""
+        found = {(spelt.start, spelt.end): spelt for spelt in self._at_words(question)}
+        near: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
+        for one in self._by_words.find(words[:FUZZY_WORDS]):
+            start, end = words[one.first].start, words[one.last - 1].end
+            if any(one.errors) and end - start < FUZZY_LETTERS + (one.last - one.first == 1 and words[one.first].text in self):
+                continue
+            known = found.get((start, end))
+            nodes = [node for node in one.nodes if known is None or node not in known.nodes]
+            near.setdefault((start, end, one.errors), []).extend(nodes)
+        told = [Spelt(start, end, tuple(nodes), errors) for (start, end, errors), nodes in near.items() if nodes]
+        return [*found.values(), *told]
+
+    def __contains__(self, word: str) -> bool:
+        """Whether a name has this word."""
+        return word in self._by_words
+
+    @cached_property
+    def _by_words(self) -> WordIndex:
+        with self._lock:
+            return WordIndex(self.names)
+
+    def _at_words(self, question: str) -> list[Spelt]:
+        """Every name in the text that begins and ends at a word's boundary, case aside, overlaps included."""
         letters = [(folded, at) for at, letter in enumerate(question) for folded in letter.casefold()]
         text = "".join(folded for folded, _ in letters)
         bounds = [at for at in range(len(text) + 1) if not _inside_word(text, at)]
-        found = []
+        found = {}
         for first, last in self._spans(text, bounds):
             start, end = letters[first][1], letters[last - 1][1] + 1
-            node = self._choose(question[start:end])
-            if node is not None:
-                found.append(Mention(start, end, question[start:end], node))
-        return sorted(found, key=lambda mention: (mention.start, -mention.end))
+            nodes = self.nodes(question[start:end].casefold())
+            if nodes:
+                found[start, end] = Spelt(start, end, nodes)
+        return list(found.values())
 
     def _spans(self, text: str, bounds: list[int]) -> Iterator[tuple[int, int]]:
         """The names in a case-folded text that begin and end at one of the bounds, as (start, end)."""
@@ -127,13 +135,6 @@ class Vocabulary:
         for last, length in ends:
             if last + 1 in allowed and last - length + 1 in allowed:
                 yield last - length + 1, last + 1
-
-    def _closest(self, text: str, bar: float) -> tuple[str, float, int] | None:
-        """The name nearest in spelling to a case-folded text, its likeness from `bar` to 100, and its node."""
-        from rapidfuzz.fuzz import ratio
-        from rapidfuzz.process import extractOne
-
-        return extractOne(text, self.folded, scorer=ratio, score_cutoff=bar)
 
     @cached_property
     def _automaton(self):
@@ -145,24 +146,6 @@ class Vocabulary:
                 automaton.add_word(name, len(name))
         automaton.make_automaton()
         return automaton
-
-    def _nearest(self, question: str) -> list[Mention]:
-        """The one run of words that is nearest in spelling to a name, if it is near enough."""
-        words = list(re.finditer(r"[^\s?!,;]+", question))
-        best: tuple[float, int, Mention] | None = None
-        for size in range(min(FUZZY_WORDS, len(words)), 0, -1):
-            for first in range(len(words) - size + 1):
-                run = words[first : first + size]
-                if all(word[0].casefold() in COMMON for word in (run[0], run[-1])) or len(run[0][0]) + len(run) < 3:
-                    continue
-                start, end = run[0].start(), run[-1].end()
-                text = question[start:end].casefold()
-                if len(text) < FUZZY_LETTERS:
-                    continue
-                hit = self._closest(text, best[0] if best else FUZZY_BAR)
-                if hit and hit[0] not in COMMON and (best is None or (hit[1], len(text)) > best[:2]):
-                    best = (hit[1], len(text), Mention(start, end, question[start:end], hit[2], fuzzy=True))
-        return [best[2]] if best else []
 
 
 def likeness(wanted: str, name: str) -> float:
@@ -183,12 +166,3 @@ def _holding(wanted: str, name: str) -> float:
 def _inside_word(text: str, at: int) -> bool:
     """Whether a word runs on over the place between text[at - 1] and text[at]."""
     return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()
-
-
-def _without_overlaps(found: list[Mention]) -> list[Mention]:
-    """The longest mentions first, each that overlaps a longer one left out; ordered by place."""
-    kept: list[Mention] = []
-    for mention in sorted(found, key=lambda mention: (mention.start - mention.end, mention.start, mention.node)):
-        if all(mention.end <= other.start or mention.start >= other.end for other in kept):
-            kept.append(mention)
-    return sorted(kept, key=lambda mention: mention.start)

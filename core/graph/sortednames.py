@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from core.errors import StoreError
-from core.graph.mentions import Vocabulary, likeness
+from core.graph.mentions import COMMON, Spelt, Vocabulary, likeness
 from core.graph.store import Graph
+from core.graph.wordindex import Word, words_of
 
 EDITS, BUDGET, FOUND = (1, 2), 400_000, 512  # edits tried one after the other; rows of distances and names a search may take
 LONG_ENOUGH = 5  # letters from which two edits are tried
+FEW, RUN = 30, 5  # words of a question, and of a run of them, that are looked up by spelling
 COMMON_START = 2  # letters that a name two edits away must share with what was typed
 
 
@@ -59,16 +61,24 @@ class SortedNames(Vocabulary):
                 if int(self._ends[low + 1] - self._ends[low]) == len(part):
                     yield start, end
 
-    def _closest(self, text: str, bar: float) -> tuple[str, float, int] | None:
-        from rapidfuzz.fuzz import ratio
+    def spelt(self, question: str, words: Sequence[Word]) -> list[Spelt]:
+        """The names that parts of a question spell, case aside; for runs of few words that are none also the nearest in spelling."""
+        exact = self._at_words(question)
+        found = {(one.start, one.end) for one in exact}
+        near: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
+        for first in range(len(words) if len(words) <= FEW else 0):
+            for last in range(first + 1, min(len(words), first + RUN) + 1):
+                run, (start, end) = words[first:last], (words[first].start, words[last - 1].end)
+                if end - start < LONG_ENOUGH or (start, end) in found or run[0].text in COMMON or run[-1].text in COMMON:
+                    continue
+                for place in self._near(question[start:end].casefold()):
+                    near.setdefault((start, end, _errors(run, self._name(place))), []).append(int(self._order[place]))
+        return [*exact, *(Spelt(start, end, tuple(nodes), errors) for (start, end, errors), nodes in near.items())]
 
-        rated = [(self._name(place), place) for place in self._near(text)]
-        rated = [(-ratio(text, name), int(self._order[place]), name) for name, place in rated]
-        rated = [one for one in rated if -one[0] >= bar]
-        if not rated:
-            return None
-        score, node, name = min(rated)
-        return name, -score, node
+    def __contains__(self, word: str) -> bool:
+        """Whether a name begins with this word."""
+        first, last = self._range(word.encode("utf-8", "surrogatepass"), False)
+        return first < last
 
     def _near(self, wanted: str) -> list[int]:
         """The places of names within an edit, else within two where the first letters are right."""
@@ -131,8 +141,20 @@ class NumberedNames(Vocabulary):
             if self.nodes(text[start:end]):
                 yield start, end
 
-    def _closest(self, text: str, bar: float) -> None:
-        return None
+    def spelt(self, question: str, words: Sequence[Word]) -> list[Spelt]:
+        """The numbers in the question."""
+        return self._at_words(question)
+
+    def __contains__(self, word: str) -> bool:
+        return bool(self.nodes(word))
+
+
+def _errors(run: Sequence[Word], name: str) -> tuple[int, ...]:
+    """Which words of a run differ from those of a name; the first where they are not as many."""
+    likes = [word.text for word in words_of(name)]
+    if len(likes) != len(run) or likes == [word.text for word in run]:
+        return (1, *(0 for _ in run[1:]))
+    return tuple(int(word.text != like) for word, like in zip(run, likes))
 
 
 class _Names:
