@@ -11,6 +11,7 @@ from core.jobs import sentence
 from core.replay import comparison
 from pages.parts.casebook import badges, casebook, copy_case, facts
 from pages.parts.finished import downloads, finished_board
+from pages.parts.presenting import offer
 from pages.parts.text import plain
 
 
@@ -62,7 +63,8 @@ def opened(case: Case) -> None:
 
 
 def actions(case: Case) -> None:
-    """Ask again, notes and tags, duplicate, export, delete."""
+    """Present, ask again, notes and tags, duplicate, export, delete."""
+    offer([case])
     if case.link and case.graph in datasets():
         st.page_link("pages/compare.py", label="Ask again", icon=":material/view_column:", query_params=dict(case.link))
     if not case.example:

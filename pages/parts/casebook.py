@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.cases import Case, cases, duplicate, export, load, tags
 from core.errors import HopscopeError
+from pages.parts.presenting import offer
 from pages.parts.text import plain
 
 SHOWN = 25
@@ -35,6 +36,7 @@ def casebook() -> None:
         st.download_button(
             "Export these", lambda: export(own), FILE, "application/gzip", icon=":material/download:", disabled=not own, on_click="ignore"
         )
+        offer(found)
     told = st.session_state.pop("cases_told", None)
     if told:
         st.success(plain(told), icon=":material/check_circle:")

@@ -44,7 +44,7 @@ def button(at: AppTest, key: str):
 def test_an_empty_line_says_what_to_do_and_cannot_be_run(own):
     at = opened()
     assert not at.exception
-    assert "Choose an instance above" in at.info[0].value
+    assert "Choose a method above" in at.info[0].value
     assert button(at, "try_run").disabled
 
 
