@@ -5,7 +5,7 @@
 // may be called again with a new payload on the same root; it changes only what differs. Every name is set as text.
 
 import { agreement } from "./agree.js";
-import { changed, el, reconcile, setHidden } from "./dom.js";
+import { changed, el, reconcile, setAttribute, setHidden } from "./dom.js";
 import { Lane } from "./lane.js";
 import { addLane } from "./lanetools.js";
 import { loadCytoscape } from "./load.js";
@@ -84,8 +84,9 @@ class Board {
     const before = this.payload;
     this.payload = payload ?? {};
     this.options = { ...options, ways: this.payload.ways };
+    if (this.payload.repairs === false) this.options.onRepair = null;
     this.forget(before);
-    this.element.dataset.question = this.payload.question ?? "";
+    setAttribute(this.element, "data-question", this.payload.question ?? "");
     this.element.classList.toggle("present", Boolean(this.payload.present));
     this.element.classList.toggle("untitled", Boolean(this.payload.untitled));
     this.applyTheme();
@@ -164,7 +165,7 @@ class Board {
 
   renderLanes() {
     const lanes = list(this.payload.lanes);
-    this.laneBox.dataset.count = String(Math.min(lanes.length, 4));
+    setAttribute(this.laneBox, "data-count", String(Math.min(lanes.length, 4)));
     const kept = new Map();
     reconcile(this.laneBox, lanes, (lane) => lane.id, () => {
       const view = new Lane(this);

@@ -27,6 +27,10 @@ export function setHidden(node, hidden) {
   if (node.hidden !== hidden) node.hidden = hidden;
 }
 
+export function setAttribute(node, name, value) {
+  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+}
+
 export function changed(memo, name, value) {
   const text = JSON.stringify(value) ?? "";
   if (memo[name] === text) return false;

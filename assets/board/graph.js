@@ -1,6 +1,6 @@
 // One lane's graph.
 
-import { button, changed, el, setHidden, setText } from "./dom.js";
+import { button, changed, el, setAttribute, setHidden, setText } from "./dom.js";
 import { basePlaces, between } from "./geometry.js";
 import { idOf, setClasses, setData } from "./items.js";
 import { layLabels, roomySteps } from "./labels.js";
@@ -100,7 +100,7 @@ export class Graph {
     setText(this.drawn, drawn && !empty ? (shown < drawn.of ? `${count(shown)} of ${plural(drawn.of, "node")} shown` : plural(drawn.of, "node")) : "");
     const all = list(this.board.payload.layout?.nodes).length;
     setHidden(this.more, !this.board.payload.present || empty || !list(this.board.payload.layout?.nodes).some((node) => node.at));
-    setText(this.more, this.board.few ? `${count(all - nodes.length)} more` : "Fewer");
+    setText(this.more, this.board.few ? `${plural(all - nodes.length, "more node")}` : "Fewer nodes");
     this.more.title = this.board.few ? `Show ${plural(all - nodes.length, "more node")} in every lane` : "Show only the nodes that tell the story";
     this.more.setAttribute("aria-label", this.more.title);
     this.stage.setAttribute("aria-label", empty
@@ -196,7 +196,7 @@ export class Graph {
 
   say(text, fate) {
     setText(this.fate, text);
-    this.fate.dataset.fate = fate;
+    setAttribute(this.fate, "data-fate", fate);
     this.element.classList.toggle("telling", text !== null);
   }
 

@@ -11,12 +11,13 @@ export class Panel {
     this.board = board;
     this.element = el("div", "panel");
     this.element.setAttribute("role", "dialog");
+    this.element.tabIndex = -1;
     this.element.hidden = true;
     this.outside = (event) => event.composedPath().includes(this.element) || this.close();
   }
 
   // Opens beside a place on the page, in whatever fills the screen.
-  open(node, graph, at) {
+  open(node, graph, at, byKey = false) {
     this.id = node.id;
     this.graph = graph;
     this.at = at;
@@ -25,7 +26,7 @@ export class Panel {
     this.fill(node);
     this.element.hidden = false;
     this.place(host);
-    this.element.querySelector("button").focus({ preventScroll: true });
+    (byKey ? this.element.querySelector("button") : this.element).focus({ preventScroll: true });
     document.addEventListener("pointerdown", this.outside, true);
     graph.markClicked(node.id);
   }

@@ -84,7 +84,7 @@ export class Pointer {
     this.reached = next.id;
     const box = this.stage.getBoundingClientRect();
     const at = graph.places.get(next.id);
-    this.board.panel.open(next, graph, { x: box.left + at.x + this.board.view.x * box.width, y: box.top + at.y + this.board.view.y * box.height });
+    this.board.panel.open(next, graph, { x: box.left + at.x + this.board.view.x * box.width, y: box.top + at.y + this.board.view.y * box.height }, true);
   }
 
   fraction(event) {

@@ -1,6 +1,6 @@
 // What is pointed at: a path, a word of an answer or a node, by the pointer, by the keyboard's focus, or pinned by a click.
 
-import { setText } from "./dom.js";
+import { setAttribute, setText } from "./dom.js";
 import { rests } from "./evidence.js";
 import { fateText, laneName, list } from "./words.js";
 
@@ -87,7 +87,7 @@ export class Pointing {
     for (const row of board.element.querySelectorAll("[data-path]")) {
       row.classList.toggle("active", lit.has(row.dataset.path));
       row.classList.toggle("pinned", row.dataset.path === this.pin);
-      row.setAttribute("aria-pressed", String(row.dataset.path === this.pin));
+      setAttribute(row, "aria-pressed", String(row.dataset.path === this.pin));
     }
     this.lightWords(key, item);
     if (speak && key) setText(board.live, this.spoken(key));

@@ -1,7 +1,7 @@
 // Names of the lanes above them: to switch between lanes on a narrow screen, to go to one where they scroll sideways.
 
-import { button, el, reconcile, setHidden, setText } from "./dom.js";
-import { lastVerdict, list, toneOf } from "./words.js";
+import { button, el, reconcile, setAttribute, setHidden, setText } from "./dom.js";
+import { lastVerdict, laneName, list, toneOf } from "./words.js";
 
 const NARROW = 600; // width of the board below which one lane is shown at a time, as on a screen of at most 800
 
@@ -25,10 +25,11 @@ export class Tabs {
       const verdict = lastVerdict(lane);
       setText(name, lane.title);
       setText(number, lane.number);
-      setHidden(number, !lane.number);
+      setHidden(number, !lane.number || lanes.filter((other) => other.title === lane.title).length < 2);
+      setAttribute(tab, "title", laneName(lane));
       setText(tag, verdict ? `${verdict.right} of ${verdict.of}` : "");
       setHidden(tag, !verdict);
-      tag.className = `tag tag-${toneOf(verdict)}`;
+      setAttribute(tag, "class", `tag tag-${toneOf(verdict)}`);
     });
     this.measure();
   }
@@ -62,7 +63,8 @@ export class Tabs {
       const box = lane.element.getBoundingClientRect();
       const shown = this.switched ? id === this.chosen : box.left >= left - 4 && box.right <= right + 4;
       lane.element.classList.toggle("off", Boolean(this.switched) && !shown);
-      this.element.itemsByKey?.get(id)?.setAttribute("aria-pressed", String(shown));
+      const tab = this.element.itemsByKey?.get(id);
+      if (tab) setAttribute(tab, "aria-pressed", String(shown));
     }
   }
 

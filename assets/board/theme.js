@@ -1,6 +1,6 @@
 // The theme of the page around the board, read from its computed style.
 
-import { changed, el } from "./dom.js";
+import { changed, el, setAttribute } from "./dom.js";
 
 const COLOURS = [
   "card", "canvas", "text", "muted", "line", "node", "edge", "ghost", "path", "path-soft", "same", "seed", "good", "warn", "bad", "on-path", "on-soft", "on-same", "accent",
@@ -21,7 +21,7 @@ export class Theme {
   read() {
     const host = getComputedStyle(this.element).getPropertyValue("--st-background-color").trim();
     const dark = host && host !== "unset" ? luminance(this.resolve(host)) < 0.4 : this.dark.matches;
-    this.element.dataset.theme = dark ? "dark" : "light";
+    setAttribute(this.element, "data-theme", dark ? "dark" : "light");
     this.font = getComputedStyle(this.element).fontFamily;
     this.colours = Object.fromEntries(COLOURS.map((name) => [name, this.resolve(`var(--${name})`)]));
     return changed(this.memo, "theme", [this.colours, this.font]);

@@ -44,7 +44,7 @@ def board(payload: dict[str, Any], key: str) -> Any:
     """The mounted board; what was pressed in this run, else None:
 
     - ``result.go``: in a node's panel, ``{"node": id, "to": "walk" | "start"}``; the panel has the buttons named in ``payload["ways"]``
-    - ``result.repair``: the number of the lane whose repair was asked for
+    - ``result.repair``: the number of the lane whose repair was asked for; ``payload["repairs"] = False`` draws no such button
     - ``result.lane``: what is to be done with a lane: ``{"lane": 0, "do": "change" | "step" | "remove" | "add"}``, of a payload that is
       ``editable``
     - ``result.thumb``: ``{"lane": "lane-0", "verdict": "up" | "down" | "none"}``

@@ -26,7 +26,7 @@ def finished_board(comparison: Comparison, key: str) -> Board:
         state.finished = (key, Board(comparison))
     drawing: Board = state.finished[1]
     graph = comparison.graph
-    told = {**drawing.payload(), "ways": ["walk"] if graph.name in datasets() else []}
+    told = {**drawing.payload(), "ways": ["walk"] if graph.name in datasets() else [], "repairs": False}
     clicked = board(show_thumbs(comparison, told), key="finished_board")
     if clicked is not None:
         press_thumb(comparison, clicked.thumb)

@@ -40,7 +40,7 @@ def positions(
     xy = np.asarray(layout.coords)
     spread = np.maximum(xy.max(0) - xy.min(0), 1e-9)
     xy = np.where(xy.max(0) - xy.min(0) < 1e-9, 0.5, (xy - xy.min(0)) / spread)
-    xy = _apart(xy, 0.4 / math.sqrt(len(nodes)))
+    xy = _apart(xy, 0.62 / math.sqrt(len(nodes)))
     return {node: (round(float(x), 4), round(float(y), 4)) for node, (x, y) in zip(nodes, xy)}
 
 

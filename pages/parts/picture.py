@@ -17,6 +17,7 @@ from pages.parts.mainnodes import main_nodes
 
 DRAWN_NODES = 48  # of a comparison, where paths, seeds and answers do not need more
 MOST_NODES = 150
+MOST_STEPS = 200_000  # from the drawn nodes, looked at one by one
 
 Paths = Sequence[Sequence[Path]]  # a lane each
 
@@ -36,14 +37,12 @@ class Picture:
 
     def layout(self, every: list[Path], best: Paths, missed: Paths) -> dict[str, Any]:
         """Nodes and edges to draw: `best` and `missed` are the paths each lane shows and lost, `every` those and the stories'."""
-        from core.graph.neighbourhood import induced
-
         comparison, graph = self._comparison, self._comparison.graph
         nodes = self._nodes([path for part in (*best, *missed) for path in part], every)
         if not nodes:
             return {"nodes": [], "edges": []}
         drawn = set(nodes)
-        ids = induced(graph, np.sort(np.asarray(nodes, np.int64)))
+        ids = _between(graph, np.sort(np.asarray(nodes, np.int64)))
         heads, relations, tails = (part.tolist() for part in graph.triples(ids))
         triples = {edge: triple for edge, *triple in zip(ids.tolist(), heads, tails, relations)}
         used = {edge for path in every for edge in path.edges if drawn.issuperset(path.nodes)}
@@ -97,6 +96,16 @@ class Picture:
                     break
                 chosen.setdefault(node)
         return list(chosen)[: max(MOST_NODES, len({node for path in shown for node in path.nodes}))]
+
+
+def _between(graph, nodes: np.ndarray) -> np.ndarray:
+    """The edges between these nodes, ascending; without the compiled loops, which take seconds to load, unless a hub is among them."""
+    if not graph.at_hand or graph.degrees(nodes, "out").sum() > MOST_STEPS:
+        from core.graph.neighbourhood import induced
+
+        return induced(graph, nodes)
+    steps = graph.steps_from(nodes, "out")
+    return np.unique(steps.edges[np.isin(steps.nodes, nodes)])
 
 
 def _neighbours(graph, subgraph, chosen: dict[int, None]) -> list[int]:

@@ -223,6 +223,24 @@ def test_a_new_payload_changes_the_board_in_place(report):
     assert page.evaluate("document.getElementById('board').hopscopeBoard.view.k") == pytest.approx(1.4)
 
 
+def test_the_same_payload_again_touches_nothing_and_one_lanes_news_touch_only_that_lane(report):
+    data = board_payload.told(3)
+    page = report(data)
+    page.evaluate("""() => {
+        window.touched = [];
+        const name = node => (node.closest?.('.lane') ?? node.parentElement?.closest('.lane'))?.getAttribute('aria-label') ?? 'board';
+        const theme = record => record.target.matches?.('.sr-only[aria-hidden]');  // the probe that reads the theme's colours
+        new MutationObserver(records => window.touched.push(...records.filter(record => !theme(record)).map(record => name(record.target))))
+            .observe(document.querySelector('.hb'), { subtree: true, childList: true, attributes: true, characterData: true });
+    }""")
+    page.evaluate("payload => hopscopeReport(payload)", data)
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.touched") == []
+    data["lanes"][1].update(status="answering", status_text="Answering", answer="Helen", verdict=data["lanes"][1]["verdict"])
+    page.evaluate("payload => hopscopeReport(payload)", data)
+    assert set(page.evaluate("window.touched")) <= {"No. 14", "board"}
+
+
 def test_another_question_with_other_nodes_takes_the_place_of_the_first(report):
     data = board_payload.payload(3)
     page = report(data)
@@ -351,6 +369,7 @@ def server(tmp_path_factory):
 def test_streamlit_keeps_the_board_while_it_streams_and_hears_what_is_pressed(browser, server):
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
     watch = Watch(page, server)
+    page.set_default_timeout(90_000)  # a busy machine answers late
     page.goto(server)
     page.wait_for_selector(".lane canvas", timeout=120_000)
     page.locator("summary", has_text="Steps").first.click()
