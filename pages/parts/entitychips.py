@@ -14,6 +14,8 @@ import streamlit as st
 from core.graph.lookup import names
 from core.graph.roles import described
 from core.home import ROOT
+from pages.parts.session import graph as whole_graph
+from pages.parts.session import opened_graph
 
 ASSETS = ROOT / "assets" / "entities"
 MODULES = ("dom.js", "field.js", "entities.js")  # each after those it imports
@@ -25,11 +27,15 @@ TYPED, LONGEST = 200, 2_000  # letters
 
 
 def chips(graph: Any) -> None:
-    """Draw the entities that the search starts from and the known answers; both can be changed."""
+    """Draw the entities that the search starts from and the known answers; both can be changed.
+
+    `graph` may be the part of one that a saved case holds: the whole is opened when somebody types.
+    """
 
     @st.fragment
     def draw() -> None:
-        _component()(key=KEY, data=_data(graph), on_said_change=lambda: _heard(graph))
+        known = opened_graph() or (whole_graph() if st.session_state.get("chips_query") else graph)
+        _component()(key=KEY, data=_data(known), on_said_change=lambda: _heard(known))
         if st.session_state.pop("chips_changed", False):
             st.rerun()
 
@@ -53,9 +59,9 @@ def _data(graph: Any) -> dict[str, Any]:
     who, done = state.get("chips_done", ("", 0))
     hops = state.get("hops")
     return {
-        **{into: [{"name": n, "note": _note(graph, n) if i < NOTED else ""} for i, n in enumerate(state.get(into, ()))] for into in LISTS},
+        **{into: [_named(graph, n) if i < NOTED else {"name": n, "note": ""} for i, n in enumerate(state.get(into, ()))] for into in LISTS},
         "hops": f"{hops}-hop question of the set" if hops else "",
-        "meant": [],
+        "meant": _meant(graph),
         "asked": _suggestions(graph, *state.chips_query) if state.get("chips_query") else None,
         "who": who,
         "done": done,
@@ -68,6 +74,34 @@ def _suggestions(graph: Any, into: str, text: str) -> dict[str, Any]:
     found = [(graph.node_name(node), node) for node in names(graph).complete(text, SUGGESTED + len(there))]
     best = [(name, node) for name, node in found if name not in there][:SUGGESTED]
     return {"list": into, "text": text, "options": [{"name": name, "note": described(graph, node)} for name, node in best]}
+
+
+def _meant(graph: Any) -> list[dict[str, Any]]:
+    """What the question's names were taken for and what they may mean instead, where that is not certain."""
+    state = st.session_state
+    text, entities, told = " ".join(state.get("question", "").split()), state.get("entities", ()), []
+    for link in _links(graph, text) if text and entities and len(text) <= LONGEST else ():
+        called = graph.names((link.mention.node, *link.others))
+        taken = next((name for name in called if name in entities), None)
+        certain = link.mention.text == called[0] != called[0].lower()
+        others = list(dict.fromkeys(name for name in called if name != taken and name not in entities))
+        if taken is None or certain and taken == called[0] or not (others or link.mention.fuzzy):
+            continue
+        read = link.mention.text if link.mention.fuzzy and taken == called[0] else ""
+        told.append(_named(graph, taken) | {"text": read, "others": [_named(graph, name) for name in others]})
+    return told
+
+
+def _links(graph: Any, text: str) -> list[Any]:
+    """The links of a question, kept while it stays."""
+    state = st.session_state
+    if state.get("chips_links", (None,))[0] != (graph.digest, text):
+        state.chips_links = ((graph.digest, text), names(graph).links(text))
+    return state.chips_links[1]
+
+
+def _named(graph: Any, name: str) -> dict[str, str]:
+    return {"name": name, "note": _note(graph, name)}
 
 
 def _note(graph: Any, name: str) -> str:

@@ -101,6 +101,30 @@ def test_what_is_removed_and_added_is_what_is_asked(page):
     page.wait_for_url(lambda url: "Joaquin" in url and "Cheadle" not in url and "Paxton" not in url, timeout=30_000)
 
 
+def test_what_was_read_is_told_and_swapped_by_a_click(page):
+    ask(page, "which films did quentin tarantino direct")
+    expect(chips(page, "entities")).to_have_text(["Quentin Tarantino"])
+    meant = page.locator(".he .meant")
+    expect(meant).to_contain_text("Started from Quentin Tarantino (writer, director")
+    expect(meant).to_contain_text("did you mean quentin tarantino (tag")
+    page.locator(".he .swap").click()
+    page.wait_for_url(lambda url: "e=quentin+tarantino" in url, timeout=60_000)  # asked again at once
+    expect(chips(page, "entities")).to_have_text(["quentin tarantino"])
+    expect(meant).to_contain_text("did you mean Quentin Tarantino")
+
+
+def test_a_typing_error_is_told(page):
+    ask(page, "who acted in pulp fictoin")
+    expect(chips(page, "entities")).to_have_text(["Pulp Fiction"])
+    expect(page.locator(".he .meant")).to_contain_text("Read “pulp fictoin” as Pulp Fiction")
+
+
+def test_what_is_certain_is_not_asked(page):
+    ask(page, "what films did Mike Nichols direct")
+    expect(chips(page, "entities")).to_have_text(["Mike Nichols"])
+    expect(page.locator(".he .meant")).to_have_count(0)
+
+
 def test_long_and_hostile_names_are_text(page):
     entities(page).fill("x" * 20_000)
     page.keyboard.press("Enter")
