@@ -29,7 +29,7 @@ LONGEST_CELL = 1 << 20
 
 
 def is_table(name: str, first: str) -> bool:
-    """Whether a file of that name and first line is a table: its header names a column “question”, or it is called `.csv` and has no tab."""
+    """Whether a file of that name and first line is a table: its header names a “question”, or it is called `.csv` and has no tab."""
     return separator(first) is not None or (".csv" in FilePath(name.lower()).suffixes and "\t" not in first)
 
 
@@ -118,7 +118,8 @@ def _names(header: str, mark: str) -> list[str]:
 
 
 def _places(file: str, header: Sequence[str]) -> tuple[dict[str, int], int]:
-    """The place of each known column, and the number of columns. Raises BadInput where the question's is missing, one comes twice or is misspelt."""
+    """The place of each known column, and the number of columns. Raises BadInput where the question's is missing, and where one comes
+    twice or is misspelt."""
     names = [" ".join(cell.casefold().split()) for cell in header]
     places: dict[str, int] = {}
     for column, known in COLUMNS.items():

@@ -19,7 +19,7 @@ PAIRS = 2.5  # pairs that are joined on the picture, for each entity on it; of a
 
 @dataclass(frozen=True)
 class Overview:
-    """What is drawn: nodes in three parts, each best first, and triples between them by ascending id. `whole` where it is all there is."""
+    """What is drawn: nodes in three parts, each best first, and triples between them, ascending. `whole` where it is all there is."""
 
     hubs: tuple[int, ...]
     joints: tuple[int, ...]
@@ -66,7 +66,7 @@ def _whole(graph: Any, hubs: list[int]) -> Overview:
 
 
 def _thinned(graph: Any, nodes: tuple[int, ...], edges: np.ndarray) -> tuple[int, ...]:
-    """The edges, where they join at most `PAIRS` pairs a node; else of each node `EACH` whose relations are drawn least so far. Ascending."""
+    """The edges, where they join at most `PAIRS` pairs a node; else `EACH` of each node, by relations drawn least so far. Ascending."""
     heads, relations, tails = (ids.tolist() for ids in graph.triples(edges))
     pairs = [(min(ends), max(ends)) for ends in zip(heads, tails)]
     if len(set(pairs)) <= PAIRS * len(nodes):
@@ -80,7 +80,9 @@ def _thinned(graph: Any, nodes: tuple[int, ...], edges: np.ndarray) -> tuple[int
     joined, seen = set(), Counter()
     for node in nodes:
         for _ in range(EACH):
-            place = min((place for place in at[node] if pairs[place] not in joined), key=lambda place: (seen[relations[place]], place), default=None)
+            place = min(
+                (place for place in at[node] if pairs[place] not in joined), key=lambda place: (seen[relations[place]], place), default=None
+            )
             if place is not None:
                 chosen.add(int(edges[place]))
                 joined.add(pairs[place])

@@ -112,7 +112,7 @@ def _read(file: Path, changed: int, size: int) -> tuple[dict[str, Retriever], di
 
 def _retriever(name: str, row: Any, where: str) -> Retriever:
     if not isinstance(row, Mapping):
-        raise BadParameter(f"{where}: a table was expected, as in [{shorten(name, 40)}] and url = \"...\" below it.")
+        raise BadParameter(f'{where}: a table was expected, as in [{shorten(name, 40)}] and url = "..." below it.')
     if not _NAME.fullmatch(name):
         raise BadParameter(f"{where}: a name is made of at most 40 letters, digits, “-”, “_” and “.”.")
     for key in row:

@@ -133,8 +133,8 @@ def _joined(graph: Any, seeds, wanted, scores, notes: list[str], check: Callable
             path = path.extended(node, *_step(edges, path.end, node, None, None))
         found[path] = scores.get(end)
     notes.append(
-        f"The reply has no paths: {len(found):,} of {len(wanted):,} nodes were joined to the question's entities by shortest paths of at most "
-        f"{REACH} steps."
+        f"The reply has no paths: {len(found):,} of {len(wanted):,} nodes were joined to the question's entities by shortest paths "
+        f"of at most {REACH} steps."
     )
     return found
 

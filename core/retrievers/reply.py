@@ -62,7 +62,9 @@ def _path(told: Any, where: str, notes: list[str]) -> TextPath:
     if len(nodes) < 2:
         raise Unfit(f"{where} should have at least two nodes")
     relations = _beside(told, "relations", nodes, where, lambda one: _name(one, f"a relation of {where}"))
-    return TextPath(nodes, relations, _beside(told, "forward", nodes, where, lambda one: _truth(one, where)), _score(told.get("score"), where))
+    return TextPath(
+        nodes, relations, _beside(told, "forward", nodes, where, lambda one: _truth(one, where)), _score(told.get("score"), where)
+    )
 
 
 def _beside(told: Mapping, key: str, nodes: Sequence[str], where: str, read: Callable[[Any], Any]) -> tuple[Any, ...]:

@@ -72,7 +72,9 @@ def _places(nodes, edges, sizes: list[tuple[int, int]], names: list[str]) -> dic
     xy = np.array([laid[node] for node in nodes])
     ranks = xy.argsort(0, kind="stable").argsort(0, kind="stable") / max(1, len(nodes) - 1)
     plane = np.array([WIDTH, HEIGHT], float)
-    half = np.array([(max(size, 0.27 * letters * min(len(name), LONGEST)), size + 0.75 * letters) for (size, letters), name in zip(sizes, names)])
+    half = np.array(
+        [(max(size, 0.27 * letters * min(len(name), LONGEST)), size + 0.75 * letters) for (size, letters), name in zip(sizes, names)]
+    )
     xy = ((1 - EVEN) * xy + EVEN * ranks) * (plane - 2 * half) + half
     for _ in range(PUSHES):
         away = xy[:, None] - xy[None]
@@ -96,9 +98,7 @@ def legend(graph: Any, chosen: Overview, dark: bool) -> str:
     if len(relations) > len(hues):
         rows.append(((DARK if dark else LIGHT)["edge"], many(len(relations) - len(hues), "other relation")))
     line = "display:inline-block;width:1.4em;height:.28em;border-radius:.14em;margin-right:.45em;vertical-align:middle;background:"
-    items = [
-        f'<span style="white-space:nowrap"><span style="{line}{hue}"></span>{html.escape(name)}</span>' for hue, name in rows
-    ]
+    items = [f'<span style="white-space:nowrap"><span style="{line}{hue}"></span>{html.escape(name)}</span>' for hue, name in rows]
     return f'<div style="display:flex;flex-wrap:wrap;gap:.2em 1.4em;font-size:.9rem">{"".join(items)}</div>'
 
 

@@ -112,6 +112,8 @@ def kept(file, folder: Path) -> Path:
 
 def _form(file, rows: list[tuple[str, str, str]], format: str, columns: str) -> None:
     head = rows[:PREVIEWED]
+    if any(name.casefold().strip() == "question" for name in rows[0]):
+        st.warning("This looks like a table of questions. Those are added under “Add questions”.", icon=":material/quiz:")
     st.caption(f"The first {len(head)} triples:")
     st.dataframe({"Head": [r[0] for r in head], "Relation": [r[1] for r in head], "Tail": [r[2] for r in head]}, hide_index=True)
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -46,8 +46,9 @@ def add_questions() -> None:
     )
     st.code(EXAMPLE.rstrip(), language=None)
     st.caption(
-        "Also taken: text of MetaQA, PathQuestion or SimpleQuestions, and JSON rows of RoG, WebQSP, CWQ, GrailQA, SimpleQuestions, WebQuestions "
-        f"or your own (question, entities, answers); compressed or not (.gz). At most {told_size(MOST_FILE)}, {told_size(MOST_TEXT)} of text."
+        "Also taken: text of MetaQA, PathQuestion or SimpleQuestions, and JSON rows of RoG, WebQSP, CWQ, GrailQA, SimpleQuestions, "
+        "WebQuestions or your own (question, entities, answers); compressed or not (.gz). "
+        f"At most {told_size(MOST_FILE)}, {told_size(MOST_TEXT)} of text."
     )
     file = st.file_uploader("File of questions", type=TYPES, key="upload_questions", max_upload_size=MOST_MEGABYTES)
     if file is not None:
@@ -180,7 +181,15 @@ def _added() -> None:
             if graph in known:
                 ways_on(questions, graph, name, type="tertiary")
             label = f"Remove {questions.title}"
-            st.button("Remove", key=f"questions_remove_{name}", type="tertiary", icon=":material/delete:", help=label, on_click=_remove, args=(name,))
+            st.button(
+                "Remove",
+                key=f"questions_remove_{name}",
+                type="tertiary",
+                icon=":material/delete:",
+                help=label,
+                on_click=_remove,
+                args=(name,),
+            )
 
 
 def _remove(name: str) -> None:

@@ -127,7 +127,9 @@ def test_an_unknown_key_in_the_persons_file_costs_that_row_alone(own):
 
 
 def test_a_retriever_of_ones_own_is_chosen_by_its_name(own):
-    (own_file().parent / "retrievers.toml").write_text('[mine]\nurl = "http://127.0.0.1:9/"\n[other]\nurl = "http://127.0.0.1:9/"\n', "utf-8")
+    (own_file().parent / "retrievers.toml").write_text(
+        '[mine]\nurl = "http://127.0.0.1:9/"\n[other]\nurl = "http://127.0.0.1:9/"\n', "utf-8"
+    )
     at = opened(line="OwnRetriever(name='other') >> Answer()")
     assert not at.exception and not at.error
     chosen = next(s for s in at.selectbox if s.label == "Retriever")

@@ -32,12 +32,32 @@ def test_the_first_picture_is_walked_by_a_click(address):
         frame.wait_for_function("() => typeof network !== 'undefined' && innerWidth > 50 && network.getScale() > 0")
         page.wait_for_timeout(500)
         x, y = frame.evaluate(
-            "() => { const node = nodes.get().find(n => n.label === 'Crime'); const at = network.canvasToDOM(network.getPosition(node.id)); return [at.x, at.y]; }"
+            """() => { const node = nodes.get().find(n => n.label === 'Crime');
+                const at = network.canvasToDOM(network.getPosition(node.id)); return [at.x, at.y]; }"""
         )
         box = picture.bounding_box()
         page.mouse.click(box["x"] + x, box["y"] + y)
         page.wait_for_url("**entity=Crime**", timeout=30_000)
         page.get_by_text("Click a dot to walk there; point at a dot").wait_for(timeout=30_000)
+
+
+def test_what_was_chosen_on_evaluate_is_there_after_a_visit_elsewhere(address):
+    from playwright.sync_api import expect
+
+    with open_page(f"{address}/evaluate") as page:
+        size = page.get_by_label("Questions of each set")
+        size.wait_for(timeout=60_000)
+        page.wait_for_timeout(2_000)  # the rest of the screen
+        size.fill("7")
+        size.press("Enter")
+        page.get_by_text("Time each alone", exact=True).click()
+        page.wait_for_timeout(2_000)
+        page.get_by_role("link", name="Models").click()
+        page.get_by_role("heading", name="Models").first.wait_for(timeout=60_000)
+        page.go_back()
+        size.wait_for(timeout=60_000)
+        expect(size).to_have_value("7", timeout=30_000)
+        expect(page.get_by_role("switch", name="Time each alone")).to_be_checked(timeout=30_000)
 
 
 @pytest.mark.parametrize("where", ["graphs?graph=films", "graphs?graph=films&add=questions", "evaluate?graph=films", "evaluate"])

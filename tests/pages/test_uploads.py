@@ -124,6 +124,11 @@ def test_a_table_is_kept_and_evaluated(own):
     assert not at.exception and at.multiselect[0].options == ["Mine"] and at.multiselect[0].value == ["mine"]
 
 
+def test_a_table_of_questions_among_graphs_is_noticed(own):
+    at = add(opened(), "upload", "q.csv", "question,answers,entities\nwho,B,A\n")
+    assert "looks like a table of questions" in at.warning[0].value
+
+
 def test_the_form_has_an_example_that_is_taken(own):
     at = opened()
     shown = next(code.value for code in at.code if code.value.startswith("question,answers,entities"))
@@ -140,7 +145,12 @@ def test_each_question_can_be_asked_on_its_own_graph(own):
 
 @pytest.mark.parametrize(
     "name, text, told",
-    [("q.jsonl", '{"question": "a"}\n{', "line 2: not JSON"), ("q.txt", "who\n", "line 1: expected"), ("q.csv", "question,answers\nwho,A\n,B\n", "row 3: the question is empty"), ("q.txt", "", "no questions")],
+    [
+        ("q.jsonl", '{"question": "a"}\n{', "line 2: not JSON"),
+        ("q.txt", "who\n", "line 1: expected"),
+        ("q.csv", "question,answers\nwho,A\n,B\n", "row 3: the question is empty"),
+        ("q.txt", "", "no questions"),
+    ],
 )
 def test_bad_questions_name_the_line(own, name, text, told):
     at = add(opened(), "upload_questions", name, text)

@@ -56,7 +56,7 @@ def test_missing_cells_blank_rows_and_cells_of_several_lines(tmp_path):
     "text, told",
     [
         ("question,answers\nwho,B\n,C\n", "q.csv, row 3: the question is empty"),
-        ("question,answers\nwho,B\nwhat, now,C\n", "q.csv, row 3: found 3 cells where the header has 2.*“\"what, now\"”"),
+        ("question,answers\nwho,B\nwhat, now,C\n", 'q.csv, row 3: found 3 cells where the header has 2.*“"what, now"”'),
         ('question,answers\n"a\nb",B\n"what,C\nwho,D\n', "row 3: a quote is opened here that is never closed"),
         ('question,answers\nwho,"B"x\n', "row 2: it cannot be read as CSV"),
         ("question,anwsers\nwho,B\n", "row 1: there is a column “anwsers”. Did you mean “answers”"),

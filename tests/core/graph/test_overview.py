@@ -28,7 +28,11 @@ def cinema(tmp_path, monkeypatch):
     """Two genres of many films, two films of both, and what else these have; at most 7 entities are drawn."""
     for name, value in {"HUBS": 2, "JOINTS": 2, "ROOM": 7}.items():
         monkeypatch.setattr(module, name, value)
-    films = [(f"film {i:02}", "has_genre", genre) for i in range(10) for genre in (["Drama", "Crime"] if i < 2 else ["Drama" if i % 2 else "Crime"])]
+    films = [
+        (f"film {i:02}", "has_genre", genre)
+        for i in range(10)
+        for genre in (["Drama", "Crime"] if i < 2 else ["Drama" if i % 2 else "Crime"])
+    ]
     more = [("film 00", "directed_by", "Ann"), ("film 00", "starred", "Bo"), ("film 01", "directed_by", "Cy"), ("film 01", "year", "1999")]
     return build([*films, *more], tmp_path / "cinema", "cinema", "both")
 

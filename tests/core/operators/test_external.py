@@ -1,4 +1,4 @@
-"""A retriever of one's own as a lane: the example server run for real beside a published one, asked anew, evaluated, from the command line."""
+"""A retriever of one's own as a lane: the example server run beside a published one, asked anew, evaluated, on the command line."""
 
 import json
 import socket
