@@ -54,7 +54,8 @@ export function layLabels(graph, bounds, steps) {
     const font = `${/question/.test(markOf(node.id)) ? 600 : 500} ${size.label}px ${graph.board.theme.font}`;
     const blocked = [...taken, ...hard.filter(([id]) => id !== node.id).map(([, square]) => square)];
     const tries = SHORTER.map((part) => [part, false]);
-    if (graph.board.few) tries.push([1, true], [0.7, true]); // rather short beside its node than whole over or under it
+    if (graph.board.few) tries.push([1, true], [0.7, true]); // rather short beside its node than whole over or under it,
+    if (graph.board.few && node.role === "answer") tries.splice(1, 0, [1, true]); // but an answer whole
     for (const [part, around] of tries) {
       const text = elide(node.name, font, most * part);
       const width = measurer.measureText(text).width + 6;

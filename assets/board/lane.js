@@ -116,9 +116,9 @@ export class Lane {
     setHidden(this.subtitle, !subtitle);
     setText(this.sign, SIGNS[status] ?? "");
     setText(this.statusText, text || STATUS_WORDS[status] || "");
-    this.status.classList.toggle("sr-only", status === "done");
-    this.progress.update(this.pending ? progress : null);
-    this.status.classList.toggle("told", Boolean(this.pending && progress));
+    const told = this.pending ? progress : null;
+    this.status.classList.toggle("sr-only", status === "done" || Boolean(told));
+    this.progress.update(told);
   }
 
   get pending() {

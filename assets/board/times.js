@@ -46,8 +46,10 @@ export class Progress {
     this.fill = el("i");
     this.track = el("span", "track", this.fill);
     this.text = el("span");
+    const sign = el("span", "sign");
+    sign.setAttribute("aria-hidden", "true");
     this.best = el("p", "quiet progress-best");
-    this.element = el("div", "progress", this.track, el("p", "progress-words", this.text), this.best);
+    this.element = el("div", "progress", this.track, el("p", "progress-words", sign, this.text), this.best);
   }
 
   update(progress) {

@@ -107,7 +107,7 @@ def _lanes(on_screen: Shown) -> None:
         state = st.session_state
         if state.get("presented", (None,))[0] != on_screen.key:
             state.presented = (on_screen.key, Board(on_screen.comparison))
-        board({**state.presented[1].payload(), "present": True}, key="presented_board")
+        board({**state.presented[1].payload(), "present": True, "repairs": False}, key="presented_board")
         if running and on_screen.job.ended:
             st.rerun()
 
