@@ -184,7 +184,7 @@ class _Judge:
     def told(self, node: int, inside: Sequence[Word]) -> bool:
         """Whether the question tells, beside the name, of a relation that the node has."""
         said = [stem(word.text) for word in self.words if word not in inside]
-        return any(_tells(wanted, one) for relation in self.relations(node) for wanted in self.stems[relation] for one in said)
+        return any(tells(wanted, one) for relation in self.relations(node) for wanted in self.stems[relation] for one in said)
 
     def relations(self, node: int) -> tuple[int, ...]:
         if node not in self._relations:
@@ -219,7 +219,8 @@ def kind_words() -> frozenset[str]:
     return frozenset([*words, *(word + "s" for word in words)])
 
 
-def _tells(wanted: str, said: str) -> bool:
+def tells(wanted: str, said: str) -> bool:
+    """Whether a stem said is the one wanted, or holds it: screenwrit holds writ."""
     return wanted == said or (len(wanted) >= 4 and wanted in said)
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from core.operators.base import Context, Operator, Recorder, param
+from core.operators.expected import Fit, expected
 from core.types import Path, State
+
+LOOKED_AT = 5_000  # paths of which one that ends in what is asked for is sought
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,6 +28,7 @@ class GraphReader(Operator):
     reads, writes = ("paths",), ("reader",)
 
     keep: int = param(50, "Answers at most", "How many entities the reader names.", low=1, high=10_000)
+    asked: bool = param(True, "Minds what is asked for", "No year for “who”: paths whose end is of the kind that the question's words name first.")
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         if state.reader is not None:
@@ -35,9 +39,25 @@ class GraphReader(Operator):
         if not elsewhere:
             return state.replace(reader=())
         kinds = relations_of(ctx.graph, elsewhere)
-        chain = _chain(kinds, elsewhere[0])
+        chain = _chain(kinds, self.best(state, ctx.graph, elsewhere, kinds))
         ends = dict.fromkeys(path.end for path in elsewhere if _chain(kinds, path) == chain)
         return state.replace(reader=tuple(ends)[: self.keep])
+
+    def best(self, state: State, graph, paths: Sequence[Path], kinds: dict[int, int]) -> Path:
+        """The path whose relations are read: the first of those that fit best what is asked for."""
+        if not self.asked:
+            return paths[0]
+        wanted = expected(graph, state.question.text, graph.names(state.seeds))
+        if not wanted.kind:
+            return paths[0]
+        fit, best, most = Fit(graph, wanted, kinds), paths[0], 0
+        for path in paths[:LOOKED_AT]:
+            fits = fit(path)
+            if fits > most:
+                best, most = path, fits
+            if most == 2:
+                break
+        return best
 
 
 def relations_of(graph, paths: Iterable[Path]) -> dict[int, int]:

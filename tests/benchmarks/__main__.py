@@ -1,4 +1,4 @@
-"""Run all benchmarks, or those named: `python -m tests.benchmarks [pagerank encoding retrieval chains adviser linking screen start] [--json]`.
+"""Run all benchmarks, or those named: `python -m tests.benchmarks [pagerank encoding retrieval chains adviser linking reader screen start] [--json]`.
 
 `generate` makes synthetic graphs and `store` measures building and looking up in them; their `--help` tells their own options."""
 
@@ -9,7 +9,7 @@ import importlib
 import json
 import sys
 
-ALL = ("start", "pagerank", "encoding", "retrieval", "chains", "adviser", "linking", "screen")
+ALL = ("start", "pagerank", "encoding", "retrieval", "chains", "adviser", "linking", "reader", "screen")
 APART = ("generate", "store")  # commands with options of their own
 
 

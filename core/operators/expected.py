@@ -1,0 +1,148 @@
+"""What a question asks for, by its words: a person, a time, a number, what a relation leads to, or things that have relations.
+
+Nothing is trained and no relation is known by name: “who” wants a person, “when” and “which year” a time, “how many” a number; the word
+after “what” or “which”, or the one beside “who”, is held against the words of the graph's relations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from core.graph.linking import relation_stems, stem, tells
+from core.graph.protocol import KnowledgeGraph
+from core.graph.wordindex import words_of
+from core.indexes.phrases import doer, phrase
+from core.types import Path
+
+PERSON, TIME, NUMBER, THING = "person", "time", "number", "thing"
+PERSONS = frozenset("person people man men woman women human individual someone somebody guy".split())
+TIMES = frozenset("year years date dates day month time decade century".split())
+VAGUE = frozenset("kind kinds type types sort sorts category categories word words topic topics name names thing things one ones".split())
+BETWEEN = frozenset(
+    "is are was were be been the a an of all some main primary several other different did do does has have had can could in on by to for "
+    "with his her its their this that these those co".split()
+)
+DOING = re.compile(r"(?:ors?|ers?|ists?|ians?|ress|resses|man|men|woman|spouse|wife|husband|child|children|parents?|sibling|person)$")
+LOOK = 4  # words after the question word that are looked at
+YEAR = re.compile(r"(?:c\. ?)?-?\d{3,4}(?:-\d\d){0,2}(?:T[\d:.Z+-]+)?(?:\D{0,3}(?:BC|AD|BCE|CE))?$")
+DATE = re.compile(r"(?=.*\d{4})(?=.*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))[\w ,.-]+$", re.IGNORECASE)
+COUNT = re.compile(r"-?[\d,.]+(?:e\d+)? ?%?$")
+MOST_EDGES = 5_000  # of a node whose relations are looked at
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What is asked for: the kind of the answer, empty where the words do not tell; and the stems of the word that says which one."""
+
+    kind: str = ""
+    word: str = ""
+
+
+def expected(graph: KnowledgeGraph, question: str, names: Iterable[str] = ()) -> Expected:
+    """What a question asks for, its entities' names left out."""
+    for name in sorted(names, key=len, reverse=True):
+        question = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " X ", question, flags=re.IGNORECASE)
+    words = [word.text for word in words_of(question)]
+    for at, word in enumerate(words):
+        if word in ("when",):
+            return Expected(TIME)
+        if word == "how" and words[at + 1 : at + 2] in (["many"], ["much"]):
+            return Expected(NUMBER)
+        if word in ("who", "whom"):
+            return Expected(PERSON, _beside(graph, words, at))
+        if word in ("what", "which", "whats"):
+            return _thing(graph, words[at + 1 : at + 1 + LOOK + 2])
+    return Expected()
+
+
+def _thing(graph: KnowledgeGraph, after: Sequence[str]) -> Expected:
+    """What “what” or “which” asks for, by the words after it."""
+    for place, word in enumerate(after[: LOOK + 2]):
+        if word == "x" or (place == 0 and word in ("does", "did", "do", "has", "have")):
+            return Expected()
+        if word in TIMES or TIMES & set(after[place : place + 2]) and _said(graph, word):
+            return Expected(TIME)
+        if word in PERSONS:
+            return Expected(PERSON, _beside(graph, after, place))
+        if word in BETWEEN:
+            continue
+        if word in VAGUE:
+            return Expected()
+        if _said(graph, word):
+            return Expected(THING, stem(word))
+        return Expected(THING)
+    return Expected()
+
+
+def _beside(graph: KnowledgeGraph, words: Sequence[str], at: int) -> str:
+    """The stem of the word that says what the person did: the first after “who” that tells a relation; before it where “who” comes last."""
+    after = list(words[at + 1 : at + 1 + LOOK])
+    before = list(reversed(words[max(0, at - LOOK) : at])) if len(words) - at <= 2 else []
+    for word in [*after, *before]:
+        if word == "x":
+            break
+        if word not in BETWEEN and _said(graph, word):
+            return stem(word)
+    return ""
+
+
+def _said(graph: KnowledgeGraph, word: str) -> bool:
+    """Whether a word tells one of the graph's relations."""
+    told = stem(word)
+    return any(tells(one, told) for stems in relation_stems(graph.relation_names) for one in stems)
+
+
+class Fit:
+    """How well ends of paths fit what is asked for: 0 not, 1 by their kind, 2 by the relation that leads to them as well."""
+
+    def __init__(self, graph: KnowledgeGraph, wanted: Expected, relations: dict[int, int]):
+        self.graph, self.wanted, self.relations = graph, wanted, relations
+        self.stems = relation_stems(graph.relation_names)
+        self._person: dict[int, bool] = {}
+
+    def __call__(self, path: Path) -> int:
+        kind, relation = self.wanted.kind, self.relations[path.edges[-1]]
+        if kind in (TIME, NUMBER):
+            return int(kind == shape(self.graph.node_name(path.end)) or (kind, shape(self.graph.node_name(path.end))) == (NUMBER, TIME))
+        told = bool(self.wanted.word) and path.forward[-1] and any(tells(one, self.wanted.word) for one in self.stems[relation])
+        if kind == PERSON:
+            return self.person(path.end) * (1 + told)
+        if self.wanted.word:
+            return 2 * told
+        return int(not path.forward[-1])
+
+    def person(self, node: int) -> bool:
+        """Whether the node is what somebody does or is to others by its relations, or of a person's type by their names."""
+        if node not in self._person:
+            self._person[node] = not shape(self.graph.node_name(node)) and self._plays(node)
+        return self._person[node]
+
+    def _plays(self, node: int) -> bool:
+        if self.graph.degree(node) > MOST_EDGES:
+            return False
+        steps = self.graph.steps_from(np.array([node]), "both")
+        into, out = (np.unique(steps.relations[steps.forward == way]).tolist() for way in (False, True))
+        names = self.graph.relation_names
+        return any(does(names[code]) for code in into) or any(PERSONS & set(phrase(names[code]).kind.split()) for code in out)
+
+
+@lru_cache(maxsize=4096)
+def does(relation: str) -> bool:
+    """Whether what a relation leads to is somebody: `directed_by`, `starred_actors`, `spouse`."""
+    said = phrase(relation)
+    last = said.tie.split()
+    by = last[-1:] == ["by"] and len(last) > 1 and doer(last[-2]) != last[-2]
+    return by or bool(DOING.search(said.noun.split()[-1]))
+
+
+def shape(name: str) -> str:
+    """What a name looks like: a time, a number, or neither (empty)."""
+    name = name.strip()
+    if YEAR.match(name) or DATE.match(name):
+        return TIME
+    return NUMBER if COUNT.match(name) else ""

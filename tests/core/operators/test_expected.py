@@ -1,0 +1,89 @@
+"""What questions ask for, and the graph reader that minds it, on the graph of five nodes."""
+
+import pytest
+
+from core.graph.build import build
+from core.operators import EgoNetwork, GraphReader, ShortestPaths
+from core.operators.base import Context
+from core.operators.expected import NUMBER, PERSON, THING, TIME, Expected, does, expected, shape
+from core.types import Path, Question, Ranking, State
+
+
+@pytest.mark.parametrize(
+    "question, wanted",
+    [
+        ("who directed Two", Expected(PERSON, "direct")),
+        ("Two was written by who", Expected(PERSON, "writ")),
+        ("who is it that Two is by", Expected(PERSON)),
+        ("which person wrote Two", Expected(PERSON, "writ")),
+        ("when did Two come out", Expected(TIME)),
+        ("what was the release date of Two", Expected(TIME)),
+        ("what year is Two of", Expected(TIME)),
+        ("how many are there", Expected(NUMBER)),
+        ("what are the main genres of Two", Expected(THING, "genr")),
+        ("which films did Ann direct", Expected(THING)),  # no relation is called so: what has relations
+        ("what kind of film is Two", Expected()),
+        ("what does Ann do", Expected()),
+        ("tell me about Two", Expected()),
+    ],
+)
+def test_what_is_asked_for(films, question, wanted):
+    assert expected(films, question, ("Two", "Ann")) == wanted
+
+
+def test_an_entity_s_own_words_ask_for_nothing(films):
+    assert expected(films, "which genre has Who When", ("Who When",)) == Expected(THING, "genr")
+
+
+@pytest.mark.parametrize(
+    "name, told", [("1999", TIME), ("1999-05-02", TIME), ("12 May 1999", TIME), ("6.7", NUMBER), ("12,000", NUMBER), ("Ann", ""), ("2001: A Space Odyssey", ""), ("", "")]
+)
+def test_shapes(name, told):
+    assert shape(name) == told
+
+
+@pytest.mark.parametrize(
+    "relation, somebody", [("directed_by", True), ("starred_actors", True), ("people.person.spouse", True), ("has_genre", False), ("release_year", False), ("in_language", False)]
+)
+def test_relations_that_lead_to_somebody(relation, somebody):
+    assert does(relation) == somebody
+
+
+def read(kit, question, start, asked=True, *first):
+    """The reader's names; paths as they are found, those to `first` before the others."""
+    state = State(Question(question), (kit.node(start),))
+    for operator in (EgoNetwork(hops=1), ShortestPaths()):
+        state = operator(state, kit.context())
+    paths = sorted(state.paths.items, key=lambda path: kit.graph.node_name(path.end) not in first)
+    return kit.graph.names(GraphReader(asked=asked)(state.replace(paths=Ranking("path", tuple(paths))), kit.context()).reader)
+
+
+@pytest.mark.parametrize(
+    "question, asked, told",
+    [
+        ("which person directed Two", True, ["Ann"]),
+        ("which person directed Two", False, ["1999"]),  # the first path, whatever is asked for
+        ("when was Two released", True, ["1999"]),
+        ("what genre has Two", True, ["1999"]),  # no path leads there: the first
+        ("what about Two", True, ["1999"]),
+    ],
+)
+def test_no_years_for_who(kit, question, asked, told):
+    assert read(kit, question, "Two", asked, "1999") == told
+
+
+def test_which_films_wants_what_has_relations(kit):
+    assert set(read(kit, "which films did Ann direct", "Ann")) <= {"One", "Two"}
+
+
+def test_of_persons_the_one_whose_part_is_told(tmp_path):
+    graph = build([("Two", "directed_by", "Ann"), ("Two", "written_by", "Bob")], tmp_path / "g", "g")
+    two, ann, bob = (graph.nodes_named(name)[0] for name in ("Two", "Ann", "Bob"))
+    paths = Ranking("path", (Path((two, ann), (0,), (True,)), Path((two, bob), (1,), (True,))))
+    for question, told in (("who wrote Two", "Bob"), ("who directed Two", "Ann"), ("who is behind Two", "Ann")):
+        state = State(Question(question), (two,)).replace(paths=paths)
+        assert graph.names(GraphReader()(state, Context(graph, None)).reader) == [told]
+
+
+def test_the_line_is_written_as_before():
+    assert repr(GraphReader()) == "GraphReader()" and repr(GraphReader(asked=False)) == "GraphReader(asked=False)"
