@@ -1,59 +1,126 @@
-"""What a person waits for: three lanes on screen after the click, the same asked again, and the server's memory."""
+"""What a person waits for on screen: from the click to the first answer, to all retrieved, to the first token, to all done.
+
+In the lanes that the app begins with, in a real browser, on the machine as it is and with `--busy N` beside N processes that do
+nothing but work. Then the same asked again, and the server's memory.
+"""
 
 from __future__ import annotations
 
-import json
+import argparse
+import multiprocessing
 import statistics
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import psutil
 
 from tests.server import CHROMIUM, open_page, server
 
 SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
-EACH = 10  # questions of each hop count
+LONGEST = 300  # seconds that one question may take
+
+WATCH = """(question) => new Promise((told) => {
+  const times = {};
+  const seen = (name) => { times[name] ??= (performance.now() - start) / 1000; };
+  const shown = (lane, voice) => lane.querySelector(`.voice-${voice}:not([hidden]) .voice-text`)?.innerText.trim();
+  const ask = [...document.querySelectorAll("button")].find((one) => one.innerText.trim() === "Ask");
+  const start = performance.now();
+  ask.click();
+  const look = setInterval(() => {
+    const board = [...document.querySelectorAll("[data-question]")].find((one) => one.dataset.question === question);
+    const lanes = [...(board?.querySelectorAll(".lane") ?? [])];
+    const ended = (lane) => ["done", "failed", "cancelled"].includes(lane.dataset.status);
+    if (lanes.some((lane) => shown(lane, "reader"))) seen("first answer");
+    if (lanes.length && lanes.every((lane) => shown(lane, "reader") || ended(lane))) seen("retrieved");
+    if (lanes.some((lane) => shown(lane, "model"))) seen("token");
+    if (lanes.length && lanes.every(ended)) { seen("done"); clearInterval(look); told(times); }
+  }, 20);
+})"""
 
 
-def run() -> list[dict]:
-    """Medians over questions of 1 to 3 hops, from the click to the retrieval of three lanes being drawn; then again."""
+def run(each: int = 1, busy: int = 0, plain: int = 4) -> list[dict]:
+    """Medians over `each` questions of 1 to 3 hops with the language model, and `plain` of each without."""
     if not CHROMIUM:
-        return [{"name": "three lanes on screen", "value": float("nan"), "unit": "s", "note": "not measured: Chromium is absent"}]
+        return [{"name": "lanes on screen", "value": float("nan"), "unit": "s", "note": "not measured: Chromium is absent"}]
     from core.datasets import datasets
 
     dataset = datasets()["metaqa"]
-    questions = [dataset.draw(name, 100 + seed).text for name in SETS for seed in range(EACH)]
-    with server() as (url, process), open_page(url + "/?llm=0") as page:
-        page.get_by_role("button", name="Ask", exact=True).wait_for(timeout=60_000)
-        _ask(page, "which person directed the movie Inception")  # warm
-        first = [_ask(page, text) for text in questions]
-        again = [_ask(page, text) for text in questions]
-        page.goto(url + "/?q=" + "who+directed+Inception&lane=lego-12", wait_until="domcontentloaded")
-        page.locator(".lane[data-status=done]").first.wait_for(timeout=120_000)
+    quick = [dataset.draw(name, 100 + seed).text for name in SETS for seed in range(plain)]
+    answered = [dataset.draw(name, 300 + seed).text for name in SETS for seed in range(each)]
+    beside = f", {busy} busy processes beside" if busy else ""
+    with server() as (url, process), working(busy):
+        with open_page(url + "/?llm=0") as page:
+            _ready(page)
+            _ask(page, "which person directed the movie Inception")  # warm
+            first = [_ask(page, text) for text in quick]
+            again = [_ask(page, text) for text in quick]
+        with open_page(url) as page:
+            _ready(page)
+            _ask(page, "which person directed the movie Inception")  # the model is loaded
+            told = [_ask(page, text) for text in answered]
         peak = _peak(process.pid)
-    row = lambda name, values, limit: {
-        "name": name,
-        "value": statistics.median(values),
-        "unit": "s",
-        "note": f"median of {len(values)}, {min(values):.2f} to {max(values):.2f}; limit {limit} s",
-    }
-    return [
-        row("three lanes on screen (No. 1, 12, 14)", first, 3),
-        row("the same, asked again", again, 1),
-        {
-            "name": "peak memory of the server",
-            "value": peak / 2**30,
-            "unit": "GiB",
-            "note": "encoder and language model loaded; limit 3 GiB",
-        },
+    rows = [
+        _row(f"no model: click to first answer{beside}", [t["first answer"] for t in first], 1),
+        _row(f"no model: click to all done{beside}", [t["done"] for t in first], 3),
+        _row(f"no model: the same asked again{beside}", [t["done"] for t in again], 1),
+        _row(f"click to first answer{beside}", [t["first answer"] for t in told], 1),
+        _row(f"click to all retrieved{beside}", [t["retrieved"] for t in told]),
+        _row(f"click to first token{beside}", [t["token"] for t in told if "token" in t]),
+        _row(f"first answer to first token{beside}", [t["token"] - t["first answer"] for t in told if "token" in t], 3),
+        _row(f"click to all done{beside}", [t["done"] for t in told]),
     ]
+    note = "encoder and language model loaded; limit 3 GiB"
+    return [*rows, {"name": "peak memory of the server", "value": peak / 2**30, "unit": "GiB", "note": note}]
 
 
-def _ask(page, text: str) -> float:
-    page.get_by_role("textbox", name="Question").fill(text)
-    start = time.perf_counter()
-    page.get_by_role("button", name="Ask", exact=True).click()
-    page.locator(f"[data-question={json.dumps(text, ensure_ascii=False)}] .lane[data-status=done]").nth(2).wait_for(timeout=60_000)
-    return time.perf_counter() - start
+def main(arguments: list[str]) -> None:
+    """`python -m tests.benchmarks screen [--busy N] [--each N] [--plain N]`"""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks screen")
+    parser.add_argument("--busy", type=int, default=0, help="processes that work beside")
+    parser.add_argument("--each", type=int, default=1, help="questions of each hop count with the language model")
+    parser.add_argument("--plain", type=int, default=4, help="questions of each hop count without")
+    options = parser.parse_args(arguments)
+    for row in run(options.each, options.busy, options.plain):
+        print(f"{row['name']:60} {row['value']:>8.3g} {row['unit']:4} {row['note']}")
+
+
+@contextmanager
+def working(processes: int) -> Iterator[None]:
+    """So many processes that do nothing but work."""
+    started = [multiprocessing.get_context("spawn").Process(target=_work, daemon=True) for _ in range(processes)]
+    for one in started:
+        one.start()
+    try:
+        yield
+    finally:
+        for one in started:
+            one.terminate()
+
+
+def _work() -> None:
+    number = 1
+    while True:
+        number = number * 6364136223846793005 % 2**64 + 1442695040888963407
+
+
+def _ready(page) -> None:
+    page.get_by_role("button", name="Ask", exact=True).wait_for(timeout=120_000)
+    page.locator(".lane").first.wait_for(timeout=120_000)
+
+
+def _ask(page, text: str) -> dict[str, float]:
+    """Seconds from the click on: `first answer`, `retrieved`, `token` (where a model answered) and `done`."""
+    box = page.get_by_role("textbox", name="Question")
+    box.fill(text)
+    page.set_default_timeout(LONGEST * 1000)
+    return page.evaluate(WATCH, text)
+
+
+def _row(name: str, values: list[float], aim: float | None = None) -> dict:
+    if not values:
+        return {"name": name, "value": float("nan"), "unit": "s", "note": "not measured"}
+    note = f"median of {len(values)}, {min(values):.2f} to {max(values):.2f}" + (f"; aim {aim} s" if aim is not None else "")
+    return {"name": name, "value": statistics.median(values), "unit": "s", "note": note}
 
 
 def _peak(pid: int) -> int:

@@ -1,0 +1,132 @@
+"""Many visitors at once: how many questions are answered in a minute, and how long one waits.
+
+A visitor opens the page with a question in its address, as a permalink does, follows it as a browser would until every lane is
+done, closes it and opens the next. They speak the app's own protocol, so that no browser's drawing is measured with it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import re
+import statistics
+import time
+from urllib.parse import urlencode
+
+from tests.server import server
+
+LANES = ("lego-1", "lego-10")
+DONE = re.compile(rb'"status": ?"(done|failed)"')
+SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
+
+
+def run(visitors: int = 20, seconds: float = 60.0, lanes: tuple[str, ...] = LANES, model: bool = False) -> list[dict]:
+    """How many questions all visitors had answered in the time, and the median seconds of one."""
+    from core.datasets import datasets
+
+    dataset = datasets()["metaqa"]
+    questions = (dataset.draw(SETS[n % len(SETS)], 500 + n).text for n in itertools.count())
+    with server() as (address, process):
+        asyncio.run(_visit(address, "who directed Inception", lanes, model, 120))  # warm
+        took = asyncio.run(_all(address, questions, visitors, seconds, lanes, model))
+    note = f"{visitors} visitors, {seconds:g} s, {' + '.join(lanes)}, {'with' if model else 'no'} language model"
+    spread = f"{min(took):.1f} to {max(took):.1f} s" if took else "nobody was answered"
+    wait = statistics.median(took) if took else float("nan")
+    return [
+        {"name": "questions answered", "value": len(took), "unit": "", "note": note},
+        {
+            "name": "one visitor's wait",
+            "value": wait,
+            "unit": "s",
+            "note": f"median; {spread}",
+        },
+    ]
+
+
+def main(arguments: list[str]) -> None:
+    """`python -m tests.benchmarks visitors [--visitors N] [--seconds S] [--lanes A B] [--model]`"""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks visitors")
+    parser.add_argument("--visitors", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--lanes", nargs="+", default=list(LANES))
+    parser.add_argument("--model", action="store_true", help="let the language model answer")
+    options = parser.parse_args(arguments)
+    for row in run(options.visitors, options.seconds, tuple(options.lanes), options.model):
+        print(f"{row['name']:20} {row['value']:>8.4g} {row['unit']:3} {row['note']}")
+
+
+async def _all(address: str, questions, visitors: int, seconds: float, lanes: tuple[str, ...], model: bool) -> list[float]:
+    """The seconds that each answered question took."""
+    end, took = time.perf_counter() + seconds, []
+
+    async def visitor() -> None:
+        while (left := end - time.perf_counter()) > 0:
+            waited = await _visit(address, next(questions), lanes, model, left)
+            if waited is not None:
+                took.append(waited)
+
+    await asyncio.gather(*(visitor() for _ in range(visitors)))
+    return took
+
+
+async def _visit(address: str, question: str, lanes: tuple[str, ...], model: bool, patience: float) -> float | None:
+    """The seconds until every lane of the question is done; None where patience ran out first."""
+    query = urlencode({"q": question, "lane": list(lanes), "llm": int(model)}, doseq=True)
+    start = time.perf_counter()
+    try:
+        await asyncio.wait_for(_follow(address, query, len(lanes)), patience)
+    except TimeoutError:
+        return None
+    return time.perf_counter() - start
+
+
+async def _follow(address: str, query: str, lanes: int) -> None:
+    """Run the page and its fragments, as often as they ask for it, until so many lanes are done."""
+    import websockets
+    from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+    polls: dict[str, asyncio.Task] = {}
+    known: set[str] = set()
+    url = address.replace("http", "ws", 1) + "/_stcore/stream"
+    async with websockets.connect(url, subprotocols=["streamlit"], max_size=None, proxy=None) as socket:
+
+        async def poll(interval: float, fragment: str) -> None:
+            while True:
+                await asyncio.sleep(interval)
+                await socket.send(_rerun(query, known, fragment))
+
+        await socket.send(_rerun(query, known))
+        try:
+            async for data in socket:
+                message = ForwardMsg.FromString(data)
+                kind = message.WhichOneof("type")
+                if message.hash and message.metadata.cacheable:
+                    known.add(message.hash)
+                if kind == "auto_rerun" and message.auto_rerun.fragment_id not in polls:
+                    again = message.auto_rerun
+                    polls[again.fragment_id] = asyncio.create_task(poll(again.interval, again.fragment_id))
+                if kind == "stop_auto_rerun":
+                    _stop(polls)
+                if kind == "delta" and len(DONE.findall(data)) >= lanes:
+                    return
+        finally:
+            _stop(polls)
+
+
+def _stop(polls: dict[str, asyncio.Task]) -> None:
+    for task in polls.values():
+        task.cancel()
+    polls.clear()
+
+
+def _rerun(query: str, known: set[str], fragment: str = "") -> bytes:
+    """A browser's wish to run the page, or one fragment of it."""
+    from streamlit.proto.BackMsg_pb2 import BackMsg
+
+    message = BackMsg()
+    message.rerun_script.query_string = query
+    message.rerun_script.cached_message_hashes.extend(known)
+    if fragment:
+        message.rerun_script.fragment_id, message.rerun_script.is_auto_rerun = fragment, True
+    return message.SerializeToString()
