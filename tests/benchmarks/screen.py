@@ -23,18 +23,23 @@ WATCH = """(question) => new Promise((told) => {
   const times = {};
   const seen = (name) => { times[name] ??= (performance.now() - start) / 1000; };
   const shown = (lane, voice) => lane.querySelector(`.voice-${voice}:not([hidden]) .voice-text`)?.innerText.trim();
+  const roots = () => [...document.querySelectorAll("*")].map((one) => one.shadowRoot).filter(Boolean);
+  let board = null;
+  const boards = () => roots().flatMap((root) => [...root.querySelectorAll("[data-question]")]);
+  const asked = () => boards().find((one) => one.dataset.question === question);
   const ask = [...document.querySelectorAll("button")].find((one) => one.innerText.trim() === "Ask");
   const start = performance.now();
+  document.activeElement?.blur();  // commits what was typed, as a click of the mouse does
   ask.click();
   const look = setInterval(() => {
-    const board = [...document.querySelectorAll("[data-question]")].find((one) => one.dataset.question === question);
+    board = board?.isConnected && board.dataset.question === question ? board : asked();
     const lanes = [...(board?.querySelectorAll(".lane") ?? [])];
     const ended = (lane) => ["done", "failed", "cancelled"].includes(lane.dataset.status);
     if (lanes.some((lane) => shown(lane, "reader"))) seen("first answer");
     if (lanes.length && lanes.every((lane) => shown(lane, "reader") || ended(lane))) seen("retrieved");
     if (lanes.some((lane) => shown(lane, "model"))) seen("token");
     if (lanes.length && lanes.every(ended)) { seen("done"); clearInterval(look); told(times); }
-  }, 20);
+  }, 30);
 })"""
 
 
