@@ -11,11 +11,18 @@ from core.cases.store import Case
 from core.home import ROOT
 
 FOLDER = ROOT / "data" / "cases"
+DEMO = "demo"  # the file of the comparisons to begin with, and their tag
 
 
 def examples() -> tuple[tuple[Case, bytes], ...]:
     """Each example with its packed comparison, by file and place in it; ids begin with `example-`."""
     return tuple(found for file in sorted(FOLDER.glob(f"*{EXTENSION}")) for found in _of(file, file.stat().st_mtime_ns))
+
+
+def demo() -> tuple[Case, ...]:
+    """The comparisons to begin with, the best first; empty where their file is not here. `whole(case.id)` opens one."""
+    file = FOLDER / f"{DEMO}{EXTENSION}"
+    return tuple(case for case, _ in _of(file, file.stat().st_mtime_ns)) if file.exists() else ()
 
 
 @lru_cache(maxsize=16)

@@ -34,13 +34,18 @@ class Loaded:
 
 def export(keys: Iterable[str]) -> bytes:
     """These cases as one file; the same cases give the same bytes. Raises BadInput for an unknown one."""
+    found = (content(key) for key in dict.fromkeys(keys))
+    return as_file((case, unpack(packed)) for case, packed in found)
+
+
+def as_file(cases: Iterable[tuple[Case, Mapping[str, Any]]]) -> bytes:
+    """Cases with their comparisons, as `freeze_finished` gives them, as one file."""
     out = io.BytesIO()
     with gzip.GzipFile(fileobj=out, mode="wb", mtime=0) as file:
         file.write(_line({"kind": KIND, "version": VERSION}))
-        for key in dict.fromkeys(keys):
-            case, packed = content(key)
+        for case, comparison in cases:
             told = {name: getattr(case, name) for name in ("id", "created", "changed", "notes", "tags", "link")}
-            file.write(_line({**told, "comparison": unpack(packed)}))
+            file.write(_line({**told, "comparison": comparison}))
     return out.getvalue()
 
 

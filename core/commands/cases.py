@@ -32,6 +32,10 @@ def add(commands) -> None:
     study.add_argument("--out", required=True, metavar="FILE")
     study.set_defaults(run=_study)
 
+    demo = parts.add_parser("demo", help="make the comparisons that the first page opens with, anew")
+    demo.add_argument("--out", required=True, metavar="FILE")
+    demo.set_defaults(run=_demo)
+
 
 def _list(options) -> int:
     from core.cases import cases
@@ -102,6 +106,56 @@ def _study(options) -> int:
     _write(options.out, export(keys))
     print(f"{len(keys)} cases in {options.out}")
     return OK
+
+
+def _demo(options) -> int:
+    """The comparisons of data/cases/demo.toml, with the changes of one step that help them, by the models as they are here."""
+    import hashlib
+    import tomllib
+    from dataclasses import replace
+
+    from core.cases.examples import DEMO, FOLDER
+    from core.cases.exchange import as_file
+    from core.cases.finished import freeze_finished
+    from core.cases.store import about
+    from core.datasets import datasets
+    from core.replay import finished
+
+    told, made = tomllib.loads((FOLDER / f"{DEMO}.toml").read_text("utf-8")), []
+    dataset = datasets()[told["graph"]]
+    with bar("Opening the graph") as advanced:
+        graph = dataset.open(advanced)
+    for row in told["case"]:
+        question = next(one for one in dataset.questions(row["set"]) if one.text == row["question"])
+        comparison = _compared(graph, question, told["lanes"], row.get("model", told["model"]))
+        link = {"q": question.text, "e": list(question.entities), "a": list(question.answers), "lane": told["lanes"], "graph": dataset.name}
+        key, notes = hashlib.sha256(question.text.encode()).hexdigest()[:12], f"{row['title']}. {row['notes'].strip()}"
+        ended = finished(comparison)
+        case = replace(about(ended), id=key, created=told["made"], changed=told["made"], link=link, notes=notes, tags=(DEMO,))
+        made.append((case, freeze_finished(ended)))
+    _write(options.out, as_file(made))
+    print(f"{len(made)} cases in {options.out}")
+    return OK
+
+
+def _compared(graph, question, lanes, model: bool):
+    """An ended comparison with the changes that help. Raises ModelFailed where a lane fails."""
+    import time
+
+    from core.engine import shared
+    from core.explain import explain
+    from core.instances.catalogue import find
+
+    engine = shared()
+    job = engine.compare(engine.ask(graph, question, model=model), [find(key) for key in lanes], repairs=True)
+    watch(job)
+    while job.comparison.repairing:
+        time.sleep(0.1)
+    for lane in job.comparison.lanes:
+        if lane.error or job.error:
+            raise ModelFailed(f"{lane.instance.name}: {lane.error or job.error}")
+    print(f"{question.text}\n  {explain(job.comparison).text}")
+    return job.comparison
 
 
 def _write(file: str, data: bytes) -> None:

@@ -60,7 +60,7 @@ def _known(lanes: Sequence[Spoken], answers: tuple[str, ...]) -> str:
     head = _head(lanes, best, most, answers)
     if not rest and most == of:
         return f"{head} {_beside(lanes)}".strip()
-    return f"{head} {_clauses(rest or lanes, of)}".strip()
+    return f"{head} {_clauses(rest or lanes, of, len(lanes))}".strip()
 
 
 def _head(lanes: Sequence[Spoken], best: Sequence[Spoken], most: int, answers: tuple[str, ...]) -> str:
@@ -81,8 +81,8 @@ def _head(lanes: Sequence[Spoken], best: Sequence[Spoken], most: int, answers: t
     return f"{names} {'finds' if len(best) == 1 else 'find'} most, {what}."
 
 
-def _clauses(lanes: Sequence[Spoken], of: int) -> str:
-    """Where each of the lanes loses, those that lose alike together."""
+def _clauses(lanes: Sequence[Spoken], of: int, among: int) -> str:
+    """Where each of the lanes loses, those that lose alike together; `among` is how many lanes there are."""
     groups: dict[tuple, list[Spoken]] = {}
     for lane in lanes:
         losses = lane.explained.losses
@@ -93,7 +93,8 @@ def _clauses(lanes: Sequence[Spoken], of: int) -> str:
     for (cause, lost, hop), group in groups.items():
         if cause in CLAUSES:
             what = "it" if of == 1 else every(of) if len(lost) == of else lost[0] if len(lost) == 1 else f"{number(len(lost))} of them"
-            told.append(f"{joined([lane.name for lane in group])} {CLAUSES[cause][len(group) > 1].format(what=what, hop=hop)}")
+            who = every(among) if 1 < len(group) == among else joined([lane.name for lane in group])
+            told.append(f"{who} {CLAUSES[cause][len(group) > 1].format(what=what, hop=hop)}")
     return sentence("; ".join(told) + ".") if told else ""
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-DEFAULT_LANES = ("lego-1", "lego-12", "lego-14")
+DEFAULT_LANES = ("lego-14", "lego-12", "chain-ranking")
 MOST_LANES = 4
 
 

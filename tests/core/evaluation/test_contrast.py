@@ -43,7 +43,7 @@ def test_nobody_finds_any():
     expected = "None of the three finds Ann. A and B rank it too low; C reads another relation."
     assert contrast(lanes, ("Ann",)) == expected
     lanes = [lane("A", *ABC, cause="outside"), lane("B", *ABC, cause="outside")]
-    assert contrast(lanes, ABC) == "Neither finds any of the three answers. A and B leave all three out of their subgraphs."
+    assert contrast(lanes, ABC) == "Neither finds any of the three answers. Both leave all three out of their subgraphs."
     assert contrast([lane("A", *ABC, cause="unsaid")], ABC) == (
         "A does not find any of the three. A has all three in the prompt, but the model does not say so."
     )

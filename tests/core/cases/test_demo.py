@@ -1,0 +1,52 @@
+"""The shipped comparisons to begin with: they open without models on an empty home, and show what they are there for."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from core.cases import whole
+from core.cases.examples import DEMO, FOLDER, demo
+from core.cases.exchange import EXTENSION, as_file, read
+from core.cases.store import unpack
+from core.explain import best_repair, explain
+from core.replay import comparison
+
+TOLD = tomllib.loads((FOLDER / f"{DEMO}.toml").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def opened():
+    return [comparison(whole(case.id)) for case in demo()]
+
+
+def test_they_are_those_of_the_list_in_its_order():
+    assert [case.question for case in demo()] == [row["question"] for row in TOLD["case"]]
+    assert [case.notes.split(".")[0] for case in demo()] == [row["title"] for row in TOLD["case"]]
+    assert all(case.example and case.tags == (DEMO,) and case.link["lane"] == TOLD["lanes"] for case in demo())
+    assert len(demo()) >= 5 and (FOLDER / f"{DEMO}{EXTENSION}").stat().st_size < 1_000_000
+
+
+def test_in_each_one_lane_finds_all_and_others_less(opened):
+    """The last lane, relation chains, finds all answers; of the others one finds some, one fewer."""
+    for one in opened:
+        told = explain(one)
+        of, found = len(one.ask.question.answers), [lane.right for lane in told.lanes]
+        assert found[-1] == of and 0 < max(found[:-1]) < of and min(found[:-1]) < max(found[:-1])
+        assert told.text.startswith("Only ") and all(lane.text for lane in told.lanes)
+
+
+def test_the_lists_first_page_says_what_was_lost(opened):
+    first = explain(opened[0])
+    assert first.lanes[1].head == "Lost when ranking:" and "Fantasy" in first.lanes[1].text
+    assert best_repair(opened[0])[0] == 1 and opened[0].lanes[1].repair.right == 5
+
+
+def test_they_show_different_losses(opened):
+    assert len({explain(one).lanes[1].head for one in opened}) >= 3
+
+
+def test_the_same_cases_give_the_same_file():
+    packed = (FOLDER / f"{DEMO}{EXTENSION}").read_bytes()
+    assert as_file((case, unpack(content)) for case, content in read(packed)) == packed

@@ -1,0 +1,47 @@
+"""The example questions of the shipped data sets are answered right in at least one of the lanes that Compare begins with."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.datasets import datasets
+from core.evaluation.survival import right
+from core.instances.catalogue import find
+from core.models.registry import shared
+from core.run import Ask, LaneRun, Prefixes, Progress
+from core.types import Question
+from pages.parts.permalink import DEFAULT_LANES
+
+UNLISTED = {"who directed Inception": (("Inception",), ("Christopher Nolan",))}  # in no set
+SMALL = ("metaqa", "case-study", "pathquestion-2hop", "pathquestion-3hop")
+
+
+def known(dataset, text: str) -> Question:
+    """The example with its entities and answers."""
+    if text in UNLISTED:
+        return Question(text, "", *UNLISTED[text])
+    return next(found for known in dataset.sets.values() if (found := known.named(text)) is not None)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_every_example_is_answered_in_a_lane(movies, name):
+    if not shared().info("encoder").present:
+        pytest.skip("the encoder is not installed")
+    dataset, prefixes = datasets()[name], Prefixes()
+    graph = movies if name == "metaqa" else dataset.open()
+    from core.graph.lookup import names
+
+    for text in dataset.examples:
+        question = known(dataset, text)
+        ask = Ask(graph, question, tuple(names(graph).find(entity) for entity in question.entities), model=False)
+        found = []
+        for key in DEFAULT_LANES:
+            run = LaneRun(ask, find(key).line, shared(), prefixes)
+            run.retrieve(Progress())
+            found.append(right(graph, run.state, question.answers, reader=True))
+        assert max(found) == len(set(question.answers)), (text, found)
+
+
+def test_every_set_with_a_graph_and_questions_has_examples():
+    shipped = [dataset for dataset in datasets().values() if dataset.triples is not None and dataset.sets]
+    assert all(dataset.examples for dataset in shipped if dataset.name in SMALL)
