@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from core.comparing import ENDED, Comparison, Lane
 from core.evaluation.contrast import Spoken, contrast
 from core.evaluation.explanation import Explained, explained
+from core.operators.text import parse_line
 
 
 @dataclass(frozen=True)
@@ -33,13 +34,20 @@ def explain(comparison: Comparison) -> Verdict:
 
 
 def best_repair(comparison: Comparison) -> tuple[int, str] | None:
-    """The lane whose repair brings most, of several the first, and a label that names the lane; None where no change helps."""
-    found = [(-lane.repair.right / lane.repair.of, i) for i, lane in enumerate(comparison.lanes) if lane.repair is not None]
-    if not found:
+    """The lane whose repair brings most, of several one that keeps its operators, and a label that names the lane; None where no
+    change helps."""
+    repaired = [(i, lane) for i, lane in enumerate(comparison.lanes) if lane.repair is not None]
+    if not repaired:
         return None
-    lane = min(found)[1]
+    lane = min((-one.repair.right / one.repair.of, _swaps(one), i) for i, one in repaired)[-1]
     label = comparison.lanes[lane].repair.label
     return lane, f"Repair {lane_names(comparison)[lane]}: {label[:1].lower()}{label[1:]}"
+
+
+def _swaps(lane: Lane) -> bool:
+    """Whether the repair puts another operator in the place of one, rather than other values."""
+    kinds = lambda line: [type(operator) for operator in line]
+    return kinds(parse_line(lane.repair.spec)) != kinds(lane.instance.line)
 
 
 def lane_names(comparison: Comparison) -> list[str]:

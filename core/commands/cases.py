@@ -131,7 +131,7 @@ def _demo(options) -> int:
         link = {"q": question.text, "e": list(question.entities), "a": list(question.answers), "lane": told["lanes"], "graph": dataset.name}
         key, notes = hashlib.sha256(question.text.encode()).hexdigest()[:12], f"{row['title']}. {row['notes'].strip()}"
         ended = finished(comparison)
-        case = replace(about(ended), id=key, created=told["made"], changed=told["made"], link=link, notes=notes, tags=(DEMO,))
+        case = replace(about(ended), id=key, created=float(told["made"]), changed=float(told["made"]), link=link, notes=notes, tags=(DEMO,))
         made.append((case, freeze_finished(ended)))
     _write(options.out, as_file(made))
     print(f"{len(made)} cases in {options.out}")
