@@ -28,6 +28,7 @@ BETWEEN = frozenset(
     "with his her its their this that these those co".split()
 )
 DOING = re.compile(r"(?:ors?|ers?|ists?|ians?|ress|resses|man|men|woman|spouse|wife|husband|child|children|parents?|sibling|person)$")
+MOST = 2  # the best fit
 LOOK = 4  # words after the question word that are looked at
 YEAR = re.compile(r"(?:c\. ?)?-?\d{3,4}(?:-\d\d){0,2}(?:T[\d:.Z+-]+)?(?:\D{0,3}(?:BC|AD|BCE|CE))?$")
 DATE = re.compile(r"(?=.*\d{4})(?=.*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec))[\w ,.-]+$", re.IGNORECASE)
@@ -104,17 +105,31 @@ class Fit:
         self.graph, self.wanted, self.relations = graph, wanted, relations
         self.stems = relation_stems(graph.relation_names)
         self._person: dict[int, bool] = {}
+        self._tails: dict[int, set[int]] = {}
 
     def __call__(self, path: Path) -> int:
         kind, relation = self.wanted.kind, self.relations[path.edges[-1]]
         if kind in (TIME, NUMBER):
             return int(kind == shape(self.graph.node_name(path.end)) or (kind, shape(self.graph.node_name(path.end))) == (NUMBER, TIME))
-        told = bool(self.wanted.word) and path.forward[-1] and any(tells(one, self.wanted.word) for one in self.stems[relation])
+        told = bool(self.wanted.word) and path.forward[-1] and (self.tells(relation) or self.beside(path.nodes[-2], path.end))
         if kind == PERSON:
             return self.person(path.end) * (1 + told)
         if self.wanted.word:
             return 2 * told
         return int(not path.forward[-1])
+
+    def tells(self, relation: int) -> bool:
+        """Whether the question's word tells the relation."""
+        return any(tells(one, self.wanted.word) for one in self.stems[relation])
+
+    def beside(self, head: int, tail: int) -> bool:
+        """Whether a triple between the two, whichever a path took, is told by the question's word: a director who also wrote."""
+        if head not in self._tails:
+            few = self.graph.degree(head) <= MOST_EDGES
+            steps = self.graph.steps_from(np.array([head]), "out") if few else None
+            pairs = zip(steps.nodes.tolist(), steps.relations.tolist()) if steps else ()
+            self._tails[head] = {node for node, relation in pairs if self.tells(relation)}
+        return tail in self._tails[head]
 
     def person(self, node: int) -> bool:
         """Whether the node is what somebody does or is to others by its relations, or of a person's type by their names."""

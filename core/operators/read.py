@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.operators.base import Context, Operator, Recorder, param
-from core.operators.expected import Fit, expected
+from core.operators.expected import MOST, Expected, Fit, expected
 from core.types import Path, State
 
 LOOKED_AT = 5_000  # paths of which one that ends in what is asked for is sought
@@ -39,25 +39,29 @@ class GraphReader(Operator):
         if not elsewhere:
             return state.replace(reader=())
         kinds = relations_of(ctx.graph, elsewhere)
-        chain = _chain(kinds, self.best(state, ctx.graph, elsewhere, kinds))
-        ends = dict.fromkeys(path.end for path in elsewhere if _chain(kinds, path) == chain)
+        wanted = expected(ctx.graph, state.question.text, ctx.graph.names(state.seeds)) if self.asked else Expected()
+        fit = Fit(ctx.graph, wanted, kinds)
+        best = _best(elsewhere, fit) if wanted.kind else elsewhere[0]
+        chain = _chain(kinds, best)
+        same = [path for path in elsewhere if _chain(kinds, path) == chain]
+        if wanted.kind and fit(best) == MOST:  # the relation is told: its ends, by whichever triple a path came there
+            own = fit.tells(chain[-1][0])
+            alike = [path for path in elsewhere if _chain(kinds, path)[:-1] == chain[:-1]]
+            same = [path for path in alike if fit(path) == MOST or own and _chain(kinds, path) == chain]
+        ends = dict.fromkeys(path.end for path in same)
         return state.replace(reader=tuple(ends)[: self.keep])
 
-    def best(self, state: State, graph, paths: Sequence[Path], kinds: dict[int, int]) -> Path:
-        """The path whose relations are read: the first of those that fit best what is asked for."""
-        if not self.asked:
-            return paths[0]
-        wanted = expected(graph, state.question.text, graph.names(state.seeds))
-        if not wanted.kind:
-            return paths[0]
-        fit, best, most = Fit(graph, wanted, kinds), paths[0], 0
-        for path in paths[:LOOKED_AT]:
-            fits = fit(path)
-            if fits > most:
-                best, most = path, fits
-            if most == 2:
-                break
-        return best
+
+def _best(paths: Sequence[Path], fit: Fit) -> Path:
+    """The path whose relations are read: the first of those that fit best what is asked for."""
+    best, most = paths[0], 0
+    for path in paths[:LOOKED_AT]:
+        fits = fit(path)
+        if fits > most:
+            best, most = path, fits
+        if most == MOST:
+            break
+    return best
 
 
 def relations_of(graph, paths: Iterable[Path]) -> dict[int, int]:

@@ -1,5 +1,6 @@
 """What questions ask for, and the graph reader that minds it, on the graph of five nodes."""
 
+import numpy as np
 import pytest
 
 from core.graph.build import build
@@ -83,6 +84,19 @@ def test_of_persons_the_one_whose_part_is_told(tmp_path):
     for question, told in (("who wrote Two", "Bob"), ("who directed Two", "Ann"), ("who is behind Two", "Ann")):
         state = State(Question(question), (two,)).replace(paths=paths)
         assert graph.names(GraphReader()(state, Context(graph, None)).reader) == [told]
+
+
+def test_a_director_who_also_wrote_is_read_whichever_triple_a_path_took(tmp_path):
+    triples = [("Two", "written_by", "Ann"), ("Two", "directed_by", "Ann"), ("Two", "written_by", "Bob"), ("Six", "directed_by", "Cy"), ("Six", "of", "Two")]
+    graph = build(triples, tmp_path / "g", "g")
+    two, ann, six, cy = (graph.nodes_named(name)[0] for name in ("Two", "Ann", "Six", "Cy"))
+    edge = {(h, r, t): e for e, (h, r, t) in enumerate(zip(*(column.tolist() for column in graph.triples(np.arange(5)))))}
+    by = {name: code for code, name in enumerate(graph.relation_names)}
+    wrote = Path((two, ann), (edge[two, by["written_by"], ann],), (True,))
+    bob = Path((two, graph.nodes_named("Bob")[0]), (edge[two, by["written_by"], graph.nodes_named("Bob")[0]],), (True,))
+    far = Path((two, six, cy), (edge[six, by["of"], two], edge[six, by["directed_by"], cy]), (False, True))
+    state = State(Question("who directed Two"), (two,)).replace(paths=Ranking("path", (wrote, bob, far)))
+    assert graph.names(GraphReader()(state, Context(graph, None)).reader) == ["Ann"]  # not Bob, who only wrote, nor Cy of another film
 
 
 def test_the_line_is_written_as_before():
