@@ -9,12 +9,13 @@ export function disclosure(title) {
   const body = el("div", "disclosed");
   const element = el("details", "", el("summary", "", el("span", "", title), fact), body);
   let make = null;
-  const draw = () => {
-    if (!element.open || !make) return;
+  const draw = (opening = false) => {
+    if (!(element.open || opening) || !make) return;
     body.replaceChildren(make());
     make = null;
   };
-  element.addEventListener("toggle", draw);
+  element.firstChild.addEventListener("click", () => draw(true)); // before it opens; the event that says so comes later
+  element.addEventListener("toggle", () => draw());
   return {
     element,
     body,

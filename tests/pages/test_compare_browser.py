@@ -23,7 +23,7 @@ def address(movies):
 
 def done(page, lanes: int, question: str = QUESTION) -> None:
     page.locator(f"[data-question={json.dumps(question, ensure_ascii=False)}] .lane[data-status=done]").nth(lanes - 1).wait_for(
-        timeout=180_000
+        timeout=180_000, state="attached"
     )
 
 
