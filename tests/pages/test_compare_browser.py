@@ -45,9 +45,9 @@ def asked(address):
 
 
 def test_three_lanes_end_with_answers_and_funnels(asked):
-    assert asked.locator(".lane h3 .number").all_text_contents() == ["No. 1", "No. 12", "No. 14"]
+    assert asked.locator(".lane h3 .number").all_text_contents() == ["No. 14", "No. 12", "Chain ranking"]
     assert asked.get_by_text("Graph reader", exact=True).count() >= 3
-    alive = asked.locator(".lane").first.get_by_text("3/3")
+    alive = asked.locator(".lane").nth(2).get_by_text("3/3")
     alive.nth(1).wait_for(timeout=20_000)  # all answers in the graph and in the subgraph
     assert not asked.problems
 
@@ -80,7 +80,7 @@ def test_the_permalink_restores_question_and_lanes_in_another_browser(asked, add
     with open_page(asked.url, scheme="dark") as other:
         done(other, 3)
         expect(other.get_by_role("textbox", name="Question")).to_have_value(QUESTION)  # written a moment after it is drawn
-        assert other.locator(".lane h3 .number").all_text_contents() == ["No. 1", "No. 12", "No. 14"]
+        assert other.locator(".lane h3 .number").all_text_contents() == ["No. 14", "No. 12", "Chain ranking"]
 
 
 def test_downloads(asked, tmp_path):
@@ -88,7 +88,7 @@ def test_downloads(asked, tmp_path):
     with asked.expect_download(timeout=60_000) as got:
         asked.get_by_role("button", name="Data (JSON)").click()
     told = json.loads(got.value.path().read_text("utf-8"))
-    assert [lane["instance"] for lane in told["lanes"]] == ["lego-1", "lego-12", "lego-14"] and told["question"] == QUESTION
+    assert [lane["instance"] for lane in told["lanes"]] == ["lego-14", "lego-12", "chain-ranking"] and told["question"] == QUESTION
     with asked.expect_download(timeout=60_000) as got:
         asked.get_by_role("button", name="Report (HTML)").click()
     report = got.value.path().read_text("utf-8")
