@@ -68,3 +68,14 @@ def test_every_control_has_a_name(address, where):
         assert page.evaluate(NAMELESS) == []
         if "add=questions" in where:
             page.get_by_text("question,answers,entities").first.wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("where", ["graphs?graph=films", "graphs?graph=films&add=questions", "evaluate", "evaluate?graph=films"])
+def test_nothing_serious_stands_in_the_way_of_anybody(address, where, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed").Axe()
+    with open_page(f"{address}/{where}", scheme=scheme) as page:
+        page.locator("[data-testid=stHeading]").first.wait_for(timeout=60_000)
+        page.wait_for_timeout(3_000)
+        found = axe.run(page, options={"resultTypes": ["violations"]}).response["violations"]
+        assert [(rule["id"], rule["nodes"][0]["html"][:160]) for rule in found if rule["impact"] in ("serious", "critical")] == []
