@@ -208,7 +208,9 @@ def relation_stems(relation_names: tuple[str, ...]) -> tuple[frozenset[str], ...
     for name in relation_names:
         said = phrase(name)
         words = bare(f"{said.noun} {said.tie} {said.kind}").split()
-        told.append(frozenset(stem(word) for word in words if len(word) > 2 and word not in ("with", "the", "and", "for", "thing", "place")))
+        told.append(
+            frozenset(stem(word) for word in words if len(word) > 2 and word not in ("with", "the", "and", "for", "thing", "place"))
+        )
     return tuple(told)
 
 

@@ -28,7 +28,9 @@ class GraphReader(Operator):
     reads, writes = ("paths",), ("reader",)
 
     keep: int = param(50, "Answers at most", "How many entities the reader names.", low=1, high=10_000)
-    asked: bool = param(True, "Minds what is asked for", "No year for “who”: paths whose end is of the kind that the question's words name first.")
+    asked: bool = param(
+        True, "Minds what is asked for", "No year for “who”: paths whose end is of the kind that the question's words name first."
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         if state.reader is not None:

@@ -1,7 +1,7 @@
 """The graph reader with and without minding what is asked for, on the same retrieved paths of MetaQA questions; no language model.
 
-    python -m tests.benchmarks reader                  # HOPSCOPE_BENCHMARK_QUESTIONS of each hop count (20), development and test
-    python -m tests.benchmarks.reader --part dev --each 200 --lines lego-1,chain-ranking [--wrong 10]
+python -m tests.benchmarks reader                  # HOPSCOPE_BENCHMARK_QUESTIONS of each hop count (20), development and test
+python -m tests.benchmarks.reader --part dev --each 200 --lines lego-1,chain-ranking [--wrong 10]
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ def rows(part: str, each: int, lines, show: int = 0) -> list[dict]:
         for name, found in firsts.items():
             by = " ".join(f"{np.mean([hit for hop, hit in found if hop == hops]):.2f}" for hops in (1, 2, 3))
             note = f"of {len(found)}; 1, 2, 3 hops {by}" + (f"; {won} won, {lost} lost" if name == "minding" else "")
-            told.append({"name": f"reader {part} {line}, {name}", "value": float(np.mean([h for _, h in found])), "unit": "hit@1", "note": note})
+            told.append(
+                {"name": f"reader {part} {line}, {name}", "value": float(np.mean([h for _, h in found])), "unit": "hit@1", "note": note}
+            )
     return told
 
 

@@ -101,7 +101,15 @@ def test_no_more_errors_than_one_in_a_short_name_and_none_in_numbers():
 
 @pytest.mark.parametrize(
     "word, told",
-    [("director", "direct"), ("directed", "direct"), ("written", "writ"), ("wrote", "writ"), ("writers", "writ"), ("starred", "star"), ("actors", "act")],
+    [
+        ("director", "direct"),
+        ("directed", "direct"),
+        ("written", "writ"),
+        ("wrote", "writ"),
+        ("writers", "writ"),
+        ("starred", "star"),
+        ("actors", "act"),
+    ],
 )
 def test_stems(word, told):
     assert stem(word) == told

@@ -41,7 +41,9 @@ def test_the_edges_are_counted(graph):
     assert described(graph, graph.nodes_named("Mann")[0]) == "director, writer · 3 edges"
 
 
-@pytest.mark.parametrize("many, one", [("tags", "tag"), ("countries", "country"), ("series", "series"), ("boss", "boss"), ("boxes", "box"), ("year", "year")])
+@pytest.mark.parametrize(
+    "many, one", [("tags", "tag"), ("countries", "country"), ("series", "series"), ("boss", "boss"), ("boxes", "box"), ("year", "year")]
+)
 def test_singular(many, one):
     assert singular(many) == one
 

@@ -37,14 +37,32 @@ def test_an_entity_s_own_words_ask_for_nothing(films):
 
 
 @pytest.mark.parametrize(
-    "name, told", [("1999", TIME), ("1999-05-02", TIME), ("12 May 1999", TIME), ("6.7", NUMBER), ("12,000", NUMBER), ("Ann", ""), ("2001: A Space Odyssey", ""), ("", "")]
+    "name, told",
+    [
+        ("1999", TIME),
+        ("1999-05-02", TIME),
+        ("12 May 1999", TIME),
+        ("6.7", NUMBER),
+        ("12,000", NUMBER),
+        ("Ann", ""),
+        ("2001: A Space Odyssey", ""),
+        ("", ""),
+    ],
 )
 def test_shapes(name, told):
     assert shape(name) == told
 
 
 @pytest.mark.parametrize(
-    "relation, somebody", [("directed_by", True), ("starred_actors", True), ("people.person.spouse", True), ("has_genre", False), ("release_year", False), ("in_language", False)]
+    "relation, somebody",
+    [
+        ("directed_by", True),
+        ("starred_actors", True),
+        ("people.person.spouse", True),
+        ("has_genre", False),
+        ("release_year", False),
+        ("in_language", False),
+    ],
 )
 def test_relations_that_lead_to_somebody(relation, somebody):
     assert does(relation) == somebody
@@ -87,7 +105,13 @@ def test_of_persons_the_one_whose_part_is_told(tmp_path):
 
 
 def test_a_director_who_also_wrote_is_read_whichever_triple_a_path_took(tmp_path):
-    triples = [("Two", "written_by", "Ann"), ("Two", "directed_by", "Ann"), ("Two", "written_by", "Bob"), ("Six", "directed_by", "Cy"), ("Six", "of", "Two")]
+    triples = [
+        ("Two", "written_by", "Ann"),
+        ("Two", "directed_by", "Ann"),
+        ("Two", "written_by", "Bob"),
+        ("Six", "directed_by", "Cy"),
+        ("Six", "of", "Two"),
+    ]
     graph = build(triples, tmp_path / "g", "g")
     two, ann, six, cy = (graph.nodes_named(name)[0] for name in ("Two", "Ann", "Six", "Cy"))
     edge = {(h, r, t): e for e, (h, r, t) in enumerate(zip(*(column.tolist() for column in graph.triples(np.arange(5)))))}
