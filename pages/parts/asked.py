@@ -6,15 +6,14 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.cases import Case, cases, whole
+from core.cases import Case, whole
+from core.cases.examples import demo
 from core.engine import Comparison
 from core.jobs import Job
 from core.replay import comparison
 from pages.parts.asking import known_question
 from pages.parts.permalink import Link, parse_link, read_link
 from pages.parts.session import engine, graph_name
-
-DEMO = "demo"  # the tag of the shipped cases that the first page opens with
 
 
 @dataclass(frozen=True)
@@ -35,9 +34,9 @@ def come_back() -> None:
     """
     state, link = st.session_state, read_link()
     if "address" not in state:
-        demo = first_case() if link.empty and "graph" not in st.query_params else None
-        if demo is not None:
-            show_case(demo, link.model)
+        begin = demo() if link.empty and "graph" not in st.query_params else ()
+        if begin:
+            show_case(begin[0], link.model)
         else:
             take(link)
     elif "q" in st.query_params and link != state.address:
@@ -72,11 +71,6 @@ def show_case(case: Case, model: bool = True) -> None:
     st.session_state.submitted = False
     st.session_state.case = case
     st.session_state.pop("job", None)
-
-
-def first_case() -> Case | None:
-    """The case that the first page opens with."""
-    return next(iter(cases(tag=DEMO)), None)
 
 
 def address() -> Link:

@@ -219,7 +219,7 @@ def _story(step: Step, key) -> dict[str, Any]:
 
 def _operator(step: Step) -> dict[str, Any]:
     cls = OPERATORS[step.operator]
-    changed = [f"{p.label.lower()} {step.parameters[p.name]}" for p in parameters(cls)]
+    changed = [f"{p.label.lower()} {step.parameters[p.name]}" for p in parameters(cls) if p.name in step.parameters]
     usage = step.usage
     return {
         "label": step.operator,

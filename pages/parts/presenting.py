@@ -6,10 +6,11 @@ from functools import cache
 
 import streamlit as st
 
-from core.cases import Case, cases, get
+from core.cases import Case, get
+from core.cases.examples import demo
 from core.errors import HopscopeError
 from core.home import ROOT
-from pages.parts.asked import DEMO, Shown, show_case, shown
+from pages.parts.asked import Shown, show_case, shown
 from pages.parts.board import board
 from pages.parts.payload import Board
 from pages.parts.text import plain
@@ -31,7 +32,7 @@ def present() -> None:
     """Draw the presented screen: the case that the address names, else what Compare has on its screen, else the first case."""
     state = st.session_state
     st.html(SCREEN)
-    listed = state.get("present_cases") or [case.id for case in cases(tag=DEMO)]
+    listed = state.get("present_cases") or [case.id for case in demo()]
     named = st.query_params.get("show", "")
     try:
         if named and (state.get("case") is None or state.case.id != named):

@@ -85,3 +85,10 @@ def test_the_words_of_an_answer_name_drawn_paths_and_lines_of_the_prompt(payload
 def test_the_sentences_and_what_is_not_known_of_repairs(payload):
     assert payload["verdict"]["text"] and payload["verdict"]["repair"] is None  # none were asked for
     assert all(lane["verdict_text"]["head"].endswith(":") and lane["repair"] is None for lane in payload["lanes"])
+
+
+def test_a_step_of_before_a_parameter_was_there_tells_what_it_knew():
+    from core.types import Step
+    from pages.parts.payload import _operator
+
+    assert _operator(Step("GraphReader", "read", {"keep": 50}, 0.1))["detail"] == "answers at most 50"
