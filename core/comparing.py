@@ -19,6 +19,7 @@ from core.types import Repair, State
 ANSWERING = "answering"
 ENDED = (DONE, FAILED, CANCELLED)
 TELL = 0.3  # seconds between two words on how far a lane is
+USUAL = 1.0  # seconds that a line is thought to take before it was run
 SIDE_BY_SIDE = 8  # answers that a model gives at a time where it can
 
 
@@ -77,6 +78,7 @@ class Queues:
         self.retrieving = Fair("retrieval", max(2, min(8, os.cpu_count() or 2)))
         self.asking = Fair("asking", 2)
         self.repairing = Fair("repairing", 1)
+        self.pace: dict[str, float] = {}  # seconds that a line took last, so that quick ones go first
         self._answering: dict[str, Fair] = {}
         self._lock = threading.Lock()
 
@@ -129,7 +131,7 @@ class Comparing:
     def start(self, job: Job) -> None:
         """Put the lanes into their queues; the job ends when the last one has."""
         self._job, job.on_cancel = job, self._cancelled
-        for lane in self.comparison.lanes:
+        for lane in sorted(self.comparison.lanes, key=lambda lane: self._queues.pace.get(repr(lane.instance.line), USUAL)):
             self._put(self._queues.asking if self._asks_chat(lane.instance) else self._queues.retrieving, lane, RUNNING, self._retrieve)
 
     def _put(self, queue: Fair, lane: Lane, status: str, work: Callable[[Lane], None]) -> None:
@@ -160,6 +162,7 @@ class Comparing:
         if not self._part(lane, LaneRun.retrieve):
             return
         lane.retrieved = True
+        self._queues.pace[repr(lane.instance.line)] = sum(step.seconds + step.saved for step in lane.state.trace)
         role = next((operator.role for operator in lane.instance.line if operator.stage == "generate"), None)
         if role is None or not self.comparison.ask.model or lane.run.answered():
             lane.status = ANSWERING

@@ -10,8 +10,8 @@ from core.engine import Comparison
 from core.errors import HopscopeError
 from core.jobs import CANCELLED, Job
 from core.types import Question
-from pages.parts.asking import begin, examples, link_entities, question_bar, suggest
 from pages.parts.asked import Shown, address, come_back, shown
+from pages.parts.asking import begin, examples, link_entities, question_bar, suggest
 from pages.parts.board import board
 from pages.parts.entitychips import chips
 from pages.parts.lanes import act, chosen, dialog, try_beside
@@ -31,10 +31,13 @@ def page() -> None:
     if "case" in st.query_params:
         st.switch_page("pages/cases.py", query_params={"case": st.query_params["case"]})
     come_back()
-    if presenting():
-        present()
-        return
     known = instances()
+    if presenting():
+        if st.session_state.pop("submitted", False):
+            st.session_state.trouble = ask(graph(), chosen(known))
+            st.query_params["present"] = "1"
+        present(repair_beside)
+        return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
         now = question_bar()
         options()
@@ -53,6 +56,9 @@ def page() -> None:
     with entities:
         chips(opened_graph() or (on_screen.comparison.graph if on_screen is not None else graph()))
     dialog(known)
+    if on_screen is not None and on_screen.case is not None and on_screen.case.example:
+        with told:
+            example()
     with results:
         if on_screen is None:
             welcome()
@@ -64,6 +70,20 @@ def page() -> None:
             if on_screen.job is not None and not on_screen.job.ended:
                 st.button("Cancel", icon=":material/stop_circle:", key="cancel", on_click=stop, args=(on_screen.job,))
             share(on_screen, drawing(on_screen))
+
+
+def example() -> None:
+    """What the first page shows, and the way on."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="example"):
+        st.caption("An example that was answered before. Ask runs it here and now.", width="content")
+        st.button("Try your own", key="own", type="tertiary", icon=":material/edit:", on_click=_clear)
+
+
+def _clear() -> None:
+    """An empty question, with the lanes as they are."""
+    state = st.session_state
+    state.question, state.entities, state.answers, state.hops = "", [], [], None
+    state.pop("case", None)
 
 
 def stop(job: Job) -> None:
@@ -161,11 +181,18 @@ def react(comparison: Comparison, clicked) -> None:
     if clicked.lane is not None:
         act(int(clicked.lane["lane"]), clicked.lane["do"])
         st.rerun()
-    if clicked.repair is not None and (repair := comparison.lanes[int(clicked.repair)].repair) is not None:
-        try_beside(comparison.lanes[int(clicked.repair)].instance.id, repair.spec)
-        st.rerun()
+    if clicked.repair is not None:
+        repair_beside(comparison, int(clicked.repair))
     if clicked.go is not None:
         go(comparison.graph, int(clicked.go["node"]), clicked.go["to"])
+
+
+def repair_beside(comparison: Comparison, lane: int) -> None:
+    """Run the repair of a lane in a lane beside."""
+    repaired = comparison.lanes[lane]
+    if repaired.repair is not None:
+        try_beside(repaired.instance.id, repaired.repair.spec)
+        st.rerun()
 
 
 def go(opened, node: int, to: str) -> None:

@@ -59,7 +59,7 @@ export class Progress {
     const known = Number.isFinite(fraction) && fraction !== null;
     setHidden(this.track, !known);
     this.fill.style.width = known ? `${Math.round(100 * Math.max(0, Math.min(1, fraction)))}%` : "0";
-    const parts = [text, known ? `${Math.round(100 * fraction)} %` : "", Number.isFinite(left) && left !== null ? `about ${span(Math.max(1, Math.ceil(left)))} left` : ""];
+    const parts = [text, known && !String(text).endsWith("%") ? `${Math.round(100 * fraction)} %` : "", Number.isFinite(left) && left !== null ? `about ${span(Math.max(1, Math.ceil(left)))} left` : ""];
     setText(this.text, parts.filter(Boolean).join(" · "));
     setText(this.best, best ? `Best so far: ${best}` : "");
     setHidden(this.best, !best);

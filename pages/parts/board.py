@@ -52,4 +52,6 @@ def board(payload: dict[str, Any], key: str) -> Any:
     Cytoscape comes from ``static/`` and is fetched once by the browser, so a re-run sends the payload and two short sources.
     """
     nothing = lambda: None
-    return _component()(key=key, data=payload, on_go_change=nothing, on_repair_change=nothing, on_lane_change=nothing, on_thumb_change=nothing)
+    return _component()(
+        key=key, data=payload, on_go_change=nothing, on_repair_change=nothing, on_lane_change=nothing, on_thumb_change=nothing
+    )

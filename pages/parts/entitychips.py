@@ -16,6 +16,7 @@ from core.graph.roles import described
 from core.home import ROOT
 from pages.parts.session import graph as whole_graph
 from pages.parts.session import opened_graph
+from pages.parts.text import many
 
 ASSETS = ROOT / "assets" / "entities"
 MODULES = ("dom.js", "field.js", "entities.js")  # each after those it imports
@@ -60,7 +61,7 @@ def _data(graph: Any) -> dict[str, Any]:
     hops = state.get("hops")
     return {
         **{into: [_named(graph, n) if i < NOTED else {"name": n, "note": ""} for i, n in enumerate(state.get(into, ()))] for into in LISTS},
-        "hops": f"{hops}-hop question of the set" if hops else "",
+        "hops": many(hops, "hop") + " away" if hops else "",
         "meant": _meant(graph),
         "asked": _suggestions(graph, *state.chips_query) if state.get("chips_query") else None,
         "who": who,

@@ -54,7 +54,11 @@ def _apart(xy: np.ndarray, least: float) -> np.ndarray:
         near = apart < least
         if not near.any():
             break
-        away = np.where(apart[..., None] > 1e-6, gaps / np.maximum(apart, 1e-6)[..., None], np.sign(np.subtract.outer(np.arange(len(xy)), np.arange(len(xy))))[..., None])
+        away = np.where(
+            apart[..., None] > 1e-6,
+            gaps / np.maximum(apart, 1e-6)[..., None],
+            np.sign(np.subtract.outer(np.arange(len(xy)), np.arange(len(xy))))[..., None],
+        )
         xy = np.clip(xy + (away * np.where(near, least - apart, 0)[..., None]).sum(1) / 3, 0, 1)
     return xy
 
@@ -107,9 +111,7 @@ def layered(nodes: Sequence[int], edges: Sequence[tuple[int, int]], seeds: Itera
             column.sort(key=lambda node: (round(float(wish(node)), 6), place[node]))
             heights |= {node: (i + 0.5) / len(column) for i, node in enumerate(column)}
     across = [0.0 if i == 0 else i - 1 + FIRST_GAP for i in range(len(columns))]
-    return {
-        node: (round(x / (across[-1] or 1), 4), round(heights[node], 4)) for x, column in zip(across, columns) for node in column
-    }
+    return {node: (round(x / (across[-1] or 1), 4), round(heights[node], 4)) for x, column in zip(across, columns) for node in column}
 
 
 def neighbours(edges: Iterable[tuple[int, int]]) -> dict[int, list[int]]:

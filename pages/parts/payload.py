@@ -16,6 +16,7 @@ from core.explain import Verdict, best_repair, explain
 from core.graph.lookup import names
 from core.instances.catalogue import Instance
 from core.jobs import CANCELLED, DONE, FAILED
+from core.meter import HowFar
 from core.operators import OPERATORS
 from core.operators.base import parameters
 from core.results import prompt_dict
@@ -165,7 +166,7 @@ class Board:
             "stories": shared["stories"][i],
             "cost": cost(state.trace),
             "spans": [dataclasses.asdict(span) for span in spans(lane)],
-            "progress": None if lane.progress is None else dataclasses.asdict(lane.progress),
+            "progress": None if lane.progress is None else _progress(graph, lane.progress),
             "operators": [_operator(step) for step in state.trace],
             "prompt": prompt["messages"],
             "prompt_tokens": prompt["prompt_tokens"],
@@ -232,6 +233,15 @@ def _operator(step: Step) -> dict[str, Any]:
         "sizes": dict(step.sizes),
         "notes": list(step.notes),
     }
+
+
+def _progress(graph, how: HowFar) -> dict[str, Any]:
+    """How far a lane at work is; its best path so far with the relations in words."""
+    best, table = how.best, table_of(graph.name)
+    for name in graph.relation_names if best and " -> " in best else ():
+        for printed, forward in ((f" -> {name} -> ", True), (f" -> {name}_reverse -> ", False)):
+            best = best.replace(printed, f" {relation_words(name, forward, table)} ")
+    return {**dataclasses.asdict(how), "best": best}
 
 
 def _repair(comparison: Comparison) -> dict[str, Any] | None:

@@ -64,7 +64,9 @@ class Picture:
             x, y = self._places[node]
             role = "question" if node in seeds else "answer" if node in answers else "plain"
             at = {"at": list(large[node])} if node in large else {}
-            drawn.append({"id": node, "name": name, "x": x, "y": y, **at, "role": role, "about": {**self._joined[node], "lanes": lanes[node]}})
+            drawn.append(
+                {"id": node, "name": name, "x": x, "y": y, **at, "role": role, "about": {**self._joined[node], "lanes": lanes[node]}}
+            )
         return drawn
 
     def _edge(self, edge: int, source: int, target: int, relation: int) -> dict[str, Any]:

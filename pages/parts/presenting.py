@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import streamlit as st
 
 from core.cases import Case, get
 from core.cases.examples import demo
+from core.engine import Comparison
 from core.errors import HopscopeError
 from core.home import ROOT
 from pages.parts.asked import Shown, show_case, shown
@@ -28,8 +30,11 @@ def presenting() -> bool:
     return st.query_params.get("present") == "1"
 
 
-def present() -> None:
-    """Draw the presented screen: the case that the address names, else what Compare has on its screen, else the first case."""
+def present(repair: Callable[[Comparison, int], None]) -> None:
+    """Draw the presented screen: the case that the address names, else what Compare has on its screen, else the first case.
+
+    `repair` is called with the comparison and the number of the lane whose repair was pressed.
+    """
     state = st.session_state
     st.html(SCREEN)
     listed = state.get("present_cases") or [case.id for case in demo()]
@@ -48,7 +53,7 @@ def present() -> None:
         return
     places = ["", *listed] if on_screen.case is None else listed if on_screen.case.id in listed else [on_screen.case.id, *listed]
     _head(on_screen, places, places.index(on_screen.case.id if on_screen.case else ""))
-    _lanes(on_screen)
+    _lanes(on_screen, repair)
 
 
 def leave() -> None:
@@ -99,17 +104,20 @@ def _go(case: str) -> None:
     st.rerun()
 
 
-def _lanes(on_screen: Shown) -> None:
+def _lanes(on_screen: Shown, repair: Callable[[Comparison, int], None]) -> None:
     """The lanes; followed while their job runs."""
-    running = on_screen.job is not None and not on_screen.job.ended
+    job = on_screen.job
+    running = job is not None and (not job.ended or on_screen.comparison.repairing)
 
     @st.fragment(run_every=1.0 if running else None)
     def follow() -> None:
         state = st.session_state
-        if state.get("presented", (None,))[0] != on_screen.key:
-            state.presented = (on_screen.key, Board(on_screen.comparison))
-        board({**state.presented[1].payload(), "present": True, "repairs": False}, key="presented_board")
-        if running and on_screen.job.ended:
+        if state.get("presented", (None,))[0] is not on_screen.comparison:
+            state.presented = (on_screen.comparison, Board(on_screen.comparison))
+        clicked = board({**state.presented[1].payload(), "present": True}, key="presented_board")
+        if clicked is not None and clicked.repair is not None:
+            repair(on_screen.comparison, int(clicked.repair))
+        if running and job.ended and not on_screen.comparison.repairing:
             st.rerun()
 
     follow()

@@ -167,3 +167,15 @@ def test_a_model_that_goes_away_half_way_gives_a_sentence_on_its_lane_alone(engi
     assert (first["status"], first["error"]) == ("failed", "The model went away.")
     assert (second["status"], second["answer"]) == ("done", "Drama")
     assert compare(engine, kit, "the next question", QUICK).wait(5)
+
+
+def test_lanes_that_were_quick_before_go_first(engine, kit):
+    engine.models.choosers["slow"].go.set()
+    first = compare(engine, kit, "genre of One", RANKED, QUICK, model=False)
+    assert first.wait(20)
+    slow, quick = first.comparison.lanes
+    assert slow.waited["running"] < quick.waited["running"]  # in their order, as nothing is known of them
+    again = compare(engine, kit, "genre of Two", RANKED, QUICK, model=False)
+    assert again.wait(20)
+    slow, quick = again.comparison.lanes
+    assert quick.waited["running"] < slow.waited["running"]

@@ -291,7 +291,10 @@ def told(count: int = 3) -> dict[str, Any]:
     data = payload(count)
     lanes = data["lanes"]
     data["ways"] = ["walk", "start"]
-    data["verdict"] = {"text": "Only chains find all three. The beam leaves early.", "repair": {"lane": 1, "label": "Keep 75 nodes → 3 of 3"}}
+    data["verdict"] = {
+        "text": "Only chains find all three. The beam leaves early.",
+        "repair": {"lane": 1, "label": "Keep 75 nodes → 3 of 3"},
+    }
     for entry, stage, seconds in zip(lanes, ("paths", "subgraph", None), ((0.1, 2.4, 1.4), (0.05, 0.7, 1.9), (0.02, 0.1, 1.1))):
         head = "All three found:" if stage is None else f"Lost in the {stage}:"
         entry["verdict_text"] = {"stage": stage, "head": head, "text": "“directed by → directed” was 9th of 84, the beam is 8 wide."}
@@ -300,8 +303,16 @@ def told(count: int = 3) -> dict[str, Any]:
     lanes[0]["repair"] = {"label": "Keep 75 paths → 3 of 3"}
     data["evidence"] = {"lane-0": [{"text": "Don Cheadle", "node": 4, "paths": ["cheadle"], "prompt": [2]}]}
     for node in data["layout"]["nodes"]:
-        lane_words = {entry["id"]: {"in": node["id"] in entry["nodes"], "text": "from PageRank · on 1 path, the best is 1st"} for entry in lanes}
-        node["about"] = {"degree": 1 + node["id"], "relations": [["directed", 1]], "others": 1, "counted": 1 + node["id"], "lanes": lane_words}
+        lane_words = {
+            entry["id"]: {"in": node["id"] in entry["nodes"], "text": "from PageRank · on 1 path, the best is 1st"} for entry in lanes
+        }
+        node["about"] = {
+            "degree": 1 + node["id"],
+            "relations": [["directed", 1]],
+            "others": 1,
+            "counted": 1 + node["id"],
+            "lanes": lane_words,
+        }
         if node["id"] in AT:
             node["at"] = list(AT[node["id"]])
     for path in data["paths"].values():

@@ -143,8 +143,14 @@ def test_a_narrow_screen_switches_between_lanes(report, width):  # noqa: F811
 
 def test_what_all_lanes_agree_on_is_grey(report):  # noqa: F811
     page = report(board_payload.told(3))
-    kinds = page.evaluate("[...document.querySelectorAll('.funnel')].map(row => [...row.querySelectorAll('.bar')].map(bar => bar.className.slice(8)))")
-    assert kinds == [["same", "same", "warn", "warn", "warn"], ["same", "same", "bad", "bad", "bad"], ["same", "same", "good", "good", "good"]]
+    kinds = page.evaluate(
+        "[...document.querySelectorAll('.funnel')].map(row => [...row.querySelectorAll('.bar')].map(bar => bar.className.slice(8)))"
+    )
+    assert kinds == [
+        ["same", "same", "warn", "warn", "warn"],
+        ["same", "same", "bad", "bad", "bad"],
+        ["same", "same", "good", "good", "good"],
+    ]
     alone = board_payload.told(1)
     page = report(alone)
     assert page.locator(".bar-same").count() == 0
@@ -152,7 +158,10 @@ def test_what_all_lanes_agree_on_is_grey(report):  # noqa: F811
     agreed["lanes"][1].update({key: agreed["lanes"][0][key] for key in ("funnel", "paths", "verdict", "reader_verdict", "lost")})
     agreed["fates"] = {key: {lane: {"fate": "found", "text": "place 1"} for lane in ("lane-0", "lane-1")} for key in agreed["fates"]}
     page = report(agreed)
-    assert page.locator(".tag-same").count() == 2 and page.locator(".row:not(.same) .row-fate:visible").count() == page.locator("ul .row:visible").count()
+    assert (
+        page.locator(".tag-same").count() == 2
+        and page.locator(".row:not(.same) .row-fate:visible").count() == page.locator("ul .row:visible").count()
+    )
 
 
 def test_one_graph_takes_the_whole_screen_and_escape_gives_it_back(report):  # noqa: F811
@@ -164,7 +173,11 @@ def test_one_graph_takes_the_whole_screen_and_escape_gives_it_back(report):  # n
     page.wait_for_timeout(500)
     assert graph.locator(".full-title").inner_text().startswith("No. 14")
     assert page.evaluate(BOXES)[1]["font"] >= 16
-    x, y = page.locator(".stage-box").nth(1).evaluate("box => { const at = box.closest('.lane').lane.graph.places.get(2); return [at.x, at.y]; }")
+    x, y = (
+        page.locator(".stage-box")
+        .nth(1)
+        .evaluate("box => { const at = box.closest('.lane').lane.graph.places.get(2); return [at.x, at.y]; }")
+    )
     page.locator(".stage-box").nth(1).click(position={"x": x, "y": y})
     assert page.locator(".panel h4").inner_text() == "Terry George" and graph.locator(".panel").is_visible()
     page.keyboard.press("Escape")

@@ -17,7 +17,9 @@ def test_every_instance_once_under_one_heading_a_group():
     assert len(headings) == len(set(headings)) == len({one.group for one in known.values()})
     order = list(found)
     assert order[0] == "# LEGO-GraphRAG, group I" and order[order.index("own-mine") - 1] == "# Saved by you"
-    assert found["lego-13-rounds"].startswith("↳ Language model picks, in rounds · No. 13, in rounds · ") and order.index("lego-13-rounds") < order.index("lego-14")
+    assert found["lego-13-rounds"].startswith("↳ Language model picks, in rounds · No. 13, in rounds · ") and order.index(
+        "lego-13-rounds"
+    ) < order.index("lego-14")
     assert not is_heading(None) and not is_heading("lego-1")
 
 

@@ -26,10 +26,13 @@ def job(at: AppTest):
     return found
 
 
-def test_an_empty_screen_offers_a_first_question(movies):
+def test_the_first_page_shows_a_finished_comparison_without_a_job(movies):
     at = opened(llm="0")
-    assert not at.exception
-    assert any("Some Mother's Son" in button.label for button in at.button)
+    assert not at.exception and "job" not in at.session_state
+    assert at.session_state["case"].example and at.text_input(key="question").value == at.session_state["case"].question
+    at.button(key="own").click().run()
+    assert not at.exception and at.text_input(key="question").value == "" and not at.session_state["entities"]
+    assert any(button.key and button.key.startswith("first-") for button in at.button)
 
 
 def test_a_link_asks_at_once_and_brings_the_known_answers(movies):
@@ -52,6 +55,7 @@ def test_typing_and_asking(movies):
 
 def test_an_empty_question_says_what_to_do(movies):
     at = opened(llm="0")
+    at.button(key="own").click().run()
     at.button(key="ask").click().run()
     assert "Type a question first" in at.error[0].value
 

@@ -85,7 +85,9 @@ class Counted:
 @pytest.fixture(scope="module")
 def films():
     return in_memory(
-        [("One", "directed_by", "Ann"), ("Two", "directed_by", "Ann"), ("One", "has_genre", "War"), ("Ann", "knows", "Ann")], "films", "both"
+        [("One", "directed_by", "Ann"), ("Two", "directed_by", "Ann"), ("One", "has_genre", "War"), ("Ann", "knows", "Ann")],
+        "films",
+        "both",
     )
 
 

@@ -9,7 +9,7 @@ from core.evaluation.explanation import explained
 from core.evaluation.repairs import changes, repair
 from core.evaluation.survival import right
 from core.operators.text import parse_line
-from core.run import Ask, Layered, LaneRun, Prefixes, Progress
+from core.run import Ask, LaneRun, Layered, Prefixes, Progress
 from core.types import Question, Repair
 
 ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
