@@ -2,12 +2,7 @@
 //
 // data: { current, groups: [{ title, rows: [{ id, label, number, sentence, line, needs, changes }] }] }. Every name is set as text.
 
-function el(tag, className, text) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  if (text) node.textContent = text;
-  return node;
-}
+import { el } from "../board/dom.js";
 
 function row(entry, current, choose) {
   const button = el("button", entry.changes ? "row change" : "row");

@@ -5,7 +5,7 @@
 // Says: {who, edits: [{n, list, op, name, instead}], query: {list, text} | null}. An edit is sent again until `done` has
 // come up to its number, so that none is lost where several come while the page is busy; what is shown is ahead of Python.
 
-import { button, el } from "./dom.js";
+import { button, el } from "../board/dom.js";
 import { chip, Field } from "./field.js";
 
 const SHOWN = 8; // right answers before the rest is folded away

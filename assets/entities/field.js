@@ -1,6 +1,6 @@
 // An input with suggestions: a combobox whose list is filled from outside (WAI-ARIA authoring practices, list autocomplete).
 
-import { button, el } from "./dom.js";
+import { button, el } from "../board/dom.js";
 
 const SETTLED = 200; // milliseconds after the last letter
 const LONGEST = 200;

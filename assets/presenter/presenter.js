@@ -2,12 +2,7 @@
 //
 // data: { question, entities: [name], answers: [name], number, of }. Triggers: go = { by: -1 | 1, at: ... } and leave. Names are set as text.
 
-function el(tag, className, text) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  if (text) node.textContent = text;
-  return node;
-}
+import { el } from "../board/dom.js";
 
 function key(sign, words, act) {
   const node = el("button", "key", sign);

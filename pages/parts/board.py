@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-ASSETS = Path(__file__).resolve().parents[2] / "assets" / "board"
-ENTRY = "board.js"
-IMPORT = re.compile(r'^import \{[^}]*\} from "\./([\w-]+\.js)";\n', re.MULTILINE)
+from pages.parts.scripts import ASSETS, joined
+
+FOLDER = ASSETS / "board"
 
 
 def source(name: str) -> str:
     """Text of one file of assets/board."""
-    return (ASSETS / name).read_text(encoding="utf-8")
+    return (FOLDER / name).read_text(encoding="utf-8")
 
 
 def script() -> str:
-    """The modules of assets/board as one: each after those it imports, with the exports of the entry alone."""
-    texts: dict[str, str] = {}
-
-    def add(name: str) -> None:
-        text = source(name)
-        for needed in IMPORT.findall(text):
-            if needed not in texts:
-                add(needed)
-        text = IMPORT.sub("", text)
-        texts[name] = text if name == ENTRY else re.sub(r"^export ", "", text, flags=re.MULTILINE)
-
-    add(ENTRY)
-    return "\n".join(texts.values())
+    """The modules of assets/board as one."""
+    return joined(FOLDER / "board.js")
 
 
 @cache

@@ -8,18 +8,17 @@ from typing import Any
 
 import streamlit as st
 
-from core.home import ROOT
 from core.instances.catalogue import Instance
 from core.instances.needs import missing
 from pages.parts.choosing import grouped
+from pages.parts.scripts import ASSETS, joined
 
-ASSETS = ROOT / "assets" / "chooser"
+FOLDER = ASSETS / "chooser"
 
 
 @cache
 def _component():
-    read = lambda name: (ASSETS / name).read_text(encoding="utf-8")
-    return st.components.v2.component("hopscope_chooser", js=read("chooser.js"), css=read("chooser.css"))
+    return st.components.v2.component("hopscope_chooser", js=joined(FOLDER / "chooser.js"), css=(FOLDER / "chooser.css").read_text("utf-8"))
 
 
 def chooser(known: Mapping[str, Instance], models, current: str, key: str, answering: bool = True) -> str | None:

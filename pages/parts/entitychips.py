@@ -5,7 +5,6 @@ Drawn by assets/entities. What the rest of the page reads are the lists of names
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Any
 
@@ -13,14 +12,12 @@ import streamlit as st
 
 from core.graph.lookup import names
 from core.graph.roles import described
-from core.home import ROOT
+from pages.parts.scripts import ASSETS, joined
 from pages.parts.session import graph as whole_graph
 from pages.parts.session import opened_graph
 from pages.parts.text import many
 
-ASSETS = ROOT / "assets" / "entities"
-MODULES = ("dom.js", "field.js", "entities.js")  # each after those it imports
-IMPORT = re.compile(r'^import \{[^}]*\} from "\./[\w-]+\.js";\n', re.MULTILINE)
+FOLDER = ASSETS / "entities"
 KEY = "entitychips"
 LISTS = ("entities", "answers")
 SUGGESTED, NOTED = 8, 20  # names suggested, and names of a list that get a word on them
@@ -45,13 +42,9 @@ def chips(graph: Any) -> None:
 
 @cache
 def _component():
-    return st.components.v2.component("hopscope_entities", js=script(), css=(ASSETS / "entities.css").read_text("utf-8"))
-
-
-def script() -> str:
-    """The modules of assets/entities as one, with the export of the last alone."""
-    texts = [IMPORT.sub("", (ASSETS / name).read_text("utf-8")) for name in MODULES]
-    return "\n".join([*(re.sub(r"^export ", "", text, flags=re.MULTILINE) for text in texts[:-1]), texts[-1]])
+    return st.components.v2.component(
+        "hopscope_entities", js=joined(FOLDER / "entities.js"), css=(FOLDER / "entities.css").read_text("utf-8")
+    )
 
 
 def _data(graph: Any) -> dict[str, Any]:

@@ -11,13 +11,13 @@ from core.cases import Case, get
 from core.cases.examples import demo
 from core.engine import Comparison
 from core.errors import HopscopeError
-from core.home import ROOT
 from pages.parts.asked import Shown, show_case, shown
 from pages.parts.board import board
 from pages.parts.payload import Board
+from pages.parts.scripts import ASSETS, joined
 from pages.parts.text import plain
 
-ASSETS = ROOT / "assets" / "presenter"
+FOLDER = ASSETS / "presenter"
 # What is around the lanes goes away, and the lanes take the whole screen.
 SCREEN = """<style>
 [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stExpandSidebarButton"] { display: none !important; }
@@ -71,8 +71,9 @@ def _first(listed: list[str]) -> Shown | None:
 
 @cache
 def _component():
-    read = lambda name: (ASSETS / name).read_text(encoding="utf-8")
-    return st.components.v2.component("hopscope_presenter", js=read("presenter.js"), css=read("presenter.css"))
+    return st.components.v2.component(
+        "hopscope_presenter", js=joined(FOLDER / "presenter.js"), css=(FOLDER / "presenter.css").read_text("utf-8")
+    )
 
 
 def _head(on_screen: Shown, places: list[str], at: int) -> None:

@@ -22,7 +22,7 @@ sys.path[:0] = [str(ROOT), str(HERE)]
 
 import board_payload  # noqa: E402
 
-from pages.parts.board import ASSETS, script, source  # noqa: E402
+from pages.parts.board import FOLDER, script, source  # noqa: E402
 from pages.parts.report import report_html, script_json  # noqa: E402
 from tests.server import FLAGS  # noqa: E402
 
@@ -98,7 +98,7 @@ def test_script_json_cannot_end_the_script():
 
 
 def test_every_module_is_joined_once_and_no_two_share_a_name():
-    modules = sorted(file.name for file in ASSETS.glob("*.js"))
+    modules = sorted(file.name for file in FOLDER.glob("*.js"))
     declared = [
         name
         for module in modules
@@ -122,7 +122,7 @@ def test_the_modules_also_run_apart(browser):
     """As ordinary ES modules, where a missing import or export would end the script."""
     page = browser.new_context().new_page()
     watch = Watch(page, "http://board.test/")
-    files = {f"/{file.name}": (file.read_text(encoding="utf-8"), "text/javascript") for file in ASSETS.glob("*.js")}
+    files = {f"/{file.name}": (file.read_text(encoding="utf-8"), "text/javascript") for file in FOLDER.glob("*.js")}
     files["/cytoscape.js"] = ((ROOT / "static" / "cytoscape.min.js").read_text(encoding="utf-8"), "text/javascript")
     files["/"] = (
         '<link rel="icon" href="data:,"><link rel="stylesheet" href="/board.css"><div id="board"></div>'
