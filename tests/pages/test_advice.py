@@ -34,6 +34,8 @@ def press(at: AppTest) -> AppTest:
 def test_compare_suggests_and_changes_the_lane_when_pressed(opened):
     at = opened("compare", q="which person directed the movie Inception", lane=[LANE], llm="0")
     assert not at.exception and at.session_state["lanes"] == [LANE]
+    at.session_state["choosing"] = (0, "step")
+    at.run()
     assert any("6 words, a name counted as one" in part.value for part in at.caption)
     press(at)
     assert at.session_state["lanes"] == ["PersonalizedPageRank(keep=200) >> ShortestPaths() >> Answer()"]

@@ -23,7 +23,7 @@ LANES = (
     "PersonalizedPageRank() >> FilterSubgraph(model='bm25', keep=3) >> BeamSearch(model='bm25', rank='bm25', width=4, hops=2) >> Answer()",
     "RandomWalks() >> SimplePaths() >> Answer()",
 )
-TIMED = ("seconds", "cost")
+TIMED = ("seconds", "cost", "spans")
 
 
 @pytest.fixture(scope="module")
