@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import streamlit as st
@@ -129,6 +130,7 @@ def ask(opened, lanes) -> HopscopeError | None:
     state.job = job.key
     state.pop("case", None)
     state.address = address()
+    state.written = time.monotonic()
     write_link(state.address)
     return None
 

@@ -50,7 +50,6 @@ def read_table(told: Mapping[str, object]) -> dict[str, tuple[str, str]]:
     return found
 
 
-@lru_cache(maxsize=64)
 def table_of(graph_name: str) -> Mapping[str, tuple[str, str]]:
     """The table of the data set that a graph belongs to, or of the `dataset.toml` that a person put beside a graph of their
     own; empty where there is none."""
@@ -58,10 +57,14 @@ def table_of(graph_name: str) -> Mapping[str, tuple[str, str]]:
 
     name = graph_name.partition(":")[0]
     dataset = shipped().get(name)
-    return dataset.relations if dataset is not None else _own(graphs_folder() / name / DESCRIPTION)
+    if dataset is not None:
+        return dataset.relations
+    file = graphs_folder() / name / DESCRIPTION
+    return _own(file, file.stat().st_mtime_ns) if file.exists() else {}
 
 
-def _own(file: FilePath) -> Mapping[str, tuple[str, str]]:
+@lru_cache(maxsize=64)
+def _own(file: FilePath, stamp: int) -> Mapping[str, tuple[str, str]]:
     try:
         return read_table(tomllib.loads(file.read_text("utf-8")).get("relations", {}))
     except OSError:

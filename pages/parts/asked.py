@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import streamlit as st
@@ -11,7 +12,7 @@ from core.cases.examples import demo
 from core.engine import Comparison
 from core.jobs import Job
 from core.replay import comparison
-from pages.parts.asking import known_question
+from pages.parts.asking import SETTLING, known_question
 from pages.parts.permalink import Link, parse_link, read_link
 from pages.parts.session import engine, graph_name
 
@@ -39,7 +40,7 @@ def come_back() -> None:
             show_case(begin[0], link.model)
         else:
             take(link)
-    elif "q" in st.query_params and link != state.address:
+    elif "q" in st.query_params and link != state.address and not _acting():
         if link.graph != graph_name():
             state.graph_wanted = link.graph
             st.rerun()
@@ -93,6 +94,12 @@ def shown() -> Shown | None:
     if state.get("case_shown", (None,))[0] != case.id:
         state.case_shown = (case.id, comparison(whole(case.id)))
     return Shown(f"case-{case.id}", state.case_shown[1], case=case)
+
+
+def _acting() -> bool:
+    """Whether the person does something on the page, so that an address that differs is one that the browser had not changed yet."""
+    state = st.session_state
+    return bool(state.get("ask") or state.get("submitted")) or time.monotonic() - state.get("written", 0.0) < SETTLING
 
 
 def _again() -> None:

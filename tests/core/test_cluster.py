@@ -77,9 +77,12 @@ def stripped(rows):
     return found
 
 
+TIMES = ("seconds", "ranking", "model", "waiting", "prepared", "saved")
+
+
 def without_seconds(value):
     if isinstance(value, dict):
-        return {key: without_seconds(inner) for key, inner in value.items() if key != "seconds"}
+        return {key: without_seconds(inner) for key, inner in value.items() if key not in TIMES}
     return [without_seconds(inner) for inner in value] if isinstance(value, list) else value
 
 

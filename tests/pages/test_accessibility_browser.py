@@ -33,6 +33,7 @@ def test_axe_finds_nothing_serious(address, path, scheme):
 
     with open_page(address + path, scheme=scheme) as page:
         page.locator(PAGES[path]).first.wait_for(timeout=120_000)
+        page.wait_for_function("!document.querySelector('[data-stale=true]')")  # what is drawn anew is pale for a moment
         page.wait_for_timeout(2_000)
         found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
         told = [

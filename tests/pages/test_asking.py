@@ -14,6 +14,7 @@ from pages.parts import asking
 def read(monkeypatch):
     """The sets whose questions are read."""
     names, questions = [], QuestionSet.questions
+    sets._by_text.cache_clear()
     monkeypatch.setattr(asking, "graph_name", lambda: "metaqa")
     monkeypatch.setattr(QuestionSet, "questions", lambda known: names.append(known.name) or questions(known))
     return names

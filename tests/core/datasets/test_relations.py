@@ -47,4 +47,3 @@ def test_a_graph_of_ones_own_has_its_words_in_a_description_beside_it(monkeypatc
     assert table_of("films") == {"stars": ("stars", "stars in")}
     assert table_of("bare") == table_of("broken") == table_of("half") == {}
     assert len(caplog.records) == 2
-    table_of.cache_clear()

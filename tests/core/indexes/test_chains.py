@@ -18,6 +18,7 @@ PAIRS = [(0, 1), (0, 3), (1, 2), (1, 4), (1, 6), (2, 1), (3, 0), (3, 6), (5, 0),
 
 @pytest.fixture
 def films(tmp_path):
+    module._held.clear()  # what other tests prepared for the same triples
     return build(TRIPLES, tmp_path / "films", "films", "both")
 
 
