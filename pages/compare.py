@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import streamlit as st
@@ -130,7 +129,6 @@ def ask(opened, lanes) -> HopscopeError | None:
     state.job = job.key
     state.pop("case", None)
     state.address = address()
-    state.written = time.monotonic()
     write_link(state.address)
     return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import streamlit as st
@@ -12,7 +11,7 @@ from core.cases.examples import demo
 from core.engine import Comparison
 from core.jobs import Job
 from core.replay import comparison
-from pages.parts.asking import SETTLING, known_question
+from pages.parts.asking import known_question
 from pages.parts.permalink import Link, parse_link, read_link
 from pages.parts.session import engine, graph_name
 
@@ -99,7 +98,7 @@ def shown() -> Shown | None:
 def _acting() -> bool:
     """Whether the person does something on the page, so that an address that differs is one that the browser had not changed yet."""
     state = st.session_state
-    return bool(state.get("ask") or state.get("submitted")) or time.monotonic() - state.get("written", 0.0) < SETTLING
+    return bool(state.get("ask") or state.get("submitted"))
 
 
 def _again() -> None:
