@@ -1,16 +1,17 @@
-# make run: everything needed, then the app on 127.0.0.1:8501. make test: everything needed, then all tests.
+# make run: everything needed, then the app on 127.0.0.1:8501. make test: everything needed, then all tests. make lint: style, floors, types.
 # GPU=1 takes requirements-gpu.txt (vLLM) in an environment of its own.
 VENV := $(if $(GPU),.venv-gpu,.venv)
 REQUIREMENTS := $(if $(GPU),requirements-gpu.txt,requirements.txt)
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --disable-pip-version-check --quiet
 DONE := $(VENV)/.installed
+LINTERS := $(VENV)/.linters
 TORCH := 2.13.0
 # PyTorch's own index has the CPU build; a machine with an NVIDIA GPU takes the usual one.
 CPU_TORCH := "torch==$(TORCH)+cpu" --extra-index-url https://download.pytorch.org/whl/cpu --retries 1 --timeout 15
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: run test install prepare models browser benchmarks clean
+.PHONY: run test lint linters install prepare models browser benchmarks clean
 
 run: prepare
 	$(PY) -m streamlit run app.py
@@ -18,6 +19,18 @@ run: prepare
 test: install browser
 	$(PY) -m core prepare
 	$(PY) -m pytest $(ARGS)
+
+# Style, the floors of core, and its types.
+lint: linters
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/lint-imports
+	$(VENV)/bin/mypy
+
+linters: $(LINTERS)
+
+$(LINTERS): requirements-dev.txt | install
+	@$(PIP) -r requirements-dev.txt -c constraints.txt
+	@touch $@
 
 install: $(DONE)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.home import ROOT
-from core.jobs import Job
-from pages.parts.session import engine, leave_all_but
-from pages.parts.sidebar import sidebar
+from core.io.home import ROOT
+from core.runtime.jobs import Job
+from pages.parts.shared.session import engine, leave_all_but
+from pages.parts.shared.sidebar import sidebar
 
 st.set_page_config(page_title="Hopscope", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
 st.logo(str(ROOT / "assets" / "logo.svg"), size="large")

@@ -19,6 +19,7 @@ from core.commands import (
     instances,
     models,
     prepare,
+    questions,
     reports,
     search,
 )
@@ -36,6 +37,7 @@ COMMANDS = (
     index,
     models,
     prepare,
+    questions,
     reports,
     search,
 )

@@ -8,19 +8,19 @@ import threading
 from collections.abc import Sequence
 from functools import cache
 
-from core.comparing import Comparing, Comparison, Lane, Queues
+from core.comparison.comparing import Comparing, Comparison, Lane, Queues
+from core.comparison.housekeeping import Housekeeping, freeze
+from core.comparison.run import Ask, LaneRun, Prefixes, Progress
+from core.comparison.waiters import Waiter, Waiters
+from core.diagnosis.repairing import Repairing
 from core.errors import BadInput, BadParameter, UnknownEntity
-from core.housekeeping import Housekeeping, freeze
-from core.indexes import own
+from core.indexes import user_cases
 from core.instances.catalogue import Instance
-from core.jobs import Job, Jobs
 from core.models.combine import uses_chat
 from core.operators.base import parameters, values
 from core.operators.text import parse_line
-from core.repairing import Repairing
-from core.run import Ask, LaneRun, Prefixes, Progress
+from core.runtime.jobs import Job, Jobs
 from core.types import Question
-from core.waiters import Waiter, Waiters
 
 LONGEST_QUESTION = 2_000  # characters
 MOST_LANES = 8
@@ -37,7 +37,7 @@ class Engine:
 
     def __init__(self, models=None):
         self._models = models
-        own.come_from(_solved)
+        user_cases.come_from(_solved)
         self.jobs = Jobs(workers=4)
         self.evaluations = Jobs(workers=1)  # apart, so that hours of evaluation never keep a question waiting
         self.preparing = Jobs()  # apart as well: indexes, and measuring how they serve
@@ -75,7 +75,7 @@ class Engine:
         What is loaded then stays: it is taken out of what the garbage collector walks.
         """
         from core.datasets import datasets
-        from core.graph.lookup import names
+        from core.graph.names.lookup import names
 
         ask = Ask(self.graph(), Question("warm"), (0,), model=False)
         encoder = self.models.info("encoder").present
@@ -95,7 +95,7 @@ class Engine:
 
     def link(self, graph, text: str, entities: Sequence[str] = ()) -> tuple[int, ...]:
         """The seeds: the named entities, or those mentioned in the text. Raises UnknownEntity, BadInput."""
-        from core.graph.lookup import names
+        from core.graph.names.lookup import names
 
         known = names(graph)
         if entities:
@@ -146,16 +146,6 @@ class Engine:
         """The waiter of that id waits for no comparison any more."""
         self._waiters.leave(waiter)
 
-    def evaluate(self, plan, again: bool = False, workers=None) -> Job:
-        """A job that runs a `core.evaluation.plan.Plan` and keeps every row as it goes; `job.number` is the run's number in the store.
-
-        An unfinished run of the same plan is taken up where it stopped, unless `again`. With `workers` (`core.cluster.Workers`) its
-        questions are spread over processes, each with an engine of its own. Raises StoreError.
-        """
-        from core.evaluation.starting import start
-
-        return start(self, plan, again, workers)
-
     def key(self, ask: Ask, instances: Sequence[Instance]) -> str:
         """What a comparison is known by: the same for the same question, graph, lanes, models and seed."""
         told = [
@@ -182,7 +172,7 @@ class Engine:
             return True
         try:
             return any(
-                p.chat or uses_chat(value)
+                p.chat or uses_chat(value, self.models.is_chat)
                 for operator in instance.line.parts()
                 for p, value in zip(parameters(type(operator)), values(operator).values())
                 if (p.model or (p.chat and operator.stage != "generate")) and value not in p.also

@@ -56,7 +56,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f" Did you mean “{close[0]}”?" if close else f" Known: {', '.join(known)}."
 
 
-def shorten(text: str, limit: int = 80) -> str:
+def shorten(text: object, limit: int = 80) -> str:
     """`text` on one line, cut to `limit` characters with an ellipsis."""
-    text = " ".join(str(text).split())
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    told = " ".join(str(text).split())
+    return told if len(told) <= limit else told[: limit - 1] + "…"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from core.diagnosis.funnel import STAGES, funnel
 from core.engine import Comparison, Lane
-from core.evaluation.survival import STAGES, funnel
 from core.operators.generate import about_tokens
 from core.types import State, Step
 
@@ -81,13 +81,16 @@ def prompt_dict(state: State) -> dict[str, Any]:
 
 
 def step_dict(step: Step) -> dict[str, Any]:
-    """One operator: `name, parameters, seconds, calls, tokens_in, tokens_out, texts, sizes, notes`."""
+    """One operator: `name, parameters, seconds, waiting, prepared, calls, tokens_in, tokens_out, texts, sizes, notes`. Seconds of
+    `waiting`, and of what was `prepared` once for all questions, are not among `seconds`."""
     usage = step.usage
     return {
         "name": step.operator,
         "stage": step.stage,
         "parameters": dict(step.parameters),
         "seconds": round(step.seconds, 6),
+        "waiting": step.waiting,
+        "prepared": dict(step.prepared),
         "calls": usage.calls,
         "tokens_in": usage.tokens_in,
         "tokens_out": usage.tokens_out,

@@ -8,13 +8,13 @@ from core.errors import BadParameter, HopscopeError
 from core.instances.catalogue import OWN, Instance, delete, find, named, save
 from core.operators import OPERATORS
 from core.operators.base import STAGES, Line
-from pages.parts.advice import show_advice, tried
-from pages.parts.choosing import is_heading, options
-from pages.parts.draft import Draft, heading
-from pages.parts.forms import operator_form, sentence_of
-from pages.parts.session import instances, said
-from pages.parts.text import plain
-from pages.parts.trying import try_it
+from pages.parts.build.draft import Draft, heading
+from pages.parts.build.trying import try_it
+from pages.parts.methods.advice import show_advice, tried
+from pages.parts.methods.forms import operator_form, sentence_of
+from pages.parts.methods.groups import is_heading, options
+from pages.parts.shared.session import instances, said
+from pages.parts.shared.text import plain
 
 EMPTY = ""
 STAGE_WORDS = {

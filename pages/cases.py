@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.case_adapter import comparison
 from core.cases import Case, delete, edit, export, get, tags, whole
 from core.datasets import datasets
 from core.errors import HopscopeError
-from core.jobs import sentence
-from core.replay import comparison
-from pages.parts.casebook import badges, casebook, copy_case, facts
-from pages.parts.finished import downloads, finished_board
-from pages.parts.presenting import offer
-from pages.parts.text import plain
+from core.runtime.jobs import sentence
+from pages.parts.board.finished import downloads, finished_board
+from pages.parts.cases.casebook import badges, casebook, copy_case, facts
+from pages.parts.compare.presenting import offer
+from pages.parts.shared.text import plain
 
 
 def page() -> None:

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from core.engine import Comparison
 from core.errors import HopscopeError
-from core.jobs import CANCELLED, Job
+from core.runtime.jobs import CANCELLED, Job
 from core.types import Question
-from pages.parts.asked import Shown, address, come_back, shown
-from pages.parts.asking import begin, examples, link_entities, question_bar, suggest
-from pages.parts.board import board
-from pages.parts.entitychips import chips
-from pages.parts.lanes import act, chosen, dialog, try_beside
-from pages.parts.payload import Board, idle
-from pages.parts.permalink import MOST_LANES, write_link
-from pages.parts.presenting import present, presenting
-from pages.parts.session import engine, graph, graph_name, instances, opened_graph, waiter
-from pages.parts.sharing import share
-from pages.parts.text import plain
-from pages.parts.thumbs import press_thumb, show_thumbs
+from pages.parts.board.component import board
+from pages.parts.board.payload import idle
+from pages.parts.compare.asked import Shown, address, come_back, shown
+from pages.parts.compare.asking import begin, examples, link_entities, question_bar, settle, suggest
+from pages.parts.compare.drawn import drawing, news, payload
+from pages.parts.compare.entity_chips import chips
+from pages.parts.compare.lanes import act, chosen, dialog, try_beside
+from pages.parts.compare.permalink import MOST_LANES, write_link
+from pages.parts.compare.presenting import present, presenting
+from pages.parts.compare.sharing import share
+from pages.parts.compare.thumbs import press_thumb, show_thumbs
+from pages.parts.shared.session import engine, graph, graph_name, instances, opened_graph, waiter
+from pages.parts.shared.text import plain
 
-POLL, NEWS = 0.7, 0.4  # seconds between two looks at a running job, and how long one look waits for something new
+POLL = 0.7  # seconds between two looks at a running job, at least: a look waits for something new
 
 
 def page() -> None:
@@ -31,11 +30,13 @@ def page() -> None:
     if "case" in st.query_params:
         st.switch_page("pages/cases.py", query_params={"case": st.query_params["case"]})
     come_back()
+    settle()
     known = instances()
     if presenting():
-        if st.session_state.pop("submitted", False):
+        if st.session_state.get("submitted", False):
             st.session_state.trouble = ask(graph(), chosen(known))
             st.query_params["present"] = "1"
+            st.session_state.submitted = False
         present(repair_beside)
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
@@ -50,6 +51,7 @@ def page() -> None:
         lanes = chosen(known)
         if now and not stopped:
             st.session_state.trouble = ask(graph(), lanes)
+        st.session_state.submitted = False  # only now, so that nothing that breaks in before loses the question
         if st.session_state.get("trouble") is not None:
             suggest(st.session_state.trouble)
     on_screen = shown()
@@ -81,9 +83,8 @@ def example() -> None:
 
 def _clear() -> None:
     """An empty question, with the lanes as they are."""
-    state = st.session_state
-    state.question, state.entities, state.answers, state.hops = "", [], [], None
-    state.pop("case", None)
+    st.session_state.question = ""
+    st.session_state.pop("case", None)
 
 
 def stop(job: Job) -> None:
@@ -99,21 +100,14 @@ def options() -> None:
             "Answer with a language model",
             key="model",
             help="Let a language model answer from the paths.",
-            on_change=resubmit,
             persist_state="session",
         )
         st.toggle(
             "Answer without a language model",
             key="reader",
             help="Name the entities at the ends of the best paths (the graph reader).",
-            on_change=resubmit,
             persist_state="session",
         )
-
-
-def resubmit() -> None:
-    """Ask again with the changed switches, if there is a question."""
-    st.session_state.submitted = bool(st.session_state.question.strip())
 
 
 def ask(opened, lanes) -> HopscopeError | None:
@@ -141,8 +135,6 @@ def draw(on_screen: Shown) -> None:
 
     @st.fragment(run_every=POLL if running or repairing else None)
     def follow() -> None:
-        if (running or repairing) and "sent" in st.session_state and st.session_state.sent[0] == on_screen.key:
-            job.changed(st.session_state.sent[1], NEWS)
         if job is not None:
             ending(job)
         ended = job is None or job.ended
@@ -152,17 +144,10 @@ def draw(on_screen: Shown) -> None:
         react(on_screen.comparison, board(show_thumbs(on_screen.comparison, told) if ended else told, key="board"))
         if (running and ended) or (repairing and not job.comparison.repairing):
             st.rerun()
+        if running or repairing:
+            news(on_screen)
 
     follow()
-
-
-def payload(on_screen: Shown) -> dict[str, Any]:
-    """What the board draws; made anew only where something has changed."""
-    state = st.session_state
-    version = on_screen.job.version if on_screen.job is not None else 0
-    if state.get("sent", (None, None))[:2] != (on_screen.key, version):
-        state.sent = (on_screen.key, version, drawing(on_screen).payload())
-    return state.sent[2]
 
 
 def ending(job: Job) -> None:
@@ -202,15 +187,6 @@ def go(opened, node: int, to: str) -> None:
         st.switch_page("pages/graphs.py", query_params={"entity": name, "graph": graph_name()})
     st.session_state.entities, st.session_state.submitted = [name], True
     st.rerun()
-
-
-def drawing(on_screen: Shown) -> Board:
-    """What draws this comparison, kept for the session."""
-    state = st.session_state
-    if state.get("drawing", (None,))[0] is not on_screen.comparison:
-        state.drawing = (on_screen.comparison, Board(on_screen.comparison))
-        state.pop("sent", None)
-    return state.drawing[1]
 
 
 def draw_idle(lanes) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from core.datasets import dataset_of
-from pages.parts.session import graph, graph_name
-from pages.parts.shape import charts, counted, details, figures
-from pages.parts.text import plain
-from pages.parts.upload import add_graph
-from pages.parts.uploadquestions import add_questions
-from pages.parts.walk import walk
+from pages.parts.graphs.shape import charts, counted, details, figures
+from pages.parts.graphs.upload import add_graph
+from pages.parts.graphs.upload_questions import add_questions
+from pages.parts.graphs.walk import walk
+from pages.parts.shared.session import graph, graph_name
+from pages.parts.shared.text import plain
 
 TABS = [":material/hub: Walk", ":material/bar_chart: Shape", ":material/add: Add a graph", ":material/library_add: Add questions"]
 

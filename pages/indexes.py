@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.indexcards import cards
-from pages.parts.pageranks import pageranks
-from pages.parts.session import graph
+from pages.parts.indexes.index_cards import cards
+from pages.parts.indexes.pageranks import pageranks
+from pages.parts.shared.session import graph
 
 
 def page() -> None:

@@ -6,10 +6,10 @@ import psutil
 import streamlit as st
 
 from core.models.declared import ROLES
-from pages.parts.addmodel import add_model
-from pages.parts.modelcards import cards
-from pages.parts.session import engine, said
-from pages.parts.tryingmodel import try_model
+from pages.parts.models.add_model import add_model
+from pages.parts.models.model_cards import cards
+from pages.parts.models.trying_model import try_model
+from pages.parts.shared.session import engine, said
 
 ROLE_WORDS = {
     "answer": ("Answers", "Writes the answer from the prompt."),

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from core.home import models_folder
+from core.io.home import models_folder
 
 TOY = ("A>B", "A>C", "B>C", "C>A", "C>D", "E>A", "D>D")  # ids 0..4 are A B C D E
 
@@ -29,7 +29,7 @@ def movies(tmp_path_factory):
 @pytest.fixture(scope="session")
 def toy(tmp_path_factory):
     """A>B A>C B>C C>A C>D E>A D>D with the relations r0 .. r6 in that order."""
-    from core.graph.build import build
+    from core.graph.building.build import build
 
     triples = [(pair[0], f"r{i}", pair[2]) for i, pair in enumerate(TOY)]
     return build(triples, tmp_path_factory.mktemp("toy") / "toy", "toy", "both")

@@ -12,7 +12,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from core.graph.build import build
+from core.graph.building.build import build
 from core.models.base import Choice, Reply
 from core.operators.base import Context
 from core.types import Question, State, Usage
@@ -110,6 +110,9 @@ class Written:
     def encoder(self, name="encoder"):
         return Bag()
 
+    def is_chat(self, name):
+        return isinstance(self.choosers.get(name), Picker)
+
     def signature(self, name=None):
         return "written"
 
@@ -127,7 +130,7 @@ def kit(films):
     """`kit.context(**choosers)`, `kit.state("One")`, `kit.texts(state)` and the classes above."""
 
     def node(name):
-        from core.graph.lookup import names
+        from core.graph.names.lookup import names
 
         return names(films).find(name)
 

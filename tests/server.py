@@ -11,7 +11,7 @@ import time
 import urllib.request
 from contextlib import contextmanager
 
-from core.home import ROOT
+from core.io.home import ROOT
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = [

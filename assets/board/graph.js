@@ -99,7 +99,7 @@ export class Graph {
     const shown = nodes.filter((node) => own.has(node.id)).length;
     setText(this.drawn, drawn && !empty ? (shown < drawn.of ? `${count(shown)} of ${plural(drawn.of, "node")} shown` : plural(drawn.of, "node")) : "");
     const all = list(this.board.payload.layout?.nodes).length;
-    setHidden(this.more, !this.board.payload.present || empty || !list(this.board.payload.layout?.nodes).some((node) => node.at));
+    setHidden(this.more, !this.board.payload.present || empty || !list(this.board.payload.layout?.nodes).some((node) => node.at) || (this.board.few && all === nodes.length));
     setText(this.more, this.board.few ? `${plural(all - nodes.length, "more node")}` : "Fewer nodes");
     this.more.title = this.board.few ? `Show ${plural(all - nodes.length, "more node")} in every lane` : "Show only the nodes that tell the story";
     this.more.setAttribute("aria-label", this.more.title);

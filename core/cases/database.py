@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from core.errors import StoreError
-from core.home import home
-from core.sqlite import WAIT, write_ahead
+from core.io.home import home
+from core.io.sqlite import WAIT, write_ahead
 
 APPLICATION, VERSION = 0x486F7043, 1  # "HopC" in the file's header, and the schema's number
 SCHEMA = (

@@ -6,9 +6,9 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from core.cases.exchange import EXTENSION, read
-from core.cases.store import Case
-from core.home import ROOT
+from core.cases.case import Case
+from core.cases.file import EXTENSION, read
+from core.io.home import ROOT
 
 FOLDER = ROOT / "data" / "cases"
 DEMO = "demo"  # the file of the comparisons to begin with, and their tag

@@ -1,27 +1,16 @@
-"""Cases as one file to carry elsewhere: gzipped lines of JSON, a heading first, then a case a line."""
+"""Saved cases out into a file, and those of a file in among them."""
 
 from __future__ import annotations
 
-import gzip
-import io
 import json
-import math
-import re
 import uuid
-import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
+from core.cases.case import Case, unpack
 from core.cases.database import writing
-from core.cases.finished import thaw_finished
-from core.cases.store import COLUMNS, LARGEST, LONGEST_LINK, Case, about, check_notes, check_tags, content, insert, pack, unpack
-from core.errors import BadInput, shorten
-
-KIND, VERSION = "hopscope-cases", 1
-EXTENSION = ".cases.gz"
-MOST_BYTES, MOST_CASES, MOST_TEXT = 64_000_000, 1_000, 256_000_000  # of a file, in it, and unpacked
-ID = re.compile(r"[0-9a-f]{12}")
+from core.cases.file import as_file, read
+from core.cases.store import COLUMNS, content, insert
 
 
 @dataclass(frozen=True)
@@ -36,17 +25,6 @@ def export(keys: Iterable[str]) -> bytes:
     """These cases as one file; the same cases give the same bytes. Raises BadInput for an unknown one."""
     found = (content(key) for key in dict.fromkeys(keys))
     return as_file((case, unpack(packed)) for case, packed in found)
-
-
-def as_file(cases: Iterable[tuple[Case, Mapping[str, Any]]]) -> bytes:
-    """Cases with their comparisons, as `freeze_finished` gives them, as one file."""
-    out = io.BytesIO()
-    with gzip.GzipFile(fileobj=out, mode="wb", mtime=0) as file:
-        file.write(_line({"kind": KIND, "version": VERSION}))
-        for case, comparison in cases:
-            told = {name: getattr(case, name) for name in ("id", "created", "changed", "notes", "tags", "link")}
-            file.write(_line({**told, "comparison": comparison}))
-    return out.getvalue()
 
 
 def load(data: bytes) -> Loaded:
@@ -66,71 +44,3 @@ def load(data: bytes) -> Loaded:
             insert(database, case, packed)
             added.append(case)
     return Loaded(tuple(added), known)
-
-
-def read(data: bytes) -> Iterator[tuple[Case, bytes]]:
-    """The cases of a file, each checked whole, with its packed comparison. Raises BadInput naming the line at fault."""
-    if len(data) > MOST_BYTES:
-        raise BadInput(f"This file of {len(data) / 1e6:,.0f} MB is too large; cases of at most {MOST_BYTES / 1e6:,.0f} MB can be read.")
-    lines = _lines(data)
-    heading = next(lines, (1, None))[1]
-    if not isinstance(heading, Mapping) or heading.get("kind") != KIND:
-        raise BadInput("This is not a file of cases exported from Hopscope.")
-    if heading.get("version") != VERSION:
-        version = shorten(repr(heading.get("version")), 20)
-        raise BadInput(f"These cases were exported by another version of Hopscope (format {version}; this one reads {VERSION}).")
-    for number, told in lines:
-        if number - 1 > MOST_CASES:
-            raise BadInput(f"This file holds more than {MOST_CASES:,} cases; export fewer at once.")
-        try:
-            yield _read(told)
-        except BadInput as error:
-            raise BadInput(f"Line {number} of this file: {error}") from None
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BadInput(f"Line {number} of this file is no case ({type(error).__name__}: {shorten(str(error))}).") from None
-
-
-def _read(told: Mapping[str, Any]) -> tuple[Case, bytes]:
-    finished = thaw_finished(told["comparison"])
-    times = [float(told[name]) for name in ("created", "changed")]
-    if not all(math.isfinite(time) and 0 <= time < 1e11 for time in times):
-        raise ValueError("a time that cannot be")
-    if not isinstance(told["tags"], list) or not all(isinstance(text, str) for text in (*told["tags"], told["notes"])):
-        raise TypeError("notes and tags must be texts")
-    key = told["id"] if isinstance(told["id"], str) and ID.fullmatch(told["id"]) else uuid.uuid4().hex[:12]
-    case = replace(about(finished), id=key, created=times[0], changed=times[1], link=_link(told["link"]))
-    return replace(case, notes=check_notes(told["notes"]), tags=check_tags(told["tags"])), pack(told["comparison"])
-
-
-def _link(told: Mapping[str, Any]) -> dict[str, str | list[str]]:
-    """Query parameters: texts, or lists of texts."""
-    for value in told.values():
-        if not isinstance(value, str) and not (isinstance(value, list) and all(isinstance(text, str) for text in value)):
-            raise TypeError("the link must hold texts")
-    if len(json.dumps(dict(told))) > LONGEST_LINK:
-        raise ValueError("the link is too long")
-    return dict(told)
-
-
-def _lines(data: bytes) -> Iterator[tuple[int, Any]]:
-    """(number, value) of each line of JSON, unpacked one at a time, so that no file can fill the memory."""
-    stream = gzip.GzipFile(fileobj=io.BytesIO(data)) if data[:2] == b"\x1f\x8b" else io.BytesIO(data)
-    number = total = 0
-    while True:
-        number += 1
-        try:
-            text = stream.readline(LARGEST + 100_000)
-            total += len(text)
-            if not text:
-                return
-            if len(text) >= LARGEST + 100_000 or total > MOST_TEXT:
-                raise BadInput(f"Line {number} of this file is larger than a case may be.")
-            yield number, json.loads(text.decode())
-        except (OSError, EOFError, zlib.error) as error:
-            raise BadInput(f"This file is damaged or cut short ({shorten(str(error))}).") from None
-        except (ValueError, RecursionError) as error:
-            raise BadInput(f"Line {number} of this file is not JSON ({shorten(str(error))}).") from None
-
-
-def _line(told: Mapping[str, Any]) -> bytes:
-    return json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"

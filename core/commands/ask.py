@@ -6,6 +6,8 @@ import json
 
 from core.commands.terminal import FAILED, OK, bar, watch
 
+LEAST = 0.005  # seconds below which a time is printed as none
+
 
 def add(commands) -> None:
     """The command's grammar."""
@@ -59,10 +61,11 @@ def run(options) -> int:
 
 
 def _print(result: dict, comparison) -> None:
+    from core.comparison.timing import apart, cost
+
     print(result["question"])
     print("starts from", ", ".join(result["entities"]))
     for lane, told in zip(comparison.lanes, result["lanes"]):
-        seconds = sum(step["seconds"] for step in told["operators"])
         print(f"\n{lane.instance.name}  {lane.instance.line.words()}")
         if told["error"]:
             print(f"  failed: {told['error']}")
@@ -75,4 +78,5 @@ def _print(result: dict, comparison) -> None:
             print(f"  {'' if path['score'] is None else format(path['score'], '.3f'):>6}  {path['text']}")
         if told["funnel"]:
             print("  alive: " + ", ".join(f"{stage} {len(alive)}" for stage, alive in told["funnel"].items() if alive is not None))
-        print(f"  {seconds:.2f} s, {len(told['paths'])} paths")
+        aside = ", ".join(f"{seconds:.2f} s {label[0].lower()}{label[1:]}" for label, seconds in apart(lane).items() if seconds >= LEAST)
+        print(f"  {cost(lane.state.trace):.2f} s, {len(told['paths'])} paths{f'; apart from that {aside}' if aside else ''}")

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from core.commands.terminal import OK, bar
+
+if TYPE_CHECKING:
+    from core.graph.protocol import KnowledgeGraph
 
 
 def add(commands) -> None:
@@ -34,8 +40,8 @@ def run(options) -> int:
     """Build the graph and say how large it is; the exit code."""
     from pathlib import Path
 
-    from core.graph.build import build
-    from core.graph.readers import TripleFile, columns_of, size_of
+    from core.graph.building import build as arrays
+    from core.graph.readers.triple_file import TripleFile, columns_of, size_of
 
     memory = size_of(options.memory) if options.memory else None
     drop = tuple(pattern.strip() for pattern in options.drop_relations.split(",") if pattern.strip())
@@ -45,8 +51,9 @@ def run(options) -> int:
     )
     with bar("Reading triples") as advanced:
         name = options.name or Path(options.out).resolve().name
+        build: Callable[..., KnowledgeGraph] = arrays.build
         if options.store == "cypher":
-            from core.graph.export import build_database as build
+            from core.graph.building.export import build_database as build
         graph = build(source, options.out, name=name, direction=options.direction, progress=advanced)
     print(f"{graph.n_nodes:,} entities, {graph.n_edges:,} triples, {graph.n_relations:,} relations in {options.out}")
     for line in source.tally.told():

@@ -77,17 +77,18 @@ def _study(options) -> int:
     """The comparisons of data/case-study/study.toml on its graph, by the instances and models as they are here."""
     import tomllib
 
+    from core.case_adapter import finished
     from core.cases import export, save
     from core.datasets import datasets
     from core.engine import shared
     from core.instances.catalogue import find
-    from core.replay import finished
 
     engine, dataset = shared(), datasets()["case-study"]
     with bar("Opening the graph") as advanced:
         graph = dataset.open(advanced)
     questions = {question.id: question for question in dataset.questions("case-study")}
     keys = []
+    assert dataset.triples is not None  # it is a file that is shipped
     for row in tomllib.loads((dataset.triples.parent / "study.toml").read_text("utf-8"))["case"]:
         job = engine.compare(engine.ask(graph, questions[row["question"]]), [find(key) for key in row["instances"]])
         watch(job)
@@ -114,12 +115,12 @@ def _demo(options) -> int:
     import tomllib
     from dataclasses import replace
 
+    from core.case_adapter import finished
+    from core.cases.case import about
     from core.cases.examples import DEMO, FOLDER
-    from core.cases.exchange import as_file
+    from core.cases.file import as_file
     from core.cases.finished import freeze_finished
-    from core.cases.store import about
     from core.datasets import datasets
-    from core.replay import finished
 
     told, made = tomllib.loads((FOLDER / f"{DEMO}.toml").read_text("utf-8")), []
     dataset = datasets()[told["graph"]]
@@ -142,8 +143,8 @@ def _compared(graph, question, lanes, model: bool):
     """An ended comparison with the changes that help. Raises ModelFailed where a lane fails."""
     import time
 
+    from core.diagnosis.verdict_words import explain
     from core.engine import shared
-    from core.explain import explain
     from core.instances.catalogue import find
 
     engine = shared()

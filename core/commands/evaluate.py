@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from core.commands.spread import add_workers, workers_of
-from core.commands.terminal import FAILED, OK, bar, finish
+from core.commands.terminal import FAILED, OK, bar, finish, warn
 from core.errors import BadInput
 
 EPILOG = """Every question is kept as it is done, in evaluations.sqlite of your Hopscope folder. The same command takes an unfinished
@@ -36,6 +36,7 @@ def add(commands) -> None:
     evaluate.add_argument(
         "--graph", metavar="NAME", help="a graph's name or folder (default: the set's own; for a file without graphs, metaqa)"
     )
+    add_columns(evaluate)
     evaluate.add_argument("--no-llm", action="store_true", help="ask no language model for answers; the graph reader's are scored")
     evaluate.add_argument("--judge", action="store_true", help="let the model of the role judge say whether each answer is right")
     evaluate.add_argument("--cold", action="store_true", help="share and remember nothing, so that seconds are each instance's own (slow)")
@@ -54,17 +55,30 @@ def add(commands) -> None:
     evaluate.set_defaults(run=run)
 
 
+def add_columns(command) -> None:
+    """The option that names the columns of files of questions."""
+    command.add_argument(
+        "--columns",
+        default="",
+        metavar="NAMES",
+        help="the columns of a file of questions without a header, in their order: question,answers,entities,id,hops, - for others",
+    )
+
+
 def run(options) -> int:
     """Evaluate, print and write; the exit code."""
     from core.engine import shared
-    from core.evaluation.metrics import REPORTED, metric
-    from core.evaluation.store import shared as store
-    from core.evaluation.summary import Summary, summary_dict
+    from core.evaluation.metrics.catalogue import REPORTED, metric
+    from core.evaluation.reports.summary import Summary, summary_dict
+    from core.evaluation.runs.plan import misfits
+    from core.evaluation.runs.starting import evaluate
+    from core.evaluation.runs.store import shared as store
 
     files, more = _files(options), [metric(name.strip()).name for name in options.metrics.split(",") if name.strip()]
     engine = shared()
     plan = _plan(options, engine)
-    job = engine.evaluate(plan, options.again, workers_of(options))
+    warn(misfits(plan.drawn, engine.graph))
+    job = evaluate(engine, plan, options.again, workers_of(options))
     finish(job)
     summary = Summary(store().run(job.number), store().rows(job.number))
     _write(files, summary)
@@ -77,15 +91,15 @@ def run(options) -> int:
 
 def _plan(options, engine):
     """What the options ask for. Raises BadInput, BadParameter, StoreError."""
-    from core.evaluation.plan import make_plan
-    from core.evaluation.sensitivity import varied
+    from core.evaluation.reports.sensitivity import varied
+    from core.evaluation.runs.plan import make_plan
     from core.instances.catalogue import catalogue, find
 
     if options.sample != "all" and not options.sample.isdecimal():
         raise BadInput(f"A sample is a whole number or “all”, not “{options.sample}”.")
     known = catalogue()
     chosen = {instance.id: instance for spec in split(",".join(options.instances)) if (instance := find(spec, known))}
-    chosen = varied(tuple(chosen.values()), options.vary) if options.vary else tuple(chosen.values())
+    instances = varied(tuple(chosen.values()), options.vary) if options.vary else tuple(chosen.values())
     wishes = {"model": not options.no_llm, "judge": options.judge, "cold": options.cold}
     size = None if options.sample == "all" else int(options.sample)
     with bar("Opening the graph") as advanced:
@@ -93,7 +107,8 @@ def _plan(options, engine):
         def graph(name):
             return engine.graph(name, progress=advanced)
 
-        return make_plan(chosen, options.set, size, graph, graph=options.graph or "", seed=options.seed, **wishes)
+        wishes |= {"graph": options.graph or "", "seed": options.seed, "columns": options.columns}
+        return make_plan(instances, options.set, size, graph, **wishes)
 
 
 def split(text: str) -> list[str]:
@@ -113,8 +128,8 @@ def split(text: str) -> list[str]:
 
 def _files(options) -> dict[Path, Callable]:
     """The files to write, and what writes each. Raises BadInput for one in a folder that does not exist."""
-    from core.evaluation.export import latex, rows_csv, summary_csv
-    from core.evaluation.report import report_html
+    from core.evaluation.reports.export import latex, rows_csv, summary_csv
+    from core.evaluation.reports.html import report_html
 
     files: dict[Path, Callable] = {}
     if options.csv:
@@ -139,12 +154,14 @@ def _write(files: dict[Path, Callable], summary) -> None:
 
 
 def _print(summary, more: list[str]) -> None:
-    from core.evaluation.export import SHOWN, shown
-    from core.evaluation.metrics import metric
+    from core.evaluation.metrics.catalogue import metric
+    from core.evaluation.reports.export import SHOWN, shown
 
     names = list(dict.fromkeys([*SHOWN, *more]))
     spec, table = summary.run.spec, summary.table(names)
     print(f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, run {summary.run.id}")
+    if summary.failed():
+        print("A failed question scores 0; seconds and tokens are of the answered ones.")
     if not spec["model"]:
         print("No language model answered: hits@1 and f1 are the graph reader's.")
     cells = [["", *names], *([instance, *_cells(figures, shown)] for instance, figures in table.items())]
@@ -155,8 +172,8 @@ def _print(summary, more: list[str]) -> None:
         counts = summary.counts(instance)
         if counts["without_context"]:
             print(f"{instance}: {counts['without_context']} questions had no triple to read and count as answered without context")
-        for error, times in list(summary.errors(instance).items())[:3]:
-            print(f"{instance}: {times} failed: {error}")
+        if told := summary.answered(instance):
+            print(f"{instance}: {told}")
     for test in summary.compared():
         interval = f"[{shown(test.metric, test.low)}, {shown(test.metric, test.high)}]"
         print(f"{test.a} − {test.b}, {metric(test.metric).name}: {shown(test.metric, test.difference)} {interval}, p = {test.p_holm:.2g}")

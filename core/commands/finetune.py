@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 
-from core.commands.terminal import OK, finish
+from core.commands.terminal import OK, finish, warn
 from core.errors import BadInput
 
 ENCODER = """Trains all-MiniLM-L6-v2 so that a question lies near what leads to its answers: path texts (for No. 18), triples (No. 12)
@@ -131,7 +130,7 @@ def _tests(told: dict) -> tuple[str, ...]:
 
 
 def _report(engine, told: dict, options) -> list[dict]:
-    from core.evaluation.store import shared as store
+    from core.evaluation.runs.store import shared as store
     from core.finetune.report import evaluations, lines, table, together
     from core.finetune.split import Split
 
@@ -141,8 +140,8 @@ def _report(engine, told: dict, options) -> list[dict]:
         numbers.append(job.number)
     summary = together([(store().run(number), store().rows(number)) for number in numbers])
     for instance in summary.instances:
-        for error, times in summary.errors(instance).items():
-            print(f"hopscope: {instance}: {times} failed: {error}", file=sys.stderr)
+        if failed := summary.answered(instance):
+            warn([f"{instance}: {failed}"])
     rows = table(summary)
     if not options.json:
         print(f"\nOne-shot ranking of the same paths, {', '.join(split.test_names)}, which the training never saw:")
@@ -184,7 +183,7 @@ def _there(engine, name: str, kind: str) -> dict:
 
 def _watched(name: str, work) -> dict:
     """The result of a job that this terminal watches. Raises HopscopeError, KeyboardInterrupt."""
-    from core.jobs import Job, Jobs
+    from core.runtime.jobs import Job, Jobs
 
     job = Jobs(workers=1).start(name, lambda: Job(name, work))
     return finish(job)

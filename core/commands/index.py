@@ -34,7 +34,7 @@ def _vectors(options) -> int:
     """Encode and say how many; the exit code."""
     from core.indexes.encoded import spread
     from core.indexes.vectors import LIMIT, build
-    from core.spans import span, with_time_left
+    from core.io.durations import span, with_time_left
 
     engine, graph = _opened(options)
     encoder, workers = engine.models.encoder(options.model), workers_of(options)

@@ -12,6 +12,7 @@ def add(commands) -> None:
     """The command's grammar."""
     instances = commands.add_parser("instances", help="list the instances")
     instances.add_argument("--json", action="store_true")
+    instances.add_argument("--page", action="store_true", help="print docs/operators-and-instances.md")
     instances.set_defaults(run=run)
 
 
@@ -19,13 +20,17 @@ def run(options) -> int:
     """List every instance; the exit code."""
     from core.instances.catalogue import catalogue, faults
     from core.instances.needs import missing
+    from core.instances.page import page
     from core.models.registry import shared
 
+    if options.page:
+        print(page(), end="")
+        return OK
     rows = [
         {"id": i.id, "title": i.title, "paper": i.paper, "group": i.group, "line": repr(i.line), "missing": missing(i.line, shared())}
         for i in catalogue().values()
     ]
-    for sentence in faults():
+    for sentence in (*faults(), *shared().faults()):
         print(f"hopscope: left out: {sentence}", file=sys.stderr)
     if options.json:
         print(json.dumps(rows, ensure_ascii=False, indent=2))

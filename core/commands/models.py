@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from core.commands.terminal import OK, bar
 
 
@@ -20,6 +22,8 @@ def run(options) -> int:
     if options.fetch:
         with bar("Fetching") as advanced:
             registry.fetch(options.fetch, advanced)
+    for sentence in registry.faults():
+        print(f"hopscope: left out: {sentence}", file=sys.stderr)
     for info in registry.declared():
         print(
             f"{'●' if info.present else '○'} {info.name:20} {info.kind:9} {info.title}" + ("" if info.present else f"  ({info.how_to_get})")

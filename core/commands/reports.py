@@ -32,7 +32,7 @@ def run(options) -> int:
     from core.engine import shared
     from core.indexes.communities import communities
     from core.indexes.reports import Reports
-    from core.spans import with_time_left
+    from core.io.durations import with_time_left
 
     if options.size < 2:
         raise BadInput("--size must be at least 2.")
@@ -53,12 +53,12 @@ def _wanted(options, graph, found) -> list[int]:
 
     if options.all:
         return np.argsort(-found.sizes(), kind="stable").tolist()
-    from core.graph.lookup import names
+    from core.graph.names.lookup import names
 
     entities = list(options.entity)
     if options.set:
         from core.datasets import questions
-        from core.evaluation.plan import sample
+        from core.evaluation.runs.plan import sample
 
         entities += [entity for question in sample(questions(options.set), options.sample, options.seed) for entity in question.entities]
     if not entities:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from core.commands.terminal import FAILED, OK, bar, finish
+from core.commands.evaluate import add_columns, split
+from core.commands.terminal import FAILED, OK, bar, finish, warn
 from core.errors import BadInput
 
 EPILOG = """Every line that was tried is kept in the folder searches of your Hopscope folder; the same command goes on from there, and with
@@ -25,6 +26,7 @@ def add(commands) -> None:
     search.add_argument("--trials", type=int, default=40, metavar="N", help="lines to try (default: 40)")
     search.add_argument("--seed", type=int, default=0, help="of the samples and the search (default: 0)")
     search.add_argument("--graph", default="", metavar="NAME", help="a graph's name or folder (default: the set's own)")
+    add_columns(search)
     search.add_argument(
         "--with",
         dest="kinds",
@@ -43,12 +45,15 @@ def add(commands) -> None:
 def run(options) -> int:
     """Search, judge, print and save; the exit code."""
     from core.engine import shared
-    from core.evaluation.search import front
-    from core.evaluation.verdict import start, told
+    from core.evaluation.runs.plan import misfits
+    from core.evaluation.search.search import front
+    from core.evaluation.search.verdict import start, told
     from core.instances.catalogue import save
 
     engine = shared()
     hunted = _hunt(options, engine)
+    asked = [*hunted.search.wish.tuning.drawn, *(hunted.unseen.drawn if hunted.unseen else ())]
+    warn(misfits(asked, engine.graph))
     job = start(engine, hunted)
     points, verdict = finish(job)
     best = front(points)
@@ -62,8 +67,7 @@ def run(options) -> int:
 
 def _hunt(options, engine):
     """What the options ask for. Raises BadInput, BadParameter, StoreError."""
-    from core.commands.evaluate import split
-    from core.evaluation.verdict import hunt, references
+    from core.evaluation.search.verdict import hunt, references
     from core.instances.catalogue import catalogue, find
 
     known = catalogue()
@@ -81,6 +85,7 @@ def _hunt(options, engine):
             known=tuple(against),
             graph=options.graph,
             seed=options.seed,
+            columns=options.columns,
             kinds=tuple(filter(None, map(str.strip, options.kinds.split(",")))),
             quality=options.metric,
             cost=cost,
@@ -97,8 +102,8 @@ def _notes(wish) -> str:
 
 
 def _print(wish, points, verdict, kept) -> None:
-    from core.evaluation.export import shown
-    from core.evaluation.search import front
+    from core.evaluation.reports.export import shown
+    from core.evaluation.search.search import front
 
     best = front(points)
     print(f"{len(points)} lines tried on {len(wish.tuning.drawn)} questions of {wish.tuning.set}")
@@ -106,10 +111,17 @@ def _print(wish, points, verdict, kept) -> None:
     given_up = [point.tried.stopped for point in points if point.tried.stopped]
     for reason in dict.fromkeys(given_up):
         print(f"{given_up.count(reason)} given up: {reason}")
+    for point in points:
+        if not point.tried.stopped and not point.tried.answered:
+            print(f"Line {point.number}: {point.tried.words()}")
     print(f"The front, by {wish.quality} and {wish.cost}:" if best else "No line keeps the budget.")
     for point in best:
         print(f"{point.number:4}  {point.tried.quality:.3f}  {shown(wish.cost, point.tried.cost)}  {point.line.words()}")
+        if point.tried.failed:
+            print(f"      {point.tried.words()}")
     for one in verdict.against if verdict else ():
         print(verdict.words(one))
+    for told in verdict.failed if verdict else ():
+        print(told)
     if kept:
         print(f"Saved as {kept.id}")

@@ -21,6 +21,6 @@ def workers_of(options):
     """The workers that were asked for, or None for this process alone. Raises BadParameter."""
     if options.workers is None and options.cluster is None:
         return None
-    from core.cluster import Workers
+    from core.runtime.cluster import Workers
 
     return Workers(options.workers or 0, options.cluster or os.environ.get("RAY_ADDRESS", ""))

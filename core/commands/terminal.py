@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from core.errors import HopscopeError
@@ -29,6 +30,12 @@ class bar:
         self._bar.set_description_str(text[:60], refresh=False)
         self._bar.n = share or 0.0
         self._bar.refresh()
+
+
+def warn(told: Iterable[str]) -> None:
+    """Say sentences on standard error, one a line."""
+    for sentence in told:
+        print(f"hopscope: {sentence}", file=sys.stderr)
 
 
 def watch(job) -> None:

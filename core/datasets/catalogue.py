@@ -12,14 +12,14 @@ from pathlib import Path as FilePath
 
 import numpy as np
 
-from core.datasets.own import added_set, added_sets, sets_folder
+from core.datasets.own import added_set, added_sets, save_set, sets_folder
 from core.datasets.relations import read_table
 from core.datasets.sets import QuestionSet
 from core.errors import BadInput, StoreError
-from core.graph.opening import open_store
 from core.graph.protocol import KnowledgeGraph
+from core.graph.storage.opening import open_store
 from core.graph.store import META
-from core.home import ROOT, graphs_folder
+from core.io.home import ROOT, graphs_folder
 from core.types import Direction, Question
 
 DATA = ROOT / "data"
@@ -47,7 +47,7 @@ class Dataset:
         process that builds it. Raises StoreError or BadInput where that fails."""
         if self.triples is None:
             return _opened(self.folder)
-        from core.graph.build import open_or_build
+        from core.graph.building.build import open_or_build
 
         with _opening:  # the threads of one process build once
             return open_or_build(self.triples, self.folder, self.name, self.direction, progress, check, wait=True)
@@ -147,13 +147,24 @@ def questions(set_or_file: str | FilePath) -> Sequence[Question]:
     return question_set(set_or_file).questions()
 
 
-def question_set(set_or_file: str | FilePath) -> QuestionSet:
-    """The question set of that name, or a file of questions as a set; a name goes before a file. Raises BadInput naming the
-    known sets."""
+def question_set(set_or_file: str | FilePath, columns: str = "") -> QuestionSet:
+    """The question set of that name, or a file of questions as a set, its columns named where they are; a name goes before a file.
+    Raises BadInput naming the known sets."""
     name, file = str(set_or_file), FilePath(set_or_file)
     if file.is_file() and name not in _owners():
-        return QuestionSet(file.name.split(".")[0], file.name, file.absolute())
+        return QuestionSet(file.name.split(".")[0], file.name, file.absolute(), columns=columns)
+    if columns:
+        raise BadInput(f"Columns can be named for a file of questions; “{name}” is none.")
     return owner(name).sets[full_name(name)]
+
+
+def keep_set(file: FilePath, name: str, title: str, graph: str, **how: str) -> QuestionSet:
+    """A file of questions kept as a set of that name of a known graph; `how` is as in `save_set`, which this raises as. Raises BadInput
+    for an unknown graph too."""
+    known = datasets()
+    if graph not in known:
+        raise BadInput(_unknown("graph", graph, known))
+    return save_set(file, name, title, graph, {taken for dataset in known.values() for taken in dataset.sets}, **how)
 
 
 def graph_for(set_or_file: str | FilePath, question: Question) -> KnowledgeGraph:

@@ -7,13 +7,13 @@ import re
 import shutil
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Container
 from pathlib import Path as FilePath
 
 from core.datasets.sets import QuestionSet
 from core.errors import BadInput, StoreError
-from core.graph.readers import bare_suffix
-from core.home import home
+from core.graph.readers.triple_file import bare_suffix
+from core.io.home import home
 
 DESCRIPTION = "set.toml"
 LONGEST_NAME = 40
@@ -56,11 +56,11 @@ def added_set(name: str) -> tuple[str, QuestionSet]:
         raise StoreError(f"The question set in {folder} is damaged ({error}); remove it and add it again.") from None
 
 
-def save_set(file: FilePath, name: str, title: str, graph: str, taken: Mapping, format: str = "auto", graphs: str = "union") -> QuestionSet:
+def save_set(file: FilePath, name: str, title: str, graph: str, taken: Container[str], **how: str) -> QuestionSet:
     """A file of questions kept as a set of that name on a graph; either all of it is kept or nothing.
 
-    `taken` holds the names of all sets there are. Raises BadInput for a name that cannot be or is taken, and whatever reading
-    the file raises; StoreError where the disk refuses.
+    `taken` holds the names of all sets there are; `how` tells `format`, `graphs` and `columns` as a `QuestionSet` has them.
+    Raises BadInput for a name that cannot be or is taken, and whatever reading the file raises; StoreError where the disk refuses.
     """
     import tomli_w
 
@@ -70,7 +70,7 @@ def save_set(file: FilePath, name: str, title: str, graph: str, taken: Mapping, 
     if cleaned in taken or (sets_folder() / cleaned).exists():
         raise BadInput(f"There is already a question set “{cleaned}”; choose another name.")
     kept = "questions" + bare_suffix(file) + (".gz" if file.suffix.lower() == ".gz" else "")
-    told = {"title": " ".join(title.split()) or cleaned, "graph": graph, "file": kept, "format": format, "graphs": graphs}
+    told = {"title": " ".join(title.split()) or cleaned, "graph": graph, "file": kept, **how}
     known = QuestionSet.described(cleaned, told, sets_folder() / cleaned, own=True)
     aside = None
     try:

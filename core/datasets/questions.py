@@ -10,9 +10,9 @@ from itertools import islice
 from pathlib import Path as FilePath
 
 from core.datasets.rows import ROW_FORMATS, question_of_row
-from core.datasets.table import is_table, table_questions
+from core.datasets.table import columns_of, is_table, table_questions
 from core.errors import BadInput, nearest, shorten
-from core.files import json_rows, lines
+from core.io.files import json_rows, lines
 from core.types import Question
 
 BRACKETS = re.compile(r"\[([^\[\]]+)\]")
@@ -38,11 +38,13 @@ def read_questions(
     format: str = "auto",
     only: str = "",
     most: int | None = MOST,
+    columns: str = "",
 ) -> tuple[Question, ...]:
     """The questions of a file, plain or gzipped.
 
-    `format` is one of `FORMATS`; `auto` looks at the first lines and rows. A question's id is what its row tells, else
-    `name-<line from 1>` (`name` is the file's own where none is given); an id that comes again gets its place added.
+    `format` is one of `FORMATS`; `auto` looks at the first lines and rows, and takes what most of them are. `columns` names
+    those of a table, or of lines of text without a header, in their order: `id,question,answers,-`. A question's id is what its row
+    tells, else `name-<line from 1>` (`name` is the file's own where none is given); an id that comes again gets its place added.
     Answers keep their order, repeats dropped. `hops` holds for questions that do not tell theirs. `only` names a field that
     JSON rows must hold as true to be taken. Raises BadInput, naming file and line, for what cannot be read so, a file without
     questions, and more than `most` bytes of text.
@@ -50,17 +52,21 @@ def read_questions(
     path = FilePath(path)
     if format != "auto" and format not in FORMATS:
         raise BadInput(f"There is no format “{format}” of questions.{nearest(format, FORMATS)}")
-    chosen = _sniffed(path, most) if format == "auto" else format
+    named = columns_of(columns)
+    if named and format not in ("auto", CSV):
+        raise BadInput(f"Columns can be named where the format is that of a table, not “{format}”.")
+    chosen = _chosen(path, most, bool(named)) if format == "auto" else format
     if chosen in TEXTS:
         found = list(_text_questions(path, chosen, most))
     elif chosen == CSV:
-        found = list(table_questions(path, most))
+        found = list(table_questions(path, most, named))
     else:
         rows = json_rows(path, most=most)
         found = [(where, question_of_row(path.name, where, row, chosen)) for where, row in rows if not only or row.get(only) is True]
     if not found:
         raise BadInput(f"{path.name} holds no questions.")
-    name, seen = name or path.name.split(".")[0], Counter()
+    name = name or path.name.split(".")[0]
+    seen: Counter[str] = Counter()
     questions = []
     for where, question in found:
         place = f"{name}-{where.split()[-1]}"
@@ -71,10 +77,10 @@ def read_questions(
     return tuple(questions)
 
 
-def rows_hold_graphs(path: str | FilePath, most: int | None = MOST) -> bool:
-    """Whether one of the first rows of a file of questions brings a graph along. Raises BadInput where it cannot be read."""
+def rows_with_graphs(path: str | FilePath, most: int | None = MOST) -> int:
+    """How many rows of a file of questions bring a graph along. Raises BadInput where it cannot be read."""
     path = FilePath(path)
-    return _sniffed(path, most) == "auto" and any(row.get("graph") for _, row in islice(json_rows(path, most=most), LOOKED_AT))
+    return sum(bool(row.get("graph")) for _, row in json_rows(path, most=most)) if _holds_rows(path, most) else 0
 
 
 def read_lines(path: str | FilePath) -> tuple[str, ...]:
@@ -82,29 +88,40 @@ def read_lines(path: str | FilePath) -> tuple[str, ...]:
     return tuple(text for _, text in lines(path, most=MOST))
 
 
-def bare_text(path: str | FilePath, format: str = "auto") -> str | None:
+def bare_text(path: str | FilePath, format: str = "auto", columns: str = "") -> str | None:
     """The text of a file of questions on one line, brackets left out, to look whether a question can be among them before all
     are read; None for JSON and CSV, whose text may be written in other ways. Raises BadInput where it cannot be read."""
     path = FilePath(path)
-    if (_sniffed(path, MOST) if format == "auto" else format) not in TEXTS:
+    if (_chosen(path, MOST, bool(columns)) if format == "auto" else format) not in TEXTS:
         return None
     return " ".join(" ".join(read_lines(path)).replace("[", "").replace("]", "").split())
 
 
-def _sniffed(path: FilePath, most: int | None) -> str:
-    """The format of the text on a file's first line that is not blank; `auto` for JSON, whose rows are looked at one by one;
-    `csv` where it is a table's header."""
-    _, first = next(lines(path, most=most), (0, ""))
-    if first.lstrip().startswith(("{", "[{")) or first.strip() == "[":
+def _chosen(path: FilePath, most: int | None, named: bool) -> str:
+    """The format that a file's first lines tell: `auto` for JSON, whose rows are looked at one by one, `csv` for a table, by its header
+    or where its columns are `named`, else the text that most of the lines are. Raises BadInput where they are none that is known."""
+    if _holds_rows(path, most):
+        if named:
+            raise BadInput(f"Columns can be named in lines of text only; {path.name} holds JSON.")
         return "auto"
-    if first and is_table(path.name, first):
+    first = [line.split("\t") for _, line in islice(lines(path, most=most), LOOKED_AT)]
+    if named or (first and is_table(path.name, "\t".join(first[0]))):
         return CSV
-    columns = first.split("\t")
-    if len(columns) == 4 and all(column.startswith(FREEBASE) for column in columns[:3]):
-        return "simplequestions-text"
-    if len(columns) == 3 and "#" in columns[2] and columns[1].rstrip().endswith(")"):
-        return "pathquestion"
-    return "metaqa"
+    fitting = {format: sum(map(SHAPES[format], first)) for format in TEXTS}
+    best = max(fitting, key=fitting.__getitem__)
+    width = Counter(map(len, first)).most_common(1)[0][0] if first else 0
+    if 2 * fitting[best] < len(first) and width > 2:
+        raise BadInput(
+            f"{path.name}: most of its lines hold {width} columns that no format is known for; if these are questions, name them, as in "
+            "question,answers,entities, in a first row or by themselves."
+        )
+    return best if fitting[best] else "metaqa"
+
+
+def _holds_rows(path: FilePath, most: int | None) -> bool:
+    """Whether a file's first line that is not blank begins JSON rows."""
+    _, first = next(lines(path, most=most), (0, ""))
+    return first.lstrip().startswith(("{", "[{")) or first.strip() == "["
 
 
 def _text_questions(path: FilePath, format: str, most: int | None) -> Iterator[tuple[str, Question]]:
@@ -117,9 +134,9 @@ def _text_questions(path: FilePath, format: str, most: int | None) -> Iterator[t
 
 
 def _metaqa(columns: list[str]) -> Question | None:
-    if len(columns) < 2:
+    if len(columns) != 2:
         return None
-    text, answers = columns[0], "\t".join(columns[1:])
+    text, answers = columns
     return Question(
         BRACKETS.sub(r"\1", text).strip(),
         entities=tuple(BRACKETS.findall(text)),
@@ -162,3 +179,9 @@ TEXTS: dict[str, tuple[str, Callable[[list[str]], Question | None]]] = {
     "pathquestion": ("question, answer(answer1/answer2/) and subject#relation#...#answer, separated by tabs", _pathquestion),
     "simplequestions-text": ("subject, relation, object and question, separated by tabs", _simple),
 }
+SHAPES: dict[str, Callable[[list[str]], bool]] = {
+    "metaqa": lambda columns: len(columns) == 2,
+    "pathquestion": lambda columns: len(columns) == 3 and "#" in columns[2] and columns[1].rstrip().endswith(")"),
+    "simplequestions-text": lambda columns: len(columns) == 4 and all(column.startswith(FREEBASE) for column in columns[:3]),
+}
+"""Whether the columns of a line look like those of a format."""

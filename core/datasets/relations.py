@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import re
-import tomllib
 from collections.abc import Mapping
-from functools import lru_cache
-from pathlib import Path as FilePath
 
 from core.errors import BadInput
-from core.home import graphs_folder
 
 PREPOSITIONS = frozenset("in of at on to from for with near into under over as".split())
 _PARTS = re.compile(r"[^\W_]+")
@@ -48,27 +43,3 @@ def read_table(told: Mapping[str, object]) -> dict[str, tuple[str, str]]:
             raise BadInput(f"The words of the relation “{relation}” must be two texts: along the triple, and against it.")
         found[relation] = (both[0], both[1])
     return found
-
-
-def table_of(graph_name: str) -> Mapping[str, tuple[str, str]]:
-    """The table of the data set that a graph belongs to, or of the `dataset.toml` that a person put beside a graph of their
-    own; empty where there is none."""
-    from core.datasets.catalogue import DESCRIPTION, shipped
-
-    name = graph_name.partition(":")[0]
-    dataset = shipped().get(name)
-    if dataset is not None:
-        return dataset.relations
-    file = graphs_folder() / name / DESCRIPTION
-    return _own(file, file.stat().st_mtime_ns) if file.exists() else {}
-
-
-@lru_cache(maxsize=64)
-def _own(file: FilePath, stamp: int) -> Mapping[str, tuple[str, str]]:
-    try:
-        return read_table(tomllib.loads(file.read_text("utf-8")).get("relations", {}))
-    except OSError:
-        return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, AttributeError, BadInput) as error:
-        logging.getLogger(__name__).warning("%s is not read: %s", file, error)
-        return {}

@@ -18,6 +18,11 @@ ROW_FORMATS = {
     "simplequestions": "SimpleQuestions: question, answer, topic_entity, relation (JSON)",
     "webquestions": "WebQuestions: question or utterance, answers or targetValue, url (JSON)",
 }
+ANSWERS = ("answer", "answers", "a_entity", "targetValue", "Parses")
+LIKE_ANSWERS = (
+    *("answer", "answers", "label", "labels", "gold", "golds", "target", "targets", "output", "outputs", "solution"),
+    *("ground_truth", "gold_answer", "gold_answers", "answer_text", "reference", "references"),
+)
 DESCRIPTIONS = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^()"]+))\)')
 
 
@@ -29,6 +34,8 @@ def question_of_row(file: str, where: str, row: Row, format: str = "auto") -> Qu
     """The question that a row tells, with an empty id where it tells none. Raises BadInput naming file and place."""
     chosen = format if format != "auto" else format_of_row(row)
     try:
+        if not any(key in row for key in ANSWERS) and (found := like_answers(row)):
+            raise Unfit(f"“{found}” seems to hold the answers; call it “answers”")
         return READERS[chosen](row)
     except Unfit as error:
         raise BadInput(f"{file}, {where}: {error}.") from None
@@ -47,6 +54,11 @@ def format_of_row(row: Row) -> str:
     if "utterance" in row or "targetValue" in row or ("url" in row and "answers" in row):
         return "webquestions"
     return "rows"
+
+
+def like_answers(names: Iterable[str]) -> str:
+    """The first of these names of keys or columns that is usual for answers and is not read here; empty where there is none."""
+    return next((name for name in names if name.strip().casefold() in LIKE_ANSWERS), "")
 
 
 def text_of(value: Any, key: str = "text") -> str:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path as FilePath
 
-from core.datasets.questions import FORMATS, MOST, bare_text, read_lines, read_questions
+from core.datasets.questions import FORMATS, MOST, bare_text, read_lines, read_questions, rows_with_graphs
 from core.errors import BadInput, nearest
-from core.files import json_rows
-from core.graph.build import in_memory
-from core.graph.readers import Triple, row_triples
+from core.graph.building.build import in_memory
+from core.graph.readers.triple_file import Triple, row_triples
 from core.graph.store import Graph
+from core.io.files import json_rows
 from core.types import Direction, Question
 
 GRAPHS = ("union", "question")
@@ -27,6 +27,7 @@ class QuestionSet:
 
     `graphs` is "union" where all questions are asked on the data set's graph, and "question" where each is asked on the
     `graph` of its own row. `only` names a field that rows must hold as true to belong to the set. `own` where a person added it.
+    `columns` names those of a file of columns, as `read_questions` takes them.
     """
 
     name: str
@@ -38,6 +39,7 @@ class QuestionSet:
     graphs: str = "union"
     only: str = ""
     own: bool = False
+    columns: str = ""
 
     @classmethod
     def described(cls, name: str, row: Mapping, folder: FilePath, own: bool = False) -> QuestionSet:
@@ -48,16 +50,17 @@ class QuestionSet:
             raise BadInput(f"The question set “{name}” has graphs = “{graphs}”.{nearest(str(graphs), GRAPHS)}")
         if format not in ("auto", *FORMATS):
             raise BadInput(f"The question set “{name}” has format = “{format}”.{nearest(str(format), FORMATS)}")
-        return cls(name, row.get("title", name), folder / row["file"], row.get("hops"), kinds, format, graphs, row.get("only", ""), own)
+        only, columns = row.get("only", ""), row.get("columns", "")
+        return cls(name, row.get("title", name), folder / row["file"], row.get("hops"), kinds, format, graphs, only, own, columns)
 
     def questions(self) -> Sequence[Question]:
         """Its questions, read once as long as the file stays as it is."""
         with _reading:
-            return _questions(self.file, _stamp(self.file), self.name, self.hops, self.format, self.only)
+            return _questions(self.file, _stamp(self.file), self.name, self.hops, self.format, self.only, self.columns)
 
     def named(self, text: str) -> Question | None:
         """The question of exactly that text, of several the last. Where the file does not hold the text its questions are not read."""
-        bare = _bare_text(self.file, _stamp(self.file), self.format)
+        bare = _bare_text(self.file, _stamp(self.file), self.format, self.columns)
         if bare is not None and text.replace("[", "").replace("]", "") not in bare:
             return None
         return _by_text(self, _stamp(self.file)).get(text)
@@ -74,13 +77,17 @@ class QuestionSet:
         """The graph of a question's own row, kept in memory. Raises BadInput where the question is unknown or has none."""
         return _own_graph(self, _stamp(self.file), question_id, name, direction)
 
+    def brings_graphs(self) -> bool:
+        """Whether any row of its file brings a graph along. Raises BadInput where the file cannot be read."""
+        return _with_graphs(self.file, _stamp(self.file)) > 0
+
     def own_triples(self, question_id: str) -> list[Triple]:
         """The triples of a question's own row; none where it has none. Raises BadInput for an unknown question."""
         place = _places(self, _stamp(self.file)).get(question_id)
         if place is None:
             raise BadInput(f"The question set “{self.name}” has no question “{question_id}”.")
         graphs = _packed_graphs(self.file, _stamp(self.file), self.only)
-        return [tuple(triple) for triple in json.loads(zlib.decompress(graphs[place]))]  # type: ignore[misc]
+        return [tuple(triple) for triple in json.loads(zlib.decompress(graphs[place]))]
 
 
 def _stamp(file: FilePath) -> tuple[int, int]:
@@ -96,8 +103,8 @@ _reading = threading.Lock()  # so that two who ask at once do not both read a fi
 
 
 @lru_cache(maxsize=64)
-def _questions(file: FilePath, stamp: tuple, name: str, hops: int | None, format: str, only: str) -> tuple[Question, ...]:
-    return read_questions(file, name, hops, format, only)
+def _questions(file: FilePath, stamp: tuple, name: str, hops: int | None, format: str, only: str, columns: str) -> tuple[Question, ...]:
+    return read_questions(file, name, hops, format, only, columns=columns)
 
 
 @lru_cache(maxsize=64)
@@ -106,8 +113,13 @@ def _lines(file: FilePath, stamp: tuple) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16)
-def _bare_text(file: FilePath, stamp: tuple, format: str) -> str | None:
-    return bare_text(file, format)
+def _bare_text(file: FilePath, stamp: tuple, format: str, columns: str) -> str | None:
+    return bare_text(file, format, columns)
+
+
+@lru_cache(maxsize=16)
+def _with_graphs(file: FilePath, stamp: tuple) -> int:
+    return rows_with_graphs(file)
 
 
 @lru_cache(maxsize=16)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path as FilePath
 
-from core.errors import BadInput, shorten
-from core.files import lines
+from core.datasets.rows import like_answers
+from core.errors import BadInput, nearest, shorten
+from core.io.files import lines
 from core.types import Question
 
 EXAMPLE = (
@@ -24,7 +26,7 @@ COLUMNS = {
     "id": ("id",),
 }
 SEPARATORS = ",;\t"  # a spreadsheet of some languages writes semicolons
-SEVERAL = "|"
+SEVERAL, LEFT_OUT = "|", "-"
 LONGEST_CELL = 1 << 20
 
 
@@ -41,15 +43,38 @@ def separator(header: str) -> str | None:
     return None
 
 
-def table_questions(path: str | FilePath, most: int | None = None) -> Iterator[tuple[str, Question]]:
+def columns_of(text: str) -> tuple[str, ...]:
+    """The columns that a text like `id,question,answers,-` names in their order, “-” for one to leave out; none for an empty text.
+    Raises BadInput for an unknown one, one that comes twice, and where the question's is missing."""
+    names = tuple(part.strip().casefold() or LEFT_OUT for part in text.split(",")) if text.strip() else ()
+    for name in names:
+        if name != LEFT_OUT and name not in COLUMNS:
+            raise BadInput(f"There is no column “{shorten(name, 40)}” of questions.{nearest(name, COLUMNS)}")
+        if name != LEFT_OUT and names.count(name) > 1:
+            raise BadInput(f"The column “{name}” is named twice.")
+    if names and "question" not in names:
+        raise BadInput("One of the columns must be the question, as in question,answers,entities.")
+    return names
+
+
+def table_questions(path: str | FilePath, most: int | None = None, columns: Sequence[str] = ()) -> Iterator[tuple[str, Question]]:
     """The questions of a CSV file with the row of each, the header being row 1, as a spreadsheet counts.
 
     Columns are found by name, in any order: `question`, and where they are there `answers` and `entities` (several in a cell separated by
-    “|”), `hops` and `id`; others are left out. Raises BadInput, naming file and row, for what cannot be read so.
+    “|”), `hops` and `id`; others are left out. Where `columns` names them, as `columns_of` tells, no header is needed; one is passed
+    over. Raises BadInput, naming file and row, for what cannot be read so.
     """
     path = FilePath(path)
     rows = _rows(path, most)
-    places, width = _places(path.name, next(rows, (1, []))[1])
+    number, header = next(rows, (1, []))
+    if columns:
+        places, width = {name: place for place, name in enumerate(columns) if name != LEFT_OUT}, len(header)
+        if width < len(columns):
+            raise BadInput(f"{path.name}, row {number}: {len(columns)} columns are named, but this row has {width}.")
+        if " ".join(header[places["question"]].casefold().split()) not in COLUMNS["question"]:
+            rows = chain([(number, header)], rows)
+    else:
+        places, width = _places(path.name, header)
     for number, cells in rows:
         where = f"row {number}"
         if len(cells) > width:
@@ -87,7 +112,7 @@ def _rows(path: FilePath, most: int | None) -> Iterator[tuple[int, list[str]]]:
 
     source = told()
     header = next(source, "")
-    mark = separator(header) or SEPARATORS[0]
+    mark = separator(header) or _usual(header)
     csv.field_size_limit(LONGEST_CELL)
     yield (taken or [1])[0], _cells(header, mark)
     reader, within = csv.reader(source, delimiter=mark, strict=True, skipinitialspace=True), 0  # line ends inside cells so far
@@ -104,6 +129,11 @@ def _rows(path: FilePath, most: int | None) -> Iterator[tuple[int, list[str]]]:
             return
         yield taken[0] - within, cells
         within += taken[-1] - taken[0]
+
+
+def _usual(line: str) -> str:
+    """What parts the cells of a line that is no header: a tab where there is one, else the mark that comes most often."""
+    return "\t" if "\t" in line else max(SEPARATORS, key=line.count)
 
 
 def _cells(line: str, mark: str) -> list[str]:
@@ -130,6 +160,8 @@ def _places(file: str, header: Sequence[str]) -> tuple[dict[str, int], int]:
             places[column] = found[0]
     if "question" not in places:
         raise BadInput(f"{file}, row 1: no column is called “question”. The first row should be: question,answers,entities.")
+    if "answers" not in places and (like := like_answers(header)):
+        raise BadInput(f"{file}, row 1: the column “{shorten(like, 40)}” seems to hold the answers; call it “answers”.")
     for place, name in enumerate(names):
         near = get_close_matches(name, [column for column in COLUMNS if column not in places], 1, 0.75)
         if near and place not in places.values():

@@ -9,13 +9,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from core.graph.chains import Chain, chain_of
-from core.graph.lookup import names
+from core.graph.algorithms.chains import Chain, chain_of
+from core.graph.names.lookup import names
 from core.graph.store import Graph
+from core.models.base import NoModels
 from core.operators.base import Context
 from core.operators.extract import PersonalizedPageRank
-from core.operators.paths import ShortestPaths
-from core.operators.tree import newest
+from core.operators.retrieve.paths import ShortestPaths
+from core.operators.retrieve.tree import newest
 from core.types import Path, Question, State
 
 RETRIEVAL = PersonalizedPageRank(keep=2000, damping=0.8) >> ShortestPaths(hops=4)
@@ -73,7 +74,8 @@ def example(
     golds = {node for answer in question.answers for node in names(graph).exact(answer)}
     state = State(question, tuple(seeds))
     for operator in RETRIEVAL:
-        state = operator(state, Context(graph, None, seed, check))
+        state = operator(state, Context(graph, NoModels(), seed, check))
+    assert state.paths is not None and state.subgraph is not None  # the operators wrote both
     chains: dict[Chain, list[Path]] = {}
     for path in state.paths.items:
         chains.setdefault(chain_of(graph, path), []).append(path)

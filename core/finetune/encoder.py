@@ -12,7 +12,7 @@ import numpy as np
 
 from core.errors import BadInput
 from core.finetune.data import UNITS, Example
-from core.finetune.loop import Check, Schedule, State, Tell, Training, drawn
+from core.finetune.loop import Check, Schedule, Tell, Training, TrainingState, drawn
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -137,8 +137,10 @@ class Model:
         vectors.requires_grad_()
         value = loss(vectors)
         value.backward()
+        gradients = vectors.grad
+        assert gradients is not None  # just computed
         for place, (rows, ids) in enumerate(parts):
-            (self._part(ids, seed + place) * vectors.grad[self._torch.from_numpy(rows).to(self.device)]).sum().backward()
+            (self._part(ids, seed + place) * gradients[self._torch.from_numpy(rows).to(self.device)]).sum().backward()
         return float(value.detach())
 
     def save(self, folder: Path, base: Path) -> None:
@@ -179,7 +181,7 @@ class Model:
 
 def train(
     base: Path, examples: Sequence[Example], held: Sequence[Example], settings: Settings, work: Path, key: str, tell: Tell, check: Check
-) -> tuple[Model, State]:
+) -> tuple[Model, TrainingState]:
     """The trained model, its best weights in place, and how the training went. Raises BadInput, Cancelled, StoreError."""
     if not examples or not held:
         raise BadInput("No training question, or none of those held out, has a path to a known answer within four hops.")

@@ -12,7 +12,7 @@ import numpy as np
 
 from core.errors import BadInput, ModelUnavailable, shorten
 from core.finetune.dialogues import Dialogue
-from core.finetune.loop import Check, Schedule, State, Tell, Training, drawn
+from core.finetune.loop import Check, Schedule, Tell, Training, TrainingState, drawn
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -109,6 +109,7 @@ class Model:
             text = self.tokenizer.apply_chat_template(whole, tokenize=False)
         except TemplateError as error:
             raise BadInput(f"The base model's chat template does not take these messages: {error}") from error
+        assert isinstance(asked, str) and isinstance(text, str)  # not tokens
         reply = text[len(asked) :] if text.startswith(asked) else one.reply + (self.tokenizer.eos_token or "")
         plain = lambda part: list(self.tokenizer(part, add_special_tokens=False)["input_ids"])
         return plain(asked), plain(reply)
@@ -150,7 +151,9 @@ class Model:
                 input_ids=ids, attention_mask=self._torch.ones_like(ids), max_new_tokens=LONGEST_REPLY, do_sample=False,
                 pad_token_id=self.tokenizer.eos_token_id,
             )  # fmt: skip
-        return self.tokenizer.decode(told[0, len(prompt) :], skip_special_tokens=True)
+        reply = self.tokenizer.decode(told[0, len(prompt) :], skip_special_tokens=True)
+        assert isinstance(reply, str)  # of one sequence
+        return reply
 
     def plain(self):
         """A context in which the model is the base model, without its adapters."""
@@ -158,13 +161,14 @@ class Model:
 
     def save(self, folder: Path) -> None:
         """Write the model with its adapters merged into the weights, and its tokenizer; the adapters are gone afterwards."""
-        self.net.merge_and_unload().save_pretrained(str(folder))
+        merged = self.net.merge_and_unload()
+        merged.save_pretrained(str(folder))  # type: ignore[operator]  # torch's stubs take what peft hands on for a tensor
         self.tokenizer.save_pretrained(str(folder))
 
 
 def train(
     model: Model, examples: Sequence[Dialogue], held: Sequence[Dialogue], settings: Settings, work: Path, key: str, tell: Tell, check: Check
-) -> State:
+) -> TrainingState:
     """Train the adapters, the best in place at the end; how it went (figures: negative losses). Raises BadInput, Cancelled, StoreError."""
     codes, looked_at = fitting(model, examples, settings.cut), fitting(model, held, settings.cut)
     if not codes or not looked_at:
@@ -204,7 +208,7 @@ def figures(model: Model, unseen: Sequence[Dialogue], settings: Settings, tell: 
                     check()
                     tell(f"Unseen questions, {task}s, {when}: {place} of {len(part)}", place / len(part))
                     numbers, _ = parse(model.reply(one), [""] * one.shown)
-                    hits.append(bool(numbers) and numbers[0] in one.right)
+                    hits.append(bool(numbers and numbers[0] in one.right))
                 hit = float(np.mean(hits)) if hits else None
                 rows.append(
                     {"when": when, "task": task, "n": len(part), "loss": model.mean_loss(codes, check) if codes else None, "hit": hit}

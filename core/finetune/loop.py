@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import Cancelled, StoreError
 from core.finetune.place import durable
 from core.indexes.place import keep
+from core.runtime.meter import untold
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -71,7 +72,7 @@ def hold_memory() -> None:
 
 
 @dataclass
-class State:
+class TrainingState:
     """How far a training is. `looks` are (step, mean loss of the steps before it, held-out figure); larger figures are better."""
 
     step: int = 0
@@ -97,16 +98,16 @@ class Training:
     measure: Callable[[], float]
     folder: Path
     key: str
-    tell: Tell = lambda text, share=None: None
+    tell: Tell = untold
     check: Check = lambda: None
 
-    def run(self, seed: int) -> State:
+    def run(self, seed: int) -> TrainingState:
         """Train to the end and leave the best weights in place. Raises Cancelled with the state kept, and StoreError."""
         import torch
 
         hold_memory()
         self._optimizer = torch.optim.AdamW(list(self.weights.values()), lr=self.schedule.rate, weight_decay=0.01)
-        state, kept, begun, first = self._resumed() or State(), time.monotonic(), time.monotonic(), None
+        state, kept, begun, first = self._resumed() or TrainingState(), time.monotonic(), time.monotonic(), None
         if not state.looks:
             self._look(state)
         while state.step < self.schedule.steps and state.stale < self.schedule.patience:
@@ -134,7 +135,7 @@ class Training:
         self._load(self._read(f"best-{state.best}"))
         return state
 
-    def _look(self, state: State) -> None:
+    def _look(self, state: TrainingState) -> None:
         """Measure the weights; the best so far, of equals the latest, are kept at once."""
         self.tell(f"Step {state.step:,} of {self.schedule.steps:,}: looking at held-out questions", state.step / self.schedule.steps)
         figure = self.measure()
@@ -145,14 +146,14 @@ class Training:
             state.best, state.figure, state.stale = state.step, figure, 0
             self._write(f"best-{state.step}", {name: weight.detach() for name, weight in self.weights.items()})
 
-    def _tell(self, state: State, pace: float | None) -> None:
-        from core.evaluation.runner import duration
+    def _tell(self, state: TrainingState, pace: float | None) -> None:
+        from core.io.durations import span
 
-        left = f", about {duration(pace * (self.schedule.steps - state.step))} left" if pace else ""
+        left = f", about {span(pace * (self.schedule.steps - state.step))} left" if pace else ""
         loss = f", loss {state.losses[-1]:.3f}" if state.losses else ""
         self.tell(f"Step {state.step:,} of {self.schedule.steps:,}{loss}{left}", state.step / self.schedule.steps)
 
-    def _keep(self, state: State) -> None:
+    def _keep(self, state: TrainingState) -> None:
         """Keep everything: first the tensors under a new name, then the state that names them, then drop what it replaced."""
         tensors = {f"weight.{name}": weight.detach() for name, weight in self.weights.items()}
         for name, weight in self.weights.items():
@@ -166,7 +167,7 @@ class Training:
             if file.stem not in (f"step-{state.step}", f"best-{state.best}"):
                 file.unlink(missing_ok=True)
 
-    def _resumed(self) -> State | None:
+    def _resumed(self) -> TrainingState | None:
         """The kept state of the same key, its tensors put in place; None where there is none or it is damaged."""
         import torch
 
@@ -174,7 +175,7 @@ class Training:
             told: dict[str, Any] = json.loads((self.folder / STATE).read_text("utf-8"))
             if told.pop("key") != self.key:
                 return None
-            state = State(**{**told, "looks": [tuple(look) for look in told["looks"]]})
+            state = TrainingState(**{**told, "looks": [tuple(look) for look in told["looks"]]})
             tensors = self._read(f"step-{state.step}")
             self._read(f"best-{state.best}")
         except (OSError, ValueError, KeyError, TypeError, StoreError):

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from core.evaluation.store import Row, Run
-from core.evaluation.summary import Summary
+from core.evaluation.reports.summary import Summary
+from core.evaluation.runs.starting import evaluate
+from core.evaluation.runs.store import Run, StoredRow
 from core.finetune.split import Split
-from core.jobs import Job
+from core.runtime.jobs import Job
 
 BEFORE, AFTER = "lego-v1-16", "lego-v1-18"  # one-shot ranking of the same paths, by the role encoder and by encoder-finetuned
 SHOWN = ("path_hit@1", "path_hit@32", "path_recall@32")
@@ -25,10 +26,10 @@ def evaluations(split: Split, size: int, engine) -> Iterator[Job]:
 
     known = catalogue()
     for name in (BEFORE, AFTER):
-        yield engine.evaluate(split.plan([find(name, known)], size, engine.graph))
+        yield evaluate(engine, split.plan([find(name, known)], size, engine.graph))
 
 
-def together(runs: Sequence[tuple[Run, Sequence[Row]]]) -> Summary:
+def together(runs: Sequence[tuple[Run, Sequence[StoredRow]]]) -> Summary:
     """One summary of runs of an instance each over the same questions."""
     first = runs[0][0]
     instances = [instance for run, _ in runs for instance in run.spec["instances"]]

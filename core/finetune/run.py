@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadParameter, ModelUnavailable
-from core.evaluation.plan import Drawn
+from core.evaluation.runs.plan import Drawn
 from core.finetune import encoder as encoders
 from core.finetune import llm as llms
 from core.finetune.data import RETRIEVAL, Example
 from core.finetune.dialogues import dialogues
-from core.finetune.loop import Check, State, Tell
+from core.finetune.loop import Check, Tell, TrainingState
 from core.finetune.place import digest, key, publish, trained, workplace
 from core.finetune.split import Split, examples
 from core.models import make
@@ -100,7 +100,7 @@ def llm(
         tell("Loading the language model", None)
         model = llms.Model(begin, settings)
         parts = [dialogues(part, settings.shown, split.seed) for part in (train, held, rest)]
-        state = llms.train(model, *parts[:2], settings, folder, known, tell, check)
+        state = llms.train(model, parts[0], parts[1], settings, folder, known, tell, check)
         rows = llms.figures(model, parts[2], settings, tell, check)
         told = {"base": base, "settings": llms.told(settings), "asked": len(questions.train), "report": rows}
         return told | {"examples": len(train), "held_out": len(held)} | _course(state), model.save
@@ -122,7 +122,7 @@ def _made(place: Path, known: str, split: Split, work: Callable, again: bool) ->
     return json.loads((place / make.TRAINING).read_text("utf-8"))
 
 
-def _course(state: State) -> dict[str, Any]:
+def _course(state: TrainingState) -> dict[str, Any]:
     """How a training went."""
     return {"steps": state.step, "best_step": state.best, "looks": state.looks}
 
@@ -133,7 +133,7 @@ def _clear(folder: Path) -> None:
 
 
 def _base_folder(engine) -> Path:
-    from core.models.encoder import package_folder
+    from core.models.encoders.minilm import package_folder
 
     settings = engine.models.resolve(BASE).settings
     folder = make.weights_folder(settings.folder) if settings.folder else package_folder(settings.package)

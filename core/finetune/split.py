@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput, HopscopeError
-from core.evaluation.plan import Drawn, Plan, make_plan
+from core.evaluation.runs.plan import Drawn, Plan, make_plan
 from core.finetune import DEFAULT_SETS
 from core.finetune.data import Example, example
 from core.indexes.place import keep

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from core.meter import watch_compiling
+from core.runtime.meter import watch_compiling
 
 watch_compiling()
 

@@ -7,8 +7,9 @@ import mmap
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path as FilePath
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ ARRAYS = ("out_indptr", "heads", "tails", "relations", "in_indptr", "in_edges", 
 class Graph(KnowledgeGraph):
     """A directed multigraph of triples, as arrays.
 
-    Edge `e` is the triple `(heads[e], relations[e], tails[e])`; edges are sorted by (head, relation, tail, line), so the
+    Edge `e` is the triple `(heads[e], relations[e], tails[e])`; edges are sorted by (head, relation, tail), so the
     edges out of node `v` are the ids `out_indptr[v] .. out_indptr[v + 1]`, and those into it are
     `in_edges[in_indptr[v] : in_indptr[v + 1]]`, ascending. Parallel edges are kept.
     """
@@ -53,6 +54,7 @@ class Graph(KnowledgeGraph):
     name_order: np.ndarray  # int32 [n], node ids ordered by the bytes of their names; empty where they are only numbered
     names_utf8: np.ndarray  # uint8
     folder: FilePath | None = None
+    data: FilePath | None = None  # the folder of the array files within it
     stored_degree_bytes: np.ndarray | None = None  # uint8 [n], what `degree_bytes` tells; None where the store was written without it
 
     @classmethod
@@ -75,9 +77,9 @@ class Graph(KnowledgeGraph):
         try:
             arrays = arrays_of(data, _mapped)
             blob = data / BLOB
-            arrays["names_utf8"] = np.memmap(blob, np.uint8, "r") if blob.stat().st_size else np.empty(0, np.uint8)
-            arrays["stored_degree_bytes"] = _mapped(data / DEGREES) if (data / DEGREES).exists() else None
-            graph = cls(meta["name"], meta["digest"], meta["direction"], tuple(meta["relations"]), folder=folder, **arrays)
+            arrays["names_utf8"] = np.asarray(np.memmap(blob, np.uint8, "r")) if blob.stat().st_size else np.empty(0, np.uint8)
+            rest: dict[str, Any] = {**arrays, "stored_degree_bytes": _mapped(data / DEGREES) if (data / DEGREES).exists() else None}
+            graph = cls(meta["name"], meta["digest"], meta["direction"], tuple(meta["relations"]), folder=folder, data=data, **rest)
             graph._check_sizes()
         except (OSError, ValueError, EOFError, KeyError, TypeError, IndexError) as error:
             raise StoreError(f"The graph in {folder} is damaged ({error}); build it again.") from None
@@ -102,7 +104,7 @@ class Graph(KnowledgeGraph):
         """The folder of the array files. Raises StoreError for a graph that is not stored."""
         if self.folder is None:
             raise StoreError(f"The graph “{self.name}” is not stored in a folder.")
-        return FilePath(self.heads.filename).parent if isinstance(self.heads, np.memmap) else self.folder
+        return self.data or self.folder
 
     @property
     def n_nodes(self) -> int:
@@ -147,10 +149,10 @@ class Graph(KnowledgeGraph):
     def _first_at_least(self, wanted: bytes) -> int:
         """The first place in the order of names whose name is not below `wanted`."""
         if self.n_nodes > LARGE:
-            from core.graph.spelling import first_in_order
+            from core.graph.bytes.spelling import first_in_order
 
-            names = (self.names_utf8, self.name_offsets, self.name_order)
-            return first_in_order(*map(np.asarray, names), np.frombuffer(wanted, np.uint8))
+            names, offsets, order = map(np.asarray, (self.names_utf8, self.name_offsets, self.name_order))
+            return first_in_order(names, offsets, order, np.frombuffer(wanted, np.uint8))
         low, high = 0, self.n_nodes
         while low < high:
             middle = (low + high) // 2
@@ -163,7 +165,7 @@ class Graph(KnowledgeGraph):
     def degrees(self, nodes: np.ndarray, direction: str = "both") -> np.ndarray:
         """The number of edges at each node, int64; in `both`, a self-loop counts twice."""
         ways = {"out": (self.out_indptr,), "in": (self.in_indptr,), "both": (self.out_indptr, self.in_indptr)}[self.resolve(direction)]
-        return sum(np.asarray(indptr[nodes + 1] - indptr[nodes], np.int64) for indptr in ways)
+        return reduce(np.add, (np.asarray(indptr[nodes + 1] - indptr[nodes], np.int64) for indptr in ways))
 
     def steps_from(self, nodes: np.ndarray, direction: str = "both") -> Steps:
         """Every step from the nodes: those along triples first, node by node as they are given, each by ascending edge."""
@@ -227,11 +229,14 @@ def arrays_of(data: FilePath, load: Callable[[FilePath], np.ndarray]) -> dict[st
 
 
 def _mapped(path: FilePath) -> np.ndarray:
-    """An array by memory map. Of a large one only what is touched is read: reading ahead would make a first question wait."""
+    """An array by memory map. Of a large one only what is touched is read: reading ahead would make a first question wait.
+
+    A plain array over the map: a slice of `np.memmap` itself costs ten times as much.
+    """
     values = np.load(path, mmap_mode="r")
     if values.nbytes > AT_RANDOM:
         values._mmap.madvise(mmap.MADV_RANDOM)
-    return values
+    return np.asarray(values)
 
 
 def read_meta(folder: FilePath) -> dict:

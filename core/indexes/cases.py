@@ -20,14 +20,14 @@ from pathlib import Path
 import numpy as np
 
 from core.errors import StoreError
-from core.graph.chains import Chain, best_chains, nothing
-from core.graph.lookup import names
+from core.graph.algorithms.chains import Chain, best_chains, nothing
+from core.graph.names.lookup import names
 from core.graph.store import Graph
-from core.indexes import own
+from core.indexes import user_cases
 from core.indexes.chains import Tell, fingerprint
 from core.indexes.masking import masked
 from core.indexes.place import free, index_folder, waiting
-from core.meter import spent
+from core.runtime.meter import spent, untold
 from core.types import Question
 
 OWN = "own"  # names a person's own solved questions among the sources
@@ -61,9 +61,13 @@ class Cases:
         rows = [i for i, key in enumerate(other.keys) if key not in set(self.keys)]
         if not rows:
             return self
-        more = [tuple(part[i] for i in rows) for part in (other.keys, other.texts, other.chains, other.fits)]
-        vectors = np.concatenate([self.vectors, other.vectors[rows]]) if len(self) else other.vectors[rows]
-        return Cases(self.keys + more[0], self.texts + more[1], self.chains + more[2], self.fits + more[3], vectors)
+        return Cases(
+            self.keys + tuple(other.keys[i] for i in rows),
+            self.texts + tuple(other.texts[i] for i in rows),
+            self.chains + tuple(other.chains[i] for i in rows),
+            self.fits + tuple(other.fits[i] for i in rows),
+            np.concatenate([self.vectors, other.vectors[rows]]) if len(self) else other.vectors[rows],
+        )
 
     def nearest(self, vector: np.ndarray) -> list[tuple[int, float]]:
         """Every case by (-cosine, place): (place, cosine), cosines that agree to six digits being equal."""
@@ -93,7 +97,7 @@ def cases(
     size: int,
     steps: int,
     direction: str = "graph",
-    progress: Tell = lambda text, share=None: None,
+    progress: Tell = untold,
     check: Callable[[], None] = nothing,
 ) -> Cases:
     """The cases of the named sources, solved first where they are not yet; newly saved ones count at once.
@@ -115,7 +119,7 @@ def cases(
             while len(_held) > HELD:
                 _held.popitem(last=False)
         if OWN in parts:
-            found = found + _solved(graph, encoder, file, own.solved(graph.digest), steps, place[3], progress, check)
+            found = found + _solved(graph, encoder, file, user_cases.solved(graph.digest), steps, place[3], progress, check)
     return found
 
 
@@ -128,7 +132,7 @@ def forget(graph: Graph) -> None:
 
 def coverage(graph: Graph, encoder, source: str, size: int, steps: int) -> tuple[int, int]:
     """How many questions of the sources are solved already, and how many can be: those whose entities and answers the graph has."""
-    asked_for = (*_drawn(tuple(part for part in parts_of(source) if part != OWN), size), *own.solved(graph.digest))
+    asked_for = (*_drawn(tuple(part for part in parts_of(source) if part != OWN), size), *user_cases.solved(graph.digest))
     by_key = {key_of(question): question for question in asked_for if question.answers}
     file, solved = _file(graph, fingerprint(encoder), steps, graph.resolve("graph")), set()
     if file.is_file():
@@ -145,7 +149,7 @@ def parts_of(source: str) -> tuple[str, ...]:
 
 def own_stamp(graph: Graph, source: str) -> str:
     """Changes with the person's own solved questions, where these are among the sources."""
-    return " ".join(key_of(question) for question in own.solved(graph.digest)) if OWN in parts_of(source) else ""
+    return " ".join(key_of(question) for question in user_cases.solved(graph.digest)) if OWN in parts_of(source) else ""
 
 
 def _file(graph: Graph, encoder: str, steps: int, direction: str) -> Path:

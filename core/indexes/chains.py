@@ -16,12 +16,13 @@ from zipfile import BadZipFile
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from core.graph.chains import Chain, nothing
+from core.graph.algorithms.chains import Chain, nothing
+from core.graph.names.head_types import kinds
+from core.graph.names.phrases import chain_text, phrase
+from core.graph.protocol import KnowledgeGraph
 from core.graph.store import Graph
-from core.indexes.kinds import kinds
-from core.indexes.phrases import chain_text, phrase
 from core.indexes.place import free, index_folder, keep, waiting
-from core.meter import spent
+from core.runtime.meter import spent, untold
 
 MOST_CHAINS = 10_000  # about 50 MB
 RARE = 0.002  # share of the nodes reached; a step that fewer can take follows by an accident of names
@@ -33,6 +34,29 @@ Tell = Callable[[str, float | None], None]
 _held: OrderedDict[tuple, ChainIndex] = OrderedDict()
 _guard = threading.Lock()
 _fingerprints: WeakKeyDictionary = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """How alike a question and texts are, token by token: for each text the sum of its tokens' best cosines to a token of the
+    question, how many tokens it has, and for each token of the question the best cosine to a token of the text."""
+
+    sums: np.ndarray  # float64 [n]
+    lengths: np.ndarray  # [n]
+    covered: np.ndarray  # float64 [n, question tokens]
+
+    def f1(self) -> np.ndarray:
+        """float64 [n], in [-1, 1]."""
+        precision, recall = self.sums / np.maximum(self.lengths, 1), self.covered.mean(axis=1)
+        total = precision + recall
+        return np.where(total > 0, 2 * precision * recall / np.where(total > 0, total, 1), total / 2)
+
+    def __getitem__(self, rows: np.ndarray) -> Alike:
+        return Alike(self.sums[rows], self.lengths[rows], self.covered[rows])
+
+    def beside(self, other: Alike) -> Alike:
+        """Two texts said one after the other, row by row."""
+        return Alike(self.sums + other.sums, self.lengths + other.lengths, np.maximum(self.covered, other.covered))
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,18 +94,19 @@ class ChainIndex:
         question, recall the same from the question's tokens to the chain's (as in BERTScore, Zhang et al. 2020). One
         vector for the whole text is a token too, and the score then the cosine.
         """
+        return self.alike(question, places).f1()
+
+    def alike(self, question: np.ndarray, places: Sequence[int] | np.ndarray) -> Alike:
+        """How much of the question, as token vectors, each of these chains says, and the other way round."""
         if not len(places):
-            return np.zeros(0)
+            return Alike(np.zeros(0), np.zeros(0), np.zeros((0, len(question))))
         lengths = np.diff(self.starts)[places]
         rows = np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in places])
         # einsum, unlike a matrix product, adds each row in an order that does not depend on the other rows
         alike = np.einsum("td,qd->tq", self.tokens[rows].astype(np.float32), question.astype(np.float32)).astype(np.float64)
         alike *= self.scales[rows, None]
         cuts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-        precision = np.add.reduceat(alike.max(axis=1), cuts) / lengths
-        recall = np.maximum.reduceat(alike, cuts, axis=0).mean(axis=1)
-        total = precision + recall
-        return np.where(total > 0, 2 * precision * recall / np.where(total > 0, total, 1), total / 2)
+        return Alike(np.add.reduceat(alike.max(axis=1), cuts), lengths, np.maximum.reduceat(alike, cuts, axis=0))
 
 
 def token_vectors(encoder, texts: Sequence[str], check: Callable[[], None] = nothing) -> list[np.ndarray]:
@@ -106,7 +131,7 @@ def fingerprint(encoder) -> str:
 
 @spent("preparation", "Relation chains of the graph")
 def chain_index(
-    graph: Graph, encoder, steps: int, direction: str = "graph", progress: Tell = lambda text, share=None: None, check=nothing
+    graph: Graph, encoder, steps: int, direction: str = "graph", progress: Tell = untold, check=nothing
 ) -> ChainIndex:
     """The graph's chains of at most `steps` steps, encoded first where they are not kept yet.
 
@@ -126,7 +151,7 @@ def chain_index(
     return index
 
 
-def at_hand(graph: Graph, encoder, steps: int, direction: str = "graph") -> bool:
+def at_hand(graph: KnowledgeGraph, encoder, steps: int, direction: str = "graph") -> bool:
     """Whether the graph's chains were encoded before, so that asking for them takes no time."""
     key = (graph.digest, fingerprint(encoder), steps, graph.resolve(direction))
     return key in _held or _file(graph, key).exists()
@@ -148,7 +173,7 @@ def forget(graph: Graph) -> None:
             del _held[key]
 
 
-def _file(graph: Graph, key: tuple) -> Path:
+def _file(graph: KnowledgeGraph, key: tuple) -> Path:
     return index_folder(graph) / f"chains-{key[1]}-{key[2]}-{key[3]}.npz"
 
 
@@ -205,7 +230,7 @@ def possible_chains(has: csr_matrix, steps: int, direction: str, most: int, chec
     again = np.asarray(several.sum(axis=0)).ravel()  # a step back leads on only where there is another node to reach
     total = np.asarray(can.sum(axis=0)).ravel()
     allowed = (total > 0) & ((direction == "both") | (np.arange(has.shape[1]) % 2 == (direction == "in")))
-    level = {(code,): float(total[code]) for code in np.flatnonzero(allowed).tolist()}
+    level: dict[Chain, float] = {(code,): float(total[code]) for code in np.flatnonzero(allowed).tolist()}
     kept, found = _commonest(level, most), len(level)
     level = {chain: level[chain] for chain in kept}
     for _ in range(1, steps):

@@ -12,15 +12,16 @@ from typing import Literal
 
 import numpy as np
 
-from core.cluster import Lost, Workers
 from core.errors import HopscopeError, StoreError
 from core.graph.store import Graph
 from core.indexes.place import keep
+from core.runtime.cluster import Lost, Workers
 
 Of = Literal["nodes", "triples"]
 Tell = Callable[[str, float | None], None]
 Texts = tuple[int, list[str]]  # a block's number, and what of it is to be encoded
-Encode = Callable[[Iterable[Texts]], Generator[tuple[int, np.ndarray], None, None]]
+Vectors = Generator[tuple[int, np.ndarray], None, None]  # of a block of that number
+Encode = Callable[[Iterable[Texts]], Vectors]
 BLOCK = 1024  # texts; what a kill costs at most
 KEYS, DONE = "keys.npy", "index.json"
 EARLIER = 4  # earlier contents of a graph that are looked through
@@ -32,7 +33,7 @@ def count(graph: Graph, of: Of) -> int:
     return graph.n_nodes if of == "nodes" else graph.n_edges
 
 
-def texts(graph: Graph, of: Of, items: Sequence[int] | range) -> list[str]:
+def texts(graph: Graph, of: Of, items: Sequence[int] | np.ndarray) -> list[str]:
     """What is encoded: the names of nodes, or triples as `A -> r -> B` (LEGO-GraphRAG's words for them)."""
     return graph.names(items) if of == "nodes" else graph.triple_texts(np.asarray(items, np.int64))
 
@@ -40,7 +41,7 @@ def texts(graph: Graph, of: Of, items: Sequence[int] | range) -> list[str]:
 def here(encoder, check: Callable[[], None] | None = None) -> Encode:
     """Encodes in this process, one block after the other."""
 
-    def encode(blocks: Iterable[Texts]) -> Iterator[tuple[int, np.ndarray]]:
+    def encode(blocks: Iterable[Texts]) -> Vectors:
         for number, wanted in blocks:
             yield number, encoder.encode(wanted, check) if wanted else NONE
 
@@ -50,7 +51,7 @@ def here(encoder, check: Callable[[], None] | None = None) -> Encode:
 def spread(workers: Workers, encoder: str, check: Callable[[], None]) -> Encode:
     """Encodes over worker processes, each with the encoder of that name. Raises HopscopeError where one dies again and again."""
 
-    def encode(blocks: Iterable[Texts]) -> Iterator[tuple[int, np.ndarray]]:
+    def encode(blocks: Iterable[Texts]) -> Vectors:
         for (number, _), vectors in workers.each(partial(_encoded, encoder), blocks, check):
             if isinstance(vectors, Lost):
                 raise HopscopeError(vectors.error)
@@ -123,7 +124,7 @@ class Blocks:
         with closing(encode(wanted())) as found:
             for done, (number, vectors) in enumerate(found, 1):
                 block = earlier.filled(waiting.pop(number), vectors)
-                keep(block_file(self.folder, number), lambda stream, block=block: np.save(stream, block))
+                keep(block_file(self.folder, number), partial(np.save, arr=block))
                 self.encoded, self.reused = self.encoded + len(vectors), self.reused + len(block) - len(vectors)
                 share, total = 1 - (len(missing) - done) / len(self), count(self.graph, self.of)
                 progress(f"Encoding {self.of}: {round(share * total):,} of {total:,}", share)

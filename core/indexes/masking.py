@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from core.graph.lookup import names
+from core.graph.names.lookup import names
+from core.graph.names.phrases import PLACEHOLDER
 from core.graph.store import Graph
-from core.indexes.phrases import PLACEHOLDER
 
 
 def masked(graph: Graph, text: str, seeds: Sequence[int]) -> str:

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import IO
 
 from core.errors import StoreError
-from core.graph.store import Graph
-from core.home import home
-from core.meter import spent
+from core.graph.protocol import KnowledgeGraph
+from core.io.home import home
+from core.runtime.meter import spent
 
 NAMED = 16  # letters of the digest in a folder's name
 AT_WORK = "building"  # beside its lock file, in a folder that is made bit by bit
 
 
-def index_folder(graph: Graph) -> Path:
+def index_folder(graph: KnowledgeGraph) -> Path:
     """The folder for indexes of this graph's content: beside its store, else in the person's folder. Raises StoreError."""
     beside = graph.folder / "indexes" if graph.folder is not None and os.access(graph.folder, os.W_OK) else home() / "indexes"
     folder = beside / graph.digest[:NAMED]
@@ -31,7 +31,7 @@ def index_folder(graph: Graph) -> Path:
     return folder
 
 
-def keep(file: Path, write: Callable[[IO[bytes]], None]) -> None:
+def keep(file: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Write a file beside its place, make it durable, and put it there in one step. Raises StoreError."""
     try:
         handle, aside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")

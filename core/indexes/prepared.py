@@ -13,11 +13,11 @@ from stat import S_ISDIR
 
 from core.errors import StoreError
 from core.graph.store import Graph
-from core.indexes import own
+from core.indexes import user_cases
 from core.indexes.place import NAMED, being_made, index_folder
 from core.indexes.table import KINDS, Kind
-from core.jobs import Job, Jobs
-from core.spans import with_time_left
+from core.io.durations import with_time_left
+from core.runtime.jobs import Job, Jobs
 
 READY, PARTLY, OTHER, ABSENT, DAMAGED = "ready", "partly there", "for another setting", "not built", "damaged"
 SETTLED = 600.0  # seconds after which a file that was never put in place is one that a killed process left
@@ -90,7 +90,7 @@ def stamp(graph: Graph, models) -> tuple:
     folder = index_folder(graph)
     entries = [(path.name, *_weight(path)) for path in sorted(folder.iterdir())]
     beside = sorted(path.name for path in folder.parent.iterdir())
-    return graph.digest, tuple(entries), tuple(beside), models.signature(), tuple(own.solved(graph.digest))
+    return graph.digest, tuple(entries), tuple(beside), models.signature(), tuple(user_cases.solved(graph.digest))
 
 
 def _prepared(graph: Graph, models, kind: Kind, entries: Sequence[Path]) -> Prepared:
@@ -137,6 +137,7 @@ def start(jobs: Jobs, graph: Graph, kind: Kind, models, anew: bool = False) -> J
         if anew and kind.adds:
             _remove(graph, kind)
         job.tell("Beginning", None)
+        assert kind.build is not None  # what comes by itself is never asked for
         kind.build(graph, models, with_time_left(job.tell), job.check)
 
     return jobs.start(key(graph, kind), lambda: Job(key(graph, kind), work), again=True)

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from core.errors import StoreError
+from core.graph.algorithms.leiden import Communities
 from core.graph.store import Graph
-from core.indexes.communities import Communities
 from core.indexes.place import index_folder
 from core.models.base import Chat, Messages
 from core.prompts import prompts
@@ -116,7 +116,8 @@ def report_prompt(graph: Graph, members: np.ndarray) -> Messages:
     Facts between two members come before those that lead outside, and within each those of the best connected entities
     first, by (-degrees of both ends, edge id).
     """
-    facts, room = [], FACTS_TOKENS * CHARACTERS_A_TOKEN
+    facts: list[str] = []
+    room = FACTS_TOKENS * CHARACTERS_A_TOKEN
     for edge in _edges(graph, members):
         text = " ".join(graph.triple_text(edge).split())
         room -= len(text) + 1

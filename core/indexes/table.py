@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from core.graph.ppr.partition import CLUSTER
+from core.graph.algorithms.leiden import CLUSTER, too_large
 from core.graph.store import Graph
 from core.indexes import cases as memory
-from core.indexes import chains, communities, own, vectors
+from core.indexes import chains, communities, user_cases, vectors
 from core.indexes.reports import Reports
-from core.spans import span
+from core.io.durations import span
 
 STEPS = 3  # of the operators Chain ranking and Case memory, where nobody changes it
 SOLVED = 1000  # questions of each set
@@ -89,7 +89,7 @@ def _solved(graph: Graph, models) -> tuple[int, int]:
 
 def _to_solve(graph: Graph) -> int:
     """How many questions are solved, at most; looks at none of them."""
-    return SOLVED * (len(memory.parts_of(_sources(graph))) - 1) + len(own.solved(graph.digest))
+    return SOLVED * (len(memory.parts_of(_sources(graph))) - 1) + len(user_cases.solved(graph.digest))
 
 
 def _sources(graph: Graph) -> str:
@@ -102,7 +102,7 @@ def _sources(graph: Graph) -> str:
 
 
 def _nothing_solved(graph: Graph) -> str:
-    if _sources(graph) != memory.OWN or own.solved(graph.digest):
+    if _sources(graph) != memory.OWN or user_cases.solved(graph.digest):
         return ""
     return (
         "No question set of this graph is meant to be learnt from. Save a comparison whose answers are known, "
@@ -177,7 +177,7 @@ KINDS = {
             lambda graph, models: f"communities-{communities.MAX_SIZE}.npy",
             lambda graph, models, tell, check: communities.prepare(graph, communities.MAX_SIZE, tell, check),
             lambda graph, models: graph.n_nodes * SECONDS_A_NODE,
-            lacks=communities.too_large,
+            lacks=too_large,
         ),
         Kind(
             "clusters",
@@ -189,7 +189,7 @@ KINDS = {
             lambda graph, models: f"communities-{CLUSTER}.npy",
             lambda graph, models, tell, check: communities.prepare(graph, CLUSTER, tell, check),
             lambda graph, models: graph.n_nodes * SECONDS_A_NODE,
-            lacks=communities.too_large,
+            lacks=too_large,
         ),
         Kind(
             "reports",
@@ -206,7 +206,7 @@ KINDS = {
             models=("answer",),
             parts="communities have a report",
             coverage=_written,
-            lacks=communities.too_large,
+            lacks=too_large,
         ),
         Kind(
             "chains",

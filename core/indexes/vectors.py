@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from core.errors import BadInput, StoreError
+from core.graph.storage.write import locked
 from core.graph.store import Graph
-from core.graph.write import locked
 from core.indexes import encoded
 from core.indexes.chains import fingerprint
 from core.indexes.encoded import DONE, Blocks, Encode, Of, Tell, count, here, texts
 from core.indexes.place import AT_WORK, free, index_folder, keep, waiting
-from core.meter import spent
-from core.spans import span
+from core.io.durations import span
+from core.runtime.meter import spent
 
 VERSION, HELD = 1, 4
 FLAT_UP_TO = 200_000  # vectors that are all looked at: 20 ms and 0.3 GB
@@ -228,4 +228,4 @@ def _tuned(index):
 def _write(index, stream) -> None:
     import faiss
 
-    faiss.write_index(index, faiss.PyCallbackIOWriter(stream.write))
+    faiss.write_index(index, faiss.PyCallbackIOWriter(stream.write))  # type: ignore[attr-defined]  # not in its stubs

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput, BadParameter, nearest, shorten
-from core.home import home
+from core.io.home import home
 from core.operators.base import STAGES, Line, Operator, make, values
 from core.operators.branch import Branch
 from core.operators.text import operator_class, parse_line
@@ -64,12 +64,17 @@ def catalogue() -> dict[str, Instance]:
     """Every instance by id: the published ones in the papers' order, those with a base after it, then the person's own, then the
     retrievers that they declared. Rows of theirs that cannot be used are left out; `faults` tells of them. Raises BadParameter.
     """
+    found = published()
+    found |= {key: instance for key, instance in _own()[0].items() if key not in found}
+    return found | _retrievers()
+
+
+def published() -> dict[str, Instance]:
+    """The instances that ship with Hopscope by id, in the papers' order, those with a base after it. Raises BadParameter."""
     found: dict[str, Instance] = {}
     for file in sorted(FOLDER.glob("*.toml"), key=lambda file: (file.stem in LAST, file.stem)):
         found |= read(file)
-    found = _beside(found)
-    found |= {key: instance for key, instance in _own()[0].items() if key not in found}
-    return found | _retrievers()
+    return _beside(found)
 
 
 def faults() -> tuple[str, ...]:
@@ -105,8 +110,8 @@ def _own_read(file: Path, changed: int, size: int) -> tuple[dict[str, Instance],
 
 def _retrievers() -> dict[str, Instance]:
     """An instance for each retriever that the person declared: its paths, read by the language model as those of the papers are."""
-    from core.operators.external import OwnRetriever
     from core.operators.generate import Answer
+    from core.operators.retrieve.external import OwnRetriever
     from core.retrievers.declared import declared
 
     return {

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
+from core.errors import ModelUnavailable
 from core.types import Usage
 
-Messages = Sequence[dict[str, str]]
+Messages = Sequence[Mapping[str, str]]
 
 
 class Encoder(Protocol):
@@ -103,6 +104,28 @@ class Chat(Protocol):
         ...
 
 
+class NoModels:
+    """In the place of models where none is asked."""
+
+    def chooser(self, expression: str) -> Chooser:
+        raise ModelUnavailable("No model is here.")
+
+    def encoder(self, name: str = "encoder") -> Encoder:
+        raise ModelUnavailable("No model is here.")
+
+    def chat(self, role: str = "answer") -> Chat:
+        raise ModelUnavailable("No model is here.")
+
+    def signature(self, name: str | None = None) -> str:
+        return "none"
+
+    def is_chat(self, name: str) -> bool:
+        return False
+
+    def title(self, name: str) -> str:
+        return name
+
+
 class Models(Protocol):
     """Where operators get models by name or role. `core.models.registry.Registry` is the real one."""
 
@@ -111,6 +134,8 @@ class Models(Protocol):
     def encoder(self, name: str = "encoder") -> Encoder: ...
 
     def chat(self, role: str = "answer") -> Chat: ...
+
+    def is_chat(self, name: str) -> bool: ...
 
     def signature(self, name: str | None = None) -> str: ...
 

@@ -114,7 +114,8 @@ class Rounds:
         if len(texts) <= self.window:
             return self.chooser.choose(task, texts, k)
         union: list[int] = []
-        usage, notes = Usage(), ()
+        usage = Usage()
+        notes: tuple[str, ...] = ()
         for start in range(0, len(texts), self.window):
             picked = self.chooser.choose(task, texts[start : start + self.window], k)
             union += [start + i for i in picked.positions]
@@ -179,10 +180,9 @@ def _read(tree: ast.expr, shown: str) -> str | Call:
 
 def _part(kind: str, node: ast.expr, shown: str, name: str) -> str | int | Call:
     """One argument of a combinator: a number for `n`, else a chooser."""
-    number = isinstance(node, ast.Constant) and isinstance(node.value, int)
     if kind != "n":
         return _read(node, shown)
-    if not number or node.value < 1:
+    if not (isinstance(node, ast.Constant) and isinstance(node.value, int)) or node.value < 1:
         raise BadParameter(f"“{shown}”: n of {name} must be a whole number of at least 1.")
     return node.value
 
@@ -206,27 +206,32 @@ def build(expression: str, chooser: Callable[[str], Chooser], scorer: Callable[[
     return _build(parse(expression), chooser, scorer)
 
 
-def _build(part: str | Call, chooser: Callable[[str], Chooser], scorer: Callable[[str], Scorer]) -> Chooser:
+def _build(part: str | int | Call, chooser: Callable[[str], Chooser], scorer: Callable[[str], Scorer]) -> Chooser:
     if isinstance(part, str):
         return chooser(part)
+    assert isinstance(part, Call)  # parsing puts numbers only where they belong
     first, second = part.parts[0], part.parts[1]
     if part.name == "prefilter":
-        return Prefilter(_simple(first, part, scorer), _build(second, chooser, scorer), part.parts[2])
+        return Prefilter(_simple(first, part, scorer), _build(second, chooser, scorer), _number(part.parts[2]))
     if part.name == "rounds":
-        return Rounds(_build(first, chooser, scorer), second)
+        return Rounds(_build(first, chooser, scorer), _number(second))
     kind = Rescore if part.name == "rescore" else Supplement
     return kind(_build(first, chooser, scorer), _simple(second, part, scorer))
 
 
-def _simple(part: str | Call, outer: Call, scorer: Callable[[str], Scorer]) -> Scorer:
+def _number(part: str | int | Call) -> int:
+    assert isinstance(part, int)  # parsing puts nothing else there
+    return part
+
+
+def _simple(part: str | int | Call, outer: Call, scorer: Callable[[str], Scorer]) -> Scorer:
     """A scorer where a combinator needs one: a plain name."""
+    assert not isinstance(part, int)  # parsing puts none there
     if not isinstance(part, str):
         raise BadParameter(f"{outer.name} needs a scorer's name in that place, such as encoder, not {part.name}(...).")
     return scorer(part)
 
 
-def uses_chat(expression: str) -> bool:
-    """Whether a language model is asked where this expression chooses. Raises BadParameter, also for unknown names."""
-    from core.models.registry import shared
-
-    return any(shared().is_chat(name) for name in names(expression))
+def uses_chat(expression: str, is_chat: Callable[[str], bool]) -> bool:
+    """Whether a language model is asked where this expression chooses, with what tells whether a name means one. Raises BadParameter."""
+    return any(is_chat(name) for name in names(expression))

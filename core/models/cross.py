@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from core.errors import ModelFailed, ModelUnavailable, shorten
-from core.meter import Advance, spent
 from core.models.base import Task
+from core.models.chat.turns import Turn, in_turn
 from core.models.scorers import Scoring, counted
-from core.models.turns import Turn, in_turn
+from core.runtime.meter import Advance, spent
 
 
 def device() -> str:

@@ -6,13 +6,13 @@ import dataclasses
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from core.errors import BadParameter, nearest
-from core.home import ROOT, home
+from core.io.home import ROOT, home
 
 SHIPPED = ROOT / "models.toml"
 ROLES = {"answer": "chat", "choose": "chat", "judge": "chat", "encoder": "encoder", "reranker": "scorer"}
@@ -156,12 +156,64 @@ def own_file() -> Path:
     return home() / "models.toml"
 
 
-def read(path: Path, own: bool = False) -> tuple[dict[str, Row], dict[str, str]]:
-    """The rows and roles of one file, checked; empty where it does not exist. Raises BadParameter."""
-    if not path.exists():
-        return {}, {}
+@dataclass(frozen=True)
+class Declared:
+    """What is declared: rows and the model of each role by name, and a sentence for each entry that cannot be used."""
+
+    rows: dict[str, Row]
+    roles: dict[str, str]
+    faults: tuple[str, ...] = ()
+
+
+def shipped() -> Declared:
+    """What ships with Hopscope. Raises BadParameter for the first entry that cannot be used."""
+    found = _checked(SHIPPED, {}, own=False)
+    if found.faults:
+        raise BadParameter(found.faults[0])
+    return found
+
+
+def merged() -> Declared:
+    """What ships with a person's own on top; an entry of theirs that cannot be used costs itself alone."""
+    base = shipped()
+    own = _checked(own_file(), base.rows, own=True)
+    return Declared(base.rows | own.rows, base.roles | own.roles, own.faults)
+
+
+def _checked(path: Path, known: Mapping[str, Row], own: bool) -> Declared:
+    """The rows and roles of one file, its roles among these rows and the `known` ones; none where it does not exist."""
     try:
-        table = tomllib.loads(path.read_text("utf-8"))
+        models, roles = _tables(path)
+    except BadParameter as error:
+        return Declared({}, {}, (str(error),))
+    rows: dict[str, Row] = {}
+    fit: dict[str, str] = {}
+    faults: list[str] = []
+
+    def tried(entry: Callable[[str, Any], None], key: str, value: Any) -> None:
+        try:
+            entry(key, value)
+        except BadParameter as error:
+            faults.append(str(error))
+
+    def model(name: str, values: Any) -> None:
+        rows[name] = row(name, values, str(path), own)
+
+    def serves(role: str, name: Any) -> None:
+        check_role(role, name, {**known, **rows}, str(path))
+        fit[role] = name
+
+    for name, values in models.items():
+        tried(model, name, values)
+    for role, name in roles.items():
+        tried(serves, role, name)
+    return Declared(rows, fit, tuple(faults))
+
+
+def _tables(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The tables [model.NAME] and [roles] of a file as they stand there, empty where it does not exist. Raises BadParameter."""
+    try:
+        table = tomllib.loads(path.read_text("utf-8")) if path.exists() else {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadParameter(f"{path} is not valid TOML: {error}.") from error
     for key in table:
@@ -170,11 +222,7 @@ def read(path: Path, own: bool = False) -> tuple[dict[str, Row], dict[str, str]]
     models, roles = table.get("model", {}), table.get("roles", {})
     if not isinstance(models, dict) or not isinstance(roles, dict):
         raise BadParameter(f"{path}: [roles] and [model.NAME] must be tables.")
-    rows = {name: row(name, values, str(path), own) for name, values in models.items()}
-    for role in roles:
-        if role not in ROLES:
-            raise BadParameter(f'{path}: [roles] has unknown key "{role}".{nearest(role, tuple(ROLES))}')
-    return rows, dict(roles)
+    return models, roles
 
 
 def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> Row:
@@ -209,26 +257,16 @@ def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> 
 
 def _typed(label: str, key: str, value: Any, kind: str) -> Any:
     """`value` as `kind` (str, int or float), or BadParameter."""
-    fits = {"str": str, "int": int, "float": (int, float)}[kind]
-    if isinstance(value, bool) or not isinstance(value, fits):
+    fits: dict[str, tuple[type[Any], ...]] = {"str": (str,), "int": (int,), "float": (int, float)}
+    if isinstance(value, bool) or not isinstance(value, fits[kind]):
         raise BadParameter(f'{label}: "{key}" must be {"text" if kind == "str" else "a number"}, not {value!r}.')
     return float(value) if kind == "float" else value
-
-
-def merged() -> tuple[dict[str, Row], dict[str, str]]:
-    """Shipped rows and roles with a person's on top, roles checked. Raises BadParameter."""
-    rows, roles = read(SHIPPED)
-    own_rows, own_roles = read(own_file(), own=True)
-    rows |= own_rows
-    for role, name in own_roles.items():
-        check_role(role, name, rows, str(own_file()))
-    return rows, roles | own_roles
 
 
 def check_role(role: str, name: Any, rows: Mapping[str, Row], where: str) -> None:
     """Raise BadParameter unless `name` is a declared model fit for `role`."""
     if role not in ROLES:
-        raise BadParameter(f'{where}: unknown role "{role}".{nearest(role, tuple(ROLES))}')
+        raise BadParameter(f'{where}: [roles] has unknown key "{role}".{nearest(role, tuple(ROLES))}')
     fit = tuple(r.name for r in rows.values() if r.kind == ROLES[role] or (ROLES[role] == "scorer" and r.kind != "chat"))
     if name not in fit:
         raise BadParameter(f'{where}: [roles] {role} = "{name}" is not a declared model fit for it.{nearest(str(name), fit)}')
@@ -236,31 +274,15 @@ def check_role(role: str, name: Any, rows: Mapping[str, Row], where: str) -> Non
 
 def save(rows: Mapping[str, Mapping[str, Any]], roles: Mapping[str, str]) -> None:
     """Write a person's file anew, atomically: `rows` are the raw tables by name."""
-    lines = ["# Your own models and roles, written by Hopscope's Models page.", ""]
-    if roles:
-        lines += ["[roles]", *(f"{key} = {_toml(value)}" for key, value in roles.items()), ""]
-    for name, values in rows.items():
-        lines += [f"[model.{_toml(name)}]", *(f"{key} = {_toml(value)}" for key, value in values.items()), ""]
+    import tomli_w
+
+    tables = ({"roles": dict(roles)} if roles else {}) | {"model": {name: dict(values) for name, values in rows.items()}}
     target = own_file()
     partial = target.with_name(f"{target.name}.{os.getpid()}.part")
-    partial.write_text("\n".join(lines), "utf-8")
+    partial.write_text(f"# Your own models and roles, written by Hopscope's Models page.\n\n{tomli_w.dumps(tables)}", "utf-8")
     partial.replace(target)
 
 
 def raw_own() -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
-    """A person's file as plain tables, for `save` after a change."""
-    if not own_file().exists():
-        return {}, {}
-    read(own_file())
-    table = tomllib.loads(own_file().read_text("utf-8"))
-    return table.get("model", {}), table.get("roles", {})
-
-
-def _toml(value: Any) -> str:
-    """One TOML value: text, number or truth value."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    escaped = "".join(c if c >= " " and c not in '"\\\x7f' else f"\\u{ord(c):04x}" for c in str(value))
-    return f'"{escaped}"'
+    """A person's file as plain tables, entries that cannot be used included, for `save` after a change. Raises BadParameter."""
+    return _tables(own_file())

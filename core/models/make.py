@@ -10,11 +10,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.home import models_folder
+from core.io.home import models_folder
 from core.models.declared import Row
 
 if TYPE_CHECKING:
     from core.models.base import Encoder
+    from core.models.scorers import TokenEncoder
 
 TRAINING = "training.json"  # what a folder of weights trained here tells of them
 
@@ -76,9 +77,8 @@ def missing(row: Row, rows: Mapping[str, Row]) -> str:
             return f"{row.name} needs the llama.cpp engine; get it with: pip install xllamacpp"
         if not weights_file(row).exists():
             if settings.hub or settings.packages:
-                return (
-                    f"{row.name} is not on this computer yet; fetch it on the Models page, or with: python -m core.models.fetch {row.name}"
-                )
+                by_hand = f"python -m core models --fetch {row.name}"
+                return f"{row.name} is not on this computer yet; fetch it on the Models page, or with: {by_hand}"
             return f"{row.name}: the file {weights_file(row)} does not exist."
     if backend == "llama-embeddings":
         inner = rows.get(settings.chat)
@@ -92,7 +92,7 @@ def missing(row: Row, rows: Mapping[str, Row]) -> str:
     if backend == "vllm":
         if settings.get and not weights_folder(settings.weights).is_dir():
             return _not_made(row, settings.weights)
-        from core.models.chat_vllm import unavailable
+        from core.models.chat.vllm import unavailable
 
         why = unavailable()
         return f"{row.name} cannot run here. {why}" if why else ""
@@ -131,12 +131,12 @@ def make(row: Row, encoder: Callable[[str], Encoder]) -> Any:
 
 
 def _minilm(row: Row, encoder: Callable[[str], Encoder]) -> Any:
-    from core.models.encoder import Encoder, package_folder
+    from core.models.encoders.minilm import Encoder, package_folder
 
     return Encoder(weights_folder(row.settings.folder) if row.settings.folder else package_folder(row.settings.package))
 
 
-def _late(row: Row, encoder: Callable[[str], Encoder]) -> Any:
+def _late(row: Row, encoder: Callable[[str], TokenEncoder]) -> Any:
     from core.models.scorers import LateInteraction
 
     return LateInteraction(encoder(row.settings.encoder))
@@ -159,26 +159,26 @@ def _cross(row: Row, encoder: Callable[[str], Encoder]) -> Any:
 
 
 def _llama(row: Row, encoder: Callable[[str], Encoder]) -> Any:
-    from core.models.chat_llama import LlamaChat
+    from core.models.chat.llama import LlamaChat
 
     return LlamaChat(weights_file(row), row.name, row.settings.context)
 
 
 def _llama_embeddings(row: Row, encoder: Callable[[str], Encoder]) -> Any:
     from core.models.declared import merged
-    from core.models.encoder_llama import LlamaEncoder
+    from core.models.encoders.llama import LlamaEncoder
 
-    return LlamaEncoder(weights_file(merged()[0][row.settings.chat]), row.name, row.settings.context)
+    return LlamaEncoder(weights_file(merged().rows[row.settings.chat]), row.name, row.settings.context)
 
 
 def _openai(row: Row, encoder: Callable[[str], Encoder]) -> Any:
-    from core.models.chat_openai import OpenAIChat
+    from core.models.chat.openai import OpenAIChat
 
     return OpenAIChat(row.settings.url, row.settings.model, row.name, row.settings.key_variable, row.settings.context, row.settings.timeout)
 
 
 def _vllm(row: Row, encoder: Callable[[str], Encoder]) -> Any:
-    from core.models.chat_vllm import VLLMChat
+    from core.models.chat.vllm import VLLMChat
 
     weights = str(weights_folder(row.settings.weights)) if row.settings.get else row.settings.weights
     return VLLMChat(weights, row.name, row.settings.context, row.settings.gpu_share, row.settings.cards)

@@ -51,12 +51,14 @@ class Registry:
         self._stamps: dict[str, str] = {}  # of the weights that each model was made with
         self._rows: dict[str, Row] = {}
         self._roles: dict[str, str] = {}
+        self._faults: tuple[str, ...] = ()
         self.reload()
 
     def reload(self) -> None:
-        """Read models.toml anew, shipped and own; models whose row changed are made anew. Raises BadParameter."""
+        """Read models.toml anew, shipped and own; models whose row changed are made anew."""
         with self._lock:
-            rows, roles = declared.merged()
+            found = declared.merged()
+            rows, roles, self._faults = found.rows, found.roles, found.faults
             changed = {name for name in {*rows, *self._rows} if rows.get(name) != self._rows.get(name)}
             leans = lambda settings: {getattr(settings, "encoder", None), getattr(settings, "chat", None)}
             stale = [n for n in self._made if n in changed or leans(self._rows[n].settings) & changed]
@@ -64,6 +66,10 @@ class Registry:
             self._rows, self._roles = rows, roles
         for made in dropped:
             _close(made)
+
+    def faults(self) -> tuple[str, ...]:
+        """A sentence for each entry of the person's models.toml that cannot be used; it costs itself alone."""
+        return self._faults
 
     @property
     def roles(self) -> dict[str, str]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 import numpy as np
 
 from core.errors import BadParameter
-from core.meter import Advance, spent
 from core.models.base import Choice, Encoder, Task
+from core.runtime.meter import Advance, spent
 from core.types import Usage
 
 WORD = re.compile(r"[^\W_]+")
@@ -35,6 +35,24 @@ PLURAL = {"relation": "relations", "triple": "triples", "node": "entities", "pat
 def counted(number: int, unit: str) -> str:
     """So many of a kind of candidates: `960 paths`, `1 path`."""
     return f"{number:,} {PLURAL.get(unit, 'texts')}" if number != 1 else f"1 {'entity' if unit == 'node' else unit}"
+
+
+class TellingEncoder(Encoder, Protocol):
+    """An encoder that tells of the vectors as they come."""
+
+    def encode(
+        self,
+        texts: Sequence[str],
+        check: Callable[[], None] | None = None,
+        heard: Callable[[list[str], np.ndarray], None] | None = None,
+    ) -> np.ndarray:
+        """As `Encoder.encode`; `heard` is given texts with their vectors."""
+        ...
+
+
+def tells(encoder: Encoder) -> TypeGuard[TellingEncoder]:
+    """Whether an encoder says of itself that it tells of vectors as they come."""
+    return getattr(encoder, "heard", False)
 
 
 class TokenEncoder(Protocol):
@@ -73,10 +91,11 @@ class EncoderScorer(Scoring):
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         if not len(texts):
             return np.zeros(0)
-        query = self.encoder.encode([task.query], task.check)[0].astype(np.float64)
+        encoder = self.encoder
+        query = encoder.encode([task.query], task.check)[0].astype(np.float64)
         cosines = lambda vectors: np.einsum("nd,d->n", vectors.astype(np.float64), query)  # each row apart, unlike a matrix product
-        if not getattr(self.encoder, "heard", False):
-            return cosines(self.encoder.encode(texts, task.check))
+        if not tells(encoder):
+            return cosines(encoder.encode(texts, task.check))
         advance, done, best = Advance(f"Ranking {counted(len(texts), task.unit)}", len(set(texts))), 0, (-np.inf, "")
 
         def heard(rows: list[str], vectors: np.ndarray) -> None:
@@ -86,7 +105,7 @@ class EncoderScorer(Scoring):
             best = max(best, (float(scores[top]), rows[top]), key=lambda pair: pair[0])
             advance(done, best[1])
 
-        return cosines(self.encoder.encode(texts, task.check, heard))
+        return cosines(encoder.encode(texts, task.check, heard))
 
 
 class BM25(Scoring):

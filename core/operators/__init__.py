@@ -1,20 +1,22 @@
 """One module a stage; each operator is a small frozen dataclass."""
 
-from core.operators.beam import BeamSearch
-from core.operators.cases import CaseMemory, PredictHops
-from core.operators.chains import ChainRanking
 from core.operators.decoded import DecodedPaths
-from core.operators.external import OwnRetriever
 from core.operators.extract import EgoNetwork, PersonalizedPageRank, RandomWalks
 from core.operators.filter import FilterSubgraph
 from core.operators.generate import Answer
-from core.operators.paths import ShortestPaths, SimplePaths
-from core.operators.plans import RelationPlans
 from core.operators.read import GraphReader
 from core.operators.refine import RandomSelect, Rank
-from core.operators.reports import CommunityReports
-from core.operators.tog import ThinkOnGraph
-from core.operators.tree import TreePaths
+from core.operators.retrieve.beam import BeamSearch
+from core.operators.retrieve.cases import CaseMemory, PredictHops
+from core.operators.retrieve.chains import ChainRanking
+from core.operators.retrieve.external import OwnRetriever
+from core.operators.retrieve.meeting import ChainIntersection
+from core.operators.retrieve.paths import ShortestPaths, SimplePaths
+from core.operators.retrieve.plans import RelationPlans
+from core.operators.retrieve.reports import CommunityReports
+from core.operators.retrieve.tog import ThinkOnGraph
+from core.operators.retrieve.tree import TreePaths
+from core.operators.retrieve.votes import ChainVotes
 from core.operators.vectors import VectorSearch
 
 OPERATORS = {
@@ -31,6 +33,8 @@ OPERATORS = {
         BeamSearch,
         TreePaths,
         ChainRanking,
+        ChainIntersection,
+        ChainVotes,
         CaseMemory,
         ThinkOnGraph,
         RelationPlans,

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from core.errors import BadParameter, nearest
-from core.meter import HowFar, Meter, metered
 from core.models.base import Choice, Models
 from core.models.combine import parse
+from core.runtime.meter import HowFar, Meter, metered, untold
 from core.types import Frame, Ranking, State, Step, Usage
 
 MOST_TEXTS = 200_000  # that a model is given at once; far above any subgraph of usual size
@@ -51,7 +51,7 @@ class Parameter:
     """One parameter of an operator, as forms, checks and documentation need it."""
 
     name: str
-    type: type
+    type: type[Any]
     default: Any
     label: str
     help: str
@@ -94,7 +94,7 @@ class Context:
     models: Models
     seed: int = 0
     check: Callable[[], None] = lambda: None
-    progress: Callable[[str, float | None], None] = lambda text, fraction=None: None
+    progress: Callable[[str, float | None], None] = untold
     on_text: Callable[[str], None] = lambda text: None
     answering: bool = True
     far: Callable[[HowFar], None] = lambda far: None
@@ -114,6 +114,7 @@ class Operator:
     `reads` and `writes` name fields of `State`; a line in which nobody wrote what is read is refused.
     """
 
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]  # as subclasses are dataclasses
     stage: ClassVar[str]
     title: ClassVar[str]  # a few words for a person
     reads: ClassVar[tuple[str, ...]] = ()

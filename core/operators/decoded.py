@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from core.errors import shorten
 from core.operators.base import Context, Operator, Recorder, param
 from core.prompts import filled, prompts
-from core.types import Ranking, State, Usage
+from core.types import Path, Ranking, State, Usage
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,12 +33,13 @@ class DecodedPaths(Operator):
     role: str = param("choose", "Language model", "The role or name of the chat model that writes.", chat=True)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        assert state.paths is not None  # a line is refused where nothing wrote what is read
         first = state.paths.items[: self.limit]
         of = {" ".join(text.split()): path for text, path in reversed(list(zip(ctx.graph.texts(first), first)))}
         left = dict(sorted(of.items()))
         if len(state.paths) > self.limit:
             recorder.notes.append(f"The trie holds the first {self.limit:,} of {len(state.paths):,} paths.")
-        written = []
+        written: list[Path] = []
         while left and len(written) < self.keep:
             ctx.progress(f"Writing path {len(written) + 1} of {self.keep}", len(written) / self.keep)
             text, said = self._write(state, ctx, recorder, list(left))

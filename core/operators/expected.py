@@ -13,10 +13,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from core.graph.linking import relation_stems, stem, tells
+from core.graph.names.linking import relation_stems, stem, tells
+from core.graph.names.phrases import doer, phrase
+from core.graph.names.word_index import words_of
 from core.graph.protocol import KnowledgeGraph
-from core.graph.wordindex import words_of
-from core.indexes.phrases import doer, phrase
 from core.types import Path
 
 PERSON, TIME, NUMBER, THING = "person", "time", "number", "thing"
@@ -62,7 +62,22 @@ def expected(graph: KnowledgeGraph, question: str, names: Iterable[str] = ()) ->
 
 
 def _thing(graph: KnowledgeGraph, after: Sequence[str]) -> Expected:
-    """What “what” or “which” asks for, by the words after it."""
+    """What “what” or “which” asks for, by the words after it.
+
+    A thing is told only where relations are few and plain, as in WikiMovies: in a graph of typed names, as Freebase is, a word such as
+    “country” is in many relations, and each has its way back.
+    """
+    told = _plainly(graph, after)
+    return Expected() if told.kind == THING and _typed(tuple(graph.relation_names)) else told
+
+
+@lru_cache(maxsize=64)
+def _typed(relations: tuple[str, ...]) -> bool:
+    """Whether relation names tell the type of their heads."""
+    return any(phrase(name).kind for name in relations)
+
+
+def _plainly(graph: KnowledgeGraph, after: Sequence[str]) -> Expected:
     for place, word in enumerate(after[: LOOK + 2]):
         if word == "x" or (place == 0 and word in ("does", "did", "do", "has", "have")):
             return Expected()
@@ -98,7 +113,7 @@ def _said(graph: KnowledgeGraph, word: str) -> bool:
     return any(tells(one, told) for stems in relation_stems(graph.relation_names) for one in stems)
 
 
-class Fit:
+class AnswerFit:
     """How well ends of paths fit what is asked for: 0 not, 1 by their kind, 2 by the relation that leads to them as well."""
 
     def __init__(self, graph: KnowledgeGraph, wanted: Expected, relations: dict[int, int]):

@@ -19,7 +19,7 @@ DIRECTION_HELP = "Which way edges are followed; “graph” leaves it to the gra
 
 def subgraph_on(graph, nodes: np.ndarray, scores: np.ndarray | None = None) -> Subgraph:
     """The subgraph induced on `nodes` (any order, no repeats), with their scores."""
-    from core.graph.neighbourhood import induced
+    from core.graph.algorithms.neighbourhood import induced
 
     order = np.argsort(nodes, kind="stable")
     nodes = np.asarray(nodes, np.int64)[order]
@@ -33,7 +33,7 @@ class PersonalizedPageRank(Operator):
     p = damping * P^T p + (1 - damping) * s, with s uniform on the seeds and dangling mass returning to s.
     LEGO-GraphRAG, technical report, Table 1 (keep is max_ent 1000). Its "restart_prob 0.8" is passed to igraph as
     damping, so 0.8 is the probability of following an edge (the papers' code; their formula reads the other way).
-    `method` is one of core/graph/pagerank.py; the report's table 5 has RBS, FORA and TopPPR, its table 6 Leiden clusters.
+    `method` is one of core/graph/pagerank/best.py; the report's table 5 has RBS, FORA and TopPPR, its table 6 Leiden clusters.
     Nodes the walk never reaches are left out, where the papers' code pads with them.
     """
 
@@ -48,12 +48,13 @@ class PersonalizedPageRank(Operator):
     recall: float = param(0.97, "Recall", "The share of the exact best nodes that push and topppr aim at.", low=0.5, high=1.0)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        from core.graph.pagerank import Report, top_pagerank
+        from core.graph.pagerank.best import PageRankReport, top_pagerank
+        from core.indexes.communities import clusters
 
         ctx.progress("PageRank from the question's entities", None)
-        report, asked = Report(), (ctx.graph, state.seeds, self.keep, self.damping, self.direction, self.method, self.recall)
+        report, asked = PageRankReport(), (ctx.graph, state.seeds, self.keep, self.damping, self.direction, self.method, self.recall)
         random = int(ctx.rng(state.question.text, self).integers(1 << 31)) if self.method in DRAWN else 0
-        nodes, scores = top_pagerank(*asked, random=random, report=report, progress=ctx.progress, check=ctx.check)
+        nodes, scores = top_pagerank(*asked, random=random, report=report, progress=ctx.progress, check=ctx.check, clusters=clusters)
         if report.edges:
             recorder.notes.append(report.note)
         return state.replace(subgraph=subgraph_on(ctx.graph, nodes, scores))
@@ -85,7 +86,7 @@ class RandomWalks(Operator):
         return ("seeds", "subgraph") if self.inside else ("seeds",)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        from core.graph.walks import random_walks
+        from core.graph.algorithms.walks import random_walks
 
         ctx.progress("Random walks from the question's entities", None)
         rng = ctx.rng(state.question.text, self)
@@ -113,7 +114,7 @@ class EgoNetwork(Operator):
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        from core.graph.neighbourhood import nearest
+        from core.graph.algorithms.neighbourhood import nearest
 
         ctx.progress(f"Nodes within {self.hops} hops", None)
         nodes, _ = nearest(ctx.graph, state.seeds, self.hops, self.direction, self.keep + 1, ctx.check)

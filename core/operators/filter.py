@@ -35,6 +35,7 @@ class FilterSubgraph(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         graph, subgraph = ctx.graph, state.subgraph
+        assert subgraph is not None  # a line is refused where nothing wrote what is read
         candidates = self._candidates(graph, subgraph)
         if len(candidates) > MOST_TEXTS:
             recorder.notes.append(f"Of {len(candidates):,} {self.unit}s the first {MOST_TEXTS:,} were read.")

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.graph.unnamed import unnamed
 from core.operators.base import Context, Operator, Recorder, param
-from core.operators.expected import MOST, Expected, Fit, expected
+from core.operators.expected import MOST, AnswerFit, Expected, expected
 from core.types import Path, State
 
+ITSELF_HELP = "An entity of the question counts as an answer where a path comes back to it, as for “the spouse of the spouse of Ann”."
 LOOKED_AT = 5_000  # paths of which one that ends in what is asked for is sought
 
 
@@ -19,8 +21,10 @@ class GraphReader(Operator):
     """The entities at the ends of the best paths, best first.
 
     The best path's relations and directions are taken as what the question asks for: every path that runs along the
-    same relations gives its end, in the order of the paths. The question's own entities are never an answer, so the best
-    path is the first that ends elsewhere. Answers that a retriever of one's own brought along stay as they are.
+    same relations gives its end, in the order of the paths. The question's own entities are no answer, so the best path is
+    the first that ends elsewhere, at an entity that has a name. With `itself` they may be one, where a path comes back by a
+    triple that it had not taken before (“the spouse of the spouse”); of the retrievers beam search finds such paths.
+    Answers that a retriever of one's own brought along stay as they are.
     """
 
     stage = "read"
@@ -31,18 +35,21 @@ class GraphReader(Operator):
     asked: bool = param(
         True, "Minds what is asked for", "No year for “who”: paths whose end is of the kind that the question's words name first."
     )
+    itself: bool = param(False, "May answer the question's entity", ITSELF_HELP)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         if state.reader is not None:
             recorder.notes.append("The answers are the retriever's own.")
             return state
-        seeds = set(state.seeds)
-        elsewhere = [path for path in state.paths.items if path.end not in seeds]
+        assert state.paths is not None  # a line is refused where nothing wrote what is read
+        seeds = frozenset(state.seeds)
+        told = [path for path in state.paths.items if path.end not in seeds or self.itself and _returns(path)]
+        elsewhere = [path for path in told if not unnamed(ctx.graph.node_name(path.end))]
         if not elsewhere:
             return state.replace(reader=())
         kinds = relations_of(ctx.graph, elsewhere)
         wanted = expected(ctx.graph, state.question.text, ctx.graph.names(state.seeds)) if self.asked else Expected()
-        fit = Fit(ctx.graph, wanted, kinds)
+        fit = AnswerFit(ctx.graph, wanted, kinds)
         best = _best(elsewhere, fit) if wanted.kind else elsewhere[0]
         chain = _chain(kinds, best)
         same = [path for path in elsewhere if _chain(kinds, path) == chain]
@@ -54,7 +61,12 @@ class GraphReader(Operator):
         return state.replace(reader=tuple(ends)[: self.keep])
 
 
-def _best(paths: Sequence[Path], fit: Fit) -> Path:
+def _returns(path: Path) -> bool:
+    """Whether a path came to its end by a triple that it had not taken before."""
+    return bool(path.edges) and path.edges[-1] not in path.edges[:-1]
+
+
+def _best(paths: Sequence[Path], fit: AnswerFit) -> Path:
     """The path whose relations are read: the first of those that fit best what is asked for."""
     best, most = paths[0], 0
     for path in paths[:LOOKED_AT]:

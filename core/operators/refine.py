@@ -34,6 +34,7 @@ class Rank(Operator):
     keep: int = param(32, "Keep", "How many paths stay.", low=1, high=100_000)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        assert state.paths is not None  # a line is refused where nothing wrote what is read
         ctx.progress(f"Ranking {len(state.paths):,} paths", None)
         texts = ctx.graph.texts(state.paths.items)
         task = Task(state.question.text, "path", ctx.seed, ctx.check)
@@ -56,8 +57,10 @@ class RandomSelect(Operator):
     keep: int = param(32, "Keep", "How many paths are drawn.", low=1, high=100_000)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        order = ctx.rng(state.question.text, self).permutation(len(state.paths))
-        drawn = Ranking("path", tuple(state.paths.items[int(i)] for i in order))
+        paths = state.paths
+        assert paths is not None  # a line is refused where nothing wrote what is read
+        order = ctx.rng(state.question.text, self).permutation(len(paths))
+        drawn = Ranking("path", tuple(paths.items[int(i)] for i in order))
         recorder.before_cut = drawn
         return state.replace(paths=drawn.head(self.keep))
 

@@ -33,9 +33,10 @@ def sufficient(chat: Chat, task: Task, texts: Sequence[str]) -> tuple[bool, Usag
         messages = _messages(task.query, shown)
     reply = chat.reply(messages, schema=SCHEMA, max_tokens=REPLY_TOKENS, seed=task.seed, check=task.check)
     said = _read(reply.text)
-    told = {True: "the language model found the paths sufficient", False: "the language model wanted more paths"}.get(
-        said, f"the language model's reply (“{shorten(reply.text)}”) is neither yes nor no and counts as no"
-    )
+    if said is None:
+        told = f"the language model's reply (“{shorten(reply.text)}”) is neither yes nor no and counts as no"
+    else:
+        told = "the language model found the paths sufficient" if said else "the language model wanted more paths"
     if len(shown) < len(texts):
         told += f" (shown {len(shown)} of {len(texts)})"
     return said is True, Usage(1, reply.tokens_in, reply.tokens_out), told

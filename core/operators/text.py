@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from core.errors import BadParameter, nearest
 from core.operators import OPERATORS
@@ -25,7 +26,7 @@ def parse_line(text: str) -> Line:
 def operator_class(name: str, where: str = "") -> type[Operator]:
     """The operator of that name. Raises BadParameter that names the nearest."""
     if name not in OPERATORS:
-        raise BadParameter(f"{where + ': ' if where else ''}there is no operator “{name}”.{nearest(name, OPERATORS)}")
+        raise BadParameter(f"{where + ': there' if where else 'There'} is no operator “{name}”.{nearest(name, OPERATORS)}")
     return OPERATORS[name]
 
 
@@ -45,8 +46,9 @@ def _branch(call: ast.Call) -> Branch:
     on, arms, otherwise = (given.get(name) for name in ("on", "arms", "otherwise"))
     if len(given) != 3 or not isinstance(on, ast.Constant) or not isinstance(arms, ast.Dict) or otherwise is None:
         raise BadParameter("A branch is written Branch(on='hops', arms={1: ..., 2: ...}, otherwise=...).")
-    keys = [key.value if isinstance(key, ast.Constant) else None for key in arms.keys]
-    return Branch(on.value, tuple((key, _operators(arm)) for key, arm in zip(keys, arms.values)), _operators(otherwise))
+    keys: list[Any] = [key.value if isinstance(key, ast.Constant) else None for key in arms.keys]  # a branch refuses what does not fit
+    place: Any = on.value
+    return Branch(place, tuple((key, _operators(arm)) for key, arm in zip(keys, arms.values)), _operators(otherwise))
 
 
 def _operator(call: ast.expr) -> Operator:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -35,7 +36,7 @@ class VectorSearch(Operator):
     title = "vector search"
     reads, writes = ("seeds",), ("subgraph",)
 
-    of: str = param("nodes", "Vectors of", OF_HELP, choices=("nodes", "triples"))
+    of: Literal["nodes", "triples"] = param("nodes", "Vectors of", OF_HELP, choices=("nodes", "triples"))
     matches: int = param(32, "Matches", "How many of the nearest are taken.", low=1, high=10_000)
     hops: int = param(1, "Hops", "How many steps are taken from the matches.", low=0, high=4)
     keep: int = param(1000, "Nodes at most", "How many nodes the subgraph may have.", low=1, high=1_000_000)
@@ -45,8 +46,8 @@ class VectorSearch(Operator):
     encoder: str = param("encoder", "Encoder", "The sentence encoder that reads the question and what is searched.", model=True)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        from core.graph.around import around
-        from core.graph.neighbourhood import seed_array
+        from core.graph.algorithms.expansion import around
+        from core.graph.algorithms.neighbourhood import seed_array
 
         seeds = dict.fromkeys(seed_array(ctx.graph, state.seeds).tolist(), 1.0)
         found = self._matched(state.question.text, ctx, recorder)
@@ -84,7 +85,7 @@ class VectorSearch(Operator):
 
     def _joined(self, seeds: dict[int, float], found: dict[int, float], ctx: Context, recorder: Recorder):
         """What was found near enough to a seed, and the seeds with the paths there."""
-        from core.graph.around import joins
+        from core.graph.algorithms.expansion import joins
 
         ctx.progress("Joining what was found to the question's entities", None)
         paths = joins(ctx.graph, list(seeds), list(found), self.reach, self.direction, ctx.check)
@@ -102,9 +103,10 @@ class VectorSearch(Operator):
 
 def _hanging_together(graph, subgraph: Subgraph, seeds: Sequence[int], recorder: Recorder) -> Subgraph:
     """What of a subgraph hangs together with a seed."""
-    from core.graph.around import hanging_on
+    from core.graph.algorithms.expansion import hanging_on
 
     stays = hanging_on(graph, subgraph.nodes, subgraph.edges, seeds)
     if not stays.all():
         recorder.notes.append(f"{int((~stays).sum()):,} nodes in pieces without an entity of the question were left out.")
+    assert subgraph.scores is not None  # it was made with scores
     return subgraph_on(graph, subgraph.nodes[stays], subgraph.scores[stays])

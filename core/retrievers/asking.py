@@ -64,6 +64,7 @@ def _post(known: Retriever, request: Mapping[str, Any], held: list[socket.socket
     """The body of the reply. Redirects are not followed and no proxy is asked: only the declared address is."""
     parts = urlsplit(known.url)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    assert parts.hostname is not None  # an address without a host is refused where it is declared
     connection = kind(parts.hostname, parts.port, timeout=known.timeout)
     headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity", **_headers(known)}
     try:
@@ -140,6 +141,7 @@ def _module(name: str, file: Path | None) -> Any:
 def _loaded(name: str, file: Path, changed: int) -> Any:
     """The module of a file, loaded anew where the file changed."""
     spec = importlib.util.spec_from_file_location(f"hopscope_own_{name.replace('.', '_')}", file)
+    assert spec is not None and spec.loader is not None  # such a file is loaded by its ending
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

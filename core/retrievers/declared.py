@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from core.errors import BadParameter, nearest, shorten
-from core.home import home
+from core.io.home import home
 
 KEYS = ("title", "url", "python", "folder", "timeout", "keep", "version", "headers", "notes")
 TEXTS = ("title", "url", "python", "folder", "notes")

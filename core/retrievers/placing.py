@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import shorten
-from core.retrievers.reply import Reply, TextPath
+from core.retrievers.reply import RetrieverReply, TextPath
 from core.types import Path
 
 REACH = 4  # steps from an entity of the question within which a hit is joined to it
@@ -28,7 +28,7 @@ class Placed:
     notes: list[str] = field(default_factory=list)
 
 
-def placed(graph: Any, seeds: Sequence[int], reply: Reply, check: Callable[[], None]) -> Placed:
+def placed(graph: Any, seeds: Sequence[int], reply: RetrieverReply, check: Callable[[], None]) -> Placed:
     """What of a reply is in the graph. Where it has no paths, its hits (else its answers) are joined to the seeds by shortest paths."""
     found = Placed(notes=list(reply.notes))
     ids = _ids(graph, reply, found.notes)
@@ -46,9 +46,9 @@ def placed(graph: Any, seeds: Sequence[int], reply: Reply, check: Callable[[], N
     return found
 
 
-def _ids(graph: Any, reply: Reply, notes: list[str]) -> dict[str, tuple[int, ...]]:
+def _ids(graph: Any, reply: RetrieverReply, notes: list[str]) -> dict[str, tuple[int, ...]]:
     """The nodes of every name in a reply; a note says which are not in the graph."""
-    from core.graph.lookup import names
+    from core.graph.names.lookup import names
 
     told = [name for path in reply.paths for name in path.nodes] + [name for name, _ in reply.hits] + list(reply.answers)
     known = names(graph)
@@ -85,7 +85,7 @@ def _walks(graph: Any, paths: Iterable[TextPath], ids: dict, notes: list[str], c
 
 def _between(graph: Any, nodes: set[int]) -> dict[tuple[int, int], list[tuple[str, int]]]:
     """The triples among some nodes by (head, tail): relation and edge, by ascending edge."""
-    from core.graph.neighbourhood import induced
+    from core.graph.algorithms.neighbourhood import induced
 
     edges = induced(graph, np.array(sorted(nodes), np.int64))
     found: dict[tuple[int, int], list[tuple[str, int]]] = {}
@@ -122,15 +122,17 @@ def _step(edges: dict, here: int, there: int, relation: str | None, forward: boo
 
 def _joined(graph: Any, seeds, wanted, scores, notes: list[str], check: Callable[[], None]) -> dict[Path, float | None]:
     """A shortest path from a seed to each wanted node, in their order, either way along triples."""
-    from core.graph.around import joins
+    from core.graph.algorithms.expansion import joins
 
     ways = joins(graph, list(seeds), wanted, REACH, "both", check)
     edges = _between(graph, {node for way in ways.values() for node in way})
-    found = {}
+    found: dict[Path, float | None] = {}
     for end, way in ways.items():
         path = Path((way[0],))
         for node in way[1:]:
-            path = path.extended(node, *_step(edges, path.end, node, None, None))
+            step = _step(edges, path.end, node, None, None)
+            assert step is not None  # the way runs along triples
+            path = path.extended(node, *step)
         found[path] = scores.get(end)
     notes.append(
         f"The reply has no paths: {len(found):,} of {len(wanted):,} nodes were joined to the question's entities by shortest paths "

@@ -13,7 +13,7 @@ KEYS, PATH_KEYS = ("paths", "nodes", "answers"), ("nodes", "relations", "forward
 MOST_PATHS, MOST_NAMES, MOST_STEPS, LONGEST_NAME = 10_000, 10_000, 16, 2_000
 
 
-class Unfit(ValueError):
+class UnfitReply(ValueError):
     """A reply that cannot be used; the message says which part of it and why."""
 
 
@@ -28,7 +28,7 @@ class TextPath:
 
 
 @dataclass(frozen=True)
-class Reply:
+class RetrieverReply:
     """What a retriever told, checked for its form alone: paths and hits best first, answers as it gave them, and notes."""
 
     paths: tuple[TextPath, ...] = ()
@@ -37,16 +37,16 @@ class Reply:
     notes: tuple[str, ...] = ()
 
 
-def checked(told: Any) -> Reply:
-    """The reply of that data. Raises Unfit, naming the part that is wrong."""
+def checked(told: Any) -> RetrieverReply:
+    """The reply of that data. Raises UnfitReply, naming the part that is wrong."""
     if not isinstance(told, Mapping):
-        raise Unfit("it should be an object with “paths”, “nodes” or “answers”")
+        raise UnfitReply("it should be an object with “paths”, “nodes” or “answers”")
     notes = [_unknown("reply", key, KEYS) for key in told if key not in KEYS]
     paths = [_path(one, f"path {i}", notes) for i, one in enumerate(_list(told, "paths", MOST_PATHS), 1)]
     hits = [_hit(one, f"node {i}") for i, one in enumerate(_list(told, "nodes", MOST_NAMES), 1)]
     answers = [_name(one, f"answer {i}") for i, one in enumerate(_list(told, "answers", MOST_NAMES), 1)]
     ordered = _best_first(paths, [path.score for path in paths], "paths", notes)
-    return Reply(
+    return RetrieverReply(
         tuple(ordered),
         tuple(_best_first(hits, [score for _, score in hits], "nodes", notes)),
         tuple(dict.fromkeys(answers)),
@@ -56,11 +56,11 @@ def checked(told: Any) -> Reply:
 
 def _path(told: Any, where: str, notes: list[str]) -> TextPath:
     if not isinstance(told, Mapping):
-        raise Unfit(f"{where} should be an object with “nodes” and “relations”")
+        raise UnfitReply(f"{where} should be an object with “nodes” and “relations”")
     notes += [_unknown("path", key, PATH_KEYS) for key in told if key not in PATH_KEYS]
     nodes = tuple(_name(one, f"a node of {where}") for one in _list(told, "nodes", MOST_STEPS + 1, where))
     if len(nodes) < 2:
-        raise Unfit(f"{where} should have at least two nodes")
+        raise UnfitReply(f"{where} should have at least two nodes")
     relations = _beside(told, "relations", nodes, where, lambda one: _name(one, f"a relation of {where}"))
     return TextPath(
         nodes, relations, _beside(told, "forward", nodes, where, lambda one: _truth(one, where)), _score(told.get("score"), where)
@@ -73,7 +73,7 @@ def _beside(told: Mapping, key: str, nodes: Sequence[str], where: str, read: Cal
         return (None,) * (len(nodes) - 1)
     found = tuple(None if one is None else read(one) for one in _list(told, key, MOST_STEPS, where))
     if len(found) != len(nodes) - 1:
-        raise Unfit(f"{where} has {len(nodes)} nodes, so “{key}” should have {len(nodes) - 1}, not {len(found)}")
+        raise UnfitReply(f"{where} has {len(nodes)} nodes, so “{key}” should have {len(nodes) - 1}, not {len(found)}")
     return found
 
 
@@ -88,25 +88,25 @@ def _list(told: Mapping, key: str, most: int, where: str = "") -> list:
     if found is None:
         return []
     if not isinstance(found, list):
-        raise Unfit(f"{of} should be a list")
+        raise UnfitReply(f"{of} should be a list")
     if len(found) > most:
-        raise Unfit(f"{of} has {len(found):,} entries; at most {most:,} are taken")
+        raise UnfitReply(f"{of} has {len(found):,} entries; at most {most:,} are taken")
     return found
 
 
 def _name(told: Any, where: str) -> str:
     if not isinstance(told, str) or not told.strip() or len(told) > LONGEST_NAME:
-        raise Unfit(f"{where} should be a name, not {shorten(repr(told), 60)}")
+        raise UnfitReply(f"{where} should be a name, not {shorten(repr(told), 60)}")
     try:
         told.encode("utf-8")
     except UnicodeEncodeError:
-        raise Unfit(f"{where} holds half a letter (a lone surrogate)") from None
+        raise UnfitReply(f"{where} holds half a letter (a lone surrogate)") from None
     return told
 
 
 def _truth(told: Any, where: str) -> bool:
     if not isinstance(told, bool):
-        raise Unfit(f"“forward” of {where} should hold true or false, not {shorten(repr(told), 60)}")
+        raise UnfitReply(f"“forward” of {where} should hold true or false, not {shorten(repr(told), 60)}")
     return told
 
 
@@ -114,15 +114,16 @@ def _score(told: Any, where: str) -> float | None:
     if told is None:
         return None
     if isinstance(told, bool) or not isinstance(told, int | float) or abs(told) > 1e300 or not math.isfinite(told):
-        raise Unfit(f"the score of {where} should be a number, not {shorten(repr(told), 60)}")
+        raise UnfitReply(f"the score of {where} should be a number, not {shorten(repr(told), 60)}")
     return float(told)
 
 
 def _best_first(items: list, scores: list[float | None], what: str, notes: list[str]) -> Iterable:
     """The items by score, ties as they came; as they came where one has no score."""
-    without = sum(score is None for score in scores)
+    known = [score for score in scores if score is not None]
+    without = len(scores) - len(known)
     if not without:
-        return [items[i] for i in sorted(range(len(items)), key=lambda i: -scores[i])]
+        return [items[i] for i in sorted(range(len(items)), key=lambda i: -known[i])]
     if without < len(items):
         notes.append(f"{without:,} of {len(items):,} {what} came without a score, so all stay in the order of the reply.")
     return items

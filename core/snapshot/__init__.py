@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from core.errors import BadInput
-from core.graph.excerpt import ExcerptGraph, cut
+from core.graph.storage.excerpt import ExcerptGraph, cut
 from core.snapshot.reader import Reader
 from core.snapshot.writer import Writer
 from core.types import State
@@ -64,9 +64,10 @@ def thaw_all(told: Mapping[str, Any], graph=None) -> tuple[State, ...]:
 
 def excerpt(graph, states: Iterable[State]) -> dict[str, Any]:
     """The part of the graph that these states name, with the known answers; `ExcerptGraph.thaw` makes a graph of it."""
-    from core.graph.lookup import names
+    from core.graph.names.lookup import names
 
-    writer, answers = Writer(), {}
+    writer = Writer()
+    answers: dict[str, None] = {}
     for state in states:
         writer.fields(state)
         answers |= dict.fromkeys(state.question.answers)

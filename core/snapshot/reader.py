@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.excerpt import ExcerptGraph, from_gaps
+from core.graph.storage.excerpt import ExcerptGraph, from_gaps
 from core.snapshot.writer import NODE_FIELDS, SHARED
 from core.types import Path, Ranking, State, Subgraph
 
@@ -55,7 +55,7 @@ class Reader:
             return self._shared(hint, told)
         if hint is np.ndarray:
             return np.array([float(v) for v in told["values"]]).astype(_dtype(told["dtype"])).reshape(told["shape"])
-        if dataclasses.is_dataclass(hint):
+        if isinstance(hint, type) and dataclasses.is_dataclass(hint):
             return self.fields(hint, told)
         if hint is float:
             return float(told)

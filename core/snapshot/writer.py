@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from core.graph.excerpt import gaps
+from core.graph.storage.excerpt import gaps
 from core.types import Path, Ranking, State, Step, Subgraph
 
 DIGITS = 7  # of a score: what a float32 model gives

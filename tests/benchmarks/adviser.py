@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from core.datasets import datasets
+from core.diagnosis.adviser import USUAL, advise
 from core.engine import shared
-from core.evaluation.adviser import USUAL, advise
-from core.graph.lookup import names
-from core.graph.pagerank import top_pagerank
+from core.graph.names.lookup import names
+from core.graph.pagerank.best import top_pagerank
 
 SETS = ("metaqa-1hop-test", "metaqa-2hop-test", "metaqa-3hop-test")
 SAMPLE, SEED = 200, 21

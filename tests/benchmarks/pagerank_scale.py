@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.evaluation.pageranks import peak, reset_peak
+from core.evaluation.pagerank.trials import peak, reset_peak
 
 KEEP, DAMPING, DIRECTION = 1000, 0.8, "both"
 STRATA = ("ordinary", "hubs", "mixed")
@@ -76,9 +76,9 @@ class Bench:
         return found
 
     def _ours(self, method: str, question: tuple[int, ...]) -> dict:
-        from core.graph.pagerank import Report, top_pagerank
+        from core.graph.pagerank.best import PageRankReport, top_pagerank
 
-        before, report = reset_peak(), Report()
+        before, report = reset_peak(), PageRankReport()
         wall, cpu = time.perf_counter(), time.thread_time()
         nodes, _ = top_pagerank(self.graph, question, KEEP, DAMPING, DIRECTION, method, self.options.recall, report=report)
         spent = dict(ms=(time.perf_counter() - wall) * 1e3, cpu=(time.thread_time() - cpu) * 1e3)

@@ -11,13 +11,13 @@ import os
 
 import numpy as np
 
+from core.comparison.run import LaneRun, Prefixes, Progress
 from core.datasets import questions
+from core.diagnosis.funnel import gold_nodes
 from core.engine import shared
-from core.evaluation.survival import gold_nodes
 from core.instances.catalogue import catalogue
 from core.operators.base import Context
 from core.operators.read import GraphReader
-from core.run import LaneRun, Prefixes, Progress
 
 EACH, SEED = int(os.environ.get("HOPSCOPE_BENCHMARK_QUESTIONS", 20)), 17
 LINES = ("lego-1", "chain-ranking", "lego-14", "lego-12")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import statistics
 import time
 
+from core.comparison.run import LaneRun, Prefixes, Progress
 from core.engine import shared
 from core.instances.catalogue import catalogue
-from core.run import LaneRun, Prefixes, Progress
 
 INSTANCES = {"lego-1": 0.15, "lego-2": 1.5, "lego-10": 1.5, "lego-12": 1.5, "lego-14": 1.5}
 SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")

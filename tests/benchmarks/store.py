@@ -55,8 +55,8 @@ def _step(step: str, arguments: Sequence[str]) -> list:
 
 
 def _build(options) -> list:
-    from core.graph.build import build
-    from core.graph.readers import TripleFile, size_of
+    from core.graph.building.build import build
+    from core.graph.readers.triple_file import TripleFile, size_of
     from tests.benchmarks.synthetic import PER_NODE, numbers, write_tsv
 
     memory, phases = size_of(options.memory), []
@@ -92,8 +92,8 @@ def _build(options) -> list:
 def _look(options) -> list:
     import random
 
-    from core.graph.lookup import names
-    from core.graph.pagerank import top_pagerank
+    from core.graph.names.lookup import names
+    from core.graph.pagerank.best import top_pagerank
     from core.graph.store import Graph
 
     rng = random.Random(0)
@@ -132,7 +132,7 @@ def _cold(options) -> list:
     """Opening the store and one PageRank with nothing of it in memory, from ordinary nodes and from the best connected thousand."""
     import numpy as np
 
-    from core.graph.pagerank import top_pagerank
+    from core.graph.pagerank.best import top_pagerank
     from core.graph.store import Graph
 
     graph, rng = Graph.open(options.folder / "store"), np.random.default_rng(0)

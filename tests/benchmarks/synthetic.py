@@ -125,7 +125,7 @@ def numbers(nodes: int, seed: int = SEED, memory: int | None = None):
 def store(nodes: int, folder: str | Path, seed: int = SEED, memory: int | None = None):
     """The graph of numbered nodes, stored in `folder`; as it is where it lies there already."""
     from core.errors import StoreError
-    from core.graph.build import build
+    from core.graph.building.build import build
     from core.graph.store import Graph
 
     called = f"synthetic {nodes:,}"

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from core.home import ROOT
+from core.io.home import ROOT
 from tests.benchmarks.screen import working
 
 POLICIES = ("active", "passive")

@@ -1,7 +1,7 @@
 """The exact best nodes of many questions at once on a graph of any size, to measure others by.
 
 With z = p / degree the equation of PageRank is z(v) = (damping x the sum of its neighbours' z + (1 - damping) x s(v)) / degree(v).
-It is solved in place, node by node, by successive over-relaxation (see core/graph/relaxation.py) for `WIDE` questions side by
+It is solved in place, node by node, by successive over-relaxation (see core/graph/pagerank/relaxation.py) for `WIDE` questions side by
 side: a neighbour's values lie on one cache line, so that sixteen questions cost little more than one.
 """
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 
 import pytest
 
 from core.cli import FAILED, OK, WRONG, main
+from core.graph.building.build import build
 
 QUESTION = "which person directed the movie Inception"
 FAST = "EgoNetwork(hops=2, keep=300) >> ShortestPaths() >> Rank(keep=20) >> Answer()"
@@ -80,11 +82,26 @@ def test_build_and_ask_a_graph_of_ones_own(tmp_path, capsys):
     assert code == OK and texts == {"Bo 🎬 -> knows -> Cy", 'Bo 🎬 -> knows_reverse -> Ann "A" <b>'}
 
 
+def test_what_is_loaded_and_compiled_is_no_time_of_an_operator(tmp_path):
+    """A first question in a fresh process, where nothing was compiled before: PageRank of two triples takes no second."""
+    build([("Ann", "knows", "Bo"), ("Bo", "knows", "Cy")], tmp_path / "mine", "mine")
+    asked = ["ask", "who", "--entity", "Ann", "--graph", str(tmp_path / "mine"), "--instance", "lego-1", "--no-llm"]
+    fresh = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "numba"), "HOPSCOPE_HOME": str(tmp_path / "home")}
+    done = subprocess.run([sys.executable, "-m", "core", *asked, "--json"], env=fresh, capture_output=True, check=True)
+    first = json.loads(done.stdout)["lanes"][0]["operators"][0]
+    assert first["name"] == "PersonalizedPageRank" and first["prepared"]["Compiled loops"] > 1 > first["seconds"]
+    told = subprocess.run([sys.executable, "-m", "core", *asked], env=fresh, capture_output=True, check=True, text=True).stdout
+    assert re.search(r"^  0\.\d\d s, 2 paths; apart from that .*[0-9.]+ s compiled loops", told, re.MULTILINE)
+
+
 def test_a_wrong_column_names_the_line_and_leaves_no_graph(tmp_path, capsys):
     file = tmp_path / "bad.tsv"
     file.write_text("a\tr\tb\na\tr\n", "utf-8")
     code, _, err = told(capsys, "build", str(file), "--out", str(tmp_path / "bad"))
     assert code == WRONG and "line 2" in err
+    assert [entry.name for entry in tmp_path.iterdir()] == ["bad.tsv"]
+    assert told(capsys, "build", str(file), "--out", str(tmp_path / "bad"), "--store", "cypher")[0] == WRONG
+    assert [entry.name for entry in tmp_path.iterdir()] == ["bad.tsv"]
     assert main(["ask", "a", "--graph", str(tmp_path / "bad"), "--no-llm"]) == WRONG
 
 
@@ -104,6 +121,7 @@ def test_same_seed_same_bytes_in_another_process(movies):
         for lane in result["lanes"]:
             assert lane["paths"]
             for step in lane["operators"]:
-                step.pop("seconds")
+                for name in ("seconds", "waiting", "prepared"):
+                    step.pop(name)
         found.append(json.dumps(result))
     assert found[0] == found[1]

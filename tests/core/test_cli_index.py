@@ -4,7 +4,7 @@ import pytest
 
 from core.cli import OK, WRONG, main
 from core.engine import Engine
-from core.graph.build import build
+from core.graph.building.build import build
 from core.models.registry import shared
 from tests.films import TRIPLES, Bag
 

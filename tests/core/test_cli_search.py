@@ -5,7 +5,7 @@ import json
 import pytest
 
 from core.cli import FAILED, OK, WRONG, main
-from core.evaluation.store import shared
+from core.evaluation.runs.store import shared
 from core.instances.catalogue import catalogue
 
 
@@ -44,6 +44,26 @@ def test_it_searches_judges_saves_and_goes_on(told):
     assert code == WRONG and "already an instance" in err
     code, out, _ = told("--against", "lego-1")
     assert code == OK and first["words"] in out and "The front, by reader_hit@1 and seconds" in out
+
+
+def test_failed_questions_and_what_does_not_fit_are_told(told, tmp_path):
+    tune = tmp_path / "tune.txt"
+    tune.write_text(tune.read_text("utf-8") + "who is [Nobody]\tAnn\n", "utf-8")
+    code, out, err = told("--against", "lego-1")
+    assert code == OK and "1 names an entity that is not in the graph, such as “Nobody”." in err
+    assert "2 of 3 answered, 1 failed: “Nobody” is not in the graph." in out
+
+
+def test_columns_of_files_are_named_as_for_evaluate(told, tmp_path):
+    tune, unseen = tmp_path / "wide.tsv", tmp_path / "wide-unseen.tsv"
+    tune.write_text("7\twhat genre has One\tDrama\tOne\n8\twho wrote Two\tAnn\tTwo\n", "utf-8")
+    unseen.write_text("9\twho directed Two\tAnn\tTwo\n", "utf-8")
+    files = ("--set", str(tune), "--unseen", str(unseen), "--against", "lego-1")
+    code, _, err = told(*files)
+    assert code == WRONG and "most of its lines hold 4 columns" in err
+    code, out, err = told(*files, "--columns", "id,question,answers,entities", "--json")
+    found = json.loads(out)
+    assert code == OK and found["sample"] == 2 and found["unseen"]["sample"] == 1 and err == ""
 
 
 def test_no_line_within_the_budget_is_a_failure(told):

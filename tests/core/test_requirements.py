@@ -25,3 +25,20 @@ def test_every_package_is_pinned(wanted, pins):
     versions, held = named(wanted), named(pins)
     assert {name for name, version in versions.items() if not (version or held.get(name))} == set()
     assert {name: version for name, version in versions.items() if version and held.get(name, version) != version} == {}
+
+
+def test_every_import_is_declared():
+    """What the code imports stands in the list, not only what it brings along."""
+    import ast
+    import sys
+    from importlib.metadata import packages_distributions
+
+    provides = packages_distributions()
+    declared = set(named("requirements.txt")) | set(named("requirements-gpu.txt"))
+    files = [ROOT / "app.py", *(ROOT / "core").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
+    nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text("utf-8")))]
+    named_in = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    named_in += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
+    imported = {name.partition(".")[0] for name in named_in} - {*sys.stdlib_module_names, "core", "pages"}
+    known = {name: {one.lower().replace("_", "-") for one in provides[name]} for name in imported if name in provides}
+    assert {name for name, distributions in known.items() if not distributions & declared} == set()

@@ -11,14 +11,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from core.comparison.run import Ask, LaneRun, Progress
+from core.diagnosis.funnel import funnel
+from core.diagnosis.missed_answers import lost_paths
+from core.diagnosis.path_outcome import fate
 from core.errors import BadInput
-from core.evaluation.fate import fate
-from core.evaluation.lost import lost_paths
-from core.evaluation.survival import funnel
-from core.graph.lookup import names
+from core.graph.names.lookup import names
 from core.instances.catalogue import catalogue
 from core.operators.text import parse_line
-from core.run import Ask, LaneRun, Progress
 from core.snapshot import ExcerptGraph, excerpt, freeze, freeze_all, thaw, thaw_all
 from core.snapshot.reader import Reader
 from core.types import Frame, Path, Question, Ranking, State, Step, Subgraph, Usage
@@ -78,7 +78,7 @@ def test_every_row_of_the_catalogue_comes_back_whole(kit):
         lane = LaneRun(Ask(kit.graph, Question("genre of One"), (kit.node("One"),)), row.line, models)
         try:
             lane.retrieve(Progress())
-        except (KeyError, AttributeError):  # a model or an index that only its own tests write down
+        except (KeyError, AttributeError, BadInput):  # a model, a solved question or an index that only its own tests write down
             pass
         if lane.states:
             same(tuple(lane.states), thaw_all(json.loads(json.dumps(freeze_all(lane.states, kit.graph)))))

@@ -9,7 +9,7 @@ sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
 import board_payload  # noqa: E402
 import streamlit as st  # noqa: E402
 
-from pages.parts.board import board  # noqa: E402
+from pages.parts.board.component import board  # noqa: E402
 
 st.set_page_config(layout="wide")
 st.sidebar.write("Hopscope")

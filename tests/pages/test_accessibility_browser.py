@@ -29,17 +29,40 @@ def address(movies):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("path", list(PAGES))
 def test_axe_finds_nothing_serious(address, path, scheme):
-    from axe_playwright_python.sync_playwright import Axe
-
     with open_page(address + path, scheme=scheme) as page:
         page.locator(PAGES[path]).first.wait_for(timeout=120_000)
-        page.wait_for_function("!document.querySelector('[data-stale=true]')")  # what is drawn anew is pale for a moment
-        page.wait_for_timeout(2_000)
-        found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-        told = [
-            (one["id"], one["help"], node["html"][:160], node["failureSummary"].split("\n")[-1][:160])
-            for one in found
-            if one["impact"] in SERIOUS
-            for node in one["nodes"][:3]
-        ]
-        assert not told, "\n".join(map(str, told))
+        told = serious(page)
+        assert not told, told
+
+
+OPENS = ("[aria-label^='Change one step']", "text=Add lane", "text=Options", "text=Example questions", "text=Share")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_in_what_opens_on_compare(address, scheme):
+    with open_page(address + next(iter(PAGES)), scheme=scheme) as page:
+        page.locator(".lane[data-status=done]").nth(1).wait_for(timeout=120_000)
+        for opens in OPENS:
+            page.locator(f"{opens} >> visible=true").first.click()
+            opened = page.locator("[data-testid=stDialog], [data-testid=stPopoverBody]").first
+            opened.wait_for(timeout=30_000)
+            told = serious(page)
+            assert not told, f"{opens}: {told}"
+            page.keyboard.press("Escape")
+            opened.wait_for(state="hidden", timeout=30_000)
+
+
+def serious(page) -> str:
+    """What axe finds serious on the page, a line each."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    page.wait_for_function("!document.querySelector('[data-stale=true]')")  # what is drawn anew is pale for a moment
+    page.wait_for_timeout(2_000)
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    told = [
+        (one["id"], one["help"], node["html"][:160], node["failureSummary"].split("\n")[-1][:160])
+        for one in found
+        if one["impact"] in SERIOUS
+        for node in one["nodes"][:3]
+    ]
+    return "\n".join(map(str, told))

@@ -6,8 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.engine import shared
-from core.home import ROOT
-from core.jobs import Job
+from core.io.home import ROOT
+from core.runtime.jobs import Job
 
 LANE = "PersonalizedPageRank(keep=900) >> ShortestPaths() >> Answer()"
 

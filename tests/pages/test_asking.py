@@ -7,7 +7,7 @@ import pytest
 from core.datasets import datasets, sets
 from core.datasets.sets import QuestionSet
 from core.errors import BadInput
-from pages.parts import asking
+from pages.parts.compare import asking
 
 
 @pytest.fixture

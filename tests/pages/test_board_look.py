@@ -14,7 +14,9 @@ BOXES = """[...document.querySelectorAll('.lane')].map(element => element.lane.g
     const box = ({ x1, x2, y1, y2 }) => ({ x1, x2, y1, y2 });
     const labels = graph.cy.nodes().filter(node => node.data('label'));
     return {
-        labels: labels.map(node => ({ of: node.id(), ...box(node.boundingBox({ includeNodes: false, includeLabels: true, includeOverlays: false })) })),
+        labels: labels.map(node => ({
+            of: node.id(), ...box(node.boundingBox({ includeNodes: false, includeLabels: true, includeOverlays: false })),
+        })),
         marks: graph.cy.nodes('.question, .answer').map(node => {
             const { x, y } = node.position(), half = node.width() / 2;
             return { of: node.id(), x1: x - half, x2: x + half, y1: y - half, y2: y + half };
@@ -26,9 +28,9 @@ BOXES = """[...document.querySelectorAll('.lane')].map(element => element.lane.g
 })"""
 # Colours of the canvas: each text with what lies behind it.
 INKS = """[...document.querySelectorAll('.lane')].map(element => element.lane.graph).filter(graph => graph.cy).flatMap(graph => [
-    ...graph.cy.nodes().filter(node => node.data('label')).map(node => [node.style('color'), node.style('text-background-color'), node.classes().join(' ')]),
-    ...graph.cy.edges().filter(edge => edge.data('step') && !edge.hasClass('dim')).map(edge => [edge.style('color'), edge.style('text-background-color'), edge.classes().join(' ')]),
-])"""
+    ...graph.cy.nodes().filter(node => node.data('label')),
+    ...graph.cy.edges().filter(edge => edge.data('step') && !edge.hasClass('dim')),
+]).map(one => [one.style('color'), one.style('text-background-color'), one.classes().join(' ')])"""
 
 
 def overlap(one: dict, other: dict, slack: float = 1.5) -> bool:
@@ -98,7 +100,8 @@ def test_three_lanes_for_a_room_fit_one_screen(report, width):  # noqa: F811
     assert page.evaluate("document.documentElement.scrollHeight") == 900
     assert page.evaluate("document.documentElement.scrollWidth") == width
     small = page.evaluate("""[...document.querySelectorAll('.hb *')].filter(node => node.checkVisibility() && !node.closest('.sr-only')
-        && [...node.childNodes].some(child => child.nodeType === 3 && child.textContent.trim()) && Number.parseFloat(getComputedStyle(node).fontSize) < 16)
+        && [...node.childNodes].some(child => child.nodeType === 3 && child.textContent.trim())
+        && Number.parseFloat(getComputedStyle(node).fontSize) < 16)
         .map(node => node.className + ': ' + node.textContent)""")
     assert small == []
     cut = page.evaluate("[...document.querySelectorAll('.lane')].filter(lane => lane.scrollHeight > lane.clientHeight + 1).length")
@@ -116,8 +119,9 @@ def test_three_lanes_for_a_room_fit_one_screen(report, width):  # noqa: F811
 def test_lanes_scroll_sideways_and_their_parts_stand_at_one_height(report):  # noqa: F811
     page = report(board_payload.told(4), width=1024)
     assert page.evaluate("document.documentElement.scrollWidth") == 1024
-    tops = page.evaluate("""['.head', '.answer', '.funnel', '.graph', '.said', '.times', '.paths', '.foot'].map(
-        part => new Set([...document.querySelectorAll('.lane > ' + part)].map(node => Math.round(node.getBoundingClientRect().top))).size)""")
+    tops = page.evaluate("""['.head', '.answer', '.funnel', '.graph', '.said', '.times', '.paths', '.foot']
+        .map(part => [...document.querySelectorAll('.lane > ' + part)].map(node => Math.round(node.getBoundingClientRect().top)))
+        .map(tops => new Set(tops).size)""")
     assert tops == [1] * 8
     lanes = page.locator(".lanes")
     assert lanes.evaluate("box => box.scrollWidth > box.clientWidth")

@@ -67,7 +67,8 @@ def test_sentences_times_and_progress_are_drawn_where_they_are_given(report, sta
     assert texts(page, ".said b") == ["Lost in the paths:", "Lost in the subgraph:", "All three found:"]
     assert texts(page, ".legend")[1].split("\n") == ["retrieval 0.05 s", "ranking 0.7 s", "model 1.9 s"]
     widths = page.evaluate(
-        "[...document.querySelectorAll('.times-bar')].map(bar => [...bar.children].reduce((sum, i) => sum + i.offsetWidth, 0) / bar.clientWidth)"
+        "[...document.querySelectorAll('.times-bar')]"
+        ".map(bar => [...bar.children].reduce((sum, i) => sum + i.offsetWidth, 0) / bar.clientWidth)"
     )
     assert widths[0] == pytest.approx(1, abs=0.02) and widths[2] == pytest.approx(1.22 / 3.9, abs=0.03)  # one scale for all
     assert page.locator(".repair").count() == 0  # nobody could hear it in a report

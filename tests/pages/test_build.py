@@ -7,13 +7,13 @@ import time
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.home import ROOT
 from core.instances.catalogue import catalogue, faults, own_file
+from core.io.home import ROOT
 from core.operators import OPERATORS
 from core.operators.base import unfit
 from core.operators.text import parse_line
-from pages.parts.draft import Card, Draft
-from pages.parts.forms import sentence_of
+from pages.parts.build.draft import Card, Draft
+from pages.parts.methods.forms import sentence_of
 
 PAGE = str(ROOT / "pages" / "build.py")
 TRIPLES = [("One", "directed_by", "Ann"), ("Two", "directed_by", "Ann"), ("Two", "has_genre", "Drama"), ("One", "has_genre", "Comedy")]
@@ -137,7 +137,7 @@ def test_a_retriever_of_ones_own_is_chosen_by_its_name(own):
 
 
 def test_a_line_is_tried_on_a_question(own):
-    from core.graph.build import build
+    from core.graph.building.build import build
 
     build(TRIPLES, own / "graphs" / "trying", "trying", "both")
     at = AppTest.from_file(PAGE, default_timeout=60)
@@ -182,3 +182,16 @@ def test_leaving_and_coming_back_keeps_the_line(own):
     assert not again.exception
     assert repr(draft(again).line()) == "EgoNetwork(hops=1) >> SimplePaths()"
     assert next(n for n in again.number_input if n.key == f"{key}-hops").value == 3
+
+
+def test_every_operator_has_a_form(movies):
+    def forms():
+        from core.operators import OPERATORS
+        from pages.parts.methods.forms import operator_form
+
+        for name, cls in OPERATORS.items():
+            operator_form(cls(), name)
+
+    drawn = AppTest.from_function(forms, default_timeout=60).run()
+    assert not drawn.exception
+    assert len(drawn.error) <= 1  # no retriever of one's own is declared

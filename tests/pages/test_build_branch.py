@@ -3,10 +3,10 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.home import ROOT
 from core.instances.catalogue import catalogue
+from core.io.home import ROOT
 from core.operators.branch import Branch
-from pages.parts.lanes import _swaps
+from pages.parts.compare.lanes import _swaps
 
 
 @pytest.fixture

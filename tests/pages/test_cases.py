@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.case_adapter import finished
 from core.cases import cases, export, get, save
 from core.cases import examples as shipped
 from core.engine import Engine
-from core.home import ROOT
 from core.instances.catalogue import Instance
+from core.io.home import ROOT
 from core.operators.text import parse_line
-from core.replay import finished
 from core.types import Question
 from tests.films import films, kit
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from core.home import ROOT
 from core.instances.catalogue import OWN, Instance, catalogue
-from pages.parts.choosing import is_heading, options
+from core.io.home import ROOT
+from pages.parts.methods.groups import is_heading, options
 
 
 def test_every_instance_once_under_one_heading_a_group():

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.engine import shared
-from core.home import ROOT
+from core.io.home import ROOT
 
 PAGE = str(ROOT / "pages" / "compare.py")
 QUESTION = "which person directed the movie Inception"
@@ -121,3 +121,50 @@ def test_a_question_of_another_set_on_the_graph_of_its_row(movies):
     at.button(key="draw").click().run()
     assert not at.exception and at.session_state["graph"].startswith("webqsp-cwq:WebQTest-")
     assert at.session_state["entities"] and at.session_state["answers"]
+
+
+def test_a_set_s_question_keeps_its_answers_where_its_reading_is_interrupted(movies, monkeypatch):
+    """Streamlit breaks off what it runs as soon as the person does something else, such as pressing Ask while a set is read."""
+    from streamlit.runtime.scriptrunner_utils.exceptions import RerunException
+    from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
+
+    from pages.parts.compare import asking
+
+    text, times, known = "who acted in the movies directed by the director of Some Mother's Son", [], asking.known_question
+
+    def interrupted(text: str):
+        times.append(text)
+        if len(times) == 1:
+            raise RerunException(RerunData())
+        return known(text)
+
+    at = opened(llm="0", lane=[FAST])
+    monkeypatch.setattr(asking, "known_question", interrupted)
+    at.text_input(key="question").set_value(text)
+    at.button(key="ask").click().run()
+    assert not at.exception and times
+    asked = job(at).comparison.ask.question
+    assert asked.text == text and set(asked.answers) == {"Don Cheadle", "Joaquin Phoenix", "Bill Paxton"}
+
+
+def test_an_address_that_the_browser_has_not_changed_yet_takes_nothing_back(movies):
+    """Who types at once after a switch is heard with the address of before: the browser learns the new one a moment later."""
+    at = opened(q=QUESTION, lane=[FAST], llm="0")
+    before = {key: at.query_params[key] for key in at.query_params}
+    at.toggle(key="reader").set_value(False).run()
+    assert not job(at).comparison.ask.reader and at.query_params["reader"] in ("0", ["0"])
+    at.query_params.clear()
+    for key, value in before.items():
+        at.query_params[key] = value
+    at.text_input(key="question").set_value("when was Inferno released").run()
+    asked = job(at).comparison.ask
+    assert not at.exception and asked.question.text == "when was Inferno released" and not asked.reader
+
+
+def test_switches_are_asked_with_once(movies):
+    at = opened(q=QUESTION, lane=[FAST], llm="0")
+    first = job(at)
+    at.toggle(key="reader").set_value(False).run()
+    second = job(at)
+    at.run()
+    assert second is not first and job(at) is second

@@ -28,7 +28,6 @@ def done(page, lanes: int, question: str = QUESTION) -> None:
 
 
 def ask(page, text: str) -> None:
-    page.locator(".lane").first.wait_for(timeout=90_000)  # the page is whole, as it is for a person who types
     page.get_by_role("textbox", name="Question").fill(text)
     page.get_by_role("button", name="Ask", exact=True).click()
 

@@ -8,12 +8,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.engine import Engine
-from core.graph.build import in_memory
-from core.graph.export import build_database
-from core.home import ROOT
+from core.graph.building.build import in_memory
+from core.graph.building.export import build_database
 from core.instances.catalogue import find
+from core.io.home import ROOT
 from core.types import Question
-from pages.parts.payload import Board
+from pages.parts.board.payload import Board
 from tests.films import TRIPLES
 
 pytest.importorskip("ladybug", reason="the graph database is not installed")

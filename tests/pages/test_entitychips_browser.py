@@ -44,7 +44,6 @@ def chips(page, group: str):
 
 
 def ask(page, text: str) -> None:
-    page.locator(".lane").first.wait_for(timeout=90_000)  # the page is whole, as it is for a person who types
     page.get_by_role("textbox", name="Question").fill(text)
     page.get_by_role("button", name="Ask", exact=True).click()
     page.locator(".lane[data-status=done]").first.wait_for(timeout=90_000)

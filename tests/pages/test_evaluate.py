@@ -9,11 +9,12 @@ from core.datasets import datasets
 from core.datasets.own import save_set
 from core.engine import shared as engine
 from core.errors import HopscopeError
-from core.evaluation.plan import make_plan
-from core.evaluation.store import shared as store
-from core.home import ROOT
-from core.home import home as home_folder
+from core.evaluation.runs.plan import make_plan
+from core.evaluation.runs.starting import evaluate
+from core.evaluation.runs.store import shared as store
 from core.instances.catalogue import catalogue
+from core.io.home import ROOT
+from core.io.home import home as home_folder
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def run(home):
     """A finished run: No. 1 on three questions, and No. 10."""
     known = catalogue()
     plan = make_plan([known["lego-1"], known["lego-10"]], "metaqa-1hop-dev", 3, engine().graph, model=False)
-    job = engine().evaluate(plan)
+    job = evaluate(engine(), plan)
     assert job.wait(120) and not job.error
     return job.number
 

@@ -12,12 +12,12 @@ from streamlit.testing.v1 import AppTest
 
 from core.datasets import open_graph
 from core.errors import BadInput
-from core.graph.build import build
-from core.home import ROOT
-from pages.parts import shape
-from pages.parts.overview import legend, part, picture_of
-from pages.parts.upload import check_name
-from pages.parts.walkview import neighbourhood, picture
+from core.graph.building.build import build
+from core.io.home import ROOT
+from pages.parts.graphs import shape
+from pages.parts.graphs.overview import legend, part, picture_of
+from pages.parts.graphs.upload import check_name
+from pages.parts.graphs.walk_view import neighbourhood, picture
 
 PAGE = str(ROOT / "pages" / "graphs.py")
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> href='javascript:alert(3)' **bold** $x$"
@@ -124,7 +124,7 @@ def test_hostile_names_stay_text(own):
 
 
 def test_the_picture_holds_names_as_text_only(home):
-    from core.graph.lookup import names
+    from core.graph.names.lookup import names
     from core.graph.store import Graph
 
     graph = Graph.open(home / "graphs" / "walked")
@@ -145,7 +145,8 @@ def test_a_large_neighbourhood_is_drawn_in_part(home):
     from core.graph.store import Graph
 
     graph = Graph.open(home / "graphs" / "walked")
-    part = neighbourhood(graph, 0, graph.steps(0)[0][:300].tolist(), 60)
+    (hub,) = graph.nodes_named("Hub")
+    part = neighbourhood(graph, hub, graph.steps(hub)[0][:300].tolist(), 60)
     assert len(part.near) == 59 and not part.far
     again = picture(graph, part, dark=True)
     assert again == picture(graph, part, dark=True)

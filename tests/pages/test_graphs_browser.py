@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.graph.build import build
+from core.graph.building.build import build
 from tests.server import CHROMIUM, open_page, server
 
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed")

@@ -11,10 +11,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.engine import shared
-from core.graph.build import build
-from core.home import ROOT, graphs_folder
+from core.graph.building.build import build
 from core.indexes import communities
 from core.indexes.place import index_folder
+from core.io.home import ROOT, graphs_folder
 from tests.films import TRIPLES, Bag
 
 PAGE = str(ROOT / "pages" / "indexes.py")
@@ -165,7 +165,7 @@ def test_a_damaged_store_is_in_the_list_and_says_what_is_wrong(films):
     shared().forget("indexed")
 
     def beside():
-        from pages.parts.sidebar import sidebar
+        from pages.parts.shared.sidebar import sidebar
 
         sidebar()
 

@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from core.engine import shared
 from core.errors import BadInput
-from core.home import ROOT, models_folder
+from core.io.home import ROOT, models_folder
 from core.models.declared import own_file
-from pages.parts.addmodel import checked
+from pages.parts.models.add_model import checked
 
 PAGE = str(ROOT / "pages" / "models.py")
 

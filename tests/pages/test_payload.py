@@ -9,8 +9,8 @@ import pytest
 from core.engine import Engine
 from core.instances.catalogue import find
 from core.types import Question
-from pages.parts.payload import Board
-from pages.parts.picture import MOST_NODES
+from pages.parts.board.payload import Board
+from pages.parts.board.picture import MOST_NODES
 
 LANES = (
     "EgoNetwork(hops=3) >> ShortestPaths() >> Rank(model='bm25', keep=40) >> Answer(paths=30)",
@@ -89,6 +89,6 @@ def test_the_sentences_and_what_is_not_known_of_repairs(payload):
 
 def test_a_step_of_before_a_parameter_was_there_tells_what_it_knew():
     from core.types import Step
-    from pages.parts.payload import _operator
+    from pages.parts.board.payload import _operator
 
     assert _operator(Step("GraphReader", "read", {"keep": 50}, 0.1))["detail"] == "answers at most 50"

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from core.graph.build import in_memory
+from core.graph.algorithms.layout import layered, positions
+from core.graph.building.build import in_memory
 from core.types import Path
-from pages.parts.about import joined
-from pages.parts.layout import layered, positions
-from pages.parts.mainnodes import ENOUGH, MOST, main_nodes
+from pages.parts.board.main_nodes import ENOUGH, MOST, main_nodes
+from pages.parts.board.node_panel import joined
 
 CHAIN = [(1, 2), (2, 3), (3, 4)]
 
@@ -98,7 +98,7 @@ def test_a_node_tells_its_degree_and_its_relations_in_words(films):
 
 
 def test_relations_of_a_hub_are_not_counted(films, monkeypatch):
-    monkeypatch.setattr("pages.parts.about.MOST_STEPS", 3)
+    monkeypatch.setattr("pages.parts.board.node_panel.MOST_STEPS", 3)
     ann, war = films.nodes_named("Ann")[0], films.nodes_named("War")[0]
     graph = Counted(films)
     told = joined(graph, [ann, war], {})

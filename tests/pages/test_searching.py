@@ -6,11 +6,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.engine import Engine
-from core.evaluation import verdict
-from core.evaluation.space import space
-from core.evaluation.store import shared
+from core.evaluation.runs.store import shared
+from core.evaluation.search import verdict
+from core.evaluation.search.space import space
 from core.instances.catalogue import catalogue
-from pages.parts import searching
+from pages.parts.evaluate import searching
 from tests.films import films
 
 __all__ = ["films"]
@@ -27,7 +27,7 @@ model = ["bm25"]
 
 
 def screen():
-    from pages.parts.searching import show_search
+    from pages.parts.evaluate.searching import show_search
 
     show_search()
 

@@ -10,9 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.datasets import datasets, questions
-from core.graph.build import build
-from core.home import ROOT
-from pages.parts import upload, uploadquestions
+from core.graph.building.build import build
+from core.io.home import ROOT
+from pages.parts.graphs import upload, upload_questions
 
 PAGE = str(ROOT / "pages" / "graphs.py")
 HOSTILE = "<img src=x onerror=alert(1)> **bold** [x](javascript:alert(2))"
@@ -72,20 +72,20 @@ def test_more_columns_are_chosen(own):
 
 def test_bombs_are_refused(own, monkeypatch):
     monkeypatch.setattr(upload, "MOST_TEXT", 1 << 20)
-    monkeypatch.setattr(uploadquestions, "MOST_TEXT", 1 << 20)
+    monkeypatch.setattr(upload_questions, "MOST_TEXT", 1 << 20)
     bomb = gzip.compress(b"A" * (3 << 20) + b"\tr\tB\n")
     at = add(opened(), "upload", "bomb.tsv.gz", bomb)
     assert "more than 1 MB" in at.error[0].value
     laughs = '<!DOCTYPE g [<!ENTITY a "ha">]><graphml>&a;</graphml>'
     assert "declares XML entities" in add(at, "upload", "laughs.graphml", laughs).error[0].value
     assert "more than 1 MB" in add(at, "upload_questions", "bomb.txt.gz", bomb).error[-1].value
-    monkeypatch.setattr(uploadquestions, "MOST_FILE", 4)
+    monkeypatch.setattr(upload_questions, "MOST_FILE", 4)
     assert "larger than" in add(at, "upload_questions", "q.txt", "who\tA\n").error[-1].value
 
 
 def test_questions_are_looked_at_and_kept(own):
     at = add(opened(), "upload_questions", "My rows.jsonl", json.dumps(ROW) + "\n" + json.dumps({"question": "who"}))
-    assert "2 questions, 1 with entities, 1 with answers, with graphs of their own." in [caption.value for caption in at.caption]
+    assert "2 questions, 1 with entities, 1 with answers, 1 with graphs of their own." in [caption.value for caption in at.caption]
     assert list(at.dataframe[0].value["Question"]) == [HOSTILE, "who"]
     button(at, "Keep the questions").click().run()
     assert not at.exception and "my\\-rows" in at.success[0].value
@@ -141,6 +141,22 @@ def test_each_question_can_be_asked_on_its_own_graph(own):
     at.selectbox(key="questions_asked_on").set_value("question").run()
     button(at, "Keep the questions").click().run()
     assert datasets()["small"].graph_for("rog", questions("rog")[0]).n_edges == 2
+
+
+def test_what_does_not_fit_the_graph_is_told_before_anything_is_kept(own):
+    at = add(opened(), "upload_questions", "q.csv", "question,answers,entities\nwho,B,A\nwho,B,Zoe\n")
+    assert [one.value.replace("\\", "") for one in at.warning] == [
+        "Of 2 questions on small, 1 names an entity that is not in the graph, such as “Zoe”."
+    ]
+
+
+def test_columns_are_named_where_the_file_does_not(own):
+    at = add(opened(), "upload_questions", "q.tsv", "7\twho\tB\tA\n")
+    assert "most of its lines hold 4 columns" in at.error[0].value
+    next(one for one in at.text_input if one.label == "Columns").set_value("id,question,answers,entities").run()
+    assert not at.error and "1 question, 1 with entities, 1 with answers." in [caption.value for caption in at.caption]
+    button(at, "Keep the questions").click().run()
+    assert [(q.id, q.entities, q.answers) for q in questions("q")] == [("7", ("A",), ("B",))]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path as FilePath
@@ -12,10 +12,10 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from core.errors import BadInput
-from core.files import LONGEST_LINE, Unpacked, opened, told_size
 from core.graph.bulk.textkernels import split
-from core.graph.delimited import SEPARATORS, SNIFFED, form_of, header_of, not_comma, triple_of
-from core.graph.tally import Tally
+from core.graph.readers.delimited import SEPARATORS, SNIFFED, form_of, header_of, not_comma, triple_of
+from core.graph.readers.skip_report import Tally
+from core.io.files import LONGEST_LINE, Unpacked, opened, told_size
 
 BOM = b"\xef\xbb\xbf"
 LINES = re.compile(rb"[^\n]*\n|[^\n]+$")
@@ -50,7 +50,7 @@ class DelimitedBlocks:
     columns: tuple[int, int, int] | None
     size: int  # bytes of text a block
     tally: Tally
-    tell: object = None
+    tell: Callable[[float], None] | None = None
     most: int | None = None
     _head: tuple[int, int, int] | None = field(default=None, init=False)
     _opening: int = field(default=0, init=False)
@@ -112,7 +112,7 @@ class DelimitedBlocks:
     def _drop_undecodable(self, data: np.ndarray, place: Place) -> tuple[int, UnicodeDecodeError] | None:
         """Blanks out the lines that are not UTF-8, told as bad; the first of them and its fault where none may be left out."""
         try:
-            str(memoryview(data), "utf-8")
+            str(data.data, "utf-8")
             return None
         except UnicodeDecodeError:
             start = 0
@@ -150,7 +150,9 @@ class DelimitedBlocks:
                 if text.strip():
                     yield text + "\n"
 
-        rows, found, size, lines = csv.reader(texts(), strict=True), [], 0, []
+        found: list[str] = []
+        lines: list[int] = []
+        rows, size = csv.reader(texts(), strict=True), 0
         while True:
             try:
                 row = next(rows, None)
@@ -158,7 +160,7 @@ class DelimitedBlocks:
                     break
                 if at.line > self._opening:
                     found += triple_of(self.path, at.line, row, self.form, self.columns or self._head)
-                    size += sum(map(len, found[-3:]))
+                    size += sum(len(part) for part in found[-3:])
                     lines.append(at.line)
             except (csv.Error, BadInput) as error:
                 if not self.tally.skip("bad quotes" if isinstance(error, csv.Error) else "wrong columns or an empty name", at.line):

@@ -13,8 +13,9 @@ from core.errors import BadInput
 from core.graph.bulk.journal import STORE
 from core.graph.bulk.run import Build
 from core.graph.bulk.sources import Numbers, TextSource
+from core.graph.storage.digest import digest_of, stamp
+from core.graph.storage.write import UNFINISHED, note_source, place, write_degrees
 from core.graph.store import BLOB, VERSION, arrays_of
-from core.graph.write import UNFINISHED, note_source, place, write_degrees
 from core.types import Direction
 
 SHARE = 4  # of the machine's memory a build takes one part in so many, unless told otherwise
@@ -33,8 +34,6 @@ def build_large(
     """Builds the store of a source in `folder`, whose lock is held. After a kill or a cancelled build, the same call goes on; after bad
     input, or where the source says so, nothing is kept."""
     import psutil
-
-    from core.graph.build import digest_of, stamp
 
     memory = source.memory or psutil.virtual_memory().total // SHARE
     unfinished, report = folder / UNFINISHED, Clock(report)
@@ -66,7 +65,8 @@ class Clock:
     """Tells progress on with the time left, taken from how long the way so far took."""
 
     def __init__(self, report: Callable[[str, float], None]):
-        self._report, self._start, self._from = report, time.monotonic(), None
+        self._report, self._start = report, time.monotonic()
+        self._from: float | None = None
 
     def __call__(self, text: str, share: float) -> None:
         """Tells what is done now, and how far it is of all."""

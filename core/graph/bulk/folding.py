@@ -9,8 +9,8 @@ import numba
 import numpy as np
 
 from core.graph.bulk.journal import HEADER, Growing
-from core.graph.bulk.order import in_order
 from core.graph.bulk.textkernels import gather
+from core.graph.bytes.byte_order import in_order
 
 FOLDED, FOLDED_ENDS, FOLDED_NODES = "folded.bin", "folded_offsets.npy", "folded_nodes.npy"
 CHUNK = 1 << 20  # names folded at a time
@@ -40,7 +40,8 @@ def write_folded(
         folded, sizes = _folded(data, np.asarray(offsets[first : first + CHUNK + 1]))
         ends.add(text.length + np.cumsum(sizes))
         text.add(folded)
-    text.close(), ends.close()
+    text.close()
+    ends.close()
     data, offsets = np.memmap(loose[0], np.uint8, "r"), np.load(loose[1], mmap_mode="r")
     text, nodes = Growing(folder / FOLDED, np.uint8, 0), Growing(folder / FOLDED_NODES, np.int32, 0, HEADER)
     ends = Growing(folder / FOLDED_ENDS, np.int64, 0, HEADER)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import mmap
 import os
 import shutil
 from pathlib import Path as FilePath
@@ -23,12 +22,13 @@ class Journal:
 
     def __init__(self, folder: FilePath, identity: dict[str, Any]):
         self.folder, self._path, identity = folder, folder / JOURNAL, json.loads(json.dumps(identity))
-        self._state = self._known(identity)
-        if self._state is None:
+        known = self._known(identity)
+        if known is None:
             shutil.rmtree(folder, ignore_errors=True)
             (folder / SPILL).mkdir(parents=True)
             (folder / STORE).mkdir()
-            self._state = {"identity": identity, "done": {}, "facts": {}}
+            known = {"identity": identity, "done": {}, "facts": {}}
+        self._state: dict[str, Any] = known
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -74,7 +74,7 @@ class Journal:
 def put(path: FilePath, values: np.ndarray) -> None:
     """Writes the bytes of an array, durable."""
     with open(path, "wb") as stream:
-        stream.write(memoryview(np.ascontiguousarray(values)).cast("B") if len(values) else b"")
+        stream.write(np.ascontiguousarray(values).data.cast("B") if len(values) else b"")
         stream.flush()
         os.fsync(stream.fileno())
 
@@ -100,7 +100,7 @@ class Growing:
         """Values at the end."""
         values = np.ascontiguousarray(values, self.kind)
         if len(values):
-            self._stream.write(memoryview(values).cast("B"))
+            self._stream.write(values.data.cast("B"))
         self.length += len(values)
 
     def sync(self) -> None:
@@ -121,11 +121,3 @@ class Growing:
 
 
 HEADER = 128  # bytes of the header that numpy writes for an array of one dimension
-
-
-def release(values: np.ndarray) -> None:
-    """Writes what a memory map changed, and lets go of the memory that it takes."""
-    if isinstance(values, np.memmap) and values._mmap is not None:
-        if values.mode != "r":
-            values.flush()
-        values._mmap.madvise(mmap.MADV_DONTNEED)

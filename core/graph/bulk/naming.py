@@ -92,7 +92,7 @@ def resolve(journal: Journal, part: int, counts: list[int], memory: int) -> None
                 kept[mine] = firsts[at : at + size]
                 at += size
                 stream.seek(8 * start)
-                stream.write(memoryview(kept).cast("B") if len(kept) else b"")
+                stream.write(kept.data.cast("B") if len(kept) else b"")
     fresh.flush()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class Reading:
         counts = fact("counts", [])
         for block in source.blocks(Place(**fact("place", {})), fact("block"), self._tell):
             self.check()
-            facts = {"place": vars(block.after), "tally": source.tally.state()}
+            facts: dict[str, Any] = {"place": vars(block.after), "tally": source.tally.state()}
             if self.numbered:
                 self._spill_numbers(number, source.numbers(block), **facts)
             else:
@@ -88,17 +89,19 @@ class Reading:
 
     def _relations(self) -> dict[str, int]:
         """The relations met so far, as they are written, with their ids; -1 for one that is left out."""
-        path, size = self.journal.spill("relations"), self.journal.fact("relation_bytes", 0)
+        source, path, size = self.source, self.journal.spill("relations"), self.journal.fact("relation_bytes", 0)
+        assert isinstance(source, TextSource)  # those of numbers have no names
         ids: dict[str, int] = {}
         self._kept = 0
         for line in path.read_bytes()[:size].splitlines() if size else []:
             relation = json.loads(line)
-            ids[relation] = -1 if self.source.pattern(self.source.called(relation)) else self._kept
+            ids[relation] = -1 if source.pattern(source.called(relation)) else self._kept
             self._kept += ids[relation] >= 0
         return ids
 
     def relations(self) -> list[str]:
         """The names of the relations by their ids."""
-        if self.numbered:
+        source = self.source
+        if isinstance(source, Numbers) or source.numbered:
             return [str(number) for number in range(self.journal.fact("relations"))]
-        return [self.source.called(relation) for relation, kind in self._relations().items() if kind >= 0]
+        return [source.called(relation) for relation, kind in self._relations().items() if kind >= 0]

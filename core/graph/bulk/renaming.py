@@ -1,4 +1,4 @@
-"""Readable names for terms, the same that `core.graph.naming` gives one by one, without holding all of them.
+"""Readable names for terms, the same that `core.graph.readers.naming` gives one by one, without holding all of them.
 
 Most readable ends are wanted by one term only. The others, and those that could meet a longer name of one of these, are named one by
 one in their order.
@@ -14,8 +14,8 @@ from core.graph.bulk.blocks import bytes_of
 from core.graph.bulk.journal import Growing, Journal, get, put
 from core.graph.bulk.termkernels import readable
 from core.graph.bulk.textkernels import gather, hash_parts
-from core.graph.naming import Namer
-from core.graph.ntriples import candidates, term_of
+from core.graph.readers.naming import Namer
+from core.graph.readers.ntriples import candidates, term_of
 
 CHUNK = 1 << 20  # terms looked at at a time
 
@@ -42,7 +42,9 @@ def rename(
         names.add(out)
 
 
-def _readable(data: np.ndarray, offsets: np.ndarray, seed: int, check: Callable[[], None]) -> Iterator[tuple[int, np.ndarray, ...]]:
+def _readable(
+    data: np.ndarray, offsets: np.ndarray, seed: int, check: Callable[[], None]
+) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """Chunk by chunk: the first term, bytes, and where in them the readable end of each term starts, its length and its hash."""
     count = len(offsets) - 1
     for first in range(0, count, CHUNK):

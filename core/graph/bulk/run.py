@@ -10,12 +10,13 @@ import numpy as np
 
 from core.graph.bulk.edges import STARTS, Inward, Packing, checked_counts, sort_range
 from core.graph.bulk.folding import names_of, write_folded
-from core.graph.bulk.journal import HEADER, STORE, Growing, Journal, get, put, release
+from core.graph.bulk.journal import HEADER, STORE, Growing, Journal, get, put
 from core.graph.bulk.naming import RECORD, number_block, ranks, resolve
-from core.graph.bulk.order import in_order
 from core.graph.bulk.reading import Reading
 from core.graph.bulk.renaming import rename
 from core.graph.bulk.sources import Numbers, TextSource
+from core.graph.bytes.byte_order import in_order
+from core.graph.storage.write import release
 from core.graph.store import LARGE
 
 LAYOUT = 3  # of what is spilled; another number starts unfinished builds anew
@@ -32,11 +33,12 @@ class Build:
         self.source, self.check, self._tell = source, check, tell
         self.journal = Journal(folder, {"layout": LAYOUT, "source": source.identity()})
         self.numbered = isinstance(source, Numbers) or source.numbered
+
         self.share = memory // 2  # what one part of a phase may hold
         self._reading = Reading(source, self.journal, lambda share: self._advance("read", "Reading triples", share), check)
         if self.journal.fact("seed") is None:
             block = max(1 << 10, min(BLOCK, memory // 64))
-            slots = 0 if self.numbered else source.text_bytes() // SLOT
+            slots = 0 if isinstance(source, Numbers) or source.numbered else source.text_bytes() // SLOT
             parts = 1 << min(MOST_PARTS.bit_length() - 1, (slots * RECORD // max(1, self.share)).bit_length())
             self.journal.mark("read", 0, seed=int.from_bytes(os.urandom(8), "little"), block=block, parts=parts)
         source.tally.restore(self.journal.fact("tally", {"bad": {}, "dropped": {}}))
@@ -89,7 +91,7 @@ class Build:
             self.journal.mark("number", 0, share=self.share)
         packing, bases = self._packing(), np.concatenate([[0], np.cumsum(fact("counts", []))]).astype(np.int64)
         names, ends = self._name_files(
-            "" if self.numbered or self.source.form != "ntriples" else "terms-", fact("name_bytes", 0), fact("named", 0)
+            "terms-" if self._of_terms() else "", fact("name_bytes", 0), fact("named", 0)
         )
         for block in range(self.journal.done("number"), blocks):
             self.check()
@@ -98,13 +100,16 @@ class Build:
             if self.numbered:
                 heads, tails = (get(self.journal.spill(f"{key}-{block}"), np.int32) for key in ("heads", "tails"))
             else:
+                assert fresh is not None and before is not None  # both were read above
                 heads, tails, data, sizes = number_block(self.journal, block, int(bases[block]), fresh, before)
                 ends.add(names.length + np.cumsum(sizes))
                 names.add(data)
             packing.spill(self.journal, block, heads, kinds, tails)
-            names.sync(), ends.sync()
+            names.sync()
+            ends.sync()
             self.journal.mark("number", block + 1, name_bytes=names.length, named=ends.length)
-        names.close(), ends.close()
+        names.close()
+        ends.close()
         self._remove("heads", "tails", "kinds", "codes", "bytes", "sizes", "order", "first")
 
     def _name_files(self, prefix: str, size: int, named: int) -> tuple[Growing, Growing]:
@@ -115,16 +120,21 @@ class Build:
             ends.add(np.zeros(1, np.int64))
         return Growing(where(f"{prefix}names.bin"), np.uint8, size), ends
 
+    def _of_terms(self) -> bool:
+        """Whether names are those that terms of N-Triples are given."""
+        return isinstance(self.source, TextSource) and not self.source.numbered and self.source.form == "ntriples"
+
     def _rename(self) -> None:
         """Gives the terms of N-Triples their readable names."""
-        if self.numbered or self.source.form != "ntriples" or self.journal.done("rename"):
+        if not self._of_terms() or self.journal.done("rename"):
             return
         names, ends = self._name_files("", 0, 0)
         data = np.memmap(self.journal.spill("terms-names.bin"), np.uint8, "r")
         offsets = np.load(self.journal.spill("terms-name_offsets.npy"), mmap_mode="r")
         self._advance("names", "Finding readable names", 0.0)
         rename(self.journal, data, offsets, names, ends, self.journal.fact("seed"), self.check)
-        names.close(), ends.close()
+        names.close()
+        ends.close()
         self.journal.mark("rename", 1)
 
     def _out(self) -> None:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.errors import BadInput, shorten
-from core.files import PACKED
-from core.graph.naming import Namer
-from core.graph.readers import TripleFile, dropping, format_of
-from core.graph.tally import Tally
+from core.graph.readers.naming import Namer
+from core.graph.readers.skip_report import Tally
+from core.graph.readers.triple_file import TripleFile, dropping, format_of
+from core.io.files import PACKED
 
 if TYPE_CHECKING:
     from core.graph.bulk.blocks import Block, Place
@@ -86,7 +86,7 @@ class TextSource:
         if self.form != "ntriples":
             return relation
         if relation not in self._called:
-            from core.graph.ntriples import candidates, term_of
+            from core.graph.readers.ntriples import candidates, term_of
 
             self._called[relation] = self._namer.name(relation, candidates(term_of(relation)))
         return self._called[relation]

@@ -9,11 +9,11 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from core.errors import BadInput
-from core.files import opened
 from core.graph.bulk.blocks import BOM, Block, Place, bytes_of, whole_lines
 from core.graph.bulk.termkernels import split_terms
-from core.graph.ntriples import fault_of, statements
-from core.graph.tally import Tally
+from core.graph.readers.ntriples import fault_of, statements
+from core.graph.readers.skip_report import Tally
+from core.io.files import opened
 
 
 @dataclass
@@ -43,7 +43,8 @@ class TermBlocks:
         starts, lengths = np.empty(3 * most, np.int64), np.empty(3 * most, np.int64)
         numbers, odd = np.empty(most, np.int64), np.empty((most, 3), np.int64)
         found, strange, lines = split_terms(data, _is_text(data), starts, lengths, numbers, odd)
-        parts, where = [], []
+        parts: list[str] = []
+        where: list[int] = []
         for line, start, end in odd[:strange].tolist():
             for terms in self._unusual(data[start:end].tobytes(), place.line + line + 1):
                 parts += terms
@@ -71,7 +72,7 @@ class TermBlocks:
 
 def _is_text(data: np.ndarray) -> bool:
     try:
-        str(memoryview(data), "utf-8")
+        str(data.data, "utf-8")
         return True
     except UnicodeDecodeError:
         return False

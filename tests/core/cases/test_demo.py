@@ -7,12 +7,12 @@ import tomllib
 
 import pytest
 
+from core.case_adapter import comparison
 from core.cases import whole
+from core.cases.case import unpack
 from core.cases.examples import DEMO, FOLDER, demo
-from core.cases.exchange import EXTENSION, as_file, read
-from core.cases.store import unpack
-from core.explain import best_repair, explain
-from core.replay import comparison
+from core.cases.file import EXTENSION, as_file, read
+from core.diagnosis.verdict_words import best_repair, explain
 
 TOLD = tomllib.loads((FOLDER / f"{DEMO}.toml").read_text("utf-8"))
 
@@ -42,14 +42,14 @@ def test_no_lane_wins_them_all(opened):
     assert len(best) > 1
 
 
-def test_the_first_page_fails_half_succeeds_and_succeeds(opened):
-    assert [lane.right for lane in explain(opened[0]).lanes] == [0, 3, 5]
+def test_on_the_first_page_one_fails_one_finds_most_and_one_all(opened):
+    assert [lane.right for lane in explain(opened[0]).lanes] == [0, 5, 6]
 
 
 def test_a_loss_when_ranking_is_named_with_what_repairs_it(opened):
-    second = explain(opened[1])
-    assert second.lanes[1].head == "Lost when ranking:" and "Fantasy" in second.lanes[1].text
-    assert best_repair(opened[1])[0] == 1 and opened[1].lanes[1].repair.right == 5
+    first = explain(opened[0])
+    assert first.lanes[1].head == "Lost when ranking:" and "1985" in first.lanes[1].text
+    assert best_repair(opened[0])[0] == 1 and opened[0].lanes[1].repair.right == 6
 
 
 def test_they_show_different_losses(opened):

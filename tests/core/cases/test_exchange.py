@@ -7,10 +7,10 @@ import json
 
 import pytest
 
+from core.case_adapter import comparison, finished
 from core.cases import cases, delete, edit, export, get, load, save, whole
 from core.cases import examples as shipped
 from core.errors import BadInput
-from core.replay import comparison, finished
 from core.results import comparison_dict
 
 own = lambda: [case for case in cases() if not case.example]
@@ -117,17 +117,17 @@ def test_a_bomb_is_refused_without_unpacking_it(saved, monkeypatch):
     bomb = gzip.compress(json.dumps(heading).encode() + b"\n" + b" " * 40_000_000)  # 40 kB for 40 MB in one line
     with pytest.raises(BadInput, match="Line 2 of this file is larger than a case may be"):
         load(bomb)
-    monkeypatch.setattr("core.cases.exchange.MOST_TEXT", 1_000_000)
+    monkeypatch.setattr("core.cases.file.MOST_TEXT", 1_000_000)
     with pytest.raises(BadInput, match="larger than a case may be"):
         load(gzip.compress(json.dumps(heading).encode() + b"\n" + b" " * 1_100_000))
-    monkeypatch.setattr("core.cases.exchange.MOST_BYTES", 1_000)
+    monkeypatch.setattr("core.cases.file.MOST_BYTES", 1_000)
     with pytest.raises(BadInput, match="too large"):
         load(b"x" * 2_000)
 
 
 def test_too_many_cases_are_refused(saved, monkeypatch):
     heading, row = lines(export([saved.id]))
-    monkeypatch.setattr("core.cases.exchange.MOST_CASES", 2)
+    monkeypatch.setattr("core.cases.file.MOST_CASES", 2)
     with pytest.raises(BadInput, match="more than 2 cases"):
         load(packed([heading, row, row, row]))
     assert own() == [saved]

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
+from core.case_adapter import comparison, finished, rating
 from core.cases import whole
 from core.cases.finished import freeze_finished, thaw_finished
 from core.cases.store import save
 from core.errors import BadInput
-from core.replay import comparison, finished, rating
 from core.results import comparison_dict
 
 
@@ -32,7 +32,7 @@ def test_results_are_the_same_after_thawing(compared):
 
 def test_the_board_is_the_same_after_thawing(compared):
     """Everything but the ids, which become places in the excerpt: every node lies where it lay."""
-    from pages.parts.payload import Board
+    from pages.parts.board.payload import Board
 
     before = compared(lanes=("ranked", "beam", "broken"))
     one, other = (Board(c).payload() for c in (before, comparison(thaw_finished(told(before)))))
@@ -72,13 +72,13 @@ def test_a_case_is_small(compared):
 
 
 def test_three_lanes_of_a_thousand_nodes_stay_under_a_hundred_kilobytes(movies, home):
+    from core.cases.case import pack
     from core.cases.finished import Finished, FinishedLane
-    from core.cases.store import pack
-    from core.graph.lookup import names
+    from core.comparison.run import Ask, LaneRun, Progress
+    from core.graph.names.lookup import names
     from core.instances.catalogue import Instance
     from core.models.registry import shared
     from core.operators.text import parse_line
-    from core.run import Ask, LaneRun, Progress
     from core.types import Question
 
     question, seeds = Question("who directed Inception", entities=("Inception",)), (names(movies).find("Inception"),)

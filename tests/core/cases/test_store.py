@@ -9,10 +9,10 @@ import sys
 
 import pytest
 
+from core.case_adapter import finished
 from core.cases import Rating, cases, database, delete, duplicate, edit, get, rate, ratings, save, solved, tags, unrate, verdict, whole
 from core.errors import BadInput, StoreError
-from core.home import ROOT
-from core.replay import finished
+from core.io.home import ROOT
 
 own = lambda **search: [case for case in cases(**search) if not case.example]
 
@@ -70,7 +70,7 @@ def test_a_duplicate_lives_on_without_its_original(compared):
 
 
 def test_a_comparison_too_large_is_refused(compared, monkeypatch):
-    monkeypatch.setattr("core.cases.store.LARGEST", 1_000)
+    monkeypatch.setattr("core.cases.case.LARGEST", 1_000)
     with pytest.raises(BadInput, match="too large to keep"):
         save(finished(compared()))
     assert own() == []

@@ -7,11 +7,11 @@ import json
 
 import pytest
 
+from core.case_adapter import comparison
 from core.cases import cases, whole
 from core.cli import main
 from core.datasets import datasets
-from core.home import ROOT
-from core.replay import comparison
+from core.io.home import ROOT
 from core.results import comparison_dict
 
 FOLDER = ROOT / "data" / "case-study"

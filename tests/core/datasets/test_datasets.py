@@ -4,7 +4,7 @@ import pytest
 
 from core.datasets import datasets, draw, open_graph, questions, read_questions
 from core.errors import BadInput, StoreError
-from core.graph.build import build
+from core.graph.building.build import build
 
 COUNTS = {
     "metaqa-1hop-dev": 9992,
@@ -41,7 +41,7 @@ def test_a_question_by_hand(home):
 
 
 def test_every_entity_and_answer_of_a_sample_is_in_the_graph(movies):
-    from core.graph.lookup import names
+    from core.graph.names.lookup import names
 
     known = names(movies)
     for name in ("metaqa-1hop-test", "metaqa-3hop-dev"):

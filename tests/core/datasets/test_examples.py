@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from core.comparison.run import Ask, LaneRun, Prefixes, Progress
 from core.datasets import datasets
-from core.evaluation.survival import right
+from core.diagnosis.funnel import right
 from core.instances.catalogue import find
 from core.models.registry import shared
-from core.run import Ask, LaneRun, Prefixes, Progress
 from core.types import Question
-from pages.parts.permalink import DEFAULT_LANES
+from pages.parts.compare.permalink import DEFAULT_LANES
 
 UNLISTED = {"who directed Inception": (("Inception",), ("Christopher Nolan",))}  # in no set
 SMALL = ("metaqa", "case-study", "pathquestion-2hop", "pathquestion-3hop")
@@ -29,7 +29,7 @@ def test_every_example_is_answered_in_a_lane(movies, name):
         pytest.skip("the encoder is not installed")
     dataset, prefixes = datasets()[name], Prefixes()
     graph = movies if name == "metaqa" else dataset.open()
-    from core.graph.lookup import names
+    from core.graph.names.lookup import names
 
     for text in dataset.examples:
         question = known(dataset, text)

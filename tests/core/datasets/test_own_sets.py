@@ -8,7 +8,7 @@ import pytest
 from core.datasets import datasets, graph_for, questions
 from core.datasets.own import added_set, clean_name, remove_set, save_set, sets_folder
 from core.errors import BadInput, StoreError
-from core.graph.build import build
+from core.graph.building.build import build
 
 ROWS = [{"question": "who is A", "answer": ["B"], "q_entity": ["A"], "graph": [["A", "r", "B"], ["B", "r", "C"]]}, {"question": "who is C"}]
 

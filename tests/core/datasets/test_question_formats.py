@@ -175,6 +175,39 @@ def test_what_is_wrong_in_text_is_told(tmp_path, text, told):
         read_questions(write(tmp_path, text, "q.txt"))
 
 
+TRIPLES = "Ann\twrote\tHeat\nBo\tdirected\tUp\nCy\tstarred in\tIt\n"
+WIDE = "q1\twho wrote [Heat]\tAnn\t1-hop\nq2\twho directed [Up]\tBo|Cy\t1-hop\n"
+
+
+@pytest.mark.parametrize("text, count", [(TRIPLES, 3), (WIDE, 4), ("a [b]\tc\n" + WIDE, 4)])
+def test_lines_of_other_columns_are_no_questions_of_metaqa(tmp_path, text, count):
+    told = f"q.txt: most of its lines hold {count} columns that no format is known for; .*name them, as in question,answers,entities"
+    for reading in (read_questions, bare_text):
+        with pytest.raises(BadInput, match=told):
+            reading(write(tmp_path, text, "q.txt"))
+    with pytest.raises(BadInput, match="expected a question, a tab"):
+        read_questions(write(tmp_path, text, "q.txt"), format="metaqa")
+
+
+def test_a_format_is_told_by_most_lines(tmp_path):
+    metaqa = "who is [A]?\tB\nwho is [C]?\tD\n"
+    with pytest.raises(BadInput, match="line 1: expected a question, a tab and its answers"):
+        read_questions(write(tmp_path, "only one column\n" + metaqa, "q.txt"))
+    with pytest.raises(BadInput, match="line 1: expected a question, a tab and its answers"):
+        read_questions(write(tmp_path, PATH + metaqa, "q.txt"))
+    with pytest.raises(BadInput, match="line 1: expected question, answer"):
+        read_questions(write(tmp_path, "a\tb\n" + PATH + PATH, "q.txt"))
+
+
+@pytest.mark.parametrize("key", ["label", "Gold", "target", "ground_truth", "Answers"])
+def test_a_row_whose_answers_lie_under_another_key_is_refused(tmp_path, key):
+    row = {"question": "who is Bo", "entities": ["Bo"], key: ["Ann"]}
+    with pytest.raises(BadInput, match=f"q.jsonl, line 1: “{key}” seems to hold the answers; call it “answers”"):
+        read_questions(write(tmp_path, json.dumps(row)))
+    assert read_questions(write(tmp_path, json.dumps(row | {"answer": "Ann"})))[0].answers == ("Ann",)
+    assert read_questions(write(tmp_path, json.dumps(row | {"answers": []})))[0].answers == ()
+
+
 def test_a_small_file_that_unpacks_to_a_large_one_is_refused(tmp_path):
     packed = gzip.compress(b'{"question": "' + b"a" * 3_000_000 + b'"}\n')
     with pytest.raises(BadInput, match="more than 1 MB of text"):

@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from core.datasets import read_questions
-from core.datasets.questions import bare_text, rows_hold_graphs
+from core.datasets.questions import bare_text, rows_with_graphs
 from core.datasets.table import EXAMPLE
 from core.errors import BadInput
 from core.types import Question
@@ -39,7 +39,47 @@ def test_columns_are_found_by_name_in_any_order(tmp_path, text, name):
     file = write(tmp_path, gzip.compress(data) if name.endswith("gz") else data, name)
     assert [(q.text, q.answers, q.entities) for q in read_questions(file)] == [("who", ("B", "C"), ("A",))]
     assert read_questions(file) == read_questions(file, format="csv")
-    assert bare_text(file) is None and not rows_hold_graphs(file)
+    assert bare_text(file) is None and rows_with_graphs(file) == 0
+
+
+@pytest.mark.parametrize(
+    "text, columns",
+    [
+        ("7\twho\tB|C\tx\tA\n8\tthen\tD\tx\t\n", "id, question, answers, -, entities"),
+        ("who,B|C,A,7\nthen,D,,8\n", "question,answers,entities,id"),
+        ("entities;answers;question;id\nA;B|C;who;7\n;D;then;8\n", "entities,answers,question,id"),  # a header is no question
+    ],
+)
+def test_columns_can_be_named_where_no_header_does(tmp_path, text, columns):
+    file = write(tmp_path, text, "q.tsv")
+    assert read_questions(file, columns=columns) == (Question("who", "7", ("A",), ("B", "C")), Question("then", "8", (), ("D",)))
+
+
+@pytest.mark.parametrize(
+    "columns, told",
+    [
+        ("question,answer", "no column “answer” of questions. Did you mean “answers”"),
+        ("answers,entities", "One of the columns must be the question"),
+        ("question,answers,answers", "“answers” is named twice"),
+        ("question,answers,entities", "q.tsv, row 1: 3 columns are named, but this row has 2"),
+    ],
+)
+def test_columns_that_cannot_be(tmp_path, columns, told):
+    with pytest.raises(BadInput, match=told):
+        read_questions(write(tmp_path, "who\tB\n", "q.tsv"), columns=columns)
+
+
+def test_columns_are_of_tables_alone(tmp_path):
+    with pytest.raises(BadInput, match="Columns can be named in lines of text only; q.jsonl holds JSON"):
+        read_questions(write(tmp_path, '{"question": "who"}\n', "q.jsonl"), columns="question")
+    with pytest.raises(BadInput, match="Columns can be named where the format is"):
+        read_questions(write(tmp_path, "who\tB\n", "q.tsv"), format="metaqa", columns="question,answers")
+
+
+@pytest.mark.parametrize("name", ["label", "Gold"])
+def test_a_table_whose_answers_are_called_otherwise_is_refused(tmp_path, name):
+    with pytest.raises(BadInput, match=f"row 1: the column “{name}” seems to hold the answers; call it “answers”"):
+        read_questions(write(tmp_path, f"question,{name}\nwho,B\n"))
 
 
 def test_missing_cells_blank_rows_and_cells_of_several_lines(tmp_path):

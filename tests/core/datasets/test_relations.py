@@ -2,7 +2,8 @@
 
 import pytest
 
-from core.datasets.relations import chain_words, read_table, relation_words, table_of
+from core.datasets.relations import chain_words, read_table, relation_words
+from core.datasets.wording import table_of
 from core.errors import BadInput
 
 
@@ -40,8 +41,9 @@ def test_a_table_that_is_none(told):
 
 
 def test_a_graph_of_ones_own_has_its_words_in_a_description_beside_it(monkeypatch, tmp_path, caplog):
-    monkeypatch.setattr("core.datasets.relations.graphs_folder", lambda: tmp_path)
-    for name, text in (("films", '[relations]\nstars = ["stars", "stars in"]\n'), ("broken", "[relations"), ("half", "[relations]\nstars = 1\n")):
+    monkeypatch.setattr("core.datasets.wording.graphs_folder", lambda: tmp_path)
+    films = '[relations]\nstars = ["stars", "stars in"]\n'
+    for name, text in (("films", films), ("broken", "[relations"), ("half", "[relations]\nstars = 1\n")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "dataset.toml").write_text(text, "utf-8")
     assert table_of("films") == {"stars": ("stars", "stars in")}

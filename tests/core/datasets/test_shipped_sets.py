@@ -4,8 +4,8 @@ import pytest
 
 from core.datasets import datasets, graph_for, open_graph, question_set, questions, read_questions
 from core.errors import BadInput, UnknownEntity
-from core.graph.lookup import names
-from core.graph.readers import read_triples
+from core.graph.names.lookup import names
+from core.graph.readers.triple_file import read_triples
 
 GRAPHS = {  # entities, triples, relations, direction
     "metaqa": (43_234, 133_582, 9, "both"),

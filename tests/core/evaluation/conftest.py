@@ -5,8 +5,9 @@ from types import SimpleNamespace
 import pytest
 
 from core.engine import Engine
-from core.evaluation.plan import Drawn, Plan
-from core.evaluation.store import shared
+from core.evaluation.runs.plan import Drawn, Plan
+from core.evaluation.runs.starting import evaluate
+from core.evaluation.runs.store import shared
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
 from core.types import Question
@@ -36,7 +37,7 @@ def bench(kit, tmp_path, monkeypatch):
         return Plan(lines, drawn, "films-set", 10, ((films, kit.graph.digest),), **wishes)
 
     def run(plan, again=False):
-        job = engine.evaluate(plan, again)
+        job = evaluate(engine, plan, again)
         assert job.wait(120), "the job did not end"
         return job
 

@@ -13,7 +13,7 @@ from tests.films import films  # noqa: F401
 
 
 def asked(films, start: str, *answers: str) -> Example | None:  # noqa: F811
-    from core.graph.lookup import names
+    from core.graph.names.lookup import names
 
     return example(films, Question("who", "q", answers=answers), (names(films).find(start),))
 
@@ -68,7 +68,7 @@ def test_dialogues_show_the_choosers_own_prompt_and_name_the_right_numbers(films
 
 
 def test_plans_are_asked_for_as_the_operator_asks(kit, films):  # noqa: F811
-    from core.operators.plans import RelationPlans
+    from core.operators.retrieve.plans import RelationPlans
 
     parrot = kit.Parrot('{"plans": [["directed_by"]]}')
     state = kit.state("One")

@@ -87,7 +87,7 @@ def _after(calls: int):
 
 
 def _served(folder, backend):
-    from core.models.encoder import Encoder
+    from core.models.encoders.minilm import Encoder
 
     return Encoder(folder, backend, "f32")
 

@@ -13,7 +13,7 @@ import pytest
 from core.errors import Cancelled
 from core.finetune.loop import Schedule
 from core.finetune.place import publish, trained, workplace
-from core.home import ROOT
+from core.io.home import ROOT
 from tests.core.finetune.lesson import lesson
 
 

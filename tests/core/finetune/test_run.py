@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from core.cli import FAILED, OK, WRONG, main
-from core.evaluation.outcome import Outcome, Ranked
-from core.evaluation.store import Row, Run
+from core.evaluation.metrics.outcome import Outcome, Ranked
+from core.evaluation.runs.store import Run, StoredRow
 from core.finetune import run
 from core.finetune.encoder import Settings
 from core.finetune.report import lines, table, together
@@ -24,7 +24,7 @@ FAST = Settings(batch=4, epochs=1, rate=1e-3, negatives=1, measure=2)
 @pytest.fixture
 def house(films, bert, qwen, tmp_path, monkeypatch):  # noqa: F811
     """An engine on the graph of five nodes, whose minilm is the small BERT, and a file of questions."""
-    from core.graph.lookup import names
+    from core.graph.names.lookup import names
     from core.models.registry import Registry
 
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
@@ -87,7 +87,7 @@ def test_the_table_by_hand():
     runs = []
     for name, places in (("a", (2, 1, 40)), ("b", (1, 1, 33))):
         found = [outcome(place, first=(place, None)) for place in places]
-        rows = [Row(name, Question("q", str(i), hops=1 if i < 2 else 2), one) for i, one in enumerate(found)]
+        rows = [StoredRow(name, Question("q", str(i), hops=1 if i < 2 else 2), one) for i, one in enumerate(found)]
         runs.append((Run(1, "k", {"instances": [{"id": name}], "sample": 3}, 0.0, "done", 3, 0), rows))
     told = {(row["hops"], row["metric"]): row for row in table(together(runs))}
     means = {key: (row["before"]["mean"], row["after"]["mean"], row["change"]["difference"]) for key, row in told.items()}

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 from hypothesis import strategies as st
 
-from core.graph.build import build
+from core.graph.building.build import build
 
 TRIPLE = st.tuples(st.integers(0, 7), st.integers(0, 2), st.integers(0, 7))
 

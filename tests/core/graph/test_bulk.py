@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from core.errors import BadInput, Cancelled
-from core.graph.build import build, in_memory, verify
+from core.graph.building.build import arrays_and_names, build, in_memory, read
 from core.graph.bulk.sources import Numbers
-from core.graph.readers import TripleFile, read_triples, size_of
+from core.graph.readers.skip_report import Tally
+from core.graph.readers.triple_file import TripleFile, read_triples, size_of
+from core.graph.storage.digest import digest_of, verify
+from core.graph.storage.write import write
 from core.graph.store import ARRAYS, Graph
-from core.graph.tally import Tally
 
 ODD = ['"', "<script>", "🎬", "é", "e\u0301", "İ", "ß", "x" * 300, "a b", " a", "a ", "\x00", "a\x00", "naïve\u00a0", "\u3000x", "0", "00"]
 
@@ -44,6 +46,13 @@ def small(path, **how):
     return TripleFile(path, memory=how.pop("memory", 30_000), **how)
 
 
+def by_appearance(triples):
+    """The graph of some triples with ids by first appearance, made in memory."""
+    names, relations, columns = read(triples, lambda: None)
+    arrays, blob = arrays_and_names(names, columns, len(relations), lambda: None)
+    return Graph("g", digest_of(arrays, blob, relations, "both"), "both", tuple(relations), names_utf8=blob, **arrays)
+
+
 def same(graph, other):
     for key in (*ARRAYS, "names_utf8"):
         left, right = getattr(graph, key), getattr(other, key)
@@ -56,19 +65,20 @@ def same(graph, other):
 def test_the_very_same_store_as_in_memory(tmp_path, seed, memory):
     triples = some(seed=seed)
     graph = build(small(written(tmp_path / "t.tsv", triples), memory=memory), tmp_path / "g", "g")
-    assert same(graph, in_memory(triples, "g"))
+    assert same(graph, by_appearance(triples))
     verify(graph)
     known = sorted(path.name for path in (tmp_path / "g").iterdir())
     assert known == sorted([graph.data_folder.name, "graph.json"])
-    small_store = build(triples, tmp_path / "h", "g")
-    for path in small_store.data_folder.iterdir():
+    expected = by_appearance(triples)
+    write(tmp_path / "h", {key: getattr(expected, key) for key in ARRAYS}, expected.names_utf8, None)
+    for path in (tmp_path / "h").iterdir():
         assert path.read_bytes() == (graph.data_folder / path.name).read_bytes(), path.name
 
 
 def test_one_node_with_nearly_all_edges_is_cut_into_pieces(tmp_path):
     triples = [("hub", f"r{i % 3}", f"n{i}") for i in range(1000)] + [(f"n{i}", "r0", "hub") for i in range(1000)]
     graph = build(small(written(tmp_path / "t.tsv", triples), memory=20_000), tmp_path / "g", "g")
-    assert same(graph, in_memory(triples, "g"))
+    assert same(graph, by_appearance(triples))
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".tsv.gz", ".tsv.zst"])
@@ -79,7 +89,7 @@ def test_packed_files_and_line_ends(tmp_path, suffix):
     packed = {".tsv": data, ".tsv.gz": gzip.compress(data), ".tsv.zst": zstandard.compress(data[:999]) + zstandard.compress(data[999:])}
     (tmp_path / f"t{suffix}").write_bytes(packed[suffix])
     graph = build(small(tmp_path / f"t{suffix}"), tmp_path / "g", "g")
-    assert same(graph, in_memory(read_triples(tmp_path / f"t{suffix}"), "g"))
+    assert same(graph, by_appearance(read_triples(tmp_path / f"t{suffix}")))
     assert graph.node_name(graph.n_nodes - 2) == "last" and graph.n_edges == 301
 
 
@@ -99,12 +109,12 @@ def test_commas_and_columns(tmp_path, quoted):
     if quoted:
         lines[200:203] = ['7,"a, ""x""",r1,"two', 'lines"', '8,plain,r2,"c"']
     (tmp_path / "t.csv").write_text("id,head,relation,tail\n" + "\n".join(lines) + "\n")
-    expected = in_memory(read_triples(tmp_path / "t.csv"), "g")
+    expected = by_appearance(read_triples(tmp_path / "t.csv"))
     graph = build(small(tmp_path / "t.csv", memory=70_000), tmp_path / "g", "g")
     assert same(graph, expected)
     assert bool(graph.nodes_named('a, "x"')) == quoted
     turned = small(tmp_path / "t.csv", columns=(4, 3, 2))
-    assert same(build(turned, tmp_path / "t", "g"), in_memory(read_triples(tmp_path / "t.csv", columns=(4, 3, 2)), "g"))
+    assert same(build(turned, tmp_path / "t", "g"), by_appearance(read_triples(tmp_path / "t.csv", columns=(4, 3, 2))))
 
 
 def test_any_interruption_is_taken_up_again(tmp_path):
@@ -126,7 +136,7 @@ def test_any_interruption_is_taken_up_again(tmp_path):
             break
         except Cancelled:
             assert (tmp_path / "g" / "unfinished").is_dir() and not (tmp_path / "g" / "graph.json").exists()
-    assert turn > 5 and same(graph, in_memory(triples, "g"))
+    assert turn > 5 and same(graph, by_appearance(triples))
     once = []
     build(small(source), tmp_path / "h", "g", check=lambda: once.append(1))
     assert looks < 2.5 * len(once) + turn  # what was finished was not done again
@@ -137,7 +147,8 @@ def test_killed_in_the_middle_and_taken_up(tmp_path):
     written(source, triples)
     old = build([("old", "r", "store")], tmp_path / "g", "g")
     code = (
-        "import os, sys\nfrom pathlib import Path\nfrom core.graph.build import build\nfrom core.graph.readers import TripleFile\n"
+        "import os, sys\nfrom pathlib import Path\nfrom core.graph.building.build import build\n"
+        "from core.graph.readers.triple_file import TripleFile\n"
         "def told(text, share):\n    if text.startswith('Sorting triples by tail'): os.kill(os.getpid(), 9)\n"
         "build(TripleFile(Path(sys.argv[1]), memory=30_000), sys.argv[2], 'g', progress=told)"
     )
@@ -147,7 +158,7 @@ def test_killed_in_the_middle_and_taken_up(tmp_path):
     told = []
     graph = build(small(source), tmp_path / "g", "g", progress=lambda text, share: told.append(text))
     assert told[0] == "Sorting triples by tail"
-    assert same(graph, in_memory(triples, "g"))
+    assert same(graph, by_appearance(triples))
 
 
 def test_a_changed_source_starts_anew(tmp_path):
@@ -160,7 +171,7 @@ def test_a_changed_source_starts_anew(tmp_path):
     with pytest.raises(Cancelled):
         build(small(source), tmp_path / "g", "g", check=stop)
     written(source, some(300, seed=5))
-    assert same(build(small(source), tmp_path / "g", "g"), in_memory(some(300, seed=5), "g"))
+    assert same(build(small(source), tmp_path / "g", "g"), by_appearance(some(300, seed=5)))
 
 
 def test_a_kill_just_before_the_store_is_in_place(tmp_path):
@@ -175,7 +186,7 @@ def test_a_kill_just_before_the_store_is_in_place(tmp_path):
     with pytest.raises(Cancelled):
         build(small(source), tmp_path / "g", "g", check=stop)
     (tmp_path / "g" / "unfinished" / "store").rename(tmp_path / "g" / "data-0123456789abcdef")
-    assert same(build(small(source), tmp_path / "g", "g"), in_memory(triples, "g"))
+    assert same(build(small(source), tmp_path / "g", "g"), by_appearance(triples))
     assert len(list((tmp_path / "g").iterdir())) == 2
 
 
@@ -222,7 +233,7 @@ def test_relations_are_left_out_by_pattern(tmp_path, how):
     source = how(written(tmp_path / "t.tsv", triples), drop=("common.*", "*sameAs*", "type.object.type"))
     graph = build(source, tmp_path / "g", "g")
     kept = [triple for triple in triples if triple[1] in ("people.person.born", "type.object.type_of", "commons.x")]
-    assert same(graph, in_memory(kept, "g"))
+    assert same(graph, in_memory(kept, "g") if how is TripleFile else by_appearance(kept))
     assert source.tally.dropped == {"common.*": 40, "*sameAs*": 40, "type.object.type": 40}
 
 
@@ -248,7 +259,7 @@ NT = [
 def test_ntriples(tmp_path, count):
     lines = NT + [f"<http://{chr(97 + i % 5)}.org/{i % 23}> <http://a.org/r{i % 4}> <http://z.org/{i}> ." for i in range(count)]
     (tmp_path / "t.nt").write_text("\r\n".join(lines))
-    expected = in_memory(read_triples(tmp_path / "t.nt"), "g")
+    expected = by_appearance(read_triples(tmp_path / "t.nt"))
     assert same(build(small(tmp_path / "t.nt"), tmp_path / "g", "g"), expected)
     source = small(tmp_path / "t.nt", drop=("*sameAs*",))
     assert build(source, tmp_path / "h", "g").n_edges == expected.n_edges - 1 and source.tally.dropped == {"*sameAs*": 1}
@@ -338,7 +349,7 @@ def test_white_space_is_what_python_says():
 
 
 def test_names_in_order_of_their_bytes():
-    from core.graph.bulk.order import in_order
+    from core.graph.bytes.byte_order import in_order
 
     rng = random.Random(3)
     names = [

@@ -5,18 +5,18 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from core.graph.pagerank import top_pagerank
+from core.graph.pagerank.best import top_pagerank
 
 CODE = """
 import sys, tempfile, hashlib
 import numpy as np
-from core.graph.build import build
-from core.graph.local import Local
-from core.graph.lookup import names
-from core.graph.neighbourhood import induced
-from core.graph.pagerank import top_pagerank
-from core.graph.paths import shortest_paths, simple_paths
-from core.graph.walks import random_walks
+from core.graph.building.build import build
+from core.graph.algorithms.local import Local
+from core.graph.names.lookup import names
+from core.graph.algorithms.neighbourhood import induced
+from core.graph.pagerank.best import top_pagerank
+from core.graph.algorithms.paths import shortest_paths, simple_paths
+from core.graph.algorithms.walks import random_walks
 from core.types import Subgraph
 rng = np.random.default_rng(3)
 triples = [(f"Node {a}", f"r{r}", f"Node {b}") for a, r, b in rng.integers(0, 60, (300, 3))]
@@ -53,7 +53,8 @@ def test_threads_give_the_same_bytes(movies):
 
 def test_opening_a_graph_loads_nothing_heavy():
     code = (
-        "import sys, core.graph.store, core.datasets, core.graph.lookup, core.graph.neighbourhood, core.graph.pagerank\n"
+        "import sys, core.graph.store, core.datasets, core.graph.names.lookup\n"
+        "import core.graph.algorithms.neighbourhood, core.graph.pagerank.best\n"
         "print([name for name in ('numba', 'igraph', 'rapidfuzz', 'ahocorasick', 'scipy') if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

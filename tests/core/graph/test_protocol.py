@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import BadParameter
-from core.graph.build import in_memory
-from core.graph.neighbourhood import induced, nearest
-from core.graph.pagerank import pagerank_exact
+from core.graph.algorithms.neighbourhood import induced, nearest
+from core.graph.algorithms.stepwise import top_pagerank
+from core.graph.algorithms.walks import random_walks
+from core.graph.building.build import in_memory
+from core.graph.pagerank.best import pagerank_exact
 from core.graph.protocol import KnowledgeGraph
-from core.graph.stepwise import top_pagerank
-from core.graph.walks import random_walks
 from core.types import Path
 from tests.core.graph.strategies import TRIPLE, directions
 

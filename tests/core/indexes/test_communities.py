@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from core.errors import Cancelled
-from core.graph.build import build
-from core.indexes.communities import Communities, communities, detect
+from core.graph.algorithms.leiden import Communities, detect
+from core.graph.building.build import build
+from core.indexes.communities import communities
 from core.indexes.place import index_folder
 
 # Two triangles and the edge C-D. Cut there, modularity is 6/7 - 2 * (7/14)^2 = 0.357; whole, 0; so {A B C} and {D E F} are best.
@@ -25,7 +26,7 @@ def bridge(tmp_path):
 
 
 def test_two_triangles_fall_apart_at_the_bridge(bridge):
-    assert found(bridge).tolist() == [0, 0, 0, 1, 1, 1]  # nodes by first appearance: A B C D E F
+    assert found(bridge).tolist() == [0, 0, 0, 1, 1, 1]  # nodes by name: A B C D E F
     known = Communities(found(bridge))
     assert len(known) == 2 and known.members(1).tolist() == [3, 4, 5] and known.sizes().tolist() == [3, 3]
     assert known.digest(0) != known.digest(1)
@@ -54,7 +55,7 @@ def test_every_node_has_a_community_and_a_lone_one_its_own(films):
 
 def test_another_process_finds_the_same(bridge):
     code = (
-        "import sys; from core.graph.store import Graph; from core.indexes.communities import detect;"
+        "import sys; from core.graph.store import Graph; from core.graph.algorithms.leiden import detect;"
         "print(detect(Graph.open(sys.argv[1]), 10, lambda text, share: None, lambda: None).tolist())"
     )
     told = subprocess.run(

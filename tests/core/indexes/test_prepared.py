@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from core.errors import BadInput, StoreError
-from core.graph.build import build
-from core.graph.readers import TripleFile
-from core.graph.write import locked
+from core.graph.building.build import build
+from core.graph.readers.triple_file import TripleFile
+from core.graph.storage.write import locked
 from core.indexes import cases as memory
-from core.indexes import chains, own
+from core.indexes import chains, user_cases
 from core.indexes.communities import communities
 from core.indexes.place import index_folder
 from core.indexes.prepared import (
@@ -33,7 +33,7 @@ from core.indexes.prepared import (
     start,
 )
 from core.indexes.table import KINDS
-from core.jobs import CANCELLED, DONE, Jobs
+from core.runtime.jobs import CANCELLED, DONE, Jobs
 from core.types import Question
 from tests.films import TRIPLES, Parrot, Written
 
@@ -55,7 +55,7 @@ def films(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     graph = build(TRIPLES, tmp_path / "films", "films", "both")
     asked = (Question("who directed [One]", "a", ("One",), ("Ann",)), Question("who made [Three]", "b", ("Three",), ("Ann",)))
-    monkeypatch.setattr(own, "_read", lambda digest: asked)
+    monkeypatch.setattr(user_cases, "_read", lambda digest: asked)
     yield graph
     chains._held.clear()
     memory._held.clear()
@@ -167,7 +167,7 @@ def test_an_absent_model_says_how_to_get_it(films):
 
 
 def test_cases_need_something_solved(films, monkeypatch):
-    monkeypatch.setattr(own, "_read", lambda digest: ())
+    monkeypatch.setattr(user_cases, "_read", lambda digest: ())
     assert "learnt from" in told(films)["cases"].lacks
 
 
@@ -255,7 +255,7 @@ def test_what_does_not_fit_the_graph_is_said(films, tmp_path, monkeypatch):
     numbers.write_text("0\t0\t1\n1\t0\t2\n", "utf-8")
     numbered = build(TripleFile(numbers, numbered=True), tmp_path / "numbered", "numbered", "both")
     assert "only numbered" in told(numbered)["vectors-nodes"].lacks and not told(numbered)["vectors-triples"].lacks
-    monkeypatch.setattr("core.graph.ppr.partition.LARGEST", 1)
+    monkeypatch.setattr("core.graph.algorithms.leiden.LARGEST", 1)
     for name in ("communities", "clusters", "reports"):
         assert "too many to be clustered" in told(films)[name].lacks
     with pytest.raises(BadInput, match="too many to be clustered"):

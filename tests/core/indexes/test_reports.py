@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from core.errors import Cancelled, StoreError
-from core.graph.build import build
-from core.indexes.communities import Communities
+from core.graph.algorithms.leiden import Communities
+from core.graph.building.build import build
 from core.indexes.place import index_folder
 from core.indexes.reports import FACTS_TOKENS, Reports, report_prompt
 from core.models.base import Reply
@@ -37,13 +37,13 @@ def films(tmp_path):
 
 
 def reports(graph, chat, signature="a"):
-    # by first appearance: One Ann Two Drama 1999; communities {One, Drama} and {Ann, Two, 1999}
-    return Reports(graph, Communities(np.array([0, 1, 1, 0, 1], np.int32)), lambda: chat, signature)
+    # by name: 1999 Ann Drama One Two; communities {One, Drama} and {Ann, Two, 1999}
+    return Reports(graph, Communities(np.array([1, 1, 0, 0, 1], np.int32)), lambda: chat, signature)
 
 
 def test_the_facts_inside_come_first_and_the_best_connected_first_among_them(films):
     # Of {Ann, Two, 1999} (degrees 3, 3, 1): Two-Ann twice (3 + 3), Two-1999 (3 + 1); outside: One-Ann.
-    user = report_prompt(films, np.array([1, 2, 4]))[1]["content"]
+    user = report_prompt(films, np.array([0, 1, 4]))[1]["content"]
     facts = [line for line in user.splitlines() if "->" in line and "each entity" not in line]
     assert facts == ["Two -> directed_by -> Ann", "Two -> written_by -> Ann", "Two -> release_year -> 1999", "One -> directed_by -> Ann"]
     assert "Entities of the group: Ann, Two, 1999" in user

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from core.errors import BadInput, Cancelled, StoreError
-from core.graph.build import build as build_graph
+from core.graph.building.build import build as build_graph
 from core.indexes import encoded, vectors
 from core.indexes.vectors import build, delete, kind_for, opened, place, searchable, vector_index
 from tests.films import TRIPLES, Bag
@@ -46,9 +46,9 @@ def test_the_nearest_by_hand(grown):
     graph = grown()
     question = Bag().encode(["who is ann of one"])[0]
     ids, cosines = vector_index(graph, Bag(), "nodes").nearest(question, 3)
-    assert graph.names(ids) == ["One", "Ann", graph.node_name(2)] and cosines.tolist() == [0.447214, 0.447214, 0.0]
+    assert graph.names(ids) == ["Ann", "One", "1999"] and cosines.tolist() == [0.447214, 0.447214, 0.0]
     ids, cosines = vector_index(graph, Bag(), "nodes").nearest(question, 99)
-    assert len(ids) == 5 and ids[2:].tolist() == [2, 3, 4]
+    assert len(ids) == 5 and graph.names(ids[2:]) == ["1999", "Drama", "Two"]
     # One -> directed_by -> Ann has five words, the arrow twice: sqrt(1 + 4 + 1 + 1) long, ann and one in common.
     ids, cosines = vector_index(graph, Bag(), "triples").nearest(question, 1)
     assert graph.triple_text(ids[0]) == "One -> directed_by -> Ann" and cosines[0] == pytest.approx(2 / np.sqrt(5 * 7), abs=5e-4)
@@ -85,7 +85,7 @@ def test_a_cancelled_build_is_taken_up_where_it_stopped(grown, monkeypatch):
     with pytest.raises(Cancelled):
         build(graph, stopped, "nodes", check=lambda: None)
     folder = place(graph, stopped, "nodes")
-    assert [file.name for file in sorted(folder.iterdir())] == ["block-000000.npy", "block-000001.npy", "building.lock"]
+    assert [file.name for file in sorted(folder.iterdir())] == ["block-000000.npy", "block-000001.npy"]
     assert opened(folder) is None and vectors.coverage(graph, stopped, "nodes") == (4, 5)
     told, encoder = [], Counting()
     found = build(graph, encoder, "nodes", lambda text, share: told.append((text, share)))

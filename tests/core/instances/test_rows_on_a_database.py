@@ -7,12 +7,13 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from core.graph.export import export
-from core.graph.lookup import names
+from core.comparison.run import Ask, LaneRun, Progress
+from core.graph.building.export import export
+from core.graph.names.lookup import names
 from core.instances.catalogue import catalogue
 from core.models.combine import uses_chat
+from core.models.registry import shared
 from core.operators.base import parameters
-from core.run import Ask, LaneRun, Progress
 from core.types import Question
 from tests.films import Parrot, Picker, Table, Written
 
@@ -46,7 +47,8 @@ def stored_movies(movies, tmp_path_factory):
 def models(row, scorer, picker):
     """What the line asks while retrieving, written down."""
     told = [(p, getattr(o, p.name)) for o in catalogue()[row].line.parts() for p in parameters(type(o)) if p.model or p.chat]
-    return Written(Parrot("Drama"), **{name: picker if uses_chat(name) else scorer for p, name in told if name not in p.also})
+    named = [name for p, name in told if name not in p.also]
+    return Written(Parrot("Drama"), **{name: picker if uses_chat(name, shared().is_chat) else scorer for name in named})
 
 
 def run(graph, row, seed, text, given):
@@ -93,7 +95,7 @@ def test_those_without_a_language_model_on_the_movie_graph(movies, stored_movies
 
 
 def test_the_movie_graph_is_read_where_a_question_needs_it(stored_movies):
-    from core.graph.database import DatabaseGraph
+    from core.graph.storage.database import DatabaseGraph
 
     fresh = DatabaseGraph.open(stored_movies.folder)
     (node,) = fresh.nodes_named("Inception")

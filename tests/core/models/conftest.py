@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.home import models_folder
+from core.io.home import models_folder
 from core.models.base import Reply
 
 MODELS = models_folder()
@@ -34,7 +34,7 @@ def qwen():
     path = MODELS / "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"
     if not path.exists():
         pytest.skip(f"{path.name} is not in the models folder; make models fetches it")
-    from core.models.chat_llama import LlamaChat
+    from core.models.chat.llama import LlamaChat
 
     chat = LlamaChat(path, "qwen-0.5b", context=1024)
     with pytest.MonkeyPatch.context() as patch:

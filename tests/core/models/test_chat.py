@@ -12,10 +12,10 @@ from contextlib import contextmanager
 import pytest
 
 from core.errors import BadInput, Cancelled, ModelFailed, ModelUnavailable
-from core.models.chat_llama import LlamaChat
-from core.models.chat_openai import OpenAIChat
-from core.models.chat_vllm import VLLMChat, unavailable
-from core.models.replies import Replies, estimate_tokens
+from core.models.chat.llama import LlamaChat
+from core.models.chat.openai import OpenAIChat
+from core.models.chat.replies import Replies, estimate_tokens
+from core.models.chat.vllm import VLLMChat, unavailable
 
 ASK = [{"role": "user", "content": "Which country is Paris in? One word."}]
 SCHEMA = {

@@ -47,7 +47,8 @@ def test_combinators_nest(recorded):
 def test_names_and_uses_chat():
     assert names("supplement(prefilter(encoder, choose, 64), encoder)") == ("encoder", "choose")
     assert names(" qwen-0.5b ") == ("qwen-0.5b",)
-    assert uses_chat("prefilter(bm25, qwen-0.5b, 3)") and not uses_chat("prefilter(bm25, reranker, 3)")
+    chat = lambda name: name.startswith("qwen")
+    assert uses_chat("prefilter(bm25, qwen-0.5b, 3)", chat) and not uses_chat("prefilter(bm25, reranker, 3)", chat)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import Cancelled, ModelUnavailable
-from core.home import ROOT
+from core.io.home import ROOT
 from core.models.declared import Llama
 from core.models.fetch import fetch
 

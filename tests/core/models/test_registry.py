@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 import time
@@ -9,9 +11,11 @@ import time
 import pytest
 
 from core.errors import BadParameter, ModelUnavailable
-from core.home import ROOT
-from core.models.declared import ROLES
+from core.io.home import ROOT
+from core.models.declared import ROLES, shipped
 from core.models.registry import Registry, shared
+
+SHIPPED_ROLES = shipped().roles
 
 
 def test_the_shipped_file_declares_every_role(own_home):
@@ -43,11 +47,33 @@ def test_the_shipped_file_declares_every_role(own_home):
         ("[model", "not valid TOML"),
     ],
 )
-def test_unknown_keys_name_file_row_key_and_nearest(own_home, text, sentence):
+def test_a_bad_row_names_file_row_key_and_nearest_and_costs_only_itself(own_home, text, sentence):
     (own_home / "models.toml").write_text(text)
-    with pytest.raises(BadParameter, match=sentence) as caught:
-        Registry()
-    assert "models.toml" in str(caught.value)
+    registry = Registry()
+    (fault,) = registry.faults()
+    assert re.search(sentence, fault) and "models.toml" in fault
+    assert registry.roles == SHIPPED_ROLES and registry.encoder() is not None
+
+
+def test_a_good_row_beside_a_bad_one_is_there(own_home):
+    (own_home / "models.toml").write_text(
+        '[roles]\nanswer = "nowhere"\njudge = "lab"\n'
+        '[model.lab]\nkind = "chat"\nbackend = "openai"\nurl = "u"\nmodel = "m"\n[model.x]\nkind = "y"'
+    )
+    registry = Registry()
+    assert registry.info("lab").own and registry.roles == {**SHIPPED_ROLES, "judge": "lab"}
+    assert len(registry.faults()) == 2 and any("nowhere" in fault for fault in registry.faults())
+    registry.set_role("choose", "lab")  # keeps what could not be used for the person to mend
+    assert len(Registry().faults()) == 2 and Registry().roles["choose"] == "lab"
+
+
+def test_a_bad_role_fails_nobody_s_catalogue(own_home):
+    """Making an operator asks no model: what is wrong with a person's models is told where they are asked."""
+    (own_home / "models.toml").write_text('[roles]\nanswer = "nowhere"\n')
+    line = '[{ extract = "EgoNetwork" }, { retrieve = "BeamSearch", model = "gone" }]'
+    (own_home / "instances.toml").write_text(f'[own-x]\ntitle = "X"\nline = {line}\n')
+    code = "from core.instances.catalogue import catalogue, faults; assert 'lego-14' in catalogue() and 'own-x' in catalogue()"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "HOPSCOPE_HOME": str(own_home)}).returncode == 0
 
 
 def test_a_declared_server_is_saved_and_used(own_home):
@@ -77,9 +103,9 @@ def test_a_bad_addition_changes_nothing(own_home):
 def test_missing_models_say_how_to_get_them(own_home, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_MODELS", str(own_home / "nowhere"))
     registry = Registry()
-    with pytest.raises(ModelUnavailable, match="python -m core.models.fetch qwen-0.5b"):
+    with pytest.raises(ModelUnavailable, match="python -m core models --fetch qwen-0.5b"):
         registry.chat("answer")
-    with pytest.raises(ModelUnavailable, match="python -m core.models.fetch"):
+    with pytest.raises(ModelUnavailable, match="python -m core models --fetch"):
         registry.chooser("prefilter(encoder, choose, 3)")
     monkeypatch.setenv("HF_HOME", str(own_home))
     monkeypatch.delenv("HF_HUB_CACHE", raising=False)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import BadParameter, Cancelled
-from core.home import ROOT
+from core.io.home import ROOT
 from core.models.base import Task
 from core.models.scorers import BM25, EncoderScorer, LateInteraction, Random, TfIdf, top_k, words
 

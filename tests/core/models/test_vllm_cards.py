@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.models import chat_vllm
+from core.models.chat import vllm as chat_vllm
 from core.models.declared import row
 from core.models.make import make
 

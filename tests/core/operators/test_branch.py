@@ -5,13 +5,13 @@ import tomllib
 import pytest
 import tomli_w
 
+from core.comparison.run import Ask, LaneRun, Prefixes, Progress
 from core.errors import BadParameter
 from core.instances import catalogue as rows
 from core.operators import EgoNetwork, PersonalizedPageRank, PredictHops, Rank, ShortestPaths, SimplePaths
 from core.operators.base import Line
 from core.operators.branch import Branch
 from core.operators.text import parse_line
-from core.run import Ask, LaneRun, Prefixes, Progress
 from core.types import Question
 
 NEAR = Branch("hops", ((1, (ShortestPaths(hops=1),)), (2, (ShortestPaths(hops=2), Rank(keep=1)))), (SimplePaths(),))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.graph.build import build
+from core.graph.building.build import build
 from core.operators import EgoNetwork, GraphReader, ShortestPaths
 from core.operators.base import Context
 from core.operators.expected import NUMBER, PERSON, THING, TIME, Expected, does, expected, shape

@@ -91,7 +91,7 @@ def test_filter_by_relation_keeps_only_its_edges_and_the_seeds(kit):
     whole = EgoNetwork(hops=4)(kit.state("Drama"), kit.context())
     model = kit.Table({"written_by": 2.0, "release_year": 1.0})
     after = FilterSubgraph(keep=2)(whole, kit.context(encoder=model))
-    assert model.seen == [["directed_by", "written_by", "has_genre", "release_year"]]  # each relation once
+    assert model.seen == [["directed_by", "has_genre", "release_year", "written_by"]]  # each relation once
     assert relations(kit, after) == ["release_year", "written_by"]
     assert names(kit, after) == {"Two", "Ann", "1999", "Drama"}  # the seed stays, alone
 

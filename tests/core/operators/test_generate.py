@@ -1,9 +1,11 @@
 """The prompt, the answer, and the answer without a language model."""
 
+import numpy as np
 import pytest
 
 from core.errors import BadInput
-from core.operators import Answer, EgoNetwork, GraphReader, ShortestPaths, SimplePaths
+from core.graph.building.build import build
+from core.operators import Answer, BeamSearch, EgoNetwork, GraphReader, ShortestPaths, SimplePaths
 from core.operators.base import Context
 from core.types import Path, Question, Ranking, State
 
@@ -11,7 +13,7 @@ from core.types import Path, Question, Ranking, State
 @pytest.fixture
 def paths(kit):
     whole = EgoNetwork(hops=4)(kit.state("One"), kit.context())
-    return ShortestPaths()(whole, kit.context())
+    return ShortestPaths(parallel=False)(whole, kit.context())
 
 
 def user(state):
@@ -75,6 +77,38 @@ def test_the_reader_never_answers_with_the_question_itself(kit):
     state = State(Question("q"), (one,), paths=Ranking("path", (back, there)))
     assert kit.graph.names(GraphReader()(state, kit.context()).reader) == ["Drama"]
     assert GraphReader()(state.replace(paths=Ranking("path", (back,))), kit.context()).reader == ()
+
+
+def test_the_question_s_own_entity_is_answered_only_where_that_is_wished(tmp_path):
+    """The spouse of Ann's spouse is Ann herself, on a graph of five nodes."""
+    triples = [("Ann", "spouse", "Bob"), ("Bob", "spouse", "Ann"), ("Bob", "parent", "Cy"), ("Cy", "spouse", "Di"), ("Di", "parent", "Ed")]
+    graph = build(triples, tmp_path / "g", "g")
+    ann, bob, cy = (graph.nodes_named(name)[0] for name in ("Ann", "Bob", "Cy"))
+    edge = {triple: e for e, triple in enumerate(zip(*(column.tolist() for column in graph.triples(np.arange(5)))))}
+    spouse, parent = (graph.relation_names.index(name) for name in ("spouse", "parent"))
+    there, again = edge[ann, spouse, bob], edge[bob, spouse, ann]
+    back = Path((ann, bob, ann), (there, again), (True, True))
+    same = Path((ann, bob, ann), (there, there), (True, False))  # to Bob and back over one triple: no answer
+    child = Path((ann, bob, cy), (there, edge[bob, parent, cy]), (True, True))
+    state = State(Question("the spouse of the spouse of Ann"), (ann,), paths=Ranking("path", (Path((ann,)), same, back, child)))
+    assert graph.names(GraphReader()(state, Context(graph, None)).reader) == ["Cy"]
+    assert graph.names(GraphReader(itself=True)(state, Context(graph, None)).reader) == ["Ann"]
+    only = state.replace(paths=Ranking("path", (Path((ann,)), same)))
+    assert GraphReader(itself=True)(only, Context(graph, None)).reader == ()
+    assert repr(GraphReader(itself=True)) == "GraphReader(itself=True)" and not GraphReader().itself
+
+
+def test_the_question_s_own_entity_is_reached_by_a_beam(tmp_path, kit):
+    graph = build([("Ann", "spouse", "Bob"), ("Bob", "spouse", "Ann"), ("Bob", "parent", "Cy")], tmp_path / "g", "g")
+    ann = graph.nodes_named("Ann")[0]
+    line = EgoNetwork(hops=2) >> BeamSearch(hops=2, direction="out", rank="steps")
+    state = State(Question("the spouse of the spouse of Ann"), (ann,))
+    table = kit.Table({"Ann -> spouse -> Bob": 0.5, "Ann -> spouse -> Bob -> spouse -> Ann": 0.9})
+    context = Context(graph, kit.Written(encoder=table))
+    for operator in line:
+        state = operator(state, context)
+    assert graph.names(GraphReader(itself=True)(state, context).reader) == ["Ann"]
+    assert graph.names(GraphReader()(state, context).reader) == ["Bob"]
 
 
 def test_an_answer_that_repeated_itself_says_so(kit):

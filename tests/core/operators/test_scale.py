@@ -8,14 +8,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core.graph import chains, local
-from core.graph.build import in_memory
-from core.graph.local import Local
-from core.graph.neighbourhood import induced
-from core.graph.paths import shortest_paths, simple_paths
-from core.operators import beam, filter, tog, tree
+from core.graph.algorithms import chains, local
+from core.graph.algorithms.local import Local
+from core.graph.algorithms.neighbourhood import induced
+from core.graph.algorithms.paths import shortest_paths, simple_paths
+from core.graph.building.build import in_memory
+from core.operators import filter
 from core.operators.base import Context
-from core.operators.chains import walked
+from core.operators.retrieve import beam, tog, tree
+from core.operators.retrieve.chains import walked
 from core.operators.text import parse_line
 from core.types import Question, State, Subgraph
 from tests.films import Parrot, Table, Written
@@ -25,7 +26,7 @@ WIDE = 100  # nodes a layer, each linked to all of the next: 100, 10,000, 1,000,
 
 @pytest.fixture(scope="module")
 def layers():
-    first = [("S", "r", f"1.{i}") for i in range(WIDE)]
+    first = [("0", "r", f"1.{i}") for i in range(WIDE)]
     return in_memory(
         first + [(f"{k}.{i}", "r", f"{k + 1}.{j}") for k in (1, 2, 3) for i in range(WIDE) for j in range(WIDE)], "layers", "out"
     )
@@ -33,8 +34,8 @@ def layers():
 
 @pytest.fixture(scope="module")
 def star():
-    """S -r-> 2,000 nodes -r-> H -r-> 2,000 leaves."""
-    middle = [triple for i in range(2000) for triple in (("S", "r", f"m{i}"), (f"m{i}", "r", "H"))]
+    """0 -r-> 2,000 nodes -r-> H -r-> 2,000 leaves."""
+    middle = [triple for i in range(2000) for triple in (("0", "r", f"m{i}"), (f"m{i}", "r", "H"))]
     return in_memory([*middle, *(("H", "r", f"l{i}") for i in range(2000))], "star", "out")
 
 
@@ -80,16 +81,16 @@ def test_all_shortest_paths_stop_at_the_cap(layers):
 
 
 def test_a_line_says_that_it_was_capped(layers):
-    state, notes = run(layers, "EgoNetwork(hops=4, keep=350) >> SimplePaths(hops=4, cap=500)", ["S", "1.0"])
+    state, notes = run(layers, "EgoNetwork(hops=4, keep=350) >> SimplePaths(hops=4, cap=500)", ["0", "1.0"])
     assert len(state.paths) == 500 and notes == [
         "More than 350 nodes lie within 4 hops; the nearest were kept.",
-        "Stopped at 500 paths from “S”; there are more.",
+        "Stopped at 500 paths from “0”; there are more.",
         "Stopped at 500 paths from “1.0”; there are more.",
         "Of 1,000 paths from all entities the first 500 were kept, the shortest first.",
     ]
     lengths = [len(path) for path in state.paths.items]
     assert lengths == sorted(lengths) and lengths.count(1) == 200
-    assert run(layers, "EgoNetwork(hops=1) >> SimplePaths(hops=1)", ["S"])[1] == []
+    assert run(layers, "EgoNetwork(hops=1) >> SimplePaths(hops=1)", ["0"])[1] == []
 
 
 def test_walks_are_counted_without_being_listed(layers, star):
@@ -98,7 +99,7 @@ def test_walks_are_counted_without_being_listed(layers, star):
     found, megabytes = peak(lambda: chains.walk(star, [0], (0, 0, 0)))
     nodes, walks = found.ends([0])
     assert len(nodes) == 2000 and set(walks.tolist()) == {2000.0} and megabytes < 20  # 2,000 pairs stand on H, whose steps are read once
-    assert star.text(found.paths(nodes[:1])[0]) == "S -> r -> m0 -> r -> H -> r -> l0"
+    assert star.text(found.paths(nodes[:1])[0]) == "0 -> r -> m0 -> r -> H -> r -> l0"
 
 
 def test_a_walk_that_is_cut_says_so(star, monkeypatch):
@@ -129,14 +130,14 @@ def test_models_are_given_only_so_many_texts(star, monkeypatch):
         ("TreePaths(model='bm25', width=8, hops=1)", "Hop 1 has too many triples; the first 30 were read."),
     ):
         scorer.seen.clear()
-        _, notes = run(star, f"EgoNetwork(hops=2, keep=2002) >> {text}", ["H"] if "Filter" not in text else ["S"], scorer)
+        _, notes = run(star, f"EgoNetwork(hops=2, keep=2002) >> {text}", ["H"] if "Filter" not in text else ["0"], scorer)
         assert told in notes and max(map(len, scorer.seen)) == 30, (text, notes)
 
 
 def test_of_a_hub_think_on_graph_counts_only_what_was_drawn(star, monkeypatch):
     monkeypatch.setattr(tog, "LARGEST", 1000)
     state, notes = run(
-        star, "ThinkOnGraph(model='bm25', depth=1, exhausted='facts')", ["S"], Table({"r": 1.0, **{f"m{i}": 1.0 for i in range(2000)}})
+        star, "ThinkOnGraph(model='bm25', depth=1, exhausted='facts')", ["0"], Table({"r": 1.0, **{f"m{i}": 1.0 for i in range(2000)}})
     )
     assert "Of 2,000 entities behind one relation only those drawn count as read." in notes
     assert len(state.subgraph.nodes) == 6 and len(state.paths) == 3

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from core.errors import BadParameter
-from core.evaluation.outcome import observe
-from core.graph.build import build
+from core.evaluation.metrics.outcome import observe
+from core.graph.building.build import build
 from core.instances.catalogue import catalogue
 from core.operators import VectorSearch
 from core.operators.base import Context

@@ -3,7 +3,7 @@
 import pytest
 
 from core.retrievers.placing import placed
-from core.retrievers.reply import MOST_PATHS, Unfit, checked
+from core.retrievers.reply import MOST_PATHS, UnfitReply, checked
 from core.types import Path
 
 DRAMA = {"nodes": ["One", "Drama"], "relations": ["has_genre"], "forward": [True], "score": 0.9}
@@ -52,7 +52,7 @@ def test_paths_come_by_score_ties_as_they_came():
     ],
 )
 def test_what_is_wrong_is_named(told, why):
-    with pytest.raises(Unfit, match=why):
+    with pytest.raises(UnfitReply, match=why):
         checked(told)
 
 
@@ -119,7 +119,7 @@ def test_answers_alone_are_answers_and_joined(place, kit):
 
 def test_names_that_several_nodes_share(tmp_path):
     """“Two” is a film and a song; only the film was directed."""
-    from core.graph.build import build
+    from core.graph.building.build import build
 
     graph = build([("Ann", "r", "TWO"), ("Two", "s", "Bo")], tmp_path / "g", "g", "both")
     lower = placed(graph, [graph.nodes_named("Ann")[0]], checked({"paths": [{"nodes": ["Ann", "two"], "relations": ["r"]}]}), lambda: None)

@@ -1,0 +1,83 @@
+"""Between a comparison of the engine and a finished one that needs neither engine nor models, and what a rating tells of a lane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.cases.feedback import Rating
+from core.cases.finished import Finished, FinishedLane
+from core.comparison.run import Ask, LaneRun
+from core.diagnosis.matching import match
+from core.engine import Comparison, Lane
+from core.models.base import NoModels
+from core.runtime.jobs import CANCELLED, DONE, FAILED
+
+
+@dataclass(frozen=True)
+class Titles(NoModels):
+    """In the place of the models of a finished lane: the title of the one that answered."""
+
+    model: str | None = None
+
+    def title(self, name: str) -> str:
+        """The answering model's title as it was."""
+        return self.model or name
+
+    def signature(self, name: str | None = None) -> str:
+        """No model is here."""
+        return "finished"
+
+
+def finished(comparison: Comparison) -> Finished:
+    """A comparison as it stands; lanes that have not ended count as cancelled."""
+    ask = comparison.ask
+    lanes = tuple(_lane(lane, ask.model) for lane in comparison.lanes)
+    return Finished(ask.graph, ask.question, ask.seeds, lanes, ask.seed, ask.reader, ask.model)
+
+
+def comparison(finished: Finished) -> Comparison:
+    """A comparison that screens, reports and exports take like one that has just ended."""
+    ask = Ask(finished.graph, finished.question, finished.seeds, finished.seed, finished.reader, finished.model)
+    lanes = []
+    for lane in finished.lanes:
+        run = LaneRun(ask, lane.instance.line, Titles(lane.model), states=list(lane.states))
+        text = "Cancelled" if lane.status == CANCELLED else ""
+        lanes.append(Lane(lane.instance, run, lane.status, text, lane.error, lane.answer, lane.retrieved, lane.repair))
+    return Comparison(ask, lanes)
+
+
+def rating(comparison: Comparison, lane: Lane, up: bool) -> Rating:
+    """What a thumb on a lane's answer tells: the model's answer, or the graph reader's where no model answered.
+
+    Where no answers are known, those of the reader count that the model's answer names.
+    """
+    graph, question, state = comparison.graph, comparison.ask.question, lane.state
+    given = answer(comparison, lane)
+    named = [name for name in graph.names(state.reader or ()) if state.answer is None or match(given, name)]
+    sizes = next((step.sizes["nodes"] for step in state.trace if "nodes" in step.sizes), None)
+    return Rating(
+        question.text,
+        getattr(graph, "origin", graph.digest),
+        repr(lane.instance.line),
+        given,
+        up,
+        question.entities,
+        graph.name,
+        lane.instance.name,
+        question.answers or tuple(dict.fromkeys(named)),
+        sizes,
+        question.hops,
+    )
+
+
+def answer(comparison: Comparison, lane: Lane) -> str:
+    """What a lane answers, as one text; empty where it gave no answer."""
+    state = lane.state
+    return state.answer if state.answer is not None else ", ".join(comparison.graph.names(state.reader or ()))
+
+
+def _lane(lane: Lane, model: bool) -> FinishedLane:
+    role = next((operator.role for operator in lane.instance.line if operator.stage == "generate"), None)
+    title = lane.run.models.title(role) if role and model else None
+    status = lane.status if lane.status in (DONE, FAILED) else CANCELLED
+    return FinishedLane(lane.instance, lane.states, status, lane.error, lane.answer, lane.retrieved, title, lane.repair)

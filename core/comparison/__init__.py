@@ -1,0 +1,1 @@
+"""A question asked of several lanes: their runs, queues and times."""

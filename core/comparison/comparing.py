@@ -1,0 +1,263 @@
+"""A comparison at work: its lanes retrieve and answer in queues, and each is drawn as far as it has come."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from core.comparison.head_start import HeadStart
+from core.comparison.queues import Fair
+from core.comparison.run import Ask, LaneRun, Progress
+from core.errors import Cancelled, HopscopeError
+from core.instances.catalogue import Instance
+from core.operators.base import Line
+from core.runtime.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, sentence
+from core.runtime.meter import HowFar
+from core.types import Repair, State
+
+ANSWERING = "answering"
+ENDED = (DONE, FAILED, CANCELLED)
+TELL = 0.3  # seconds between two words on how far a lane is
+USUAL = 0.5  # seconds that each operator of a line is thought to take before it was run
+SIDE_BY_SIDE = 8  # answers that a model gives at a time where it can
+
+
+@dataclass
+class Lane:
+    """One instance at work on the question: its status, the words that say what it does, and its run so far."""
+
+    instance: Instance
+    run: LaneRun
+    status: str = WAITING
+    text: str = "Waiting"
+    error: str | None = None
+    answer: str = ""  # as far as it has been written
+    retrieved: bool = False  # whether everything before the answer is done
+    repair: Repair | None = None  # a change of one step that was seen to bring more of the known answers
+    waited: dict[str, float] = field(default_factory=dict)  # seconds in the queue, by the status that came after
+    prepared: dict[str, float] = field(default_factory=dict)  # seconds of what was made ready before the first operator
+    progress: HowFar | None = None  # of what it does now, where that is known
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        return tuple(self.run.states)
+
+    @property
+    def state(self) -> State:
+        return self.run.state
+
+
+@dataclass
+class Comparison:
+    """Several instances on one question. Filled by its job, read by screens at any moment."""
+
+    ask: Ask
+    lanes: list[Lane] = field(default_factory=list)
+    repairing: bool = False  # whether changes of one step are still tried, after the lanes have ended
+
+    @property
+    def graph(self):
+        return self.ask.graph
+
+
+def make_ready() -> None:
+    """Load the libraries that retrieval needs, where they are not yet; else nothing."""
+    import core.graph.algorithms.local
+    import core.graph.algorithms.traversal  # noqa: F401
+
+
+def side_by_side(models, role: str) -> bool:
+    """Whether the model of that role gives several answers at a time, as a server does; False where it cannot be had."""
+    try:
+        return getattr(models.chat(role), "side_by_side", False)
+    except HopscopeError:
+        return False
+
+
+class Queues:
+    """Where lanes wait: to retrieve, to retrieve with the help of a language model, and for each model's answers.
+
+    So a question without a model never waits behind one with, and an answer only behind answers of the same model.
+    """
+
+    def __init__(self) -> None:
+        self.retrieving = Fair("retrieval", max(2, min(8, os.cpu_count() or 2)))
+        self.asking = Fair("asking", 2)
+        self.repairing = Fair("repairing", 1)
+        self.pace: dict[str, float] = {}  # seconds that a line took last, so that quick ones go first
+        self._answering: dict[str, Fair] = {}
+        self._lock = threading.Lock()
+
+    def expected(self, line: Line) -> float:
+        """The seconds that a line is expected to take."""
+        return self.pace.get(repr(line), USUAL * len(line))
+
+    def answering(self, models, role: str) -> Fair:
+        """The queue of the model of that role or name."""
+        try:
+            name = models.signature(role)
+        except HopscopeError:  # said on the lane when it asks
+            name = ""
+        many = side_by_side(models, role)
+        with self._lock:
+            if name not in self._answering:
+                self._answering[name] = Fair("answering", SIDE_BY_SIDE if many else 1, alone=not many)
+            return self._answering[name]
+
+    def busy(self) -> bool:
+        """Whether anybody waits for a lane."""
+        return self.others(None)
+
+    def others(self, job: Job | None) -> bool:
+        """Whether lanes of another job wait here or are at work."""
+        with self._lock:
+            queues = (self.retrieving, self.asking, *self._answering.values())
+        return any(queue.ahead(job) for queue in queues)
+
+    def drop(self, job: Job) -> None:
+        """Forget what has not begun of a job."""
+        with self._lock:
+            queues = (self.retrieving, self.asking, self.repairing, *self._answering.values())
+        for queue in queues:
+            queue.drop(job)
+
+
+class Comparing:
+    """Does the work of one comparison's job: every lane's retrieval, and its answer as soon as it has retrieved."""
+
+    def __init__(
+        self,
+        comparison: Comparison,
+        models,
+        queues: Queues,
+        asks_chat: Callable[[Instance], bool],
+        after: Callable[[Job], None] | None = None,
+    ):
+        """`after` is done once all lanes have ended well, in a queue of its own, so that it delays no lane."""
+        self.comparison, self._models, self._queues, self._asks_chat = comparison, models, queues, asks_chat
+        self._after = after
+        self._at_work: list[Lane] = []
+        self._head_start = HeadStart(lambda: queues.others(self._job))
+        self._lock = threading.RLock()
+
+    def start(self, job: Job) -> None:
+        """Put the lanes into their queues; the job ends when the last one has."""
+        self._job, job.on_cancel = job, self._cancelled
+        for lane in sorted(self.comparison.lanes, key=lambda lane: self._queues.expected(lane.instance.line)):
+            self._put(self._queues.asking if self._asks_chat(lane.instance) else self._queues.retrieving, lane, RUNNING, self._retrieve)
+
+    def _put(self, queue: Fair, lane: Lane, status: str, work: Callable[[Lane], None]) -> None:
+        since = time.perf_counter()
+
+        def piece() -> None:
+            with self._lock:
+                if lane.status in ENDED:
+                    return
+                self._at_work.append(lane)
+                lane.status = status
+                lane.waited[status] = time.perf_counter() - since
+            if self._job.status == WAITING:
+                self._job.begin()
+            try:
+                work(lane)
+            finally:
+                with self._lock:
+                    self._at_work.remove(lane)
+                self._end_with_the_last()
+
+        queue.put(self._job, piece)
+
+    def _retrieve(self, lane: Lane) -> None:
+        start = time.perf_counter()
+        make_ready()
+        lane.prepared["Loading the program"] = time.perf_counter() - start
+        if not self._part(lane, LaneRun.retrieve, lambda: self._head_start.pause(self._job.check)):
+            return
+        lane.retrieved = True
+        self._queues.pace[repr(lane.instance.line)] = sum(step.seconds + step.saved for step in lane.state.trace)
+        role = next((operator.role for operator in lane.instance.line if operator.stage == "generate"), None)
+        if role is None or not self.comparison.ask.model or lane.run.answered():
+            lane.status = ANSWERING
+            self._answer(lane)
+            return
+        lane.text = "Retrieved; waiting for the language model"
+        self._job.touch()
+        self._put(self._queues.answering(self._models, role), lane, ANSWERING, lambda lane: self._ask(lane, role))
+
+    def _answer(self, lane: Lane) -> None:
+        if self._part(lane, LaneRun.answer, self._job.check):
+            lane.answer = lane.state.answer or lane.answer  # what was written may have been cut since
+            lane.text, lane.status = "", DONE
+            self._job.touch()
+
+    def _ask(self, lane: Lane, role: str) -> None:
+        if not side_by_side(self._models, role):  # it shares the cores
+            self._head_start.begin()
+        try:
+            self._answer(lane)
+        finally:
+            self._head_start.end()
+
+    def _part(self, lane: Lane, part: Callable[[LaneRun, Progress], None], check: Callable[[], None]) -> bool:
+        """Whether one part of a lane went well; its failure is written on it and goes no further."""
+        job = self._job
+
+        def advanced(text: str, fraction: float | None = None) -> None:
+            lane.text, lane.progress = text, None
+            job.tell(f"{lane.instance.name}: {text}", fraction)
+
+        def wrote(piece: str) -> None:
+            lane.answer, lane.progress = lane.answer + piece, None
+            self._head_start.end()
+            job.touch()
+
+        told = 0.0
+
+        def far(how: HowFar) -> None:
+            nonlocal told
+            lane.text, lane.progress = how.text, how
+            if lane.status == ANSWERING:
+                self._head_start.left(how.left)
+            if time.monotonic() - told >= TELL:
+                told = time.monotonic()
+                job.tell(f"{lane.instance.name}: {how.text}", how.fraction)
+
+        def reached(state: State) -> None:
+            lane.progress = None
+            job.touch()
+
+        try:
+            check()
+            part(lane.run, Progress(advanced, reached, wrote, check, far))
+            return True
+        except Cancelled:
+            lane.status, lane.text = CANCELLED, "Cancelled"
+        except Exception as error:
+            lane.status, lane.text, lane.error = FAILED, "", sentence(error)
+        finally:
+            lane.progress = None
+        job.touch()
+        return False
+
+    def _cancelled(self) -> None:
+        """The job was cancelled: lanes that only wait end at once, those at work at their next check."""
+        self._queues.drop(self._job)
+        self.comparison.repairing = False
+        with self._lock:
+            for lane in self.comparison.lanes:
+                if lane.status not in ENDED and lane not in self._at_work:
+                    lane.status, lane.text = CANCELLED, "Cancelled"
+        self._end_with_the_last()
+
+    def _end_with_the_last(self) -> None:
+        with self._lock:
+            after = self._after
+            if not self._job.ended and all(lane.status in ENDED for lane in self.comparison.lanes):
+                self._job.result = self.comparison
+                if after is not None and not self._job.cancelled:
+                    self.comparison.repairing = True
+                    self._queues.repairing.put(self._job, lambda: after(self._job))
+                self._job.end(CANCELLED if self._job.cancelled else DONE)

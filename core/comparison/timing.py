@@ -1,0 +1,78 @@
+"""Where the time of a lane went: preparation, waiting for others, retrieval, ranking, the model, and what was remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from core.comparison.comparing import ANSWERING, RUNNING, Lane
+from core.operators import OPERATORS
+from core.types import Step
+
+Kind = Literal["preparation", "waiting", "retrieval", "ranking", "model", "cache"]
+SHORTEST = 0.001  # seconds below which a span is left out
+APART = ("preparation", "waiting")  # kinds that are no cost of the method
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of time of one kind. One of the kind "cache" is what remembered work had cost when it was done."""
+
+    kind: Kind
+    label: str
+    seconds: float
+
+
+def spans(lane: Lane) -> tuple[Span, ...]:
+    """Where a lane's time went, in order. The spans that are neither preparation nor waiting add up to `cost`."""
+    return tuple(span for span in _all(lane) if span.seconds >= SHORTEST)
+
+
+def apart(lane: Lane) -> dict[str, float]:
+    """Seconds of a lane that are no cost of the method, by what took them, in order."""
+    told: dict[str, float] = {}
+    for span in spans(lane):
+        if span.kind in APART:
+            told[span.label] = told.get(span.label, 0.0) + span.seconds
+    return told
+
+
+def cost(trace: Iterable[Step]) -> float:
+    """Seconds that the method itself costs: without preparation and waiting, with what was remembered from before."""
+    return sum(step.seconds + step.saved for step in trace)
+
+
+def _all(lane: Lane) -> Iterator[Span]:
+    yield Span("waiting", "Waiting for its turn", lane.waited.get(RUNNING, 0.0))
+    yield from (Span("preparation", label, seconds) for label, seconds in lane.prepared.items())
+    answered = False
+    for place, step in enumerate(lane.state.trace):
+        if step.stage == "generate" and not answered:
+            answered = True
+            yield Span("waiting", "Waiting for the language model", lane.waited.get(ANSWERING, 0.0))
+        yield from _reused(step) if place in lane.run.reused else _done(step)
+
+
+def _reused(step: Step) -> Iterator[Span]:
+    """A step that another lane or question had done."""
+    yield Span("cache", f"{_title(step)}, done before", step.seconds + step.saved)
+
+
+def _done(step: Step) -> Iterator[Span]:
+    title = _title(step)
+    for label, seconds in step.prepared:
+        yield Span("preparation", label, seconds)
+    yield Span("waiting", "Waiting for its turn", step.waiting)
+    rest = step.seconds - step.ranking - step.model
+    if step.stage in ("refine", "filter"):  # reading the texts of what is ranked is a part of ranking it
+        yield Span("ranking", title, step.ranking + rest)
+    else:
+        yield Span("retrieval", title, rest)
+        yield Span("ranking", title, step.ranking)
+    yield Span("model", title, step.model)
+    yield Span("cache", f"{title}, remembered", step.saved)
+
+
+def _title(step: Step) -> str:
+    return OPERATORS[step.operator].title.capitalize()

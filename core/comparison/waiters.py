@@ -1,0 +1,84 @@
+"""Who waits for which job: one that nobody waits for any more is cancelled."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.runtime.jobs import Job
+
+EVERY = 1.0  # seconds between two looks at who is still there
+GRACE = 3.0  # seconds in which somebody who went may come back, as when a page is loaded again
+
+
+@dataclass(frozen=True)
+class Waiter:
+    """Somebody who waits for one job at a time: an id, and whether they are still there."""
+
+    id: str
+    alive: Callable[[], bool] = lambda: True
+
+
+class Waiters:
+    """Cancels the jobs that nobody waits for. A job that was asked for without a waiter is left alone."""
+
+    def __init__(self, every: float = EVERY, grace: float = GRACE):
+        self._every, self._grace = every, grace
+        self._waits: dict[str, tuple[Waiter, Job]] = {}
+        self._gone: dict[Job, float] = {}  # since when nobody is there
+        self._lock, self._sweeping = threading.Lock(), False
+
+    def wait(self, waiter: Waiter, job: Job) -> None:
+        """`waiter` waits for `job`, and no more for what it waited for before."""
+        with self._lock:
+            former = self._waits.get(waiter.id, (None, None))[1]
+            self._waits[waiter.id] = (waiter, job)
+            self._gone.pop(job, None)
+            if not self._sweeping:
+                self._sweeping = True
+                threading.Thread(target=self._sweep, name="waiters", daemon=True).start()
+        if former is not None and former is not job:
+            self._cancel_unless_waited(former)
+
+    def leave(self, waiter: str) -> None:
+        """The waiter of that id waits for nothing any more."""
+        with self._lock:
+            _, job = self._waits.pop(waiter, (None, None))
+        if job is not None:
+            self._cancel_unless_waited(job)
+
+    def of(self, job: Job) -> int:
+        """How many wait for the job and are still there."""
+        with self._lock:
+            waiting = [waiter for waiter, other in self._waits.values() if other is job]
+        return sum(waiter.alive() for waiter in waiting)
+
+    def _cancel_unless_waited(self, job: Job) -> None:
+        if not job.ended and not job.kept and not self.of(job):
+            job.leave()
+
+    def _sweep(self) -> None:
+        """Look again and again, until nobody waits for anything that has not ended."""
+        while True:
+            time.sleep(self._every)
+            with self._lock:
+                self._waits = {key: wait for key, wait in self._waits.items() if not wait[1].ended}
+                jobs = {job for _, job in self._waits.values()}
+                self._gone = {job: since for job, since in self._gone.items() if job in jobs}
+                if not jobs:
+                    self._sweeping = False
+                    return
+            for job in jobs:
+                self._look(job)
+
+    def _look(self, job: Job) -> None:
+        there, now = self.of(job), time.monotonic()
+        with self._lock:
+            if there:
+                self._gone.pop(job, None)
+                return
+            since = self._gone.setdefault(job, now)
+        if now - since >= self._grace:
+            self._cancel_unless_waited(job)

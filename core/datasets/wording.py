@@ -1,0 +1,36 @@
+"""The words for a graph's relations: those of its data set, or those that a person put beside a graph of their own."""
+
+from __future__ import annotations
+
+import logging
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path as FilePath
+
+from core.datasets.catalogue import DESCRIPTION, shipped
+from core.datasets.relations import read_table
+from core.errors import BadInput
+from core.io.home import graphs_folder
+
+
+def table_of(graph_name: str) -> Mapping[str, tuple[str, str]]:
+    """The table of the data set that a graph belongs to, or of the `dataset.toml` that a person put beside a graph of their
+    own; empty where there is none."""
+    name = graph_name.partition(":")[0]
+    dataset = shipped().get(name)
+    if dataset is not None:
+        return dataset.relations
+    file = graphs_folder() / name / DESCRIPTION
+    return _own(file, file.stat().st_mtime_ns) if file.exists() else {}
+
+
+@lru_cache(maxsize=64)
+def _own(file: FilePath, stamp: int) -> Mapping[str, tuple[str, str]]:
+    try:
+        return read_table(tomllib.loads(file.read_text("utf-8")).get("relations", {}))
+    except OSError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, AttributeError, BadInput) as error:
+        logging.getLogger(__name__).warning("%s is not read: %s", file, error)
+        return {}

@@ -1,0 +1,283 @@
+"""Why each lane found the known answers or lost them, and what differs between lanes, in sentences made from the trace."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.datasets.relations import chain_words
+from core.datasets.wording import table_of
+from core.diagnosis.funnel import STAGES, gold_nodes
+from core.diagnosis.losses import Chain, LaneStages, Loss, figure, losses
+from core.diagnosis.missed_answers import lost_paths
+from core.diagnosis.path_outcome import ordinal, title
+from core.diagnosis.wording import are, counted, every, named, number, sentence
+from core.types import State
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One lane: the stage of the funnel at which most was lost (None where nothing was), a few words, and a sentence.
+
+    `right` of `of` known answers are given, by the model where it answered, else by the graph reader; None where none is
+    known. `losses` are the others, the first of them that of the sentence.
+    """
+
+    stage: str | None
+    head: str
+    text: str
+    right: int | None = None
+    of: int = 0
+    losses: tuple[Loss, ...] = ()
+    extra: int = 0  # names that the graph reader gives and that are not known answers
+
+
+def explained(graph, runs: Sequence[Sequence[State]], answers: Sequence[str]) -> list[Explained | None]:
+    """A lane's sentence for each run (its states, oldest first); None for a run that has no state yet."""
+    answers = tuple(dict.fromkeys(answers))
+    ways = [dict(gone) for gone in lost_paths(graph, runs, answers)] if answers else [{} for _ in runs]
+    return [_lane(LaneStages(graph, states), answers, way) if states else None for states, way in zip(runs, ways)]
+
+
+def _lane(run: LaneStages, answers: tuple[str, ...], ways) -> Explained:
+    if not answers:
+        return Explained(None, "", _best(run))
+    gone = losses(run, answers, ways)
+    right, extra = len(answers) - len(gone), _extra(run, answers)
+    if not gone:
+        return Explained(None, f"{_found(len(answers))}:", _success(run, answers, extra), right, len(answers), (), extra)
+    causes = Counter(loss.cause for loss in gone)
+    main = min(gone, key=lambda loss: (-causes[loss.cause], STAGES.index(loss.stage), loss.place or 0)).cause
+    alike = sorted((loss for loss in gone if loss.cause == main), key=lambda loss: (loss.place is None, loss.place or 0, -(loss.hop or 0)))
+    head, text = SENTENCES[main](_Told(run, alike))
+    others = tuple(loss for loss in gone if loss.cause != main)
+    return Explained(alike[0].stage, f"{head}:", sentence(text), right, len(answers), (*alike, *others), extra)
+
+
+def _extra(run: LaneStages, answers: Sequence[str]) -> int:
+    if run.by_model or run.state.reader is None:
+        return 0
+    known = {node for answer in answers for node in gold_nodes(run.graph, answer)}
+    return sum(node not in known for node in run.state.reader)
+
+
+def _found(count: int) -> str:
+    return "Found" if count == 1 else sentence(f"{every(count)} found")
+
+
+def _best(run: LaneStages) -> str:
+    """What the answer follows, where nobody knows the right one."""
+    if run.state.paths is None:
+        return "It answers without paths."
+    if run.chosen is None or not len(run.chosen):
+        return "No path was found."
+    told, of = _words(run, run.chain(run.chosen)), _chains(run)
+    return f"“{told}” was the best of {of:,} chains." if of else f"Its answer is at the end of “{told}”."
+
+
+def _success(run: LaneStages, answers: Sequence[str], extra: int) -> str:
+    """What led to all known answers."""
+    it = "it" if len(answers) == 1 else "them"
+    if run.state.paths is None:
+        return f"The model named {it} without any facts."
+    beside = f" Beside {it}, {counted(extra, 'other name')} {are(extra)} given." if extra else ""
+    of = _chains(run)
+    if of and run.chosen is not None:
+        return f"“{_words(run, run.chain(run.chosen))}” was the best of {of:,} chains.{beside}"
+    items = run.state.paths.items
+    places = [next((i for i, p in enumerate(items, 1) if p.end in gold_nodes(run.graph, name)), None) for name in answers]
+    kept = [place for place in places if place is not None]
+    if len(kept) < len(places):
+        return f"The model named {it}, though not every path to {it} was kept."
+    last, total = max(kept), len(items)
+    if len(answers) == 1:
+        came = "is at the end of the only path" if total == 1 else f"came {ordinal(last)} of {total:,} paths"
+        return f"{answers[0]} {came}.{beside}"
+    return f"The first {last:,} of {counted(total, 'path')} lead to {every(len(answers))}." + beside
+
+
+def _chains(run: LaneStages) -> int | None:
+    """Of how many relation chains the best was taken, where the method ranks chains."""
+    return next((step.sizes["chains"] for step in run.state.trace if "chains" in step.sizes), None)
+
+
+def _words(run: LaneStages, chain: Chain) -> str:
+    return chain_words(list(chain), table_of(run.graph.name))
+
+
+class _Told:
+    """The losses of one cause, the nearest first, with the words that sentences need."""
+
+    def __init__(self, run: LaneStages, alike: Sequence[Loss]):
+        self.run, self.losses, self.first = run, alike, alike[0]
+        self.names = named([loss.answer for loss in alike])
+        self.more = len(alike) - 1
+        self.is_ = are(len(alike))
+        self.it = "it" if len(alike) == 1 else "them"
+
+    @property
+    def by(self) -> str:
+        """The operator that decided, as a person calls it."""
+        if self.first.step is None:
+            return "the search"
+        return "the filter" if self.filtering else title(self.first.step)
+
+    @property
+    def filtering(self) -> bool:
+        """Whether a filter of the subgraph decided."""
+        return self.first.step is not None and self.first.step.stage == "filter"
+
+    def chain(self, chain: Chain) -> str:
+        return f"“{_words(self.run, chain)}”"
+
+    def parameter(self, name: str):
+        return self.first.step.parameters.get(name) if self.first.step is not None else None
+
+    @property
+    def later(self) -> str:
+        """How many more answers share the fate."""
+        return f", {number(self.more)} more after it" if self.more else ""
+
+
+def _unknown(told: _Told) -> tuple[str, str]:
+    names = " or ".join(f"“{loss.answer}”" for loss in told.losses[:2]) + (f" or {number(told.more - 1)} more" if told.more > 1 else "")
+    return "Not in the graph", f"no entity is called {names}."
+
+
+def _unshown(told: _Told) -> tuple[str, str]:
+    if told.run.by_model:
+        return "Not known", f"the model was shown no facts and did not name {told.names}."
+    return "No answer", "no path was sought, and no model answered."
+
+
+def _outside(told: _Told) -> tuple[str, str]:
+    loss, kept = told.first, told.first.kept or 0
+    on_the_way = loss.what != loss.answer
+    what = f"{loss.what}, on the way to {told.names}," if on_the_way else told.names
+    is_ = "is" if on_the_way else told.is_
+    hops = told.parameter("hops")
+    if told.parameter("walks"):
+        return "Never in the subgraph", f"{counted(told.parameter('walks'), 'random walk')} never came to {what.rstrip(',')}."
+    if hops is not None and told.parameter("matches") is None and kept < told.parameter("keep"):
+        return "Too far", f"{what} {is_} more than {counted(hops, 'hop')} away."
+    head = "Lost when filtering" if told.filtering else "Never in the subgraph"
+    it = loss.what if told.more and not on_the_way else "it"
+    at = f": {it} came {ordinal(loss.place)}" if loss.place else ""
+    return head, f"{what} {is_} not among the {counted(kept, 'node')} that {told.by} keeps{at}."
+
+
+def _cut(told: _Told) -> tuple[str, str]:
+    relation = told.chain(((told.first.what, True),))
+    head = "Lost when filtering" if told.filtering else "Never in the subgraph"
+    return head, f"{told.by} leaves out a {relation} edge on the way to {told.names}."
+
+
+def _far(told: _Told) -> tuple[str, str]:
+    away, searched = figure(told.first.hop), figure(told.first.kept)
+    return "Too far", f"{told.names} {told.is_} {counted(away, 'hop')} away, {searched} {are(searched)} searched."
+
+
+def _apart(told: _Told) -> tuple[str, str]:
+    return "No way there", f"no path inside the subgraph leads to {told.names}."
+
+
+def _oneway(told: _Told) -> tuple[str, str]:
+    return "Against the arrows", f"edges are followed one way only, and the way to {told.names} needs the other."
+
+
+def _beam(told: _Told) -> tuple[str, str]:
+    loss, head = told.first, f"Lost at hop {told.first.hop}"
+    way = f"{told.chain(loss.chain)} to {loss.what}"
+    if loss.place is None:
+        return head, f"the model did not choose {way} among {counted(figure(loss.of), 'path')}."
+    wide = told.parameter("width") if told.parameter("prune") == "top" else None
+    kept = figure(loss.kept)
+    limit = f"the beam is {wide} wide" if wide == kept else f"only {kept:,} {are(kept)} kept"
+    return head, f"{way} came {ordinal(loss.place)} of {loss.of:,}, {limit}."
+
+
+def _untried(told: _Told) -> tuple[str, str]:
+    loss, fanout = told.first, told.parameter("fanout")
+    step = f"{told.chain(loss.chain[-1:])} to {loss.what}"
+    if fanout:
+        return f"Not tried at hop {loss.hop}", f"from {loss.start} the first {counted(fanout, 'step')} {are(fanout)} tried, without {step}."
+    return f"Not tried at hop {loss.hop}", f"{step} is not among the steps from {loss.start} that were tried."
+
+
+def _elsewhere(told: _Told) -> tuple[str, str]:
+    loss, head = told.first, "Followed other relations"
+    if loss.chain and loss.instead:
+        return head, f"it walked {told.chain(loss.instead)}; the way to {told.names} is {told.chain(loss.chain)}."
+    if loss.instead:
+        return head, f"it walked {told.chain(loss.instead)}, which does not lead to {told.names}."
+    return head, f"nothing that it walked leads to {told.names}."
+
+
+def _outranked(told: _Told) -> tuple[str, str]:
+    loss, kept = told.first, figure(told.first.kept)
+    assert loss.step is not None and loss.step.before_cut is not None  # which told the order
+    if loss.step.before_cut.scores is None and told.parameter("model") is None:
+        return "Lost by lot", _picked(told, "drawn")
+    return (
+        "Lost when ranking",
+        f"{loss.answer} came {ordinal(figure(loss.place))} of {loss.of:,}{told.later}, only {kept:,} {are(kept)} kept.",
+    )
+
+
+def _unchosen(told: _Told) -> tuple[str, str]:
+    if not told.first.kept:
+        return "Not handed on", f"a path to {told.names} was seen, but {told.by} handed nothing on."
+    return "Not chosen", _picked(told, "chosen")
+
+
+def _picked(told: _Told, how: str) -> str:
+    kept = told.first.kept
+    was, lead = ("was", "it does") if kept == 1 else ("were", "they do")
+    return f"of {counted(figure(told.first.of), 'path')} {kept:,} {was} {how}, and {lead} not lead to {told.names}."
+
+
+def _late(told: _Told) -> tuple[str, str]:
+    loss = told.first
+    return "Found too late", f"{loss.answer} came {ordinal(figure(loss.place))} of {loss.of:,}{told.later}, the model reads {loss.kept:,}."
+
+
+def _unread(told: _Told) -> tuple[str, str]:
+    loss = told.first
+    if not loss.chain:
+        return "Passed by", f"{told.names} {'lie' if told.more else 'lies'} on the way, and the reader names only the ends of paths."
+    if loss.chain == loss.instead:
+        stops = f"the reader stops at {counted(figure(loss.kept), 'name')}"
+        return "Not named", f"{told.names} {told.is_} at the end of {told.chain(loss.chain)}, but {stops}."
+    read = f"its answer follows {told.chain(loss.instead)}" if loss.instead else "it names nothing"
+    return "Read another relation", f"{read}; {told.chain(loss.chain)}, place {loss.place:,} of {loss.of:,}, leads to {told.names}."
+
+
+def _unsaid(told: _Told) -> tuple[str, str]:
+    loss = told.first
+    where = f" (path {loss.place:,} of {loss.of:,})" if not told.more else ""
+    return "Lost in the answer", f"the prompt held {told.names}{where}, the model did not say {told.it}."
+
+
+def _unreached(told: _Told) -> tuple[str, str]:
+    return "Never reached", f"{told.by} did not come to {told.names}."
+
+
+SENTENCES = {
+    "unknown": _unknown,
+    "unshown": _unshown,
+    "outside": _outside,
+    "cut": _cut,
+    "far": _far,
+    "apart": _apart,
+    "oneway": _oneway,
+    "beam": _beam,
+    "untried": _untried,
+    "elsewhere": _elsewhere,
+    "outranked": _outranked,
+    "unchosen": _unchosen,
+    "late": _late,
+    "unread": _unread,
+    "unsaid": _unsaid,
+    "unreached": _unreached,
+}

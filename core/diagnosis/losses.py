@@ -1,0 +1,236 @@
+"""Where a run lost each known answer, and by what, read from its trace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from core.diagnosis.funnel import gold_nodes
+from core.diagnosis.left_out import place_beyond
+from core.diagnosis.matching import match
+from core.diagnosis.path_outcome import Fate, fate
+from core.graph.algorithms.local import Local
+from core.graph.algorithms.paths import shortest_paths
+from core.graph.protocol import KnowledgeGraph
+from core.operators import OPERATORS
+from core.types import Path, Ranking, State, Step, Subgraph
+
+FAR = 8  # hops looked at to tell how far an answer is
+Chain = tuple[tuple[str, bool], ...]
+Cause = Literal[
+    "unknown",  # the graph has no node of that name
+    "unshown",  # nothing was retrieved, and the model did not say it
+    "outside",  # a node is not in the subgraph
+    "cut",  # an edge is not in the subgraph
+    "far",  # further away than is searched
+    "apart",  # no path leads there inside the subgraph
+    "oneway",  # edges are followed one way only
+    "beam",  # a beam went on without it
+    "untried",  # a beam never looked at its next step
+    "elsewhere",  # relations were followed that do not lead there
+    "outranked",  # ranked behind what is kept
+    "unchosen",  # not picked, by something that told no order
+    "late",  # behind what the prompt holds
+    "unread",  # on the paths, and the graph reader names others
+    "unsaid",  # in the prompt, and the model did not say it
+    "unreached",  # none of these
+]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A known answer that a run lost: at which stage of the funnel, by what, and the figures that go with it.
+
+    `place` (from 1) of `of`, of which `kept` stayed (or beyond them, of a node that PageRank left out); `hop` of a beam, or how many
+    hops away the answer is; `what` is the node or relation that is missing, or the node that a beam did not go on to from `start`;
+    `chain` are the relations on the way to the answer and `instead` those that were followed.
+    """
+
+    answer: str
+    stage: str
+    cause: Cause
+    place: int | None = None
+    of: int | None = None
+    kept: int | None = None
+    hop: int | None = None
+    what: str = ""
+    start: str = ""
+    chain: Chain = ()
+    instead: Chain = ()
+    step: Step | None = None
+
+
+def figure(number: int | None) -> int:
+    """A figure that a loss of its cause has."""
+    assert number is not None
+    return number
+
+
+@dataclass(frozen=True, eq=False)
+class LaneStages:
+    """A lane's states after each operator, with what its sentences ask of them."""
+
+    graph: KnowledgeGraph
+    states: Sequence[State]
+
+    @property
+    def state(self) -> State:
+        return self.states[-1]
+
+    @property
+    def by_model(self) -> bool:
+        """Whether a language model answered."""
+        return self.state.answer is not None
+
+    def says(self, answer: str) -> bool:
+        """Whether the lane's answer, the model's or else the graph reader's, holds the known answer."""
+        said = self.state.answer
+        if said is not None:
+            return match(said, answer)
+        return not set(self.state.reader or ()).isdisjoint(gold_nodes(self.graph, answer))
+
+    @cached_property
+    def chosen(self) -> Path | None:
+        """The path that the graph reader's first answer ends; the first path where there is no reader."""
+        items = self.state.paths.items if self.state.paths else ()
+        reader = self.state.reader
+        return next((path for path in items if not reader or path.end == reader[0]), None)
+
+    def chain(self, path: Path) -> Chain:
+        """The relations of a path with their directions."""
+        return tuple((self.graph.relation_name(edge), forward) for edge, forward in zip(path.edges, path.forward))
+
+    def searched(self) -> Step | None:
+        """What first gave paths."""
+        return next((state.trace[-1] for state in self.states if state.paths is not None), None)
+
+
+def losses(run: LaneStages, answers: Sequence[str], ways: Mapping[str, Path]) -> tuple[Loss, ...]:
+    """The known answers that the run does not give, each with where it was lost; `ways` has a path to those that some lane saw."""
+    return tuple(_loss(run, answer, ways.get(answer)) for answer in dict.fromkeys(answers) if not run.says(answer))
+
+
+def best_place(ranking: Ranking | None, nodes: set[int]) -> int | None:
+    """The place, from 1, of the first path on which one of the nodes lies."""
+    items = ranking.items if ranking is not None else ()
+    return next((place for place, path in enumerate(items, 1) if not nodes.isdisjoint(path.nodes)), None)
+
+
+def _loss(run: LaneStages, answer: str, way: Path | None) -> Loss:
+    state, nodes = run.state, set(gold_nodes(run.graph, answer))
+    if not nodes:
+        return Loss(answer, "graph", "unknown")
+    if state.paths is None and state.subgraph is None:
+        return Loss(answer, "answer", "unshown")
+    place = best_place(state.paths, nodes)
+    if place is not None:
+        return _unanswered(run, answer, nodes, place)
+    if state.paths is None:
+        inside = state.subgraph is not None and any(node in state.subgraph for node in nodes)
+        return Loss(answer, "answer", "unshown") if inside else _outside(run, answer, nodes)
+    return _dropped(run, answer, nodes) or (_on_the_way(run, answer, nodes, way) if way is not None else _without_a_way(run, answer, nodes))
+
+
+def _unanswered(run: LaneStages, answer: str, nodes: set[int], place: int) -> Loss:
+    """Lost after retrieval: too late for the prompt, not read, or not said."""
+    state, paths = run.state, run.state.paths
+    assert paths is not None  # the answer has a place among them
+    of = len(paths)
+    if run.by_model:
+        told = state.prompt.paths if state.prompt is not None else 0
+        return Loss(answer, "prompt", "late", place, of, told) if place > told else Loss(answer, "answer", "unsaid", place, told)
+    ending = next((i for i, path in enumerate(paths.items, 1) if path.end in nodes), None)
+    path = paths.items[(ending or place) - 1]
+    instead = run.chain(run.chosen) if run.chosen is not None else ()
+    chain = run.chain(path) if ending else ()  # none where it only lies on the way
+    return Loss(answer, "answer", "unread", ending or place, of, len(state.reader or ()), chain=chain, instead=instead)
+
+
+def _dropped(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
+    """Lost by the last operator that saw a path to the answer and did not keep it."""
+    handed = [None, *(state.paths for state in run.states)]
+    for before, after in zip(reversed(handed[:-1]), reversed(run.states)):
+        step, place = after.trace[-1], best_place(after.trace[-1].before_cut, nodes)
+        if after.paths is None or best_place(after.paths, nodes) is not None:
+            continue
+        if place is not None and len(after.paths):
+            assert step.before_cut is not None  # it has that place
+            return Loss(answer, "paths", "outranked", place, len(step.before_cut), len(after.paths), step=step)
+        if place is not None or best_place(before, nodes) is not None:
+            seen = before if before is not None else step.before_cut
+            assert seen is not None  # the answer was on it
+            of = len(seen)
+            return Loss(answer, "paths", "unchosen", None, of, len(after.paths), step=step)
+    return None
+
+
+def _on_the_way(run: LaneStages, answer: str, nodes: set[int], way: Path) -> Loss:
+    """Lost before any path to it was seen, told by a path that is known from elsewhere."""
+    end, search = fate(run.graph, run.states, way), run.searched()
+    inside = run.state.subgraph is not None and any(node in run.state.subgraph for node in nodes)
+    stage = "paths" if inside else "subgraph"
+    if end.cause in ("node", "edge") and _follows(end.step):
+        paths = run.state.paths
+        instead = run.chain(paths.items[0]) if paths else ()
+        if instead != run.chain(way):
+            return Loss(answer, stage, "elsewhere", chain=run.chain(way), instead=instead, step=end.step)
+    if end.cause == "node":
+        return Loss(answer, stage, "outside", end.place, kept=end.kept, what=end.what, step=end.step)
+    if end.cause == "edge":
+        return Loss(answer, stage, "cut", kept=end.kept, what=end.what, step=end.step)
+    if end.cause in ("beam", "untried"):
+        return _beam(run, answer, way, end)
+    if end.cause == "long":
+        return _without_a_way(run, answer, nodes)
+    return Loss(answer, stage, "oneway" if end.cause == "direction" else "unreached", step=search)
+
+
+def _beam(run: LaneStages, answer: str, way: Path, end: Fate) -> Loss:
+    hop = figure(end.hop)
+    cause: Cause = "beam" if end.cause == "beam" else "untried"
+    beginning = Path(way.nodes[: hop + 1], way.edges[:hop], way.forward[:hop])
+    start, where = run.graph.names(way.nodes[hop - 1 : hop + 1])
+    chain = run.chain(beginning)
+    return Loss(answer, "paths", cause, end.place, end.of, end.kept, hop, where, start, chain, step=end.step)
+
+
+def _without_a_way(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
+    """Lost without any path to it of the length that is searched: outside, too far, or apart."""
+    subgraph, search = run.state.subgraph, run.searched()
+    if subgraph is None or not any(node in subgraph for node in nodes):
+        return _outside(run, answer, nodes)
+    hops = search.parameters.get("hops") if search is not None else None
+    away = distance(run.graph, subgraph, run.state.seeds, nodes, search.parameters.get("direction", "graph") if search else "graph")
+    if away is None and distance(run.graph, subgraph, run.state.seeds, nodes, "both") is not None:
+        return Loss(answer, "paths", "oneway", step=search)
+    if away is None:
+        return Loss(answer, "paths", "apart", step=search)
+    return Loss(answer, "paths", "far" if hops and away > hops else "unreached", kept=hops, hop=away, step=search)
+
+
+def _outside(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
+    """Lost by the operator whose subgraph first has none of the answer's nodes."""
+    for state in run.states:
+        if state.subgraph is not None and not any(node in state.subgraph for node in nodes):
+            step = state.trace[-1]
+            if _follows(step):
+                instead = run.chain(run.state.paths.items[0]) if run.state.paths else ()
+                return Loss(answer, "subgraph", "elsewhere", instead=instead, step=step)
+            place = place_beyond(run.graph, state, nodes)
+            return Loss(answer, "subgraph", "outside", place, kept=len(state.subgraph.nodes), what=answer, step=step)
+    return Loss(answer, "paths", "unreached", step=run.searched())
+
+
+def _follows(step: Step | None) -> bool:
+    """Whether the operator seeks paths in the whole graph, and its subgraph is only what it walked."""
+    cls = OPERATORS.get(step.operator) if step is not None else None
+    return cls is not None and cls.stage == "retrieve" and "subgraph" in cls.writes
+
+
+def distance(graph, subgraph: Subgraph, seeds: Sequence[int], nodes: set[int], direction: str) -> int | None:
+    """The number of hops from the nearest seed to the nearest of the nodes inside the subgraph; None where it is more than eight."""
+    local = Local(graph, subgraph, direction)
+    found = [len(path) for seed in dict.fromkeys(seeds) for path in shortest_paths(local, seed, FAR)[0] if path.end in nodes]
+    return min(found, default=None)

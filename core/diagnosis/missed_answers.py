@@ -1,0 +1,76 @@
+"""A path to each known answer that a run lost, so that its fate can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.graph.names.lookup import names
+from core.types import Path, Ranking, State, Subgraph
+
+HOPS = 4
+
+
+def lost_paths(graph, runs: Sequence[Sequence[State]], answers: Sequence[str]) -> list[list[tuple[str, Path]]]:
+    """For each run (its states, oldest first), the known answers it lost on the way to the prompt, each with a path to it.
+
+    The path is the best that a run kept, one whose graph reader names the answer before others, else one that an operator saw
+    and dropped, else a shortest one of at most four hops in the largest extracted subgraph. An answer without any such path is
+    left out.
+    """
+    goals = {answer: set(names(graph).exact(answer)) for answer in dict.fromkeys(answers)}
+    known: dict[str, Path] = {}
+    for answer, nodes in goals.items():
+        path = _kept(runs, nodes) or _seen(runs, nodes) or _shortest(graph, runs, nodes)
+        if path is not None:
+            known[answer] = path
+    return [[(answer, path) for answer, path in known.items() if not _ends(states, goals[answer])] for states in runs]
+
+
+def _ends(states: Sequence[State], nodes: set[int]) -> bool:
+    """Whether a node lies on a path that reached the prompt, or was kept where no prompt is written yet.
+
+    True for a run that seeks no paths, which cannot lose any.
+    """
+    last = states[-1] if states else None
+    if last is None or last.paths is None:
+        return True
+    shown = last.paths.items if last.prompt is None else last.paths.items[: last.prompt.paths]
+    return any(not nodes.isdisjoint(path.nodes) for path in shown)
+
+
+def _first(ranking: Ranking | None, nodes: set[int]) -> Path | None:
+    return next((path for path in ranking.items if path.end in nodes), None) if ranking is not None else None
+
+
+def _kept(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
+    reading = sorted((states for states in runs if states), key=lambda states: nodes.isdisjoint(states[-1].reader or ()))
+    found = (_first(states[-1].paths, nodes) for states in reading)
+    return next((path for path in found if path is not None), None)
+
+
+def _seen(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
+    for states in runs:
+        for state in states:
+            path = _first(state.trace[-1].before_cut, nodes) or _first(state.paths, nodes)
+            if path is not None:
+                return path
+    return None
+
+
+def _shortest(graph, runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
+    from core.graph.algorithms.local import Local
+    from core.graph.algorithms.paths import shortest_paths
+
+    extracted = [(state.subgraph, state.seeds) for states in runs for state in states if state.subgraph is not None]
+    if not extracted:
+        return None
+    subgraph, seeds = max(extracted, key=lambda pair: len(pair[0].edges))
+    if not any(node in subgraph for node in nodes):
+        return None
+    local = Local(graph, Subgraph(subgraph.nodes, subgraph.edges), "graph")
+    for seed in seeds:
+        if seed in subgraph:
+            for path in shortest_paths(local, seed, HOPS)[0]:
+                if path.end in nodes:
+                    return path
+    return None

@@ -1,0 +1,170 @@
+"""What became of a path in a run: found, dropped by an operator, or never reached, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from core.diagnosis.left_out import place_beyond
+from core.operators import OPERATORS
+from core.types import Path, Ranking, State, Step
+
+HOP = "hop"  # what the frames of a search that goes hop by hop are called
+Cause = Literal[
+    "kept",  # it is there
+    "unread",  # kept, but the prompt holds only paths before it
+    "outranked",  # an operator put it behind those that it kept
+    "unchosen",  # an operator picked others and told no order
+    "node",  # a node of it is not in the subgraph
+    "edge",  # an edge of it is not in the subgraph
+    "beam",  # a beam went on without it
+    "untried",  # a beam never looked at its next step
+    "inside",  # only longer paths that begin with it were handed on
+    "long",  # longer than what is searched
+    "direction",  # it runs against an edge where edges are followed one way only
+    "tied",  # another path to its end is as short
+    "unreached",  # the search did not come to it
+    "pathless",  # the run seeks no paths
+]
+
+
+@dataclass(frozen=True)
+class Fate:
+    """`kind`, and a few words that say its place, what dropped it, or where it ended; then the same in figures.
+
+    `place` (from 1) of `of` candidates, of which `kept` stayed; `hop` is where a beam left it, `what` the node or relation
+    that a subgraph lacks. `step` is what the operator did that decided, None where none did.
+    """
+
+    kind: Literal["found", "dropped", "never"]
+    text: str
+    cause: Cause = "kept"
+    place: int | None = None
+    of: int | None = None
+    kept: int | None = None
+    hop: int | None = None
+    what: str = ""
+    step: Step | None = field(default=None, compare=False)
+
+
+def fate(graph, states: Sequence[State], path: Path) -> Fate:
+    """The fate of `path` in a run whose states after each operator are `states`, the oldest first."""
+    if not states or all(state.paths is None for state in states):
+        return _left_out(graph, states, path) or Fate("never", "this method finds no paths", "pathless")
+    paths, prompt = states[-1].paths, states[-1].prompt
+    position = _position(paths, path)
+    if paths is not None and position is not None:
+        place, of = position + 1, len(paths)
+        if prompt is not None and prompt.paths <= position:
+            reads = f"found too late: place {place:,}, the model reads {prompt.paths:,}"
+            return Fate("dropped", reads, "unread", place, of, prompt.paths, step=states[-1].trace[-1])
+        return Fate("found", f"place {place:,}", "kept", place, of)
+    return _dropped(states, path) or _never(graph, states, path)
+
+
+def _dropped(states: Sequence[State], path: Path) -> Fate | None:
+    """The last operator that still saw the path and did not keep it."""
+    handed = [None, *(state.paths for state in states)]  # what each operator was handed
+    for before, after in zip(reversed(handed[:-1]), reversed(states)):
+        step = after.trace[-1]
+        place = _position(step.before_cut, path)
+        if place is None and _position(before, path) is None:
+            continue
+        if _position(after.paths, path) is not None:
+            continue
+        assert after.paths is not None  # no operator takes all of them away
+        kept = len(after.paths)
+        if place is not None:
+            assert step.before_cut is not None  # it has that place
+            of = len(step.before_cut)
+            if kept == 0:
+                return Fate("dropped", f"found, but {title(step)} handed nothing on", "unchosen", place + 1, of, 0, step=step)
+            late = f"found too late: place {place + 1:,} of {of:,}, {kept:,} {'is' if kept == 1 else 'are'} kept"
+            return Fate("dropped", late, "outranked", place + 1, of, kept, step=step)
+        assert before is not None  # the path was there
+        return Fate(
+            "dropped", f"dropped by {title(step)}: one of {len(before):,} not chosen", "unchosen", None, len(before), kept, step=step
+        )
+    return None
+
+
+def _never(graph, states: Sequence[State], path: Path) -> Fate:
+    lost = _left_out(graph, states, path)
+    if lost:
+        return lost
+    step = next(state.trace[-1] for state in states if state.paths is not None)
+    if step.frames and step.frames[0].title.startswith(HOP):
+        return _left_by_beam(step, path)
+    hops = step.parameters.get("hops")
+    if hops and len(path) > hops:
+        return Fate("never", f"never reached: {_hops(len(path))} away, {hops} {_are(hops)} searched", "long", kept=hops, step=step)
+    way = graph.resolve(step.parameters.get("direction", "graph"))
+    if way != "both" and any(forward != (way == "out") for forward in path.forward):
+        return Fate("never", "never reached: edges are followed one way only, and it needs the other", "direction", step=step)
+    if step.operator == "ShortestPaths":
+        return Fate("never", "never reached: another path to its end is as short or shorter", "tied", step=step)
+    return Fate("never", f"never reached by {title(step)}", "unreached", step=step)
+
+
+def _left_out(graph, states: Sequence[State], path: Path) -> Fate | None:
+    """The operator whose subgraph first lacks a node or edge of the path."""
+    for state in states:
+        if state.subgraph is None:
+            continue
+        step, size = state.trace[-1], len(state.subgraph.nodes)
+        for node in path.nodes:
+            if node not in state.subgraph:
+                name = graph.node_name(node)
+                place = place_beyond(graph, state, (node,))
+                at = f": place {place:,}, {size:,} {_are(size)} kept" if place else ""
+                text = f"never reached: “{name}” was left out by {title(step)}{at}"
+                return Fate("never", text, "node", place, kept=size, what=name, step=step)
+        for edge in path.edges:
+            if not state.subgraph.has_edge(edge):
+                name = graph.relation_name(edge)
+                text = f"never reached: a “{name}” edge was left out by {title(step)}"
+                return Fate("never", text, "edge", kept=len(state.subgraph.edges), what=name, step=step)
+    return None
+
+
+def _left_by_beam(step: Step, path: Path) -> Fate:
+    """The hop at which the beam went on without the path, and the rank of its beginning there."""
+    frames = [frame for frame in step.frames if not frame.ranking.items or frame.ranking.items[0].start == path.start]
+    for hop, frame in enumerate(frames, 1):
+        if hop > len(path):
+            break
+        beginning = Path(path.nodes[: hop + 1], path.edges[:hop], path.forward[:hop])
+        if _position(frame.ranking, beginning) is None:
+            place, told = _position(frame.before_cut, beginning), f"never reached: left at hop {hop}"
+            cause: Cause = "untried" if place is None and frame.before_cut is not None else "beam"
+            rank = f", place {place + 1:,} of {frame.considered:,}, {len(frame.ranking):,} kept" if place is not None else ""
+            at = None if place is None else place + 1
+            return Fate("never", told + rank, cause, at, frame.considered, len(frame.ranking), hop, step=step)
+    if len(path) <= len(frames):
+        return Fate("never", "never handed on by itself: only paths that begin with it were", "inside", step=step)
+    kept = len(frames)
+    return Fate("never", f"never reached: {_hops(len(path))} away, {kept} {_are(kept)} searched", "long", kept=kept, step=step)
+
+
+def title(step: Step) -> str:
+    """What a person calls the operator of a step."""
+    return OPERATORS[step.operator].title if step.operator in OPERATORS else step.operator
+
+
+def _position(ranking: Ranking | None, path: Path) -> int | None:
+    return None if ranking is None else ranking.positions.get(path)
+
+
+def _hops(number: int) -> str:
+    return f"{number:,} hop{'' if number == 1 else 's'}"
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th, 11th, 1,001st."""
+    suffix = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{suffix}"

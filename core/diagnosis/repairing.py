@@ -1,0 +1,66 @@
+"""After a comparison: changes of one step tried on each lane that lost an answer, as long as nobody else needs the machine."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from core.comparison.comparing import Comparison, Lane, Queues
+from core.diagnosis.funnel import right
+from core.diagnosis.repairs import repair
+from core.diagnosis.verdict_words import explain
+from core.errors import Cancelled
+from core.instances.catalogue import Instance
+from core.runtime.jobs import Job
+from core.types import Repair
+
+PATIENCE = 10.0  # seconds to wait until no lane of another comparison is at work
+LOOK = 0.1
+
+
+class Repairing:
+    """Finds `lane.repair` for the lanes of an ended comparison. Given up where the job is cancelled, nobody is there any more
+    (`alive`), or other comparisons keep the machine busy."""
+
+    def __init__(self, comparison: Comparison, queues: Queues, asks_chat: Callable[[Instance], bool], alive: Callable[[], bool]):
+        self._comparison, self._queues, self._asks_chat, self._alive = comparison, queues, asks_chat, alive
+
+    def __call__(self, job: Job) -> None:
+        """Try the changes; a lane's repair is there as soon as it is known."""
+        try:
+            if self._comparison.ask.question.answers:
+                self._each(job)
+        except Cancelled:
+            pass
+        except Exception:
+            logging.getLogger(__name__).exception("Trying changes failed")
+        finally:
+            self._comparison.repairing = False
+            job.touch()
+
+    def _each(self, job: Job) -> None:
+        told = explain(self._comparison)
+        for lane, one in zip(self._comparison.lanes, told.lanes):
+            if one is None or not one.losses or self._asks_chat(lane.instance):
+                continue
+            self._wait(job)
+            lane.repair = self._of(job, lane, one)
+            if lane.repair is not None:
+                job.touch()
+
+    def _of(self, job: Job, lane: Lane, told) -> Repair | None:
+        ask = self._comparison.ask
+        before = right(ask.graph, lane.state, ask.question.answers, reader=True)
+        return repair(ask, lane.instance.line, told, before, lane.run.models, lane.run.prefixes, job.check)
+
+    def _wait(self, job: Job) -> None:
+        """Until no other lane waits or works. Raises Cancelled where that takes too long or nobody is there."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            job.check()
+            if not self._alive() or time.monotonic() > until:
+                raise Cancelled()
+            if not self._queues.others(job):
+                return
+            time.sleep(LOOK)

@@ -1,0 +1,192 @@
+"""Changes of one step that were tried on a lane's question and bring it more of the known answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from core.comparison.run import Ask, LaneRun, Layered, Prefixes, Progress
+from core.diagnosis.adviser import advise
+from core.diagnosis.explanation import Explained
+from core.diagnosis.funnel import right
+from core.diagnosis.losses import Loss, figure
+from core.diagnosis.wording import counted
+from core.errors import BadParameter, Cancelled, HopscopeError
+from core.indexes.chains import at_hand
+from core.operators import ChainRanking, PersonalizedPageRank
+from core.operators.base import Line, Operator, parameters, values
+from core.operators.branch import Branch
+from core.types import Repair
+
+MOST_TRIED, MOST_SECONDS = 6, 2.0  # of one lane
+FURTHER = 8  # the most hops that an operator searches
+KEEPS = (64, 128, 256, 512)  # paths
+WIDER = (2, 4)  # times as wide
+
+
+@dataclass(frozen=True)
+class Change:
+    """One step of a line replaced, in a few words."""
+
+    position: int
+    operator: Operator
+    words: str
+
+
+def repair(
+    ask: Ask,
+    line: Line,
+    told: Explained,
+    before: int | None,
+    models,
+    prefixes: Prefixes,
+    check: Callable[[], None] = lambda: None,
+    seconds: float = MOST_SECONDS,
+) -> Repair | None:
+    """The first change that brings all known answers, else the one that brings most; None where none was seen to help.
+
+    `told` explains the lane and `before` is how many answers its graph reader gives. A change has to bring more than the
+    reader and the lane's answer gave. At most six changes are tried in `seconds`, and none where a language model helps to
+    retrieve. Raises what `check` raises.
+    """
+    if before is None or not told.losses or told.right is None:
+        return None
+    least, best = max(before, told.right), None
+    until = time.monotonic() + seconds
+    for number, change in enumerate(changes(ask, line, told.losses, models)):
+        if number == MOST_TRIED or time.monotonic() >= until:
+            break
+        found = _tried(ask, line, change, models, prefixes, _until(check, until))
+        if found is not None and found.right > (best.right if best else least):
+            best = found
+        if best is not None and best.right == best.of:
+            break
+    return best
+
+
+def changes(ask: Ask, line: Line, losses: Sequence[Loss], models) -> Iterator[Change]:
+    """What may help against these losses: what the loss names, the size that the question suggests, then relation chains, where
+    they are prepared, in the place of the search; a wider beam, which costs most, last. None for a line with branches."""
+    if any(isinstance(operator, Branch) for operator in line):
+        return
+    seen = {repr(line)}
+    for change in (*_against(line, losses), *_advised(ask, line), *_instead(ask, line, models), *_widened(line, losses)):
+        text = repr(_changed(line, change) or line)
+        if text not in seen:
+            seen.add(text)
+            yield change
+
+
+def _against(line: Line, losses: Sequence[Loss]) -> Iterator[Change]:
+    """The changes that the commonest loss asks for."""
+    cause, alike = losses[0].cause, [loss for loss in losses if loss.cause == losses[0].cause]
+    for position, operator in enumerate(line):
+        known = {parameter.name for parameter in parameters(type(operator))}
+        searches = operator.stage == "retrieve" and "hops" in known
+        if cause == "outranked" and operator.stage == "refine" and "keep" in known:
+            last = max(figure(loss.place) for loss in alike)
+            for keep in [keep for keep in KEEPS if keep > operator.keep and keep >= last][:1]:
+                yield from _with(position, operator, f"Keep {counted(keep, 'path')}", keep=keep)
+        if cause == "untried" and "fanout" in known and operator.fanout:
+            yield from _with(position, operator, "Try every step", fanout=0)
+        if cause == "far" and searches and (far := max(figure(loss.hop) for loss in alike)) <= FURTHER:
+            yield from _with(position, operator, f"Search {counted(far, 'hop')}", hops=far)
+        if cause == "oneway" and "direction" in known and operator.stage in ("extract", "retrieve"):
+            yield from _with(position, operator, "Follow edges both ways", direction="both")
+        if cause == "outside" and operator.stage == "extract":
+            yield from _wider(position, operator, known)
+        if cause in ("outside", "cut") and operator.stage == "filter":
+            keep = 2 * operator.keep
+            yield from _with(position, operator, f"Keep {counted(keep, operator.unit)}", keep=keep)
+
+
+def _widened(line: Line, losses: Sequence[Loss]) -> Iterator[Change]:
+    """A wider beam against what a beam lost."""
+    for position, operator in enumerate(line):
+        if losses[0].cause in ("beam", "untried") and hasattr(operator, "width"):
+            for width in (times * operator.width for times in WIDER):
+                yield from _with(position, operator, f"Widen the beam to {width:,}", width=width)
+
+
+def _with(position: int, operator: Operator, words: str, **changed) -> Iterator[Change]:
+    """The operator with other values, where it may have them."""
+    try:
+        yield Change(position, replace(operator, **changed), words)
+    except BadParameter:
+        return
+
+
+def _wider(position: int, operator: Operator, known: set[str]) -> Iterator[Change]:
+    """A larger subgraph."""
+    now = values(operator)
+    if "hops" in known and now["hops"] < FURTHER:
+        hops = now["hops"] + 1
+        yield from _with(position, operator, f"Take {counted(hops, 'hop')} around", hops=hops)
+    elif "walks" in known:
+        walks = 4 * now["walks"]
+        yield from _with(position, operator, f"Walk {walks:,} times", walks=walks)
+    elif "keep" in known:
+        for times in (2, 5):
+            keep = times * now["keep"]
+            yield from _with(position, operator, f"Keep {counted(keep, 'node')}", keep=keep)
+
+
+def _advised(ask: Ask, line: Line) -> Iterator[Change]:
+    """The subgraph of the size that the question suggests."""
+    for position, operator in enumerate(line):
+        if isinstance(operator, PersonalizedPageRank):
+            keep = advise(ask.graph, ask.question, ask.seeds).keep
+            yield from _with(position, operator, f"Keep {counted(keep, 'node')}", keep=keep)
+
+
+def _instead(ask: Ask, line: Line, models) -> Iterator[Change]:
+    """Relation chains in the place of the search for paths."""
+    chains = ChainRanking()
+    if not at_hand(ask.graph, models.encoder(chains.encoder), chains.steps, chains.direction):
+        return
+    for position, operator in enumerate(line):
+        if operator.stage == "retrieve" and "paths" in operator.writes and not isinstance(operator, ChainRanking):
+            yield Change(position, chains, "Follow relation chains")
+
+
+def _changed(line: Line, change: Change) -> Line | None:
+    try:
+        return line.replaced(change.position, change.operator)
+    except HopscopeError:
+        return None
+
+
+class _TooLong(Exception):
+    """The time for trying is over."""
+
+
+def _until(check: Callable[[], None], until: float) -> Callable[[], None]:
+    def checked() -> None:
+        check()
+        if time.monotonic() >= until:
+            raise _TooLong()
+
+    return checked
+
+
+def _tried(ask: Ask, line: Line, change: Change, models, prefixes: Prefixes, check: Callable[[], None]) -> Repair | None:
+    """What a change brings; None where it cannot be run, or not in time."""
+    changed = _changed(line, change)
+    if changed is None:
+        return None
+    own = Layered(prefixes)  # what is only tried takes no room from what was asked
+    run = LaneRun(replace(ask, model=False, reader=True), changed, models, own)
+
+    def advanced(text: str, fraction: float | None = None) -> None:
+        check()
+
+    try:
+        run.retrieve(Progress(advanced=advanced, reached=lambda state: check(), check=check))
+    except (_TooLong, HopscopeError) as error:
+        if isinstance(error, Cancelled):
+            raise
+        return None
+    found, of = right(ask.graph, run.state, ask.question.answers, reader=True), len(set(ask.question.answers))
+    by = " by the graph reader" if ask.model else ""  # beside what a model answers, the count needs its measure
+    return None if found is None else Repair(repr(changed), f"{change.words} → {found:,} of {of:,}{by}", found, of)

@@ -1,0 +1,255 @@
+"""The metrics of LEGO-GraphRAG (technical report and first version), each declared once with the reading it takes."""
+
+from __future__ import annotations
+
+from core.evaluation.metrics import metric as values
+from core.evaluation.metrics.metric import Metric
+from core.evaluation.metrics.outcome import Outcome, Ranked
+
+LEGO = "LEGO-GraphRAG, both versions; the published code's utils/Evaluation.py"
+BY_NAME = (
+    "An answer counts as found if a node of the subgraph bears its very name, or one that differs by case only. An empty subgraph scores "
+    "0; a question without known answers, and an instance that extracts no subgraph, are left out."
+)
+BY_TEXT = (
+    "A path is one prediction: its text, as the language model reads it. It holds an answer if the answer, in lower case and without "
+    "punctuation and articles, is a substring of it (one way only), so a short answer may be found inside a longer name. No path at all "
+    "scores 0; a question without known answers is left out. Without a cut-off all paths that the instance hands on count."
+)
+BY_NODE = (
+    "The graph reader needs no language model: it names the ends of all paths that run along the best path's relations, in the order of "
+    "the paths, at most 50. A name counts as right if it is that of a known answer, so nothing is matched by substring. No name at all "
+    "scores 0; a question without known answers is left out."
+)
+BY_ANSWER = (
+    "An answer counts as found if, in lower case and without punctuation and articles, it is a substring of the text (one way only); one "
+    "that is nothing but these is found only where the texts are the same. Where no language model is asked, the text is the graph "
+    "reader's names, one a line, and the table says so. A text that repeats the question counts as right where an answer is part of it. A "
+    "question without known answers is left out."
+)
+IN_ALL = (
+    "Summed over the operators of the line, as each reports it; shared operators are charged to every instance that uses them, and "
+    "judging is not counted."
+)
+SECONDS = (
+    "Wall-clock seconds, summed over the operators of the line. An operator that several instances share is run once a question and its "
+    "seconds are charged to each of them. Models remember the vectors and replies of texts they have just seen, so an instance that comes "
+    "after a similar one on the same question is a little faster than it would be alone; the order of the instances therefore turns with "
+    "every question. A run asked to be cold shares nothing and forgets before each instance: then the seconds are those of the instance "
+    "alone. Opening the graph, finding the question's entities, loading models, judging and scoring are not counted."
+)
+
+
+def f1(precision: float | None, recall: float | None) -> float | None:
+    """The harmonic mean of two shares; 0 where both are 0, None where one is."""
+    if precision is None or recall is None:
+        return None
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def _subgraph(over: str, outcome: Outcome) -> float | None:
+    part = outcome.extracted
+    if part is None or not outcome.golds:
+        return None
+    of = part.nodes if over == "nodes" else outcome.golds
+    return part.found / of if of else 0.0
+
+
+def _hit(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
+    if ranked is None or not golds:
+        return None
+    return float(any(k is None or place <= k for place in ranked.relevant[:1]))
+
+
+def _precision(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
+    if ranked is None or not golds:
+        return None
+    shown = ranked.count if k is None else min(k, ranked.count)
+    return sum(place <= shown for place in ranked.relevant) / shown if shown else 0.0
+
+
+def _recall(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
+    if ranked is None or not golds:
+        return None
+    return sum(place is not None and (k is None or place <= k) for place in ranked.first) / golds
+
+
+def _reciprocal(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
+    if ranked is None or not golds:
+        return None
+    best = min(ranked.relevant, default=None)
+    return 1 / best if best is not None and (k is None or best <= k) else 0.0
+
+
+def _ranking(part: str, title: str, items: str, convention: str, source: str) -> list[Metric]:
+    """The five metrics of a ranking: of paths, or of the reader's names."""
+
+    def of(score):
+        return lambda outcome, k: score(getattr(outcome, part), outcome.golds, k)
+
+    def both(ranked, golds, k):
+        return f1(_precision(ranked, golds, k), _recall(ranked, golds, k))
+
+    name, one = {"paths": ("path", "path"), "reader": ("reader", "answer")}[part]
+    first = {"hit": f"First {one} right (Hits@1)"}
+    told = [
+        ("precision", "precision", f"Share of the (first k) {items} that hold a known answer, of those that there are.", _precision),
+        ("recall", "recall", f"Share of the known answers that any of the (first k) {items} holds.", _recall),
+        ("f1", "F1", "Harmonic mean of a question's precision and recall; over a set, the mean of it.", both),
+        ("hit", "hit ratio", f"1 if any of the (first k) {items} holds a known answer, else 0 (HR@k).", _hit),
+        ("mrr", "reciprocal rank", f"1 over the place of the first of the {items} that holds a known answer, else 0.", _reciprocal),
+    ]
+    return [
+        Metric(f"{name}_{key}", f"{title} {words}", definition, convention, of(score), source=source, cutoff=True, first=first.get(key, ""))
+        for key, words, definition, score in told
+    ]
+
+
+def _answer_recall(outcome: Outcome, _=None) -> float | None:
+    return outcome.answer.found / outcome.golds if outcome.answer and outcome.golds else None
+
+
+def _hits(outcome: Outcome, _=None) -> float | None:
+    return float(outcome.answer.found > 0) if outcome.answer and outcome.golds else None
+
+
+def _line_precision(outcome: Outcome) -> float | None:
+    if not (outcome.answer and outcome.golds):
+        return None
+    return min(1.0, outcome.answer.found / outcome.answer.lines) if outcome.answer.lines else 0.0
+
+
+def _cost(*names: str):
+    return lambda outcome, _: float(sum(getattr(cost, name) for cost in outcome.costs for name in names))
+
+
+def _size(name: str):
+    return lambda outcome, _: None if outcome.extracted is None else float(getattr(outcome.extracted, name))
+
+
+def _judged(outcome: Outcome, _=None) -> float | None:
+    return None if outcome.judged is None or outcome.judged.right is None else float(outcome.judged.right)
+
+
+DECLARED = (
+    Metric(
+        "subgraph_precision",
+        "Subgraph precision",
+        "Known answers found in the subgraph, over its number of nodes.",
+        BY_NAME + " Small by nature: a subgraph of 1,000 nodes that holds the one answer scores 0.001.",
+        lambda outcome, _: _subgraph("nodes", outcome),
+        source=f"{LEGO}, eval_cover",
+    ),
+    Metric(
+        "subgraph_recall",
+        "Subgraph recall",
+        "Share of the known answers that are nodes of the extracted subgraph.",
+        BY_NAME,
+        lambda outcome, _: _subgraph("golds", outcome),
+        source=f"{LEGO}, eval_cover",
+    ),
+    Metric(
+        "subgraph_f1",
+        "Subgraph F1",
+        "Harmonic mean of a question's subgraph precision and recall; over a set, the mean of it.",
+        BY_NAME,
+        lambda outcome, _: f1(_subgraph("nodes", outcome), _subgraph("golds", outcome)),
+        source=LEGO,
+    ),
+    Metric(
+        "subgraph_hit",
+        "Subgraph hit ratio",
+        "1 if any known answer is a node of the extracted subgraph, else 0.",
+        BY_NAME,
+        lambda outcome, _: None if outcome.extracted is None or not outcome.golds else float(outcome.extracted.found > 0),
+        source=LEGO,
+    ),
+    Metric(
+        "components",
+        "Weakly connected components",
+        "The number of parts of the subgraph that no triple joins, whichever way it runs.",
+        "Of the subgraph as the last operator leaves it, single nodes included; an empty one has none.",
+        _size("components"),
+        "count",
+        "lower",
+        "LEGO-GraphRAG, technical report, Table 6",
+    ),
+    Metric(
+        "subgraph_nodes", "Subgraph nodes", "The number of nodes of the subgraph.", "Of its last form.", _size("nodes"), "count", "neither"
+    ),
+    Metric(
+        "subgraph_edges",
+        "Subgraph triples",
+        "The number of triples in the subgraph.",
+        "Of its last form.",
+        _size("edges"),
+        "count",
+        "neither",
+    ),
+    *_ranking("paths", "Path", "paths", BY_TEXT, LEGO),
+    *_ranking("reader", "Graph reader's", "names", BY_NODE, "Hopscope's own, from the answers' names in the graph"),
+    Metric(
+        "path_count",
+        "Paths",
+        "The number of paths that the instance hands on.",
+        "Before the prompt is cut.",
+        lambda outcome, _: None if outcome.paths is None else float(outcome.paths.count),
+        "count",
+        "neither",
+    ),
+    Metric(
+        "hits@1",
+        "Text holds a right answer (Hits@1)",
+        "1 if the one generated text holds any known answer, else 0.",
+        BY_ANSWER + " It is no rank metric. The first version's words, exact match accuracy, are not what its code does.",
+        _hits,
+        source=f"{LEGO}, eval_hit",
+    ),
+    Metric("recall", "Answer recall", "Share of the known answers that the generated text holds.", BY_ANSWER, _answer_recall, source=LEGO),
+    Metric(
+        "f1",
+        "Answer F1, whole text",
+        "F1 with the whole text as the one prediction: its precision is 1 if it holds any known answer; over a set, the mean of it.",
+        BY_ANSWER + " So it is 2R / (1 + R) where anything is found. The first version's words define the F1 of the mean precision and "
+        "recall; the summary shows that one beside it.",
+        lambda outcome, _: f1(_hits(outcome), _answer_recall(outcome)),
+        source=f"{LEGO}, and Generate.py",
+    ),
+    Metric(
+        "f1_lines",
+        "Answer F1, by lines",
+        "F1 with every line of the text as a prediction: precision is found answers over lines that are not empty.",
+        BY_ANSWER + " Several answers on one line are one prediction, and precision is never taken above 1.",
+        lambda outcome, _: f1(_line_precision(outcome), _answer_recall(outcome)),
+        source="RoG and G-Retriever, as used by LEGO-GraphRAG's comparisons",
+    ),
+    Metric(
+        "judge@1",
+        "Judge@1",
+        "1 if a language model judges the answer to be right, else 0.",
+        "The model of the role judge sees question, known answers and the answer, and replies under a schema. A reply that cannot be used "
+        "is recorded and left out. The report used Qwen2-72B with a prompt that it does not print; this one is Hopscope's own.",
+        _judged,
+        source="LEGO-GraphRAG, technical report, B.4",
+    ),
+    Metric("seconds", "Seconds", "How long a question takes.", SECONDS, _cost("seconds"), "seconds", "lower", LEGO),
+    Metric("calls", "Model calls", "How often a language model is asked.", IN_ALL, _cost("calls"), "count", "lower", LEGO),
+    Metric("tokens_in", "Tokens in", "Tokens that language models read.", IN_ALL, _cost("tokens_in"), "tokens", "lower", LEGO),
+    Metric("tokens_out", "Tokens out", "Tokens that language models write.", IN_ALL, _cost("tokens_out"), "tokens", "lower", LEGO),
+    Metric("tokens", "Tokens", "Tokens read and written.", IN_ALL, _cost("tokens_in", "tokens_out"), "tokens", "lower", LEGO),
+    Metric("texts", "Texts scored", "Texts that encoders and re-rankers were given.", IN_ALL, _cost("texts"), "count", "lower"),
+)
+METRICS: dict[str, Metric] = {metric.base: metric for metric in DECLARED}
+"""Every metric by its name without a cut-off."""
+
+REPORTED = (
+    "subgraph_precision subgraph_recall subgraph_f1 subgraph_hit components subgraph_nodes path_count "
+    "path_precision@32 path_recall@32 path_f1@32 path_hit@32 path_hit@10 path_hit@1 path_mrr "
+    "reader_hit@1 reader_recall reader_f1 hits@1 recall f1 f1_lines judge@1 seconds calls tokens_in tokens_out tokens texts"
+).split()
+"""What a summary shows unless asked otherwise."""
+
+
+def metric(name: str) -> Metric:
+    """The metric of a canonical name such as `path_hit@32`. Raises BadParameter with the nearest valid name."""
+    return values.find(name, METRICS)

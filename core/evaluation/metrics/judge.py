@@ -1,0 +1,56 @@
+"""Judge@1: a language model says whether an answer is right."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+
+from core.errors import BadInput, ModelFailed, shorten
+from core.evaluation.metrics.outcome import Judged
+from core.models.base import Chat
+from core.prompts import prompts
+
+SCHEMA = {"type": "object", "properties": {"correct": {"type": "boolean"}}, "required": ["correct"], "additionalProperties": False}
+MOST_KNOWN = 50  # known answers shown
+LONGEST = 2_000  # characters of the answer shown
+
+
+def judge(chat: Chat, question: str, known: Sequence[str], answer: str, check: Callable[[], None] | None = None) -> Judged:
+    """The verdict on `answer`. A reply that cannot be used, or a model that fails, is told of in the note; the verdict is None then."""
+    start = time.perf_counter()
+    try:
+        reply = chat.reply(messages(question, known, answer), schema=SCHEMA, max_tokens=16, check=check)
+    except (ModelFailed, BadInput) as error:
+        return Judged(None, f"The judge could not be asked: {error}", time.perf_counter() - start)
+    right = verdict(reply.text)
+    note = "" if right is not None else f"The judge's reply could not be used: “{shorten(reply.text)}”."
+    return Judged(right, note, time.perf_counter() - start, reply.tokens_in, reply.tokens_out)
+
+
+def messages(question: str, known: Sequence[str], answer: str) -> tuple[dict[str, str], ...]:
+    """What the judge is told. At most 50 known answers and the answer's first 2,000 characters are shown."""
+    prompt = prompts("judge")["verdict"]
+    names = "; ".join(" ".join(name.split()) for name in known[:MOST_KNOWN])
+    given = {"question": " ".join(question.split()), "known": names, "answer": shorten(answer, LONGEST) or "(nothing)"}
+    text = "".join(given.get(part[:-1], part) if part.endswith("}") else part for part in _pieces(prompt["user"]))
+    return ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": text})
+
+
+def verdict(reply: str) -> bool | None:
+    """Whether the reply says right or wrong; None where it is no JSON object with a true or false `correct`."""
+    try:
+        told = json.loads(reply)
+    except (ValueError, RecursionError):
+        return None
+    right = told.get("correct") if isinstance(told, dict) else None
+    return right if isinstance(right, bool) else None
+
+
+def _pieces(template: str) -> list[str]:
+    """The template cut at its places: `{name}` becomes a piece `name}`; what is filled in is never read again."""
+    pieces = []
+    for part in template.split("{"):
+        name, brace, rest = part.partition("}")
+        pieces += [name + brace, rest] if brace else [part]
+    return pieces

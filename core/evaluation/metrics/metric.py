@@ -1,0 +1,80 @@
+"""What a metric is: a value that says what it measures, by which reading, and gives a number for one outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from core.errors import BadParameter, nearest
+from core.evaluation.metrics.outcome import Outcome
+from core.types import Question
+
+Score = Callable[[Outcome, int | None], float | None]
+UNITS = {"share": "0 to 1", "count": "count", "seconds": "seconds", "tokens": "tokens"}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric. `metric @ 10` is the same one over the first ten items, where it takes a cut-off.
+
+    Calling it gives the number for one outcome, or None where the line has no such stage or no answer is known.
+    """
+
+    base: str
+    title: str
+    definition: str  # one sentence
+    convention: str  # which reading, and what it does in the corners
+    score: Score
+    unit: Literal["share", "count", "seconds", "tokens"] = "share"
+    better: Literal["higher", "lower", "neither"] = "higher"
+    source: str = ""
+    cutoff: bool = False
+    k: int | None = None
+    first: str = ""  # its title over the first item alone, where that has one of its own
+
+    @property
+    def name(self) -> str:
+        """The canonical text, such as `path_hit@32`; `metric(name)` reads it back."""
+        return self.base if self.k is None else f"{self.base}@{self.k}"
+
+    def __call__(self, outcome: Outcome) -> float | None:
+        return self.score(outcome, self.k)
+
+    @property
+    def quality(self) -> bool:
+        """Whether it is a share of which more is better, so that a failed question has none of it."""
+        return self.unit == "share" and self.better == "higher"
+
+    def when_failed(self, question: Question) -> float | None:
+        """The number for a question that failed: 0 where this is a quality and an answer is known, else None."""
+        return 0.0 if self.quality and question.answers else None
+
+    def __matmul__(self, k: int) -> Metric:
+        if not self.cutoff:
+            raise BadParameter(f"“{self.base}” takes no cut-off.")
+        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+            raise BadParameter(f"The cut-off of “{self.base}” must be a whole number of at least 1, not {k!r}.")
+        return replace(self, k=k)
+
+    def told(self) -> dict[str, str]:
+        """What a person wants to know of it, as plain data."""
+        return {
+            "name": self.name,
+            "title": self.title if self.k is None else self.first if self.k == 1 and self.first else f"{self.title} @{self.k}",
+            "definition": self.definition,
+            "convention": f"{self.convention} A question that failed {'scores 0' if self.quality else 'is left out'}.",
+            "unit": UNITS[self.unit],
+            "better": self.better,
+            "source": self.source,
+        }
+
+
+def find(name: str, known: dict[str, Metric]) -> Metric:
+    """The metric of that canonical name. Raises BadParameter with the nearest valid name."""
+    if name in known:
+        return known[name]
+    base, at, k = name.rpartition("@")
+    if at and base in known and k.isdecimal():
+        return known[base] @ int(k)
+    raise BadParameter(f"There is no metric “{name}”.{nearest(base or name, known)}")

@@ -1,0 +1,216 @@
+"""What came of one instance on one question: the facts from which every metric is computed, small enough to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from core.diagnosis.funnel import funnel, gold_nodes
+from core.diagnosis.matching import match, normalize
+from core.operators.read import relations_of
+from core.types import Ranking, State, Step
+
+MODEL, READER = "language model", "graph reader"
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """The extracted subgraph: nodes, edges, how many known answers are nodes of it, weakly connected components."""
+
+    nodes: int
+    edges: int
+    found: int
+    components: int
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A ranking against the known answers: its length, the places (from 1) of the items that hold any of them, and for
+    each answer the place of the first item that holds it, or None."""
+
+    count: int
+    relevant: tuple[int, ...]
+    first: tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The answer's text, who gave it, how many known answers it holds, and its number of lines that are not empty."""
+
+    text: str
+    by: str
+    found: int
+    lines: int
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A judging model's verdict (None where its reply could not be used), a note that says why, and what it cost."""
+
+    right: bool | None
+    note: str = ""
+    seconds: float = 0.0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one operator cost in this line; the seconds of a shared operator are those of the run that computed it."""
+
+    operator: str
+    stage: str
+    seconds: float
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    texts: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The facts. `golds` is the number of known answers; a part is None where the line has no such stage."""
+
+    golds: int
+    extracted: Extracted | None = None
+    paths: Ranked | None = None
+    reader: Ranked | None = None
+    answer: Answered | None = None
+    judged: Judged | None = None
+    costs: tuple[Cost, ...] = ()
+    alive: Mapping[str, int] | None = None  # known answers alive at each stage of the survival funnel
+
+    @property
+    def without_context(self) -> bool:
+        """Whether no triple was extracted. The papers' code leaves such questions out of its denominators."""
+        return self.extracted is not None and not self.extracted.edges
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts as JSON can hold them; relevant places as runs (first place, how many), as there may be thousands in a row."""
+        told = asdict(self)
+        for part in (told["paths"], told["reader"]):
+            if part is not None:
+                part["relevant"] = _runs(part["relevant"])
+        return told
+
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> Outcome:
+        """The outcome that `to_dict` told of."""
+        told = {**told, **{part: _spread(told[part]) for part in ("paths", "reader")}}
+        parts = {"extracted": Extracted, "paths": Ranked, "reader": Ranked, "answer": Answered, "judged": Judged}
+        made = {name: None if told[name] is None else _made(part, told[name]) for name, part in parts.items()}
+        return cls(told["golds"], **made, costs=tuple(_made(Cost, cost) for cost in told["costs"]), alive=told["alive"])
+
+
+def observe(graph, state: State, judged: Judged | None = None) -> Outcome:
+    """The outcome of a line whose last state is `state`, against the known answers of its question."""
+    answers = tuple(dict.fromkeys(state.question.answers))
+    nodes = [gold_nodes(graph, answer) for answer in answers]
+    stages = funnel(graph, state, answers)
+    return Outcome(
+        golds=len(answers),
+        extracted=None if state.subgraph is None else extracted(graph, state.subgraph, nodes),
+        paths=None if state.paths is None else ranked_texts(graph, state.paths, answers),
+        reader=None if state.reader is None else ranked_nodes(state.reader, nodes),
+        answer=answered(graph, state, answers),
+        judged=judged,
+        costs=tuple(map(cost, state.trace)),
+        alive={stage.name: len(stage.alive) for stage in stages} or None,
+    )
+
+
+def extracted(graph, subgraph, nodes: Sequence[Sequence[int]]) -> Extracted:
+    """Sizes of a subgraph and how many answers, each given as the nodes of its name, are in it."""
+    from core.graph.algorithms.neighbourhood import connected_components
+
+    found = sum(any(node in subgraph for node in named) for named in nodes)
+    return Extracted(len(subgraph.nodes), len(subgraph.edges), found, connected_components(graph, subgraph))
+
+
+def ranked_texts(graph, paths: Ranking, answers: Sequence[str]) -> Ranked:
+    """The paths' texts against the answers, by `match`. Names are normalised once each, which gives the same text."""
+    wanted = [normalize(answer) for answer in answers]
+    kinds = relations_of(graph, paths.items)
+    known: dict[int, str] = {}
+    relations: dict[tuple[int, bool], str] = {}
+
+    def node(item: int) -> str:
+        if item not in known:
+            known[item] = normalize(graph.node_name(item))
+        return known[item]
+
+    def relation(edge: int, forward: bool) -> str:
+        key = (kinds[edge], forward)
+        if key not in relations:
+            relations[key] = normalize(graph.relation_names[key[0]] + ("" if forward else "_reverse"))
+        return relations[key]
+
+    def held(path) -> list[int]:
+        parts = [node(path.nodes[0])]
+        for after, edge, forward in zip(path.nodes[1:], path.edges, path.forward):
+            parts += [relation(edge, forward), node(after)]
+        text = " ".join(filter(None, parts))
+        return [i for i, gold in enumerate(wanted) if (gold in text if gold else match(graph.text(path), answers[i]))]
+
+    return _ranked((held(path) for path in paths.items), len(answers))
+
+
+def ranked_nodes(items: Sequence[int], nodes: Sequence[Sequence[int]]) -> Ranked:
+    """Nodes against the answers, each given as the nodes of its name."""
+    of: dict[int, list[int]] = {}
+    for i, named in enumerate(nodes):
+        for node in named:
+            of.setdefault(node, []).append(i)
+    return _ranked((of.get(node, []) for node in items), len(nodes))
+
+
+def _ranked(held, answers: int) -> Ranked:
+    first: list[int | None] = [None] * answers
+    relevant, place = [], 0
+    for place, found in enumerate(held, 1):
+        if found:
+            relevant.append(place)
+        for i in found:
+            first[i] = first[i] or place
+    return Ranked(place, tuple(relevant), tuple(first))
+
+
+def answered(graph, state: State, answers: Sequence[str]) -> Answered | None:
+    """The language model's text, or, where no model was asked, the names the graph reader gives, one a line."""
+    if state.answer is not None:
+        text, by = state.answer, MODEL
+    elif state.reader is not None:
+        text, by = "\n".join(graph.names(state.reader)), READER
+    else:
+        return None
+    return Answered(text, by, sum(match(text, answer) for answer in answers), sum(bool(line.strip()) for line in text.splitlines()))
+
+
+def cost(step: Step) -> Cost:
+    """What a step of a trace cost."""
+    usage = step.usage
+    return Cost(step.operator, step.stage, step.seconds, usage.calls, usage.tokens_in, usage.tokens_out, usage.texts, step.notes)
+
+
+def _runs(places: Sequence[int]) -> list[list[int]]:
+    """Ascending places as runs of neighbours."""
+    runs: list[list[int]] = []
+    for place in places:
+        if runs and place == sum(runs[-1]):
+            runs[-1][1] += 1
+        else:
+            runs.append([place, 1])
+    return runs
+
+
+def _spread(told: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """A ranking as it is told of, with its runs as places again."""
+    return told and {**told, "relevant": [place for start, many in told["relevant"] for place in range(start, start + many)]}
+
+
+def _made(cls, told: Mapping[str, Any]):
+    """A dataclass from its dict, lists as tuples again; unknown keys are left out."""
+    names = {field.name for field in fields(cls)}
+    return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in told.items() if key in names})

@@ -1,0 +1,136 @@
+"""Intervals, paired tests and fronts: what may be said of means over a sample of questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+LEVEL, RESAMPLES, PERMUTATIONS = 0.95, 4_000, 9_999
+ROOM = 4_000_000  # numbers held at once while resampling
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over `n` questions with its 95 % interval; None where no question gave a number."""
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+    def numbers(self) -> tuple[float, float, float]:
+        """Mean, low and high, where some question gave a number."""
+        assert self.mean is not None and self.low is not None and self.high is not None
+        return self.mean, self.low, self.high
+
+
+@dataclass(frozen=True)
+class Paired:
+    """The difference of two instances on the questions that gave both a number: a - b, its 95 % interval, and the p-value of no difference.
+
+    `p_holm` is the p-value after Holm's step-down correction over the comparisons that were made together.
+    """
+
+    metric: str
+    a: str
+    b: str
+    difference: float
+    low: float
+    high: float
+    p: float
+    n: int
+    p_holm: float | None = None
+
+    @property
+    def beyond_chance(self) -> bool:
+        """Whether the p-value, corrected where it was, is below 0.05."""
+        return (self.p if self.p_holm is None else self.p_holm) < 1 - LEVEL
+
+
+def estimates(values: np.ndarray, seed: int = 0, resamples: int = RESAMPLES) -> list[Estimate]:
+    """The mean of each column of float64 [questions, columns] with its percentile bootstrap interval (Efron, 1979).
+
+    Questions are resampled with replacement, all columns together; NaN marks a question without a number, which drops
+    out of its column's means. Where all numbers are equal the interval is that number: it says nothing of other questions.
+    """
+    values = np.asarray(values, np.float64)
+    n, columns = values.shape
+    there = ~np.isnan(values)
+    counts = there.sum(0)
+    if not n:
+        return [Estimate(None, None, None, 0)] * columns
+    filled, held = np.where(there, values, 0.0), there.astype(np.float64)
+    means = np.empty((resamples, columns))
+    rng, chunk = np.random.default_rng(seed), max(1, ROOM // n)
+    for start in range(0, resamples, chunk):
+        size = min(chunk, resamples - start)
+        weights = rng.multinomial(n, np.full(n, 1 / n), size).astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            means[start : start + size] = (weights @ filled) / (weights @ held)
+    found = []
+    for column in range(columns):
+        if not counts[column]:
+            found.append(Estimate(None, None, None, 0))
+            continue
+        mean = float(filled[:, column].sum() / counts[column])
+        low, high = np.nanquantile(means[:, column], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        found.append(Estimate(mean, min(mean, float(low)), max(mean, float(high)), int(counts[column])))
+    return found
+
+
+def paired(
+    metric: str, a: str, b: str, of_a: Sequence[float] | np.ndarray, of_b: Sequence[float] | np.ndarray, seed: int = 0
+) -> Paired | None:
+    """Two instances on the questions where both gave a number (NaN elsewhere); None where there is none.
+
+    The p-value is that of a two-sided sign-flip permutation test of the mean difference, exact where all flips can be
+    counted, else from 9,999 drawn ones; the interval is the percentile bootstrap's.
+    """
+    from scipy.stats import permutation_test
+
+    differences = np.asarray(of_a, np.float64) - np.asarray(of_b, np.float64)
+    differences = differences[~np.isnan(differences)]
+    if not len(differences):
+        return None
+    told = estimates(differences[:, None], seed)[0]
+    p = 1.0
+    if len(differences) > 1 and differences.any():
+        batch = max(1, ROOM // len(differences))
+        tested = permutation_test(
+            (differences,),
+            lambda sample, axis: sample.mean(axis=axis),
+            permutation_type="samples",
+            vectorized=True,
+            n_resamples=PERMUTATIONS,
+            batch=batch,
+            rng=np.random.default_rng(seed),
+        )
+        p = min(1.0, float(tested.pvalue))
+    return Paired(metric, a, b, *told.numbers(), p, told.n)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down correction (1979): p-values that may be compared with one level although several tests were made."""
+    order = sorted(range(len(p_values)), key=lambda i: (p_values[i], i))
+    corrected, above = [0.0] * len(p_values), 0.0
+    for rank, i in enumerate(order):
+        above = max(above, min(1.0, (len(p_values) - rank) * p_values[i]))
+        corrected[i] = above
+    return corrected
+
+
+def pareto(points: Mapping[str, tuple[float | None, float | None]]) -> tuple[str, ...]:
+    """The names on the front of (cost, quality), cheapest first: no other point costs as little and is as good, one of the two better.
+
+    Points that lack a number are left out; equal points stand on the front together.
+    """
+    known = {name: (cost, quality) for name, (cost, quality) in points.items() if cost is not None and quality is not None}
+
+    def beaten(name: str) -> bool:
+        cost, quality = known[name]
+        return any(c <= cost and q >= quality and (c, q) != (cost, quality) for c, q in known.values())
+
+    front = [name for name in known if not beaten(name)]
+    return tuple(sorted(front, key=lambda name: (known[name][0], -known[name][1], name)))

@@ -1,0 +1,1 @@
+"""Methods of PageRank held against the exact one."""

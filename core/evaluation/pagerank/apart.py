@@ -1,0 +1,118 @@
+"""Comparisons of PageRank methods on a graph: what was asked for, what came out, and the last ones kept beside the graph."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.errors import BadInput, StoreError
+from core.evaluation.pagerank.trials import MethodRow, compare_methods
+from core.graph.names.lookup import names
+from core.graph.storage.opening import open_same, worked_on_apart
+from core.graph.store import Graph
+from core.indexes.place import index_folder, keep
+from core.io.durations import with_time_left
+from core.runtime.subprocess_worker import apart
+from core.types import Question
+
+FILE, KEPT, VERSION = "pageranks.json", 10, 1
+RANDOM = ""  # in the place of a question set: entities drawn at random
+Tell = Callable[[str, float | None], None]
+
+
+@dataclass(frozen=True)
+class MethodConfig:
+    """What is compared: methods by name, on a question set or `RANDOM` entities and how many of them, with which parameters of
+    PageRank; `recall` is what the methods aim at that can be asked for it."""
+
+    methods: tuple[str, ...]
+    source: str = RANDOM
+    count: int = 20
+    keep: int = 1000
+    damping: float = 0.8
+    direction: str = "graph"
+    recall: float = 0.97
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class MethodComparison:
+    """A finished comparison, and when it ended, in seconds since 1970."""
+
+    wish: MethodConfig
+    rows: tuple[MethodRow, ...]
+    when: float
+
+
+def compare(graph: Graph, wish: MethodConfig, progress: Tell, check: Callable[[], None]) -> MethodComparison:
+    """Measure and keep; a large graph is measured on in a process of its own, so that a cancel takes effect at once and nothing
+    else is held up. Raises BadInput where there is nothing to measure with, HopscopeError for what goes wrong in that process,
+    StoreError, and what `check` raises."""
+    if not wish.methods:
+        raise BadInput("Choose at least one method.")
+    progress("Getting the methods ready", None)
+    if worked_on_apart(graph):
+        rows = apart(_measured, graph.folder, graph.digest, wish, progress=progress, check=check)
+    else:
+        rows = measure(graph, wish, progress, check)
+    done = MethodComparison(wish, tuple(rows), time.time())
+    told = [asdict(one) for one in (done, *kept(graph))[:KEPT]]
+    text = json.dumps({"version": VERSION, "comparisons": told}, ensure_ascii=False)
+    keep(index_folder(graph) / FILE, lambda stream: stream.write(text.encode()))
+    return done
+
+
+def measure(graph: Graph, wish: MethodConfig, progress: Tell, check: Callable[[], None]) -> list[MethodRow]:
+    """A row for each method wished for. Raises BadInput, and what `check` raises."""
+    drawn = starts(graph, wish)
+    if not drawn:
+        raise BadInput("None of the questions names an entity of this graph; choose another set, or random entities.")
+    tell = with_time_left(progress)
+    return compare_methods(graph, wish.methods, drawn, wish.keep, wish.damping, wish.direction, wish.recall, tell, check)
+
+
+def _measured(folder: Path, digest: str, wish: MethodConfig, progress: Tell, check: Callable[[], None]) -> list[MethodRow]:
+    """`measure`, on a graph that is opened first."""
+    graph = open_same(folder, digest)
+    assert isinstance(graph, Graph)  # no other is measured apart
+    return measure(graph, wish, progress, check)
+
+
+def starts(graph: Graph, wish: MethodConfig) -> list[Question | tuple[int, ...]]:
+    """The questions whose entities the graph has, or single nodes drawn at random; the same for the same seed. Raises BadInput
+    for an unknown set."""
+    if wish.source == RANDOM:
+        drawn = np.random.default_rng(wish.seed).choice(graph.n_nodes, min(wish.count, graph.n_nodes), replace=False)
+        return [(int(node),) for node in drawn]
+    from core.datasets import questions
+    from core.evaluation.runs.plan import sample
+
+    known = names(graph)
+    asked = sample(questions(wish.source), wish.count, wish.seed)
+    return [question for question in asked if question.entities and all(known.exact(entity) for entity in question.entities)]
+
+
+def kept(graph: Graph) -> list[MethodComparison]:
+    """The comparisons that are kept for a graph, the newest first. Raises StoreError where they cannot be read."""
+    file = index_folder(graph) / FILE
+    try:
+        told = json.loads(file.read_text("utf-8"))
+        if told["version"] != VERSION:
+            return []
+        fit = {field.name for field in fields(MethodRow)}  # what was measured before there was as much to tell is let go
+        return [_comparison(one) for one in told["comparisons"] if all(row.keys() == fit for row in one["rows"])]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"The comparisons in {file} cannot be read ({error}); delete that file to begin anew.") from None
+
+
+def _comparison(told: dict[str, Any]) -> MethodComparison:
+    wish = MethodConfig(**{**told["wish"], "methods": tuple(told["wish"]["methods"])})
+    return MethodComparison(wish, tuple(MethodRow(**row) for row in told["rows"]), told["when"])

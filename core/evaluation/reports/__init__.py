@@ -1,0 +1,1 @@
+"""Evaluations told: summaries, tables, plots, files."""

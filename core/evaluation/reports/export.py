@@ -1,0 +1,153 @@
+"""A summary as tables for others: CSV, LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+from core.evaluation.metrics.catalogue import REPORTED, metric
+from core.evaluation.metrics.statistics import Estimate
+from core.evaluation.reports.naming import Called, called
+from core.evaluation.reports.summary import Summary
+
+SHOWN = ("subgraph_recall", "path_recall@32", "path_hit@32", "reader_hit@1", "hits@1", "f1", "seconds", "tokens")
+METHOD = ("instance", "method", "number")  # columns: the id, what the method is called, and the paper's own name
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+}
+
+
+def rows_csv(summary: Summary, names: Sequence[str] = REPORTED) -> str:
+    """One row a question and instance: the question, its known answers, the answer given, every metric, the error."""
+    chosen = [metric(name) for name in names]
+    asked = ["question_id", "hops", "question", "entities", "known_answers"]
+    head = [*METHOD, *asked, "answer", "answered_by", *names, "error"]
+    rows, methods = [], called(summary.run)
+    for row in summary.rows:
+        question, outcome = row.question, row.outcome
+        answer = outcome.answer if outcome else None
+        told = [question.id, question.hops, question.text, "|".join(question.entities), "|".join(question.answers)]
+        values = [_number(one(outcome)) if outcome else "" for one in chosen]
+        method = methods[row.instance]
+        said = [answer.text, answer.by] if answer else ["", ""]
+        rows.append([row.instance, method.plain, method.number, *told, *said, *values, row.error or ""])
+    return _csv([head, *rows])
+
+
+def summary_csv(summary: Summary, names: Sequence[str] = REPORTED) -> str:
+    """One row an instance, hop count (all of them first) and metric: mean, interval, number of questions in it, answered, failed."""
+    parts, methods = [("all", summary)], called(summary.run)
+    hops = summary.by_hops()
+    if len(hops) > 1:
+        parts += [("unknown" if hop is None else str(hop), part) for hop, part in hops.items()]
+    rows = [
+        [instance, method.plain, method.number, hop, name]
+        + [*map(_number, (told.mean, told.low, told.high)), told.n, counts["scored"], counts["failed"]]
+        for hop, part in parts
+        for instance, figures in part.table(names).items()
+        for counts, method in [(part.counts(instance), methods[instance])]
+        for name, told in figures.items()
+    ]
+    return _csv([[*METHOD, "hops", "metric", "mean", "low", "high", "n", "answered", "failed"], *rows])
+
+
+def latex(summary: Summary, names: Sequence[str] = SHOWN) -> str:
+    """A table for LaTeX with the package booktabs: one row an instance, the best of each column in bold."""
+    table = summary.table(names)
+    titles = {key: _named(one) for key, one in called(summary.run).items()}
+    best = {name: _best(name, [figures[name].mean for figures in table.values()]) for name in names}
+    lines = [
+        r"\begin{table}",
+        r"  \centering",
+        rf"  \caption{{{escaped(_caption(summary))}}}",
+        rf"  \begin{{tabular}}{{l{'r' * len(names)}}}",
+        r"    \toprule",
+        "    " + " & ".join(["Method", *(escaped(metric(name).told()["title"]) for name in names)]) + r" \\",
+        r"    \midrule",
+    ]
+    for instance, figures in table.items():
+        cells = [_cell(name, figures[name], best[name]) for name in names]
+        lines.append("    " + " & ".join([titles[instance], *cells]) + r" \\")
+    return "\n".join([*lines, r"    \bottomrule", r"  \end{tabular}", r"\end{table}", ""])
+
+
+def escaped(text: str) -> str:
+    """`text` as LaTeX prints it, on one line."""
+    return "".join(_LATEX.get(letter, letter) for letter in " ".join(text.split()))
+
+
+def shown(name: str, value: float | None) -> str:
+    """A figure with the digits that suit its unit; a dash where there is none."""
+    if value is None:
+        return "–"
+    unit = metric(name).unit
+    if unit == "share":
+        return f"{value:.3f}"
+    return f"{value:.3g}" if unit == "seconds" else f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+
+
+def _caption(summary: Summary) -> str:
+    spec = summary.run.spec
+    told = (
+        f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}; mean with half the 95 % bootstrap interval"
+    )
+    reader = [] if spec["model"] else ["no language model answered, so answers are the graph reader's"]
+    failed = [sentence.rstrip(".") for sentence in summary.failed()]
+    return "; ".join([told, *reader, *(["a failed question scores 0"] if failed else []), *failed])
+
+
+def _named(one: Called) -> str:
+    """A method's name in LaTeX, the paper's own small beside it."""
+    return escaped(one.plain) + (rf" {{\footnotesize ({escaped(one.number)})}}" if one.number else "")
+
+
+def _cell(name: str, told: Estimate, best: float | None) -> str:
+    if told.mean is None:
+        return "--"
+    text = shown(name, told.mean)
+    text = rf"\textbf{{{text}}}" if told.mean == best else text
+    _, low, high = told.numbers()
+    return rf"{text} {{\tiny $\pm$ {shown(name, (high - low) / 2)}}}"
+
+
+def _best(name: str, means: Sequence[float | None]) -> float | None:
+    known = [mean for mean in means if mean is not None]
+    better = metric(name).better
+    if len(known) < 2 or better == "neither" or len(set(known)) == 1:
+        return None
+    return max(known) if better == "higher" else min(known)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"
+
+
+def _csv(rows: Sequence[Sequence]) -> str:
+    """CSV as spreadsheets read it. A text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([[_plain(cell) for cell in row] for row in rows])
+    return out.getvalue()
+
+
+def _plain(cell):
+    if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") and not _is_number(cell):
+        return "'" + cell
+    return "" if cell is None else cell
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,187 @@
+"""A run as one self-contained HTML file that opens from disk without a network."""
+
+from __future__ import annotations
+
+import re
+import time
+from html import escape
+
+from core.evaluation.metrics.catalogue import REPORTED, metric
+from core.evaluation.metrics.statistics import Estimate
+from core.evaluation.reports import plots
+from core.evaluation.reports.export import shown
+from core.evaluation.reports.naming import Called, called
+from core.evaluation.reports.summary import FRONTS, Summary
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+img-src data: blob:">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>{title}</title>
+<style>
+:root {{ --text: #1f2933; --paper: #f6f7f9; --card: #fff; --muted: #5d6975; --line: #dbe1e7; }}
+@media (prefers-color-scheme: dark) {{
+  :root {{ --text: #e6ebf0; --paper: #12171d; --card: #1b232c; --muted: #9aa5b1; --line: #303b47; }}
+}}
+body {{ margin: 0; background: var(--paper); color: var(--text); font: 14px/1.5 -apple-system, "Segoe UI", Inter, Roboto, sans-serif; }}
+main {{ max-width: 1240px; margin: 0 auto; padding: 24px clamp(14px, 2.4vw, 32px) 40px; }}
+h1 {{ font-size: 21px; margin: 0; overflow-wrap: anywhere; }}
+h2 {{ font-size: 16px; margin: 28px 0 8px; }}
+.facts, .note {{ color: var(--muted); margin: 4px 0; overflow-wrap: anywhere; }}
+.card {{ background: var(--card); border: 1px solid var(--line); border-radius: 9px; padding: 10px 14px; overflow-x: auto; }}
+.plots {{ display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 14px; }}
+@media (max-width: 900px) {{ .plots {{ grid-template-columns: minmax(0, 1fr); }} }}
+table {{ border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }}
+th, td {{ padding: 5px 10px; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }}
+small {{ font-weight: normal; }}
+td small, th small {{ color: var(--muted); }}
+td.words, th.words {{ text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 7rem; }}
+details {{ margin: 6px 0; }}
+.js-plotly-plot text {{ fill: var(--text) !important; }}
+.js-plotly-plot .hovertext text {{ fill: #fff !important; }}
+</style>
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+def report_html(summary: Summary) -> str:
+    """The whole report: figures, pictures, operators, paired tests, failures, and what every metric means."""
+    from plotly.offline import get_plotlyjs
+
+    run, spec, table = summary.run, summary.run.spec, summary.table()
+    names = [name for name in REPORTED if any(told[name].n for told in table.values())]
+    title = f"Evaluation {run.id}: {len(spec['instances'])} instances on {spec['set']}"
+    script = re.sub(r"</(script)", r"<\\/\1", get_plotlyjs(), flags=re.IGNORECASE)
+    body = [
+        _facts(summary),
+        "<h2>Figures</h2><p class='note'>Mean and 95 % bootstrap interval; n is the number of questions that gave a number; a failed one "
+        "scores 0.</p>"
+        f"{''.join(f'<p class=note>{escape(told)}</p>' for told in summary.failed())}"
+        f"{_figures(summary, table, names)}",
+        f"<script>{script}</script>",
+        f"<h2>Pictures</h2><div class='plots'>{_pictures(summary, table)}</div>",
+        f"<h2>Operators, mean a question</h2>{_operators(summary)}",
+        _tests(summary),
+        _failures(summary),
+        f"<h2>What the metrics mean</h2>{''.join(map(_meaning, names))}",
+    ]
+    return PAGE.format(title=escape(title), body="\n".join(filter(None, body)))
+
+
+def _facts(summary: Summary) -> str:
+    run, spec = summary.run, summary.run.spec
+    told = [
+        f"{spec['sample']:,} of {spec['of']:,} questions, seed {spec['seed']}",
+        f"asked on {', '.join(name for name, _ in spec['graphs'])}",
+        "a language model answers" if spec["model"] else "no language model answers: answers are the graph reader's",
+        "every instance timed alone" if spec["cold"] else "instances share operators",
+        f"{run.done:,} of {run.total:,} done, {run.failed:,} failed",
+        time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.created)),
+    ]
+    return f"<p class='facts'>{escape('; '.join(told))}</p>"
+
+
+def _figures(summary: Summary, table: dict[str, dict[str, Estimate]], names: list[str]) -> str:
+    titles = map(_named, called(summary.run).values())
+    rows = []
+    for name in names:
+        told = metric(name).told()
+        cells = []
+        for figures in table.values():
+            one = figures[name]
+            interval = f" <small>[{shown(name, one.low)}, {shown(name, one.high)}] n {one.n:,}</small>" if one.n else ""
+            cells.append(f"{shown(name, one.mean)}{interval}")
+        rows.append([f"<span title='{escape(told['definition'], quote=True)}'>{escape(told['title'])}</span>", *cells])
+    return _table(["", *titles], rows)
+
+
+def _pictures(summary: Summary, table: dict[str, dict[str, Estimate]]) -> str:
+    figures = [plots.front(summary, table, cost, quality) for cost, quality in FRONTS if _told(table, cost) and _told(table, quality)]
+    figures.append(plots.funnel(summary))
+    if len(summary.by_hops()) > 1:
+        figures += [plots.by_hops(summary, name) for name in ("hits@1", "path_recall@32") if _told(table, name)]
+    settings = {"displaylogo": False, "responsive": True}
+    drawn = [
+        figure.to_html(full_html=False, include_plotlyjs=False, include_mathjax=False, div_id=f"picture-{i}", config=settings)
+        for i, figure in enumerate(figures)
+    ]
+    return "".join(f"<div class='card'>{one}</div>" for one in drawn)
+
+
+def _told(table: dict[str, dict[str, Estimate]], name: str) -> bool:
+    """Whether a metric says anything: it has numbers, and they are not all nothing."""
+    return any(figures[name].mean for figures in table.values())
+
+
+def _operators(summary: Summary) -> str:
+    rows = []
+    for instance, name in called(summary.run).items():
+        for step in summary.operators(instance):
+            costs = [f"{step[name]:,.1f}" for name in ("calls", "tokens_in", "tokens_out", "texts")]
+            rows.append([_named(name), escape(step["operator"]), f"{step['seconds']:.4f}", *costs])
+    return _table(["Method", "Operator", "Seconds", "Calls", "Tokens in", "Tokens out", "Texts scored"], rows, 2)
+
+
+def _tests(summary: Summary) -> str:
+    names = called(summary.run)
+    rows = [
+        [
+            f"{_named(names[test.a])} − {_named(names[test.b])}",
+            escape(metric(test.metric).told()["title"]),
+            f"{shown(test.metric, test.difference)} <small>[{shown(test.metric, test.low)}, {shown(test.metric, test.high)}]</small>",
+            f"{test.p:.3g}",
+            f"{test.p_holm:.3g}",
+            f"{test.n:,}",
+        ]
+        for test in summary.compared()
+    ]
+    if not rows:
+        return ""
+    note = "Sign-flip permutation test on the questions that gave both a number; the last p is Holm's, over the pairs of a metric."
+    head = ["Methods", "Metric", "Mean difference", "p", "p, corrected", "n"]
+    return f"<h2>Paired tests</h2><p class='note'>{note}</p>{_table(head, rows, 2)}"
+
+
+def _failures(summary: Summary) -> str:
+    names = called(summary.run)
+    rows = [
+        [_named(names[instance]), escape(error), f"{times:,}"]
+        for instance in summary.instances
+        for error, times in summary.errors(instance).items()
+    ]
+    return f"<h2>Failed questions</h2>{_table(['Method', 'Why', 'Times'], rows, 2)}" if rows else ""
+
+
+def _named(one: Called) -> str:
+    """A method's name, the paper's own small beside it."""
+    return escape(one.plain) + (f" <small>{escape(one.number)}</small>" if one.number else "")
+
+
+def _meaning(name: str) -> str:
+    told = metric(name).told()
+    source = f"<p class='note'>Source: {escape(told['source'])}. Unit: {escape(told['unit'])}; {escape(told['better'])} is better.</p>"
+    words = f"<p>{escape(told['definition'])} {escape(told['convention'])}</p>"
+    return f"<details><summary>{escape(told['title'])} <code>{escape(told['name'])}</code></summary>{words}{source}</details>"
+
+
+def _table(head: list[str], rows: list[list[str]], words: int = 1) -> str:
+    """A table of cells that are HTML already; the first `words` columns are texts, the others figures."""
+
+    def line(kind: str, row: list[str]) -> str:
+        cells = (f"<{kind}{' class=words' if place < words else ''}>{cell}</{kind}>" for place, cell in enumerate(row))
+        return f"<tr>{''.join(cells)}</tr>"
+
+    top, body = line("th", head), "".join(line("td", row) for row in rows)
+    return f"<div class='card'><table><thead>{top}</thead><tbody>{body}</tbody></table></div>"

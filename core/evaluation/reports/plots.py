@@ -1,0 +1,201 @@
+"""A run's figures as plotly pictures. Names are text: plotly's own mark-up in them is escaped."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from html import escape
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from core.diagnosis.funnel import STAGES
+from core.evaluation.metrics.catalogue import metric
+from core.evaluation.metrics.statistics import Estimate
+from core.evaluation.reports.export import shown
+from core.evaluation.reports.naming import Called, called
+from core.evaluation.reports.summary import Summary
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+Table = Mapping[str, Mapping[str, Estimate]]
+COLOURS = ("#2f6f9f", "#d9822b", "#2e8b57", "#b0413e", "#7a5195", "#8a6d3b", "#4fa3a5", "#c2649a", "#6b7785", "#a0a83a")
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon", "pentagon", "triangle-down")
+LINE = "#6b7785"
+WIDE = 20  # letters of a line of a name beside a point
+ROW, ROWS = 20, 3  # pixels of a row of the legend, and the rows that there is room for
+ABOVE = 0.25  # room above the best point, as a share of the axis
+
+
+def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
+    """Quality against cost, one point an instance with its intervals, and the Pareto front as a line."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    best = [name for name in summary.front(table, cost, quality)]
+    if len(best) > 1:
+        x, y = ([table[name][axis].mean for name in best] for axis in (cost, quality))
+        line = {"color": LINE, "width": 1.5, "dash": "dot", "shape": "hv"}
+        figure.add_scatter(x=x, y=y, mode="lines", line=line, name="Pareto front", hoverinfo="skip")
+    known = {i: (told[cost], told[quality]) for i, told in table.items() if told[cost].mean is not None and told[quality].mean is not None}
+    costs = [c.numbers()[0] for c, _ in known.values()]
+    spread = bool(costs) and min(costs) > 0 and max(costs) > 20 * min(costs)
+    for i, (instance, name) in enumerate(called(summary.run).items()):
+        if instance not in known:
+            continue
+        c, q = known[instance]
+        figure.add_scatter(
+            x=[c.mean],
+            y=[q.mean],
+            error_x=_bar(c, i),
+            error_y=_bar(q, i),
+            mode="markers+text",
+            marker={**_marker(i), "size": 12 if instance in best else 9},
+            text=[beside(name)],
+            textfont={"size": 12},
+            textposition=f"top {inwards(c.numbers()[0], costs, spread)}",
+            cliponaxis=False,
+            name=_small(name),
+            hovertemplate=f"<b>{escape(str(name))}</b><br>{_told(quality, q)}<br>{_told(cost, c)}<extra></extra>",
+        )
+    figure.update_xaxes(
+        title=_title(cost), type="log" if spread else "linear", rangemode="normal" if spread else "tozero", minorloglabels="complete"
+    )
+    figure.update_yaxes(title=_title(quality), range=_roomy([q for _, q in known.values()]))
+    return styled(figure, f"{_title(quality)} against {_title(cost).lower()}", legend=False)
+
+
+def funnel(summary: Summary) -> Figure:
+    """The share of known answers alive at each stage, a line an instance."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    for i, (instance, name) in enumerate(called(summary.run).items()):
+        alive = {stage: share for stage, share in summary.funnel(instance).items() if share is not None}
+        if alive:
+            figure.add_scatter(
+                x=[stage.capitalize() for stage in alive],
+                y=list(alive.values()),
+                mode="lines+markers",
+                marker={**_marker(i), "size": 9},
+                line={"color": COLOURS[i % len(COLOURS)], "width": 2},
+                name=_small(name),
+                hovertemplate=f"<b>{escape(str(name))}</b><br>%{{x}}: %{{y:.3f}}<extra></extra>",
+            )
+    figure.update_xaxes(categoryorder="array", categoryarray=[stage.capitalize() for stage in STAGES])
+    figure.update_yaxes(title="Share of known answers alive", range=[-0.03, 1.05])
+    return styled(figure, "Where the answers are lost")
+
+
+def by_hops(summary: Summary, name: str) -> Figure:
+    """One metric by the number of hops of the question, a bar an instance."""
+    import plotly.graph_objects as go
+
+    parts = {("not told" if hop is None else f"{hop} hop{'s' * (hop != 1)}"): part for hop, part in summary.by_hops().items()}
+    tables = {label: part.table([name]) for label, part in parts.items()}
+    figure = go.Figure()
+    for i, (instance, title) in enumerate(called(summary.run).items()):
+        told = {label: table[instance][name] for label, table in tables.items() if table[instance][name].mean is not None}
+        figure.add_bar(
+            x=list(told),
+            y=[one.mean for one in told.values()],
+            error_y=_bars(list(told.values())),
+            marker={"color": COLOURS[i % len(COLOURS)], "pattern": {"shape": ("", "/", ".")[i // len(COLOURS) % 3]}},
+            name=_small(title),
+            customdata=[[_told(name, one)] for one in told.values()],
+            hovertemplate=f"<b>{escape(str(title))}</b>, %{{x}}<br>%{{customdata[0]}}<extra></extra>",
+        )
+    figure.update_yaxes(title=_title(name))
+    return styled(figure, f"{_title(name)} by hop count")
+
+
+def sensitivity(points: Mapping[str, Sequence[tuple[Any, Estimate]]], parameter: str, name: str) -> Figure:
+    """One metric by the values of one parameter, a line a group of `core.evaluation.reports.sensitivity.curves`."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    for i, (group, curve) in enumerate(points.items()):
+        known = [(value, told) for value, told in curve if told.mean is not None]
+        figure.add_scatter(
+            x=[value if isinstance(value, int | float) and not isinstance(value, bool) else escape(str(value)) for value, _ in known],
+            y=[told.mean for _, told in known],
+            error_y=_bars([told for _, told in known]),
+            mode="lines+markers",
+            marker={**_marker(i), "size": 9},
+            line={"color": COLOURS[i % len(COLOURS)], "width": 2},
+            name=escape(group),
+            customdata=[[_told(name, told)] for _, told in known],
+            hovertemplate=f"<b>{escape(group)}</b><br>{escape(parameter)} %{{x}}<br>%{{customdata[0]}}<extra></extra>",
+        )
+    figure.update_xaxes(title=escape(parameter))
+    figure.update_yaxes(title=_title(name))
+    return styled(figure, f"{_title(name)} by {escape(parameter)}")
+
+
+def _small(name: Called) -> str:
+    """A method's name on one line, the paper's own small beside it."""
+    return " ".join(filter(None, (escape(name.plain), _number(name))))
+
+
+def beside(name: Called) -> str:
+    """A method's name in short lines, to stand at a point, the paper's own small below it."""
+    return "<br>".join([*map(escape, wrap(name.plain, WIDE, break_on_hyphens=False)), *filter(None, [_number(name)])])
+
+
+def _number(name: Called) -> str:
+    return f"<span style='font-size:10px'>{escape(name.number)}</span>" if name.number else ""
+
+
+def inwards(cost: float, costs: Sequence[float], ratios: bool) -> str:
+    """The side of a point, left or right, on which there is more room in a picture of all these costs, in ratios or from 0."""
+    middle = math.sqrt(min(costs) * max(costs)) if ratios else max(costs) / 2
+    return "left" if cost > middle else "right"
+
+
+def _roomy(told: Sequence[Estimate]) -> list[float] | None:
+    """The range of an axis from 0 with room for names above the highest interval; None where there is nothing."""
+    high = max((one.numbers()[2] for one in told), default=0.0)
+    return [-0.03 * high, (1 + ABOVE) * high] if high > 0 else None
+
+
+def _title(name: str) -> str:
+    return metric(name).told()["title"]
+
+
+def _told(name: str, one: Estimate) -> str:
+    if one.mean is None:
+        return f"{_title(name)}: –"
+    return f"{_title(name)}: {shown(name, one.mean)} [{shown(name, one.low)}, {shown(name, one.high)}], n = {one.n:,}"
+
+
+def _marker(i: int) -> dict[str, Any]:
+    return {"color": COLOURS[i % len(COLOURS)], "symbol": SYMBOLS[(i + i // len(COLOURS)) % len(SYMBOLS)]}
+
+
+def _bar(one: Estimate, i: int) -> dict[str, Any]:
+    return {**_bars([one]), "color": COLOURS[i % len(COLOURS)], "thickness": 1, "width": 4}
+
+
+def _bars(told: Sequence[Estimate]) -> dict[str, Any]:
+    numbers = [one.numbers() for one in told]
+    above, below = [high - mean for mean, _, high in numbers], [mean - low for mean, low, _ in numbers]
+    return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "thickness": 1.2, "width": 4}
+
+
+def styled(figure: Figure, title: str, legend: bool = True) -> Figure:
+    grid = {"gridcolor": "rgba(128,140,152,0.25)", "zerolinecolor": "rgba(128,140,152,0.4)", "linecolor": "rgba(128,140,152,0.6)"}
+    figure.update_xaxes(**grid)
+    figure.update_yaxes(**grid)
+    return figure.update_layout(
+        title={"text": title, "font": {"size": 15}},
+        template="none",
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": "Segoe UI, Inter, Roboto, Helvetica Neue, sans-serif", "size": 13},
+        margin={"l": 64, "r": 18, "t": 48, "b": 52},
+        showlegend=legend,
+        legend={"orientation": "h", "y": -0.18},
+        hoverlabel={"align": "left"},
+        height=420 + ROW * max(0, len(figure.data) - ROWS) * legend,
+        barmode="group",
+    )

@@ -1,0 +1,210 @@
+"""A run summed up: every metric with its interval, by hop count, the funnel, operators, paired tests and fronts.
+
+A question that failed counts as 0 in every quality (see `Metric.when_failed`), as a wrong answer does, so that no method gains by failing.
+Costs and sizes are means over the answered questions. An instance that answered none has no figures. `answered` says beside the
+figures how many failed, and why.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from core.diagnosis.funnel import STAGES
+from core.evaluation.metrics.catalogue import REPORTED, f1, metric
+from core.evaluation.metrics.failures import answered, kinds, reasons
+from core.evaluation.metrics.outcome import Cost
+from core.evaluation.metrics.statistics import Estimate, Paired, estimates, holm, paired, pareto
+from core.evaluation.reports.naming import called
+from core.evaluation.runs.store import Run, StoredRow
+
+PAIRED = ("path_hit@32", "reader_hit@1", "hits@1", "f1", "seconds")
+FRONTS = (("seconds", "hits@1"), ("tokens", "hits@1"), ("seconds", "reader_hit@1"), ("seconds", "path_hit@32"))
+SPENT = ("seconds", "calls", "tokens_in", "tokens_out", "texts")
+F1_OF_MEANS = {
+    "subgraph": ("subgraph_precision", "subgraph_recall"),
+    "path@32": ("path_precision@32", "path_recall@32"),
+    "answer": ("hits@1", "recall"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """The rows of a run (all of them, or those of a part of its questions), ready to be asked for figures."""
+
+    run: Run
+    rows: Sequence[StoredRow]
+
+    @cached_property
+    def instances(self) -> tuple[str, ...]:
+        """The ids of the instances, in the order they were named."""
+        return tuple(instance["id"] for instance in self.run.spec["instances"])
+
+    @cached_property
+    def questions(self) -> tuple[str, ...]:
+        """The ids of the questions that have a row, in the order they were asked."""
+        return tuple(dict.fromkeys(row.question.id for row in self.rows))
+
+    def of(self, instance: str) -> list[StoredRow]:
+        """The rows of an instance."""
+        return [row for row in self.rows if row.instance == instance]
+
+    def values(self, instance: str, names: Sequence[str], with_context: bool = False) -> np.ndarray:
+        """float64 [questions, names], NaN where there is no number; `with_context` leaves out questions without a triple, and failed ones.
+
+        A failed question has a number where the metric gives one for failures and gave one for an answered question.
+        """
+        place = {question: i for i, question in enumerate(self.questions)}
+        chosen = [metric(name) for name in names]
+        found = np.full((len(place), len(chosen)), np.nan)
+        for row in self.of(instance):
+            if row.outcome is not None and not (with_context and row.outcome.without_context):
+                told = [one(row.outcome) for one in chosen]
+                found[place[row.question.id]] = [np.nan if value is None else value for value in told]
+        if not with_context:
+            given = ~np.isnan(found).all(0)
+            for row in self.of(instance):
+                if row.error is not None:
+                    told = [one.when_failed(row.question) if there else None for one, there in zip(chosen, given, strict=True)]
+                    found[place[row.question.id]] = [np.nan if value is None else value for value in told]
+        return found
+
+    def table(self, names: Sequence[str] = REPORTED, with_context: bool = False) -> dict[str, dict[str, Estimate]]:
+        """For each instance every metric by name. The same questions are resampled for all of them."""
+        all_values = [self.values(instance, names, with_context) for instance in self.instances]
+        found = estimates(np.concatenate(all_values, axis=1)) if all_values else []
+        return {
+            instance: dict(zip(names, found[i * len(names) : (i + 1) * len(names)], strict=True))
+            for i, instance in enumerate(self.instances)
+        }
+
+    def by_hops(self) -> dict[int | None, Summary]:
+        """The same for the questions of each hop count, fewest first; None for those that tell none."""
+        hops = sorted({row.question.hops for row in self.rows}, key=lambda hop: (hop is None, hop or 0))
+        return {hop: Summary(self.run, [row for row in self.rows if row.question.hops == hop]) for hop in hops}
+
+    def funnel(self, instance: str) -> dict[str, float | None]:
+        """The share of known answers alive at each stage, mean over answered questions; None for a stage that the line has not."""
+        outcomes = [row.outcome for row in self.of(instance) if row.outcome is not None and row.outcome.golds]
+        told: dict[str, float | None] = {}
+        for stage in STAGES:
+            shares = [o.alive[stage] / o.golds for o in outcomes if o.alive and stage in o.alive]
+            told[stage] = sum(shares) / len(shares) if shares else None
+        return told
+
+    def operators(self, instance: str) -> list[dict[str, Any]]:
+        """For each operator of the line its mean seconds, calls, tokens and texts over the scored questions, and the share of
+        them in which it ran (below 1 in a branch)."""
+        outcomes = [row.outcome for row in self.of(instance) if row.outcome is not None]
+        found: dict[tuple[str, str, int], list[Cost]] = {}
+        for outcome in outcomes:
+            seen: Counter[str] = Counter()
+            for cost in outcome.costs:
+                found.setdefault((cost.operator, cost.stage, seen[cost.operator]), []).append(cost)
+                seen[cost.operator] += 1
+        return [
+            {
+                "operator": operator,
+                "stage": stage,
+                "share": len(costs) / len(outcomes),
+                **{name: sum(getattr(cost, name) for cost in costs) / len(outcomes) for name in SPENT},
+            }
+            for (operator, stage, _), costs in found.items()
+        ]
+
+    def counts(self, instance: str) -> dict[str, int]:
+        """How many questions were asked, scored and failed, and of the scored how many had no triple or no known answer."""
+        rows = self.of(instance)
+        outcomes = [row.outcome for row in rows if row.outcome is not None]
+        return {
+            "asked": self.run.spec["sample"],
+            "scored": len(outcomes),
+            "failed": sum(row.error is not None for row in rows),
+            "without_context": sum(outcome.without_context for outcome in outcomes),
+            "without_answers": sum(not outcome.golds for outcome in outcomes),
+        }
+
+    def answered_by(self, instance: str) -> dict[str, int]:
+        """Who gave the scored answers: a language model, or the graph reader."""
+        told: dict[str, int] = {}
+        for row in self.of(instance):
+            if row.outcome is not None and row.outcome.answer is not None:
+                told[row.outcome.answer.by] = told.get(row.outcome.answer.by, 0) + 1
+        return told
+
+    def errors(self, instance: str) -> dict[str, int]:
+        """Why questions failed, by kind of sentence, with how often each was said, most often first."""
+        return kinds(row.error for row in self.of(instance) if row.error is not None)
+
+    def answered(self, instance: str) -> str:
+        """`2 of 40 answered, 38 failed: ...` with the reasons; empty where no question failed."""
+        counts = self.counts(instance)
+        return answered(counts["scored"], counts["failed"], reasons(self.errors(instance)))
+
+    def failed(self) -> list[str]:
+        """`answered` of every instance of which a question failed, after the instance's name."""
+        names = called(self.run)
+        return [f"{names[instance]}: {told}" for instance in self.instances if (told := self.answered(instance))]
+
+    def f1_of_means(self, table: dict[str, Estimate]) -> dict[str, float | None]:
+        """The F1 of the mean precision and the mean recall, as the first version's text defines it."""
+        return {part: f1(table[p].mean, table[r].mean) for part, (p, r) in F1_OF_MEANS.items() if p in table and r in table}
+
+    def compared(self, pairs: Iterable[tuple[str, str]] | None = None, names: Sequence[str] = PAIRED) -> list[Paired]:
+        """Paired tests of these metrics; every instance against the first unless told otherwise. Holm's correction is over the pairs of
+        one metric."""
+        pairs = [(other, self.instances[0]) for other in self.instances[1:]] if pairs is None else list(pairs)
+        values = {instance: self.values(instance, names) for pair in pairs for instance in pair}
+        found: list[Paired] = []
+        for column, name in enumerate(names):
+            tests = [test for a, b in pairs if (test := paired(name, a, b, values[a][:, column], values[b][:, column])) is not None]
+            corrected = holm([test.p for test in tests])
+            found += [dataclasses.replace(test, p_holm=p) for test, p in zip(tests, corrected, strict=True)]
+        return found
+
+    def front(self, table: Mapping[str, Mapping[str, Estimate]], cost: str, quality: str) -> tuple[str, ...]:
+        """The instances that no other beats in mean cost and mean quality, cheapest first."""
+        return pareto({instance: (told[cost].mean, told[quality].mean) for instance, told in table.items()})
+
+
+def summary_dict(summary: Summary, names: Sequence[str] = REPORTED) -> dict[str, Any]:
+    """Everything as plain data: the run, for each instance its figures, paired tests, fronts, and the metrics' conventions."""
+    run, table, context = summary.run, summary.table(names), summary.table(names, with_context=True)
+    hops = {hop: part.table(names) for hop, part in summary.by_hops().items()}
+    told, methods = {}, called(run)
+    for instance, spec in zip(summary.instances, run.spec["instances"], strict=True):
+        told[instance] = {
+            "name": spec["name"],
+            "method": methods[instance].plain,
+            "title": spec["title"],
+            "line": spec["line"],
+            "questions": summary.counts(instance),
+            "answered_by": summary.answered_by(instance),
+            "metrics": _plain(table[instance]),
+            "metrics_with_context": _plain(context[instance]),
+            "f1_of_means": summary.f1_of_means(table[instance]),
+            "by_hops": {"unknown" if hop is None else str(hop): _plain(part[instance]) for hop, part in hops.items()},
+            "funnel": summary.funnel(instance),
+            "operators": summary.operators(instance),
+            "errors": summary.errors(instance),
+        }
+    return {
+        "run": run.id,
+        "status": run.status,
+        **{name: run.spec[name] for name in ("set", "of", "sample", "seed", "model", "judge", "cold")},
+        "graphs": [name for name, _ in run.spec["graphs"]],
+        "instances": told,
+        "paired": [dataclasses.asdict(test) for test in summary.compared()],
+        "fronts": [{"cost": c, "quality": q, "instances": list(summary.front(table, c, q))} for c, q in FRONTS if {c, q} <= set(names)],
+        "conventions": {name: metric(name).told() for name in names},
+    }
+
+
+def _plain(estimates: dict[str, Estimate]) -> dict[str, dict[str, Any]]:
+    return {name: dataclasses.asdict(estimate) for name, estimate in estimates.items()}

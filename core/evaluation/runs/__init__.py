@@ -1,0 +1,1 @@
+"""Question sets run by methods, kept row by row."""

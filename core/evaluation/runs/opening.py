@@ -1,0 +1,56 @@
+"""A run opened again: its plan, or the rows of one question as a finished comparison that screens take like one just ended."""
+
+from __future__ import annotations
+
+from core.cases.finished import Finished, FinishedLane
+from core.errors import BadInput
+from core.evaluation.runs.plan import Plan
+from core.evaluation.runs.store import Run, Store
+from core.instances.catalogue import Instance, catalogue
+from core.operators.text import parse_line
+from core.snapshot import thaw_all
+
+
+def opened(store: Store, run: Run, question: str, graph, instances: tuple[str, ...] = ()) -> Finished:
+    """The rows of one question (of these instances, or of all) as a finished comparison on `graph`.
+
+    Raises BadInput where the run holds no such question or no state of it, or where the graph is another one by now.
+    """
+    chosen = [spec for spec in run.spec["instances"] if not instances or spec["id"] in instances]
+    errors = {(row.instance, row.question.id): row.error for row in store.rows(run.id)}
+    lanes = []
+    for spec in chosen:
+        if (spec["id"], question) in errors:
+            told = store.states(run.id, spec["id"], question)
+            states = thaw_all(told, graph) if told else ()
+            error = errors[spec["id"], question]
+            answer = (states[-1].answer or "") if states else ""
+            lanes.append(FinishedLane(_instance(spec), states, "failed" if error else "done", error, answer))
+    known = next((lane.states[-1] for lane in lanes if lane.states), None)
+    if known is None:
+        raise BadInput(f"Nothing that could be opened is kept of question “{question}” in evaluation {run.id}.")
+    return Finished(graph, known.question, known.seeds, tuple(lanes), run.spec["seed"], True, run.spec["model"])
+
+
+def planned(store: Store, run: Run) -> Plan:
+    """The plan of a run, so that it can be taken up again."""
+    spec = run.spec
+    return Plan(
+        tuple(map(_instance, spec["instances"])),
+        tuple(store.drawn(run.id)),
+        spec["set"],
+        spec["of"],
+        tuple((name, digest) for name, digest in spec["graphs"]),
+        spec["seed"],
+        spec["model"],
+        spec["judge"],
+        spec["cold"],
+    )
+
+
+def _instance(spec: dict[str, str]) -> Instance:
+    """The catalogue's instance where it still has the line that was run, else the bare line under the name it had."""
+    found = catalogue().get(spec["id"])
+    if found is not None and repr(found.line) == spec["line"]:
+        return found
+    return Instance(spec["id"], spec["title"], parse_line(spec["line"]), short=spec["name"])

@@ -1,0 +1,188 @@
+"""What an evaluation is to run: instances, questions drawn with a seed, and how they are asked."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+from core.errors import BadInput
+from core.instances.catalogue import Instance
+from core.models.combine import names
+from core.operators.base import Operator, parameters, values
+from core.types import Question
+
+OWN = "a graph for each question"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A question, the set (name or file) it was drawn from, and the name of the graph it is asked on; "" for that of its own row."""
+
+    question: Question
+    set: str
+    graph: str
+
+    def open(self, by_name: Callable[[str], Any]) -> Any:
+        """The graph, with `by_name` opening those that have a name. Raises BadInput, StoreError."""
+        from core.datasets import graph_for
+
+        return by_name(self.graph) if self.graph else graph_for(self.set, self.question)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Instances over drawn questions.
+
+    `set` names the sets, which hold `of` questions, and `graphs` tells name and digest of what they are asked on. `model`
+    tells whether language models are asked for answers, `judge` whether one judges them; `cold` shares nothing between
+    instances and forgets what models remember, so that the seconds are those of each instance alone.
+    """
+
+    instances: tuple[Instance, ...]
+    drawn: tuple[Drawn, ...]
+    set: str = ""
+    of: int = 0
+    graphs: tuple[tuple[str, str], ...] = ()
+    seed: int = 0
+    model: bool = True
+    judge: bool = False
+    cold: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.instances:
+            raise BadInput("Choose at least one instance.")
+        if not self.drawn:
+            raise BadInput("There is no question to evaluate.")
+        if self.judge and not self.model:
+            raise BadInput("Without a language model nothing can be judged; leave out either of the two wishes.")
+        if len({instance.id for instance in self.instances}) < len(self.instances):
+            raise BadInput("An instance was named twice.")
+        if len({one.question.id for one in self.drawn}) < len(self.drawn):
+            raise BadInput("A question set was named twice, or two questions share an id.")
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models and roles that are used: by operators, for answers where they are wanted, and for judging."""
+        asked = [
+            name
+            for instance in self.instances
+            for operator in instance.line.parts()
+            for name in used(operator)
+            if self.model or operator.stage != "generate"
+        ]
+        return tuple(dict.fromkeys([*asked, *(["judge"] if self.judge else [])]))
+
+    def spec(self, models: str) -> dict[str, Any]:
+        """Everything that the results depend on, as JSON can hold it; `models` is the signature of those it uses, with all
+        else that its operators depend on."""
+        asked = [[one.question.id, one.question.text, one.question.entities, one.question.answers, one.question.hops] for one in self.drawn]
+        return {
+            "instances": [{"id": i.id, "name": i.name, "title": i.title, "line": repr(i.line)} for i in self.instances],
+            "graphs": [list(graph) for graph in self.graphs],
+            "set": self.set,
+            "of": self.of,
+            "sample": len(self.drawn),
+            "questions": _digest(asked),
+            "seed": self.seed,
+            "model": self.model,
+            "judge": self.judge,
+            "cold": self.cold,
+            "models": _digest(models),
+        }
+
+
+def key(spec: dict[str, Any]) -> str:
+    """What a run is known by: the same for the same instances, questions, graphs, models and wishes."""
+    return _digest(spec)[:16]
+
+
+def make_plan(
+    instances: Sequence[Instance],
+    sets: str,
+    size: int | None,
+    by_name: Callable[[str], Any],
+    *,
+    graph: str = "",
+    seed: int = 0,
+    columns: str = "",
+    **wishes: bool,
+) -> Plan:
+    """A plan over a sample of `size` questions (None: all) of each set that `sets` names, separated by commas.
+
+    A set is a name (`metaqa-2hop-dev`, or `metaqa-2hop` for its test part) or a file of questions. They are asked on the graph
+    of that name, else on the set's own: one for all, or one for each question where any row of the file brings its own (one without
+    fails then); a file without any is asked on `metaqa`. `columns` names those of files of columns. `by_name` opens
+    graphs; `wishes` are the plan's `model`, `judge` and `cold`. Raises BadInput, StoreError.
+    """
+    drawn: list[Drawn] = []
+    told, graphs, of = [], {}, 0
+    for name in filter(None, map(str.strip, sets.split(","))):
+        known, asked_on, digest = _opened(name, graph, by_name, columns)
+        drawn += [Drawn(question, known[0], asked_on) for question in sample(known[1], size, seed)]
+        graphs[asked_on or f"{known[0]}: {OWN}"] = digest
+        told.append(known[0])
+        of += len(known[1])
+    return Plan(tuple(instances), tuple(drawn), ", ".join(told), of, tuple(graphs.items()), seed, **wishes)
+
+
+def misfits(drawn: Iterable[Drawn], by_name: Callable[[str], Any]) -> list[str]:
+    """A sentence for each set and graph of which not all fits: entities or answers that are not there, answers that are not told."""
+    from core.datasets import question_set
+    from core.datasets.fit import fit, own_fit
+
+    together: dict[tuple[str, str], list[Question]] = {}
+    for one in drawn:
+        together.setdefault((one.set, one.graph), []).append(one.question)
+    told = [
+        (fit(by_name(graph), found) if graph else own_fit(question_set(name), found)).words(graph or "graphs of their own")
+        for (name, graph), found in together.items()
+    ]
+    return list(filter(None, told))
+
+
+def sample(questions: Sequence[Question], size: int | None, seed: int) -> tuple[Question, ...]:
+    """`size` of the questions without repeats, or all of them, in an order that depends on the seed alone.
+
+    A smaller sample is the beginning of a larger one of the same seed. Raises BadInput for a size below 1.
+    """
+    import numpy as np
+
+    if size is not None and size < 1:
+        raise BadInput("A sample needs at least one question.")
+    order = np.random.default_rng(seed).permutation(len(questions))
+    return tuple(questions[int(i)] for i in order[:size])
+
+
+def used(operator: Operator) -> list[str]:
+    """The models and roles that an operator names."""
+    found: list[str] = []
+    for parameter, value in zip(parameters(type(operator)), values(operator).values(), strict=True):
+        if value in parameter.also:
+            continue
+        if parameter.chat:
+            found.append(value)
+        elif parameter.model:
+            found += names(value)
+    return found
+
+
+def _opened(name: str, graph: str, by_name, columns: str) -> tuple[tuple[str, Sequence[Question]], str, str]:
+    """A set's full name and questions, the name of the graph ("" for one a question), and the digest of what is asked."""
+    from core.datasets import full_name, owner, question_set
+
+    known = question_set(name, columns)
+    is_file = FilePath(name).is_file() and known.file == FilePath(name).absolute()
+    full = str(known.file) if is_file else full_name(name)
+    if not graph and (known.graphs == "question" or (is_file and known.brings_graphs())):
+        with known.file.open("rb") as stream:
+            return (full, known.questions()), "", hashlib.file_digest(stream, "sha256").hexdigest()
+    asked_on = graph or ("metaqa" if is_file else owner(name).name)
+    return (full, known.questions()), asked_on, by_name(asked_on).digest
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

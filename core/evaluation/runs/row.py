@@ -1,0 +1,114 @@
+"""One instance on one drawn question: the row that is kept, and what is loaded before the first."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.comparison.run import Ask, LaneRun, Prefixes, Progress
+from core.errors import Cancelled
+from core.evaluation.metrics.judge import judge
+from core.evaluation.metrics.outcome import Outcome, observe
+from core.evaluation.runs.plan import Drawn, Plan, used
+from core.instances.catalogue import Instance
+from core.models.base import Task
+from core.operators.base import GIVEN, Context, Operator
+from core.runtime.jobs import Told, sentence
+from core.snapshot import freeze_all
+from core.types import State
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class FinishedRow:
+    """One row as it is kept: what came of an instance on a question, or the sentence that says why it failed."""
+
+    instance: str
+    question: str
+    outcome: Outcome | None = None
+    error: str | None = None
+    states: dict | None = None
+    seconds: float = 0.0
+
+
+def asking(engine, plan: Plan) -> Callable[[Drawn], Ask]:
+    """How a drawn question is asked: its graph opened, its entities linked, with the wishes of the plan."""
+
+    def ask(drawn: Drawn) -> Ask:
+        return engine.ask(drawn.open(engine.graph), drawn.question, seed=plan.seed, model=plan.model)
+
+    return ask
+
+
+def one(plan: Plan, models, ask: Callable[[Drawn], Ask], place: int, instance: Instance, prefixes: Prefixes, check) -> FinishedRow:
+    """An instance run on the question at `place`. Raises what `check` raises; what else fails is told in the row."""
+    drawn, start = plan.drawn[place], time.perf_counter()
+    if plan.cold:
+        models.forget()
+    outcome, states, error = None, None, None
+    try:
+        asked = ask(drawn)
+        lane = LaneRun(asked, instance.line, models, Prefixes() if plan.cold else prefixes)
+        progress = Progress(check=check)
+        lane.retrieve(progress)
+        lane.answer(progress)
+        outcome = observe(asked.graph, lane.state, _judged(plan, models, lane, check))
+        states = freeze_all(lane.states, asked.graph)
+    except Cancelled:
+        raise
+    except Exception as failure:
+        outcome, error = None, sentence(failure)
+    return FinishedRow(instance.id, drawn.question.id, outcome, error, states, time.perf_counter() - start)
+
+
+def _judged(plan: Plan, models, lane: LaneRun, check):
+    question, answer = lane.state.question, lane.state.answer
+    if not plan.judge or answer is None or not question.answers:
+        return None
+    return judge(models.chat("judge"), question.text, question.answers, answer, check)
+
+
+def warm(plan: Plan, models, ask: Callable[[Drawn], Ask], job: Told) -> None:
+    """Load what will be needed, so that no question pays for it. Raises ModelUnavailable where a language model that is to
+    answer or judge is not here; what only some instances rank by is told of in their rows."""
+    job.tell("Loading the models")
+    needed = [name for i in plan.instances for o in i.line if o.stage == "generate" and plan.model for name in used(o)]
+    needed += ["judge"] if plan.judge else []
+    for role in dict.fromkeys(needed):
+        load = getattr(models.chat(role), "load", None)
+        if load:
+            load()
+    asked = plan.drawn[0]
+    extractors = dict.fromkeys(operator for i in plan.instances for operator in i.line if starts(operator))
+    for work in [
+        *(lambda operator=operator: _start(operator, ask(asked), models, job) for operator in extractors),
+        *(lambda name=name: _score(models, name) for name in plan.models if name not in needed),
+    ]:
+        job.check()
+        try:
+            work()
+        except Cancelled:
+            raise
+        except Exception as error:
+            log.info("Warming up: %s", error)  # every row that meets it keeps it
+
+
+def _start(operator: Operator, asked: Ask, models, job: Told) -> None:
+    """Have an operator's compiled code loaded, or compiled where it never was."""
+    operator(State(asked.question, asked.seeds), Context(asked.graph, models, asked.seed, job.check))
+
+
+def _score(models, name: str) -> None:
+    """Have a scorer's weights loaded; a language model that picks is loaded when it is first asked."""
+    chooser = models.chooser(name)
+    if hasattr(chooser, "score"):
+        chooser.score(Task("warm"), ["warm"])
+
+
+def starts(operator: Operator) -> bool:
+    """Whether an operator works on the bare question: such ones load or prepare things when they are first called. One that asks a
+    program of the person's own is left alone."""
+    return operator.remembered and operator.stage in ("convert", "extract", "retrieve") and set(operator.reads) <= set(GIVEN)

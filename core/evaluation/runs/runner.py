@@ -1,0 +1,118 @@
+"""Runs a plan: every instance on every question, kept as it goes, taken up where it stopped."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from core.comparison.run import Ask, Prefixes
+from core.errors import Cancelled
+from core.evaluation.runs.plan import Drawn, Plan
+from core.evaluation.runs.row import FinishedRow, one, warm
+from core.evaluation.runs.spread import spread
+from core.evaluation.runs.store import CANCELLED, DONE, RUNNING, Store
+from core.instances.catalogue import Instance
+from core.io.durations import span
+from core.runtime.cluster import Workers
+from core.runtime.jobs import Told
+
+Rows = Generator[FinishedRow, None, None]
+
+
+@dataclass
+class Pace:
+    """How far a run is and how long the rest will take, from what each instance has taken so far, `at_once` of them at a time."""
+
+    total: int
+    left: dict[str, int]
+    failed: int = 0
+    at_once: int = 1
+    spent: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, instance: str, seconds: float, failed: bool) -> None:
+        """One more row, done or failed."""
+        self.left[instance] -= 1
+        self.failed += failed
+        self.spent[instance].append(seconds)
+
+    @property
+    def done(self) -> int:
+        return self.total - sum(self.left.values())
+
+    def seconds_left(self) -> float | None:
+        """Seconds until the end; None before the first row."""
+        means = {instance: sum(seconds) / len(seconds) for instance, seconds in self.spent.items()}
+        if not means:
+            return None
+        usual = sum(means.values()) / len(means)
+        return sum(count * means.get(instance, usual) for instance, count in self.left.items()) / self.at_once
+
+    def words(self) -> str:
+        """`12 of 400 done, 1 failed, about 3 min left`."""
+        left = self.seconds_left()
+        parts = [f"{self.done:,} of {self.total:,} done", f"{self.failed:,} failed" if self.failed else ""]
+        return ", ".join(filter(None, [*parts, f"about {span(left)} left" if left else ""]))
+
+
+@dataclass
+class Evaluation:
+    """A plan at work. `ask` makes an `Ask` of a drawn question (and may raise); calling it with its job runs what is left.
+
+    With `workers` the questions are spread over processes; this one alone writes.
+    """
+
+    plan: Plan
+    store: Store
+    run: int
+    models: object
+    ask: Callable[[Drawn], Ask]
+    workers: Workers | None = None
+
+    def __call__(self, job: Told) -> int:
+        """Run everything that is not finished; the run's number. What fails is kept with its sentence and tried again next time."""
+        done = self.store.finished(self.run)
+        left = {i.id: sum((i.id, one.question.id) not in done for one in self.plan.drawn) for i in self.plan.instances}
+        pace = Pace(len(self.plan.drawn) * len(self.plan.instances), left)
+        if any(left.values()):
+            if not self.workers:  # each of which warms itself
+                warm(self.plan, self.models, self.ask, job)
+            self.store.mark(self.run, RUNNING)
+        try:
+            with closing(self._spread(job, done, pace, self.workers) if self.workers else self._here(job, done, pace)) as rows:
+                for row in rows:
+                    self.store.keep(self.run, row.instance, row.question, row.outcome, row.error, row.states)
+                    pace.add(row.instance, row.seconds, row.error is not None)
+        except Cancelled:
+            self.store.mark(self.run, CANCELLED)
+            raise
+        self.store.mark(self.run, DONE)
+        job.tell(pace.words(), 1.0)
+        return self.run
+
+    def _turns(self, done: set[tuple[str, str]]) -> Iterator[tuple[int, list[Instance]]]:
+        """Each question's place with the instances left for it; the first one turns with the question, so that none is always first."""
+        count = len(self.plan.instances)
+        for place, drawn in enumerate(self.plan.drawn):
+            turned = [self.plan.instances[(place + i) % count] for i in range(count)]
+            left = [instance for instance in turned if (instance.id, drawn.question.id) not in done]
+            if left:
+                yield place, left
+
+    def _here(self, job: Told, done: set[tuple[str, str]], pace: Pace) -> Rows:
+        """The rows that are left, one after the other in this process."""
+        for place, instances in self._turns(done):
+            prefixes = Prefixes()
+            for instance in instances:
+                job.check()
+                job.tell(f"{pace.words()}: {instance.name}", pace.done / pace.total)
+                yield one(self.plan, self.models, self.ask, place, instance, prefixes, job.check)
+
+    def _spread(self, job: Told, done: set[tuple[str, str]], pace: Pace, workers: Workers) -> Rows:
+        """The rows that are left, question by question over the workers."""
+        pace.at_once = max(1, workers.count)
+        job.tell("Starting the workers")
+        for rows in spread(self.plan, self._turns(done), workers, job.check):
+            yield from rows
+            job.tell(f"{pace.words()}, over {workers.words()}", pace.done / pace.total)

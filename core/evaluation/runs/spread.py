@@ -1,0 +1,35 @@
+"""An evaluation spread over worker processes: a question at a time, with every instance that is left for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+
+from core.comparison.run import Prefixes
+from core.engine import shared
+from core.evaluation.runs.plan import Plan
+from core.evaluation.runs.row import FinishedRow, asking, one, warm
+from core.instances.catalogue import Instance
+from core.runtime.cluster import Lost, Workers
+from core.runtime.jobs import Job
+
+Turn = tuple[int, list[Instance]]  # a question's place, and the instances that are left for it
+_warmed: set[tuple] = set()  # in a worker: what it has loaded
+
+
+def spread(plan: Plan, turns: Iterable[Turn], workers: Workers, check: Callable[[], None]) -> Iterator[Sequence[FinishedRow]]:
+    """The rows of each turn, in their order. Where a worker died, rows that say so, to be tried again by the next run."""
+    for (place, instances), found in workers.each(partial(turn, plan), turns, check):
+        question = plan.drawn[place].question.id
+        yield [FinishedRow(i.id, question, error=found.error) for i in instances] if isinstance(found, Lost) else found
+
+
+def turn(plan: Plan, left: Turn) -> list[FinishedRow]:
+    """In a worker: the instances one after the other, sharing what they have in common, by the engine of its process."""
+    engine, (place, instances), prefixes = shared(), left, Prefixes()
+    ask = asking(engine, plan)
+    key = (plan.graphs, plan.model, plan.judge, *(repr(instance.line) for instance in plan.instances))
+    if key not in _warmed:
+        warm(plan, engine.models, ask, Job("worker", lambda job: None))
+        _warmed.add(key)
+    return [one(plan, engine.models, ask, place, instance, prefixes, lambda: None) for instance in instances]

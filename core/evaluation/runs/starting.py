@@ -1,0 +1,48 @@
+"""A plan made into a job of the engine."""
+
+from __future__ import annotations
+
+from core.errors import BadInput, BadParameter
+from core.evaluation.runs.plan import Plan
+from core.evaluation.runs.row import asking
+from core.evaluation.runs.runner import Evaluation
+from core.evaluation.runs.store import shared
+from core.runtime.cluster import Workers
+from core.runtime.jobs import Job
+
+
+def evaluate(engine, plan: Plan, again: bool = False, workers: Workers | None = None) -> Job:
+    """A job of the engine that runs the plan and keeps every row as it goes; `job.number` is the run's number in the store.
+
+    An unfinished run of the same plan is taken up where it stopped, unless `again`. With `workers` its questions are spread
+    over processes, each with an engine of its own. Raises BadInput, StoreError.
+    """
+    if workers and plan.cold:
+        raise BadInput("The seconds of each instance alone are told by one process; leave out either the workers or the cold run.")
+    store = shared()
+    depends = "\n".join([*(_signature(engine.models, name) for name in plan.models), *_stamps(engine, plan)])
+    run = store.begin(plan.spec(depends), plan.drawn, again)
+
+    def make() -> Job:
+        job = Job(f"evaluation-{run.id}", Evaluation(plan, store, run.id, engine.models, asking(engine, plan), workers))
+        job.number = run.id
+        return job
+
+    return engine.evaluations.start(f"evaluation-{run.id}", make, again=True)
+
+
+def _signature(models, name: str) -> str:
+    """What a model is, as a text; of one that is not declared, the sentence that says so."""
+    try:
+        return models.signature(name)
+    except BadParameter as error:
+        return str(error)
+
+
+def _stamps(engine, plan: Plan) -> list[str]:
+    """What the plan's operators depend on beside graph and models, such as a person's own solved questions."""
+    try:
+        graph = plan.drawn[0].open(engine.graph)
+    except BadInput:  # the question has no graph, as its rows will say
+        return []
+    return [stamp for instance in plan.instances for operator in instance.line if (stamp := operator.stamp(graph))]

@@ -1,0 +1,211 @@
+"""Evaluations kept in SQLite: runs, their questions, and a row for each instance and question."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import time
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from core.errors import BadInput, StoreError
+from core.evaluation.metrics.outcome import Outcome
+from core.evaluation.runs.plan import Drawn, key
+from core.io.home import home
+from core.io.sqlite import WAIT, write_ahead
+from core.types import Question
+
+APPLICATION, VERSION = 0x486F7053, 1  # "HopS" in the file's header, and the schema's number
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS runs (
+  id INTEGER PRIMARY KEY, key TEXT NOT NULL, spec TEXT NOT NULL, created REAL NOT NULL, status TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS questions (
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, place INTEGER NOT NULL, id TEXT NOT NULL, told TEXT NOT NULL,
+  PRIMARY KEY (run, place), UNIQUE (run, id));
+CREATE TABLE IF NOT EXISTS rows (
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, instance TEXT NOT NULL, question TEXT NOT NULL,
+  outcome TEXT, error TEXT, states BLOB, UNIQUE (run, instance, question));
+CREATE INDEX IF NOT EXISTS runs_by_key ON runs (key);
+"""
+RUNNING, DONE, CANCELLED = "running", "done", "cancelled"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One evaluation: what it was to do, when it was begun (seconds since 1970), and how far it is."""
+
+    id: int
+    key: str
+    spec: dict[str, Any]
+    created: float
+    status: str
+    done: int  # rows without an error
+    failed: int
+
+    @property
+    def total(self) -> int:
+        """The number of rows of the finished run."""
+        return self.spec["sample"] * len(self.spec["instances"])
+
+
+@dataclass(frozen=True)
+class StoredRow:
+    """One instance on one question: what came of it, or the sentence that says why it failed."""
+
+    instance: str
+    question: Question
+    outcome: Outcome | None
+    error: str | None = None
+
+
+class Store:
+    """The evaluations in one file, made when first written to. Every row is a transaction of its own. Safe between threads.
+
+    Raises StoreError, and writes nothing, where the file is damaged, of another program, or of a newer version.
+    """
+
+    def __init__(self, file: Path):
+        self.file, self._lock = Path(file), threading.RLock()
+        with self._told():
+            self._db = sqlite3.connect(self.file, timeout=WAIT, check_same_thread=False, isolation_level=None)
+        try:
+            with self._told():
+                self._prepare()
+        except StoreError:
+            self._db.close()
+            raise
+
+    def begin(self, spec: dict[str, Any], drawn: Sequence[Drawn], again: bool = False) -> Run:
+        """The newest run of that spec, taken up where it stopped, or a new one where there is none or `again` is asked for."""
+        known = key(spec)
+        with self._write():
+            found = self._db.execute("SELECT max(id) FROM runs WHERE key = ?", (known,)).fetchone()[0]
+            if found is None or again:
+                told = (known, _json(spec), time.time(), RUNNING)
+                found = self._db.execute("INSERT INTO runs (key, spec, created, status) VALUES (?, ?, ?, ?)", told).lastrowid
+                rows = [(found, place, one.question.id, _json(asdict(one))) for place, one in enumerate(drawn)]
+                self._db.executemany("INSERT INTO questions VALUES (?, ?, ?, ?)", rows)
+        return self.run(found)
+
+    def mark(self, run: int, status: str) -> None:
+        """Set a run's status."""
+        with self._write():
+            self._db.execute("UPDATE runs SET status = ? WHERE id = ?", (status, run))
+
+    def keep(self, run: int, instance: str, question: str, outcome: Outcome | None, error: str | None, states: dict | None) -> None:
+        """Write one row, in the place of an earlier one."""
+        told = None if outcome is None else _json(outcome.to_dict())
+        packed = None if states is None else zlib.compress(_json(states).encode(), 6)
+        with self._write():
+            self._db.execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?, ?)", (run, instance, question, told, error, packed))
+
+    def finished(self, run: int) -> set[tuple[str, str]]:
+        """The (instance, question id) pairs that need not be run again: those without an error."""
+        return set(self._all("SELECT instance, question FROM rows WHERE run = ? AND error IS NULL", (run,)))
+
+    def runs(self) -> list[Run]:
+        """Every run, the newest first."""
+        return [self.run(run) for (run,) in self._all("SELECT id FROM runs ORDER BY id DESC")]
+
+    def run(self, run: int) -> Run:
+        """One run. Raises BadInput where there is none of that number."""
+        found = self._all("SELECT id, key, spec, created, status FROM runs WHERE id = ?", (run,))
+        if not found:
+            raise BadInput(f"There is no evaluation number {run}.")
+        number, known, spec, created, status = found[0]
+        counts = dict(self._all("SELECT error IS NULL, count(*) FROM rows WHERE run = ? GROUP BY 1", (run,)))
+        return Run(number, known, json.loads(spec), created, status, counts.get(1, 0), counts.get(0, 0))
+
+    def rows(self, run: int) -> list[StoredRow]:
+        """Every row of a run, in the order of the questions, then of the instances."""
+        known = {one.question.id: (place, one.question) for place, one in enumerate(self.drawn(run))}
+        order = {instance["id"]: place for place, instance in enumerate(self.run(run).spec["instances"])}
+        found = self._all("SELECT instance, question, outcome, error FROM rows WHERE run = ?", (run,))
+        found.sort(key=lambda row: (known[row[1]][0], order[row[0]]))
+        return [
+            StoredRow(instance, known[question][1], None if told is None else Outcome.from_dict(json.loads(told)), error)
+            for instance, question, told, error in found
+        ]
+
+    def drawn(self, run: int) -> list[Drawn]:
+        """The questions of a run, in the order they are asked."""
+        return [_drawn(told) for (told,) in self._all("SELECT told FROM questions WHERE run = ? ORDER BY place", (run,))]
+
+    def states(self, run: int, instance: str, question: str) -> dict | None:
+        """The frozen states of a row, for `core.snapshot.thaw_all`; None where none were kept."""
+        asked = "SELECT states FROM rows WHERE run = ? AND instance = ? AND question = ?"
+        found = self._all(asked, (run, instance, question))
+        return json.loads(zlib.decompress(found[0][0])) if found and found[0][0] is not None else None
+
+    def delete(self, run: int) -> None:
+        """Remove a run with its rows."""
+        with self._write():
+            self._db.execute("DELETE FROM runs WHERE id = ?", (run,))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            self._db.close()
+
+    def _prepare(self) -> None:
+        tables = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]  # before their marks, which come with them
+        version, application = (self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("user_version", "application_id"))
+        if tables and application != APPLICATION:
+            raise StoreError(f"{self.file} is a database of another program; evaluations cannot be kept in it.")
+        if version > VERSION:
+            raise StoreError(f"{self.file} was written by a newer version of Hopscope; use that one, or move the file away.")
+        write_ahead(self._db)
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        self._db.execute("PRAGMA foreign_keys = ON")
+        if not tables:
+            header = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+            self._db.executescript(f"BEGIN IMMEDIATE; {header} {SCHEMA} COMMIT;")
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What SQLite says, as a sentence."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StoreError(f"The evaluations in {self.file} cannot be used: {error}. The file was left as it is.") from error
+
+    @contextmanager
+    def _write(self) -> Iterator[None]:
+        with self._lock, self._told():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    def _all(self, query: str, values: tuple = ()) -> list[tuple]:
+        with self._lock, self._told():
+            return self._db.execute(query, values).fetchall()
+
+
+def shared() -> Store:
+    """The store of the person's folder."""
+    return _shared(home() / "evaluations.sqlite")
+
+
+@lru_cache(maxsize=8)
+def _shared(file: Path) -> Store:
+    return Store(file)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _drawn(told: str) -> Drawn:
+    made = json.loads(told)
+    asked: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in made["question"].items()}
+    return Drawn(Question(**asked), made["set"], made["graph"])

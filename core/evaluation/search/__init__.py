@@ -1,0 +1,1 @@
+"""The search for a method that answers a set of questions best."""

@@ -1,0 +1,266 @@
+"""Find me an instance: the design space searched on tuning questions under a budget, and kept so that it can go on."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.comparison.run import Ask
+from core.errors import BadInput, BadParameter
+from core.evaluation.metrics.catalogue import metric
+from core.evaluation.metrics.statistics import pareto
+from core.evaluation.runs.plan import Drawn, Plan
+from core.evaluation.runs.row import warm
+from core.evaluation.search.space import Space
+from core.evaluation.search.trial import Trial, Tried
+from core.instances.catalogue import Instance
+from core.io.durations import span
+from core.io.home import home
+from core.operators.base import Line
+from core.operators.text import parse_line
+from core.runtime.jobs import Job
+
+if TYPE_CHECKING:
+    import optuna
+
+    from core.models.registry import Registry
+
+COSTS = ("seconds", "tokens")
+RANDOM = 10  # lines drawn by lot before the sampler leans on what it has seen
+REPEATS = 3  # so many proposals for each line that is to be tried; the sampler may name one again
+TRIED, LINE = "tried", "line"  # what is kept with each proposal
+
+
+@dataclass(frozen=True, eq=False)
+class SearchConfig:
+    """What is to be searched: the space, the tuning questions (a plan without a language model's answers), and the budget.
+
+    `quality` names a metric that is a share, `cost` is seconds or tokens; `budget` is the mean cost a question that a line may
+    have. `trials` lines are tried.
+    """
+
+    tuning: Plan
+    space: Space
+    quality: str = "reader_hit@1"
+    cost: str = "seconds"
+    budget: float = 1.0
+    trials: int = 40
+
+    def __post_init__(self) -> None:
+        chosen = metric(self.quality)
+        if not chosen.quality or chosen.base == "judge@1":
+            raise BadParameter(f"{self.quality} is no quality to search by; take a share such as reader_hit@1 or path_recall@32.")
+        if self.cost not in COSTS:
+            raise BadParameter(f"A budget is one of {' or '.join(COSTS)}, not of {self.cost}.")
+        if not (0 < self.budget < math.inf):
+            raise BadParameter("A budget must be more than nothing.")
+        if self.trials < 1:
+            raise BadParameter("Try at least one line.")
+
+    def key(self, models) -> str:
+        """What the search is known by: all that its trials depend on, but not how many are wished for."""
+        told = self.tuning.spec("\n".join(map(models.signature, self.space.models())))
+        del told["instances"], told["models"]
+        told |= {"space": self.space.told(), "models": [[name, models.signature(name)] for name in self.space.models()]}
+        told |= {"quality": self.quality, "cost": self.cost, "budget": self.budget}
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A line that was tried; `number` is its place among those."""
+
+    number: int
+    line: Line
+    tried: Tried
+
+    @property
+    def whole(self) -> bool:
+        """Whether it met every question within the budget, and answered any."""
+        return not self.tried.stopped and self.tried.answered > 0
+
+    @property
+    def instance(self) -> Instance:
+        """The line as an instance, named after its place."""
+        return Instance(repr(self.line), f"Line {self.number} of a search", self.line, short=f"Found {self.number}")
+
+
+def front(points: tuple[Point, ...]) -> tuple[Point, ...]:
+    """The points within the budget that no other beats in cost and quality, the best quality first; of equal ones the first tried."""
+    whole = {str(point.number): point for point in points if point.whole}
+    best = pareto({name: (point.tried.cost, point.tried.quality) for name, point in whole.items()})
+    chosen: dict[tuple[float, float], Point] = {}
+    for name in best:
+        chosen.setdefault((whole[name].tried.cost, whole[name].tried.quality), whole[name])
+    return tuple(sorted(chosen.values(), key=lambda point: (-point.tried.quality, point.tried.cost, point.number)))
+
+
+@dataclass
+class Search:
+    """A wish at work. Calling it with its job tries what is left of the wished trials; the points, in the order tried.
+
+    The sampler is Optuna's multi-objective tree-structured Parzen estimator (Ozaki et al., 2020), told quality, cost and
+    whether the budget was kept. First every way of retrieving is tried once, the rest of the line by lot. What is proposed
+    depends on the seed and on what was found before alone, so that a search taken up again goes on as if it had never
+    stopped. Of seconds the sampler is told the nearest power of two, so that small differences of the clock do not steer it;
+    large ones do. Tokens are told as they are. Seconds are those of the operators, measured one question after the other in
+    this process with nothing shared or remembered from line to line, models and indexes loaded before.
+    """
+
+    wish: SearchConfig
+    models: Registry
+    ask: Callable[[Drawn], Ask]
+
+    @cached_property
+    def file(self) -> Path:
+        """Where its trials are kept: one line of JSON after the other, by Optuna's journal."""
+        folder = home() / "searches"
+        folder.mkdir(exist_ok=True)
+        return folder / f"{self.wish.key(self.models)}.jsonl"
+
+    def points(self) -> tuple[Point, ...]:
+        """What was tried so far, in order; nothing where the search was never begun."""
+        return _points(_study(self.file)) if self.file.exists() else ()
+
+    def __call__(self, job: Job) -> tuple[Point, ...]:
+        """Raises Cancelled, and BadInput where another process is at the same search; what is done is kept."""
+        with _alone(self.file):
+            study = _study(self.file)
+            self._tidy(study)
+            spent: list[float] = []
+            while not self._finished(study):
+                job.check()
+                self._tell(job, study, spent)
+                start = time.perf_counter()
+                if self._next(study, job):
+                    spent.append(time.perf_counter() - start)
+            return _points(study)
+
+    def _finished(self, study: optuna.Study) -> bool:
+        return len(_points(study)) >= self.wish.trials or len(_kept(study)) >= REPEATS * self.wish.trials
+
+    def _next(self, study: optuna.Study, job: Job) -> bool:
+        """Ask for a line, try it, and tell what came of it; whether it was a new one."""
+        from optuna.samplers import TPESampler
+
+        number, starts = len(_kept(study)), self.wish.space.starts
+        study.sampler = TPESampler(seed=_mixed(self.wish.tuning.seed, number), n_startup_trials=RANDOM, constant_liar=False)
+        if number < len(starts) and not study.get_trials(deepcopy=False, states=(_state("WAITING"),)):
+            study.enqueue_trial({"retrieve": starts[number]})
+        trial = study.ask()
+        line = self.wish.space.line(trial)
+        points = _points(study)
+        known = next((point.tried for point in points if repr(point.line) == repr(line)), None)
+        tried = known or self._tried(line, points, job)
+        trial.set_user_attr(LINE, repr(line))
+        trial.set_user_attr(TRIED, asdict(tried))
+        cost = self._told(tried.cost)
+        trial.set_constraint("budget", max(0.0, cost - self.wish.budget) if tried.stopped else 0.0)
+        study.tell(trial, (tried.quality, cost))
+        return known is None
+
+    def _tried(self, line: Line, points: tuple[Point, ...], job: Job) -> Tried:
+        known = [(point.tried.quality, point.tried.cost) for point in points if point.whole]
+
+        def beaten(quality: float, cost: float) -> bool:
+            return any(q >= quality and c <= cost and (q, c) != (quality, cost) for q, c in known)
+
+        wish, plan = self.wish, self.wish.tuning
+        this = Plan((Instance(repr(line), "", line),), plan.drawn, seed=plan.seed, model=False, cold=True)
+        warm(this, self.models, self.ask, _Quiet(job))
+        return Trial(this, wish.quality, wish.cost, wish.budget, self.models, self.ask, beaten)(line, job)
+
+    def _told(self, cost: float) -> float:
+        """A cost as the sampler hears it."""
+        return 2.0 ** round(math.log2(cost)) if self.wish.cost == "seconds" and cost > 0 else cost
+
+    def _tell(self, job: Job, study: optuna.Study, spent: list[float]) -> None:
+        points = _points(study)
+        left = self.wish.trials - len(points)
+        words = [f"{len(points):,} of {self.wish.trials:,} lines tried", f"{len(front(points)):,} on the front"]
+        words += [f"about {span(left * sum(spent) / len(spent))} left"] if spent else []
+        job.tell(", ".join(words), len(points) / self.wish.trials)
+
+    def _tidy(self, study: optuna.Study) -> None:
+        """Set proposals aside that were being tried when the search was stopped; they are proposed again."""
+        for trial in study.get_trials(deepcopy=False, states=(_state("RUNNING"),)):
+            study.tell(trial.number, state=_state("FAIL"))
+
+
+@dataclass
+class _Quiet:
+    """A job that can be cancelled while what it says is not shown."""
+
+    job: Job
+
+    def check(self) -> None:
+        self.job.check()
+
+    def tell(self, text: str, fraction: float | None = None) -> None:
+        """Say nothing."""
+
+
+def _points(study: optuna.Study) -> tuple[Point, ...]:
+    """The lines tried, each once."""
+    found: dict[str, dict[str, Any]] = {}
+    for trial in _kept(study):
+        found.setdefault(trial.user_attrs[LINE], trial.user_attrs[TRIED])
+    return tuple(Point(number, _line(text), Tried(**told)) for number, (text, told) in enumerate(found.items(), 1))
+
+
+@lru_cache(maxsize=1024)
+def _line(text: str) -> Line:
+    return parse_line(text)
+
+
+def _kept(study: optuna.Study) -> list[optuna.trial.FrozenTrial]:
+    return study.get_trials(deepcopy=False, states=(_state("COMPLETE"),))
+
+
+def _state(name: str):
+    from optuna.trial import TrialState
+
+    return TrialState[name]
+
+
+def _study(file: Path) -> optuna.Study:
+    """The study of a file, begun where it is new."""
+    import optuna
+    from optuna.storages import JournalStorage
+    from optuna.storages.journal import JournalFileBackend
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return optuna.create_study(
+        storage=JournalStorage(JournalFileBackend(str(file))),
+        study_name=file.stem,
+        directions=["maximize", "minimize"],
+        load_if_exists=True,
+    )
+
+
+def _mixed(seed: int, number: int) -> int:
+    """A seed for the proposal of that number."""
+    return int.from_bytes(hashlib.sha256(f"{seed}\n{number}".encode()).digest()[:4], "big")
+
+
+@contextmanager
+def _alone(file: Path) -> Iterator[None]:
+    """Keeps other processes from the same search, and takes off a last line of which only a part was written."""
+    with open(file.with_suffix(".busy"), "a+b") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BadInput("This very search is being run by another process; wait for it, or stop it there.") from None
+        if file.exists() and (told := file.read_bytes()) and not told.endswith(b"\n"):
+            with file.open("r+b") as torn:
+                torn.truncate(told.rfind(b"\n") + 1)
+        yield

@@ -1,0 +1,163 @@
+"""The design space of operators, as data: which may stand where, with which values; every line drawn from it can be run."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.errors import BadParameter, nearest
+from core.models.combine import names
+from core.operators.base import Line, Operator, Parameter, make, parameters, unfit
+from core.operators.text import operator_class
+
+if TYPE_CHECKING:
+    from optuna.trial import BaseTrial
+
+FILE = Path(__file__).with_name("space.toml")
+STAGES = ("extract", "filter", "retrieve", "refine", "generate")
+KINDS = {
+    "published": "operators of the papers",
+    "beyond": "operators beyond the papers",
+    "solved": "operators that learn from solved questions",
+    "llm": "language models that choose",
+}
+USUAL = ("published", "beyond")
+NONE = "none"
+
+
+@dataclass(frozen=True)
+class Range:
+    """Numbers from `low` to `high`, both included; `log` draws them evenly in ratios."""
+
+    low: float
+    high: float
+    log: bool = False
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """An operator that may stand at a stage, with what its parameters may be: a range, or a choice of values."""
+
+    cls: type[Operator]
+    name: str
+    free: Mapping[str, Range | tuple[Any, ...]]
+
+    def drawn(self, trial: BaseTrial) -> Operator:
+        """The operator with values that `trial` suggests."""
+        types = {parameter.name: parameter.type for parameter in parameters(self.cls)}
+        return make(self.cls, {key: _suggested(trial, f"{self.name}.{key}", types[key], free) for key, free in self.free.items()})
+
+
+@dataclass(frozen=True)
+class Space:
+    """For each stage the operators that may stand there."""
+
+    stages: Mapping[str, tuple[Alternative, ...]]
+
+    def line(self, trial: BaseTrial) -> Line:
+        """A line with what `trial` suggests: a way to retrieve, what it needs before it, perhaps a refinement, and the answer."""
+        retrieve = self._drawn(trial, "retrieve")
+        assert retrieve is not None  # a space without any is refused
+        before: tuple[Operator, ...] = ()
+        if unfit((), retrieve):
+            before = tuple(filter(None, (self._drawn(trial, "extract"), self._drawn(trial, "filter", optional=True))))
+        after = (self._drawn(trial, "refine", optional=True), self._drawn(trial, "generate"))
+        return Line((*before, retrieve, *filter(None, after)))
+
+    @property
+    def starts(self) -> tuple[str, ...]:
+        """The ways to retrieve."""
+        return tuple(one.name for one in self.stages["retrieve"])
+
+    def told(self) -> dict[str, list[list[Any]]]:
+        """The space as JSON can hold it."""
+        return {
+            stage: [[one.name, {k: _told(free) for k, free in one.free.items()}] for one in here] for stage, here in self.stages.items()
+        }
+
+    def models(self) -> tuple[str, ...]:
+        """The models and roles that lines of the space may name."""
+        found = []
+        for one in (one for here in self.stages.values() for one in here):
+            for parameter in parameters(one.cls):
+                if parameter.model and one.cls.stage != "generate":
+                    found += [name for value in _values(one, parameter) if value not in parameter.also for name in names(value)]
+        return tuple(dict.fromkeys(found))
+
+    def _drawn(self, trial: BaseTrial, stage: str, optional: bool = False) -> Operator | None:
+        choices = ([NONE] if optional else []) + [one.name for one in self.stages[stage]]
+        if choices in ([], [NONE]):
+            return None
+        chosen = trial.suggest_categorical(stage, choices)
+        return next((one.drawn(trial) for one in self.stages[stage] if one.name == chosen), None)
+
+
+def space(models, kinds: Iterable[str] = USUAL, file: Path = FILE) -> Space:
+    """The space of a file, of operators of these kinds and of the models that are here; `models` is the registry.
+
+    Raises BadParameter for an unknown kind, operator or parameter, and where nothing is left to retrieve with.
+    """
+    kinds = tuple(kinds)
+    for kind in kinds:
+        if kind not in KINDS:
+            raise BadParameter(f"There is no kind of operators “{kind}”.{nearest(kind, KINDS)}")
+    told = tomllib.loads(file.read_text("utf-8"))
+    found = {stage: tuple(filter(None, (_alternative(row, stage, models, kinds) for row in told.get(stage, ())))) for stage in STAGES}
+    if not found["extract"]:
+        found["retrieve"] = tuple(one for one in found["retrieve"] if "subgraph" not in one.cls.reads)
+    if not found["retrieve"]:
+        wished = ", ".join(KINDS[kind] for kind in kinds) or "no operators"
+        raise BadParameter(f"There is nothing to retrieve with: wished are {wished}, and models that are here.")
+    return Space(found)
+
+
+def _alternative(row: Mapping[str, Any], stage: str, models, kinds: tuple[str, ...]) -> Alternative | None:
+    """A row of the file; None where it is not wished for or lacks every model. Raises BadParameter."""
+    cls, kind = operator_class(row["operator"], FILE.name), row.get("kind", "published")
+    if cls.stage != stage or kind not in KINDS:
+        raise BadParameter(f"{FILE.name}: {cls.__name__} stands under {stage} as {kind}, which it is not.")
+    if kind not in kinds and cls.stage == "retrieve":
+        return None
+    known = {parameter.name: parameter for parameter in parameters(cls)}
+    free: dict[str, Range | tuple[Any, ...]] = {}
+    for key, values in row.items():
+        if key in ("operator", "name", "kind"):
+            continue
+        if key not in known:
+            raise BadParameter(f"{FILE.name}: {cls.__name__} has no parameter “{key}”.{nearest(key, known)}")
+        free[key] = Range(**values) if isinstance(values, Mapping) else tuple(values)
+    one = Alternative(cls, row.get("name", cls.__name__), free)
+    for parameter in known.values():
+        if parameter.model and cls.stage != "generate":
+            here = tuple(value for value in _values(one, parameter) if value in parameter.also or _here(value, models, "llm" in kinds))
+            if not here:
+                return None
+            free[parameter.name] = here
+    return one
+
+
+def _values(one: Alternative, parameter: Parameter) -> tuple[str, ...]:
+    """What a parameter that names models may be."""
+    free = one.free.get(parameter.name, (parameter.default,))
+    assert not isinstance(free, Range)  # of numbers
+    return free
+
+
+def _here(expression: str, models, chat: bool) -> bool:
+    """Whether all models of an expression are here, and none is a language model unless `chat`."""
+    return all(models.info(name).present and (chat or models.info(name).kind != "chat") for name in names(expression))
+
+
+def _suggested(trial: BaseTrial, name: str, kind: type, free: Range | tuple[Any, ...]) -> Any:
+    if not isinstance(free, Range):
+        return trial.suggest_categorical(name, free)
+    if kind is int:
+        return trial.suggest_int(name, int(free.low), int(free.high), log=free.log)
+    return trial.suggest_float(name, free.low, free.high, log=free.log)
+
+
+def _told(free: Range | tuple[Any, ...]) -> list[Any]:
+    return ["range", free.low, free.high, free.log] if isinstance(free, Range) else list(free)

@@ -1,0 +1,218 @@
+"""What a search found, held against published lines on questions that it never saw."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from core.errors import BadInput
+from core.evaluation.metrics.statistics import Estimate, Paired
+from core.evaluation.reports.export import shown
+from core.evaluation.reports.naming import of
+from core.evaluation.reports.summary import Summary
+from core.evaluation.runs.plan import Plan, make_plan
+from core.evaluation.search.search import Point, Search, SearchConfig, front
+from core.evaluation.search.space import USUAL, space
+from core.instances.catalogue import Instance
+from core.instances.needs import missing, needed
+from core.operators.base import Line
+from core.runtime.jobs import Job
+
+POINTS = 3  # points of the front that are held against the published lines
+TABLE_1 = re.compile(r"lego-\d+")
+
+
+def references(known: Mapping[str, Instance], models) -> tuple[Instance, ...]:
+    """The rows of LEGO-GraphRAG's Table 1 that retrieve without a language model, as far as their models are here."""
+    found = []
+    for instance in (one for key, one in known.items() if TABLE_1.fullmatch(key)):
+        line = Line(tuple(o for o in instance.line if o.stage != "generate"))
+        if not missing(line, models) and all(models.info(name).kind != "chat" for name in needed(line)):
+            found.append(instance)
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Beaten:
+    """A point against the best published line on unseen questions: the differences are point - published."""
+
+    point: Point
+    figures: Mapping[str, Estimate]  # of quality and cost
+    quality: Paired
+    cost: Paired
+
+    @property
+    def better(self) -> bool:
+        """Whether its quality is above the other's beyond chance, by the corrected p-value, at no higher mean cost."""
+        return self.quality.difference > 0 and self.quality.beyond_chance and self.cost.difference <= 0
+
+
+@dataclass(frozen=True)
+class SearchVerdict:
+    """What unseen questions say. `best` is the published line of the highest mean quality, of equal ones the cheapest.
+
+    `against` holds the points chosen on the tuning questions, the best of these first, so that the first one was not chosen by
+    what it does here; p-values are Holm's over the points. `figures` has quality and cost of every published line.
+    """
+
+    run: int
+    best: Instance
+    published: Mapping[str, Instance]
+    figures: Mapping[str, Mapping[str, Estimate]]
+    against: tuple[Beaten, ...]
+    questions: int
+    failed: tuple[str, ...] = ()  # for each line of which questions failed how many, and why
+
+    def words(self, one: Beaten) -> str:
+        """`Found 7 beats Beam search (No. 14): +0.31 reader_hit@1 [0.24, 0.38] (p = 0.0002, n = 60) at 0.02 s a question against 1 s`."""
+        quality, cost = one.quality.metric, one.cost.metric
+        number = f"{one.quality.difference:+.2f} {quality} [{one.quality.low:.2f}, {one.quality.high:.2f}]"
+        verb = "beats" if one.better else "does not beat"
+        unit = {"seconds": " s", "tokens": " tokens"}[cost]
+        here, there = (shown(cost, told.mean) for told in (one.figures[cost], self.figures[self.best.id][cost]))
+        p = f"p = {one.quality.p_holm:.2g}, n = {one.quality.n}"
+        return f"{one.point.instance.name} {verb} {of(self.best)}: {number} ({p}) at {here}{unit} a question against {there}{unit}"
+
+
+@dataclass(frozen=True, eq=False)
+class SearchPlan:
+    """A search, and the unseen questions with the published lines that its front is held against, if any."""
+
+    search: Search
+    unseen: Plan | None = None
+
+    def plan(self, points: Sequence[Point]) -> Plan:
+        """The published lines and these points on the unseen questions."""
+        published = self.on_unseen.instances
+        found = [point.instance for point in points if all(repr(point.line) != repr(one.line) for one in published)]
+        return replace(self.on_unseen, instances=(*published, *found))
+
+    @property
+    def on_unseen(self) -> Plan:
+        """The published lines on the unseen questions, where there are some."""
+        assert self.unseen is not None
+        return self.unseen
+
+
+def hunt(engine, sets: str, sample: int | None, unseen: str = "", unseen_sample: int | None = None, *, known, **wishes: Any) -> SearchPlan:
+    """A hunt over question sets named as in `make_plan`. `known` are the published lines to beat; `graph`, `seed`, `columns`,
+    `kinds` and what `SearchConfig` takes come by name. Raises BadInput, BadParameter, StoreError."""
+    shared: dict[str, Any] = {name: wishes.pop(name) for name in ("graph", "seed", "columns") if name in wishes}
+    shared |= {"model": False, "cold": True}
+    kinds = tuple(wishes.pop("kinds", USUAL))
+    if wishes.get("cost") == "tokens" and "llm" not in kinds:
+        raise BadInput("Without a language model no line costs a token; let language models choose, or give a budget of seconds.")
+    if not known:
+        raise BadInput("Name at least one published line to beat.")
+    tuning = make_plan(known, sets, sample, engine.graph, **shared)
+    tuning = replace(tuning, drawn=_mixed(tuning.drawn))
+    later = make_plan(known, unseen, unseen_sample, engine.graph, **shared) if unseen else None
+    seen = {one.question.text for one in tuning.drawn}
+    if later and (both := [one for one in later.drawn if one.question.text in seen]):
+        raise BadInput(f"{len(both)} of the unseen questions are tuning questions as well, such as “{both[0].question.text}”.")
+
+    def ask(drawn):
+        return engine.ask(drawn.open(engine.graph), drawn.question, seed=tuning.seed, model=False)
+
+    return SearchPlan(Search(SearchConfig(tuning, space(engine.models, kinds), **wishes), engine.models, ask), later)
+
+
+def start(engine, hunted: SearchPlan) -> Job:
+    """The job that searches and then judges; its result is `(points, verdict)`, the verdict None without unseen questions."""
+    from core.evaluation.runs.runner import Evaluation
+    from core.evaluation.runs.store import shared as store
+
+    def work(job: Job):
+        points = hunted.search(job)
+        chosen = front(points)[:POINTS]
+        if hunted.unseen is None or not chosen:
+            return points, None
+        plan = hunted.plan(chosen)
+        run = store().begin(plan.spec("\n".join(map(engine.models.signature, plan.models))), plan.drawn)
+        Evaluation(plan, store(), run.id, engine.models, hunted.search.ask)(_Said(job, "On unseen questions: "))
+        return points, judged(Summary(store().run(run.id), store().rows(run.id)), hunted, chosen)
+
+    key = f"search-{hunted.search.file.stem}"
+    return engine.evaluations.start(key, lambda: Job(key, work), again=True)
+
+
+def judged(summary: Summary, hunted: SearchPlan, chosen: Sequence[Point]) -> SearchVerdict:
+    """The verdict of a finished run over `hunted.plan(chosen)`."""
+    quality, cost = hunted.search.wish.quality, hunted.search.wish.cost
+    table = summary.table([quality, cost])
+    known = {one.id: one for one in hunted.on_unseen.instances}
+    scored = {key: (-mean, table[key][cost].mean, key) for key in known if (mean := table[key][quality].mean) is not None}
+    if not scored:
+        raise BadInput("None of the published lines answered any of the unseen questions.")
+    best = known[min(scored, key=scored.__getitem__)]
+    ids = {repr(one.line): key for key, one in known.items()}
+    pairs = [(ids.get(repr(point.line), point.instance.id), best.id) for point in chosen]
+    tests = {(test.metric, test.a): test for test in summary.compared(pairs, [quality, cost])}
+    against = tuple(
+        Beaten(point, table[a], tests[quality, a], tests[cost, a])
+        for point, (a, _) in zip(chosen, pairs)
+        if {(quality, a), (cost, a)} <= tests.keys()
+    )
+    asked, failed = summary.run.spec["sample"], tuple(summary.failed())
+    return SearchVerdict(summary.run.id, best, known, {key: table[key] for key in known}, against, asked, failed)
+
+
+def told(hunted: SearchPlan, points: Sequence[Point], verdict: SearchVerdict | None) -> dict[str, Any]:
+    """Everything as plain data."""
+    wish, best = hunted.search.wish, {point.number for point in front(tuple(points))}
+    found = {
+        "set": wish.tuning.set,
+        "sample": len(wish.tuning.drawn),
+        "seed": wish.tuning.seed,
+        "metric": wish.quality,
+        "budget": {wish.cost: wish.budget},
+        "trials": [_point(point) | {"front": point.number in best} for point in points],
+        "front": [point.number for point in front(tuple(points))],
+    }
+    if verdict is None:
+        return found
+    published = {key: {name: asdict(one) for name, one in told.items()} for key, told in verdict.figures.items()}
+    against = [
+        {
+            "number": one.point.number,
+            "beats": one.better,
+            "words": verdict.words(one),
+            "figures": {name: asdict(told) for name, told in one.figures.items()},
+            "quality": asdict(one.quality),
+            "cost": asdict(one.cost),
+        }
+        for one in verdict.against
+    ]
+    unseen = {"set": hunted.on_unseen.set, "sample": verdict.questions, "run": verdict.run, "best_published": verdict.best.id}
+    unseen["failed"] = list(verdict.failed)
+    return found | {"unseen": {**unseen, "published": published, "found": against}}
+
+
+def _point(point: Point) -> dict[str, Any]:
+    return {"number": point.number, "line": repr(point.line), "words": point.line.words(), **asdict(point.tried)}
+
+
+@dataclass
+class _Said:
+    """A job whose words begin with others."""
+
+    job: Job
+    before: str
+
+    def check(self) -> None:
+        self.job.check()
+
+    def tell(self, text: str, fraction: float | None = None) -> None:
+        """Say it with the words before."""
+        self.job.tell(self.before + text, fraction)
+
+
+def _mixed(drawn: Iterable[Any]) -> tuple[Any, ...]:
+    """The questions of several sets in turn, so that a line that fails one kind is given up early."""
+    sets: dict[str, list[Any]] = {}
+    for one in drawn:
+        sets.setdefault(one.set, []).append(one)
+    longest = max(map(len, sets.values()))
+    return tuple(here[i] for i in range(longest) for here in sets.values() if i < len(here))

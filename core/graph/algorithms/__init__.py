@@ -1,0 +1,1 @@
+"""Algorithms on the arrays of a graph."""

@@ -1,0 +1,256 @@
+"""Relation chains: which of them start at some nodes, and where a walk along one ends.
+
+A step is coded as one number, `2 * relation` along the triple and `2 * relation + 1` against it, so that `code ^ 1` is the
+way back. A chain is a tuple of codes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.graph.algorithms.neighbourhood import seed_array
+from core.graph.protocol import KnowledgeGraph
+from core.types import Path
+
+Chain = tuple[int, ...]
+Check = Callable[[], None]
+SOLVED_FROM = 2_000  # pairs from which a chain is continued where the best of all chains is sought
+STEPS_SAMPLED = 10_000  # of one step where chains are listed from a sample, in a graph of more than `MOST_STEPS` steps
+MOST_PAIRS, MOST_STEPS = 1_000_000, 4_000_000  # of one step of a walk; far above any question of the shipped sets
+
+
+def nothing() -> None:
+    """A check that never cancels."""
+
+
+def chain_of(graph: KnowledgeGraph, path: Path) -> Chain:
+    """The chain that a path runs along."""
+    relations = graph.triples(np.array(path.edges, np.int64))[1].tolist()
+    return tuple(2 * relation + (not forward) for relation, forward in zip(relations, path.forward))
+
+
+def chain_name(graph: KnowledgeGraph, chain: Chain) -> str:
+    """A chain as relation names, a step against its triple with `_reverse`, as in path texts: `directed_by_reverse -> has_genre`."""
+    return " -> ".join(graph.relation_names[code >> 1] + ("_reverse" if code & 1 else "") for code in chain)
+
+
+@dataclass(frozen=True, eq=False)
+class Front:
+    """Where the walks along a chain stand: distinct pairs (node before, node now), ordered; before the first step, -1.
+
+    `walks` counts the walks that reach each pair; `origin` is the place in `before` of the pair that the first of them
+    came through, `edge` the edge it took.
+    """
+
+    previous: np.ndarray  # int64 [n]
+    now: np.ndarray  # int64 [n]
+    walks: np.ndarray  # float64 [n]
+    origin: np.ndarray  # int64 [n]
+    edge: np.ndarray  # int64 [n]
+    before: Front | None = None
+    code: int = -1
+    cut: bool = False  # whether there are more walks than were followed
+
+    def __len__(self) -> int:
+        return len(self.now)
+
+    def ends(self, seeds: Iterable[int]) -> tuple[np.ndarray, np.ndarray]:
+        """(nodes ascending, walks to each), the seeds left out."""
+        nodes, place = np.unique(self.now, return_inverse=True)
+        walks = np.bincount(place, self.walks, minlength=len(nodes))
+        kept = ~np.isin(nodes, np.fromiter(seeds, np.int64))
+        return nodes[kept], walks[kept]
+
+    def paths(self, ends: Sequence[int] | np.ndarray) -> list[Path]:
+        """For each of these ends the first walk to it, by the pairs' order."""
+        nodes, first = np.unique(self.now, return_index=True)
+        return [self._back(int(place)) for place in first[np.searchsorted(nodes, np.asarray(ends, np.int64))]]
+
+    def _back(self, place: int) -> Path:
+        """The walk to one pair."""
+        nodes, edges, forward, front = [int(self.now[place])], [], [], self
+        while front.before is not None:
+            nodes.append(int(front.previous[place]))
+            edges.append(int(front.edge[place]))
+            forward.append(not front.code & 1)
+            place, front = int(front.origin[place]), front.before
+        return Path(tuple(reversed(nodes)), tuple(reversed(edges)), tuple(reversed(forward)))
+
+
+def start(graph: KnowledgeGraph, seeds: Iterable[int]) -> Front:
+    """The front before the first step. Raises BadInput for nodes that the graph has not."""
+    nodes = np.unique(seed_array(graph, seeds))
+    none = np.full(len(nodes), -1, np.int64)
+    return Front(none, nodes, np.ones(len(nodes)), none, none)
+
+
+def onward(
+    graph: KnowledgeGraph, front: Front, direction: str, only: Iterable[int] | None = None, most: int = 0
+) -> Iterator[tuple[int, Front]]:
+    """Each step that the walks can take, by ascending code, with where it leads; `only` names the codes wanted.
+
+    A step that runs straight back along the relation just taken never returns to the node it came from: what shares a
+    director with a film is reached, the film itself is not. In a large graph, where the nodes have more than `most` steps (unless
+    given, `MOST_STEPS`), those of the nodes with the fewest are taken, and what they lead to is `cut`.
+    """
+    codes, here, near, walks, rows, edges, cut = _allowed(graph, front, direction, only, most or MOST_STEPS)
+    order = np.lexsort((near, here, codes))  # stable, so that edges ascend
+    codes, here, near, walks, rows, edges = (column[order] for column in (codes, here, near, walks, rows, edges))
+    for first, last in _groups(codes):
+        one = slice(first, last)
+        yield int(codes[first]), _merged(front, here[one], near[one], walks[one], rows[one], edges[one], int(codes[first]), cut)
+
+
+def next_nodes(graph: KnowledgeGraph, front: Front, direction: str, most: int) -> Iterator[tuple[int, np.ndarray]]:
+    """Each step that the walks can take, by ascending code, with the nodes it leads to, ascending: what `onward` finds, for less."""
+    codes, _, nodes, *_ = _allowed(graph, front, direction, None, most)
+    order = np.lexsort((nodes, codes))
+    codes, nodes = codes[order], nodes[order]
+    fresh = np.ones(len(codes), bool)
+    fresh[1:] = (codes[1:] != codes[:-1]) | (nodes[1:] != nodes[:-1])
+    codes, nodes = codes[fresh], nodes[fresh]
+    for first, last in _groups(codes):
+        yield int(codes[first]), nodes[first:last]
+
+
+def _groups(ascending: np.ndarray) -> Iterator[tuple[int, int]]:
+    """The runs of equal values: (start, end)."""
+    if len(ascending):
+        cuts = [0, *(np.flatnonzero(np.diff(ascending)) + 1).tolist(), len(ascending)]
+        yield from zip(cuts, cuts[1:])
+
+
+def _allowed(graph: KnowledgeGraph, front: Front, direction: str, only: Iterable[int] | None, most: int) -> tuple:
+    """The steps that may be taken: (codes, node now, next node, walks that take it, place in the front of the first, edge), and
+    whether some were left out. Each node's steps are read once, however many pairs stand on it."""
+    pairs = np.argsort(front.now, kind="stable")  # places in the front, node by node
+    now = front.now[pairs]
+    starts = np.flatnonzero(np.concatenate([[True], now[1:] != now[:-1]]))
+    here, sizes, walks = now[starts], np.diff(starts, append=len(now)), np.add.reduceat(front.walks[pairs], starts)
+    kept = np.arange(len(here))
+    if 2 * graph.n_edges > MOST_STEPS:
+        degrees = graph.degrees(here, direction)
+        fewest = np.argsort(degrees, kind="stable")
+        kept = np.sort(fewest[: max(1, int(np.searchsorted(np.cumsum(degrees[fewest]), most, "right")))])
+    rows, near, edges, relations, forward = graph.steps_from(here[kept], direction)
+    rows = kept[rows]
+    codes, taken, first = 2 * relations + ~forward, walks[rows], pairs[starts][rows]
+    fit = np.ones(len(codes), bool) if only is None else np.isin(codes, np.fromiter(only, np.int64))
+    if front.code >= 0:
+        back = np.flatnonzero(fit & (codes == front.code ^ 1))
+        came = _places(front, here[rows[back]], near[back])
+        back, came = back[came >= 0], came[came >= 0]
+        taken[back] -= front.walks[came]
+        fit[back[sizes[rows[back]] == 1]] = False
+        second = pairs[np.minimum(starts[rows[back]] + 1, len(pairs) - 1)]
+        first[back] = np.where(first[back] == came, second, first[back])
+    return codes[fit], here[rows[fit]], near[fit], taken[fit], first[fit], edges[fit], len(kept) < len(here)
+
+
+def _places(front: Front, now: np.ndarray, previous: np.ndarray) -> np.ndarray:
+    """The places in the front of these pairs, -1 for those that are not there; the front is ordered by (previous, now)."""
+    span = max(int(front.now.max()), int(now.max(initial=0))) + 1
+    keys, wanted = front.previous * span + front.now, previous * span + now
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[at] == wanted, at, -1)
+
+
+def _merged(
+    front: Front, here: np.ndarray, near: np.ndarray, walks: np.ndarray, rows: np.ndarray, edges: np.ndarray, code: int, cut: bool
+) -> Front:
+    """One front of steps ordered by (node now, next node, edge): each pair once, with its first way and all its walks."""
+    first = np.flatnonzero(np.concatenate([[True], (here[1:] != here[:-1]) | (near[1:] != near[:-1])]))
+    walks, cut = np.add.reduceat(walks, first)[:MOST_PAIRS], cut or front.cut or len(first) > MOST_PAIRS
+    first = first[:MOST_PAIRS]
+    return Front(here[first], near[first], walks, rows[first], edges[first], front, code, cut)
+
+
+def chains_from(
+    graph: KnowledgeGraph,
+    seeds: Sequence[int],
+    steps: int,
+    direction: str = "graph",
+    sample: int | None = None,
+    known: Callable[[Chain], bool] | None = None,
+    check: Check = nothing,
+) -> Iterator[tuple[Chain, np.ndarray]]:
+    """The chains of 1 to `steps` steps that some walk from the seeds runs along to another node, with the nodes they end at.
+
+    They come by (length, codes), the nodes ascending. With `sample`, a chain is continued from that many pairs of its
+    front only, spread evenly, so that hubs cost little more than other nodes: a chain may then be missed, never invented.
+    `known` tells which chains are wanted, as beginnings too.
+    """
+    most = MOST_STEPS if sample is None else STEPS_SAMPLED
+    level: list[tuple[Chain, Front]] = [((), start(graph, seeds))]
+    for step in range(1, steps + 1):
+        longer: list[tuple[Chain, Front]] = []
+        for chain, front in level:
+            check()
+            looked = sampled(front, sample)
+            after_each = next_nodes(graph, looked, direction, most) if step == steps else onward(graph, looked, direction, most=most)
+            for code, after in after_each:
+                extended = (*chain, code)
+                if known is not None and not known(extended):
+                    continue
+                if isinstance(after, Front):
+                    longer.append((extended, after))
+                    after = np.unique(after.now)
+                ends = after[~np.isin(after, seeds)]
+                if len(ends):
+                    yield extended, ends
+        level = longer
+
+
+def sampled(front: Front, most: int | None) -> Front:
+    """At most `most` pairs of a front, spread evenly."""
+    if most is None or len(front) <= most:
+        return front
+    rows = np.linspace(0, len(front) - 1, most).astype(np.int64)
+    return Front(
+        front.previous[rows], front.now[rows], front.walks[rows], front.origin[rows], front.edge[rows], front.before, front.code, True
+    )
+
+
+def walk(graph: KnowledgeGraph, seeds: Iterable[int], chain: Chain, direction: str = "graph", check: Check = nothing) -> Front | None:
+    """The front at the end of all walks from the seeds along a chain; None where there is no such walk."""
+    front = start(graph, seeds)
+    for code in chain:
+        check()
+        after = next((after for _, after in onward(graph, front, direction, (code,))), None)
+        if after is None:
+            return None
+        front = after
+    return front
+
+
+def ranked_ends(front: Front, seeds: Iterable[int]) -> np.ndarray:
+    """The ends but the seeds, int64, by (-walks to it, id)."""
+    nodes, walks = front.ends(seeds)
+    return nodes[np.lexsort((nodes, -walks))]
+
+
+def best_chains(
+    graph: KnowledgeGraph,
+    seeds: Sequence[int],
+    answers: Iterable[int],
+    steps: int,
+    direction: str = "graph",
+    check: Check = nothing,
+) -> tuple[tuple[Chain, ...], float]:
+    """The shortest chains whose ends best reproduce the answers, by codes, and the F1 of their ends.
+
+    There are several where the ends are the same, as where a film's director also wrote it. No answer reached: none and 0.
+    """
+    goal = np.unique(np.fromiter(answers, np.int64))
+    best, top = [], 0.0
+    for chain, nodes in chains_from(graph, seeds, steps, direction, SOLVED_FROM, check=check):
+        shared = int(np.isin(nodes, goal, assume_unique=True).sum())
+        fit = 2 * shared / (len(nodes) + len(goal))
+        if fit > top + 1e-12:
+            best, top = [chain], fit
+        elif best and fit > top - 1e-12 and len(chain) == len(best[0]):
+            best.append(chain)
+    return tuple(best), top

@@ -1,0 +1,83 @@
+"""The graph around nodes that were not found from the seeds: joined to these, grown, or cut to what hangs on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from core.graph.algorithms.neighbourhood import nearest
+from core.graph.protocol import KnowledgeGraph
+
+LOOKED_AT = 200_000  # nodes among which joins are sought
+AGAINST = {"out": "in", "in": "out", "both": "both"}
+Check = Callable[[], None]
+
+
+def joins(
+    graph: KnowledgeGraph, seeds: Sequence[int], wanted: Sequence[int], reach: int, direction: str, check: Check
+) -> dict[int, list[int]]:
+    """For each wanted node at most `reach` steps from a seed a shortest path there, as nodes from the seed on.
+
+    Of several, that of the smallest ids from its end backwards. Only the `LOOKED_AT` nodes nearest to the seeds are looked at.
+    """
+    nodes, distances = nearest(graph, seeds, reach, direction, LOOKED_AT, check)
+    order = np.argsort(nodes, kind="stable")
+    nodes, distances = nodes[order], distances[order]
+    back, found = AGAINST[graph.resolve(direction)], {}
+
+    def distance(asked: np.ndarray) -> np.ndarray:
+        at = np.minimum(np.searchsorted(nodes, asked), len(nodes) - 1)
+        return np.where(nodes[at] == asked, distances[at], reach + 1)
+
+    for end in wanted:
+        check()
+        path, left = [int(end)], int(distance(np.array([end]))[0])
+        if left > reach:
+            continue
+        while left:
+            left -= 1
+            near = graph.steps(path[-1], back)[0]
+            path.append(int(near[distance(near) == left].min()))
+        found[int(end)] = path[::-1]
+    return found
+
+
+def around(
+    graph: KnowledgeGraph, start: dict[int, float], grown: dict[int, float], hops: int, direction: str, keep: int, check: Check
+) -> tuple[dict[int, float], bool]:
+    """The nodes of `start` in their order, then those at most `hops` steps from the nodes of `grown`, with scores: at most `keep`, and
+    whether there were more.
+
+    A node has the best score of those in `grown` from which it is reached in the fewest steps. Fewer steps come first, then (-score, id).
+    """
+    found, capped = dict(list(start.items())[:keep]), len(start) > keep
+    level = {node: score for node, score in grown.items() if node in found}
+    for _ in range(hops):
+        fresh: dict[int, float] = {}
+        room, worst = keep - len(found), 0.0
+        for node, score in sorted(level.items(), key=lambda pair: (-pair[1], pair[0])):
+            check()
+            if len(fresh) > room and score < worst:
+                break  # what comes now is worse than all that has room
+            more = 0
+            for near in np.unique(graph.steps(node, direction)[0]).tolist():
+                if near not in found and near not in fresh:
+                    fresh[near], worst, more = score, score, more + 1
+                    if more > room:
+                        break
+        best = sorted(fresh.items(), key=lambda pair: (-pair[1], pair[0]))
+        level, capped = dict(best[:room]), capped or len(best) > room
+        found |= level
+    return found, capped
+
+
+def hanging_on(graph: KnowledgeGraph, nodes: np.ndarray, edges: np.ndarray, seeds: Sequence[int]) -> np.ndarray:
+    """Which of `nodes` (ascending) hang together with a seed by `edges` among them, whichever way these run: bool [len(nodes)]."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    heads, _, tails = graph.triples(edges)
+    ends = np.searchsorted(nodes, heads), np.searchsorted(nodes, tails)
+    pieces = connected_components(coo_matrix((np.ones(len(edges)), ends), (len(nodes), len(nodes))), directed=False)[1]
+    return np.isin(pieces, pieces[np.isin(nodes, np.asarray(seeds, np.int64))])

@@ -1,0 +1,123 @@
+"""Where the nodes of a drawn graph stand: near to what they are joined to, or in columns by hops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from core.graph.algorithms.dice import dice
+
+ANGLES = 20
+RINGS = (0.7, 1.0, 1.5, 2.2, 3.2)  # in spacings, around what a new node is joined to
+EDGE = 0.03  # kept free at the sides
+FIRST_GAP = 0.5  # from the first column to the second, where no names stand
+
+Place = tuple[float, float]
+
+
+def positions(
+    nodes: Sequence[int], edges: Sequence[tuple[int, int]], fixed: Mapping[int, Place] | None = None, seed: int = 0
+) -> dict[int, Place]:
+    """Coordinates in 0..1 for each node: drawn near to what it is joined to (Kamada-Kawai, components side by side).
+
+    Nodes in `fixed` stay exactly there; the others are then put into the gaps near to what they are joined to.
+    """
+    if not nodes:
+        return {}
+    kept = {node: fixed[node] for node in nodes if node in fixed} if fixed else {}
+    if kept:
+        return _added(nodes, edges, kept)
+    import igraph
+
+    index = {node: i for i, node in enumerate(nodes)}
+    joined = sorted({(min(index[a], index[b]), max(index[a], index[b])) for a, b in edges if a != b})
+    graph = igraph.Graph(len(nodes), joined)
+    with dice(seed):
+        layout = graph.layout_kamada_kawai() if graph.is_connected() else graph.layout_fruchterman_reingold(grid=False)
+    xy = np.asarray(layout.coords)
+    spread = np.maximum(xy.max(0) - xy.min(0), 1e-9)
+    xy = np.where(xy.max(0) - xy.min(0) < 1e-9, 0.5, (xy - xy.min(0)) / spread)
+    xy = _apart(xy, 0.62 / math.sqrt(len(nodes)))
+    return {node: (round(float(x), 4), round(float(y), 4)) for node, (x, y) in zip(nodes, xy)}
+
+
+def _apart(xy: np.ndarray, least: float) -> np.ndarray:
+    """The points, of which those nearer to each other than `least` are pushed apart, within 0..1."""
+    xy = xy.copy()
+    for _ in range(40):
+        gaps = xy[:, None] - xy[None]
+        apart = np.linalg.norm(gaps, axis=2)
+        np.fill_diagonal(apart, 1)
+        near = apart < least
+        if not near.any():
+            break
+        away = np.where(
+            apart[..., None] > 1e-6,
+            gaps / np.maximum(apart, 1e-6)[..., None],
+            np.sign(np.subtract.outer(np.arange(len(xy)), np.arange(len(xy))))[..., None],
+        )
+        xy = np.clip(xy + (away * np.where(near, least - apart, 0)[..., None]).sum(1) / 3, 0, 1)
+    return xy
+
+
+def _added(nodes: Sequence[int], edges: Sequence[tuple[int, int]], places: dict[int, Place]) -> dict[int, Place]:
+    beside = neighbours(edges)
+    places, spacing = dict(places), 0.8 / math.sqrt(max(len(nodes), 4))
+    waiting = [node for node in nodes if node not in places]
+    while waiting:  # first what is joined to the most that already has a place
+        node = max(waiting, key=lambda n: sum(other in places for other in beside.get(n, ())))
+        waiting.remove(node)
+        anchors = np.array([places[other] for other in beside.get(node, ()) if other in places])
+        places[node] = _free(anchors, np.array(list(places.values())), spacing)
+    return {node: places[node] for node in nodes}
+
+
+def _free(anchors: np.ndarray, taken: np.ndarray, spacing: float) -> Place:
+    """The candidate with room around it that is nearest to the anchors."""
+    turns = np.arange(ANGLES) * (2 * np.pi / ANGLES)
+    around = np.stack([np.cos(turns), np.sin(turns)], 1)
+    middle = anchors.mean(0) if len(anchors) else np.array([0.5, 0.5])
+    spots = [middle[None], *(middle + around * spacing * ring for ring in RINGS)]
+    spots = np.clip(np.concatenate(spots), EDGE, 1 - EDGE)
+    apart = np.linalg.norm(spots[:, None] - taken[None], axis=2)
+    crowded = (np.maximum(0, spacing - apart) ** 2).sum(1) / spacing**2
+    far = np.linalg.norm(spots[:, None] - anchors[None], axis=2).mean(1) / spacing if len(anchors) else 0
+    x, y = spots[int(np.argmin(np.round(4 * crowded + 0.25 * far, 9)))]
+    return round(float(x), 4), round(float(y), 4)
+
+
+def layered(nodes: Sequence[int], edges: Sequence[tuple[int, int]], seeds: Iterable[int]) -> dict[int, Place]:
+    """Coordinates in 0..1 for a few nodes: from left to right by hops from the seeds, each column in the order that has
+    its edges cross little. Nodes that no edge joins to a seed stand in the last column."""
+    beside, place = neighbours(edges), {node: i for i, node in enumerate(nodes)}
+    columns: list[list[int]] = [[node for node in nodes if node in set(seeds)] or list(nodes[:1])]
+    seen = set(columns[0])
+    while True:
+        reached = {other for node in columns[-1] for other in beside.get(node, ()) if other in place} - seen
+        if not reached:
+            break
+        columns.append(sorted(reached, key=place.__getitem__))
+        seen |= reached
+    left = [node for node in nodes if node not in seen]
+    if left:
+        columns = [*columns[:-1], columns[-1] + left] if len(columns) > 1 else [*columns, left]
+    heights = {node: (i + 0.5) / len(column) for column in columns for i, node in enumerate(column)}
+    wish = lambda node: np.mean([heights[other] for other in beside.get(node, ()) if other in heights] or [heights[node]])
+    for sweep in range(8):
+        for column in columns if sweep % 2 else reversed(columns):
+            column.sort(key=lambda node: (round(float(wish(node)), 6), place[node]))
+            heights |= {node: (i + 0.5) / len(column) for i, node in enumerate(column)}
+    across = [0.0 if i == 0 else i - 1 + FIRST_GAP for i in range(len(columns))]
+    return {node: (round(x / (across[-1] or 1), 4), round(heights[node], 4)) for x, column in zip(across, columns) for node in column}
+
+
+def neighbours(edges: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    """What each node is joined to, without repeats."""
+    found: dict[int, dict[int, None]] = {}
+    for head, tail in edges:
+        if head != tail:
+            found.setdefault(head, {})[tail] = None
+            found.setdefault(tail, {})[head] = None
+    return {node: list(others) for node, others in found.items()}

@@ -1,0 +1,116 @@
+"""Communities of a graph by the Leiden algorithm, split until they are small."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from core.errors import BadInput
+from core.graph.algorithms.dice import dice
+from core.graph.storage.opening import open_same, worked_on_apart
+from core.graph.store import Graph
+from core.runtime.meter import untold
+from core.runtime.subprocess_worker import apart
+
+SEED = 0
+CLUSTER = 100_000  # nodes; larger clusters are split again, so that a question's PageRank stays small
+LARGEST = 20_000_000  # edges; igraph needs about 200 bytes for each
+Tell = Callable[[str, float | None], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Communities:
+    """The finest communities of a graph: `of[v]` is that of node `v`. They are numbered by their first member."""
+
+    of: np.ndarray  # int32 [n]
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def members(self, community: int) -> np.ndarray:
+        """The nodes of a community, int64, ascending."""
+        return self._order[self._starts[community] : self._starts[community + 1]]
+
+    def sizes(self) -> np.ndarray:
+        """The number of members of each community, int64."""
+        return np.diff(self._starts)
+
+    def digest(self, community: int) -> str:
+        """The sha256 of a community's members in hex."""
+        return hashlib.sha256(self.members(community).astype("<i8").tobytes()).hexdigest()
+
+    @cached_property
+    def _order(self) -> np.ndarray:
+        return np.argsort(self.of, kind="stable").astype(np.int64)
+
+    @cached_property
+    def _starts(self) -> np.ndarray:
+        return np.concatenate([[0], np.cumsum(np.bincount(self.of))]).astype(np.int64)
+
+
+def clusters(graph: Graph, progress: Tell = untold, check: Callable[[], None] = lambda: None) -> Communities:
+    """The communities of at most `CLUSTER` nodes each, found anew. Raises as `detect`."""
+    return Communities(detect(graph, CLUSTER, progress, check))
+
+
+def detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], None]) -> np.ndarray:
+    """The community of each node, int32 [n], numbered by first member. Raises BadInput for a graph too large, and what `check` raises.
+
+    A large graph is clustered in a process of its own: igraph holds the interpreter for as long as it is at it.
+
+    Leiden for modularity on the undirected graph (parallel edges weigh more); each community of more than `max_size`
+    nodes is split again by Leiden on the subgraph that it induces, until it is small enough or Leiden leaves it whole.
+    Microsoft's GraphRAG clusters only the largest connected component; here every node belongs to a community.
+    """
+    told = too_large(graph)
+    if told:
+        raise BadInput(told)
+    if worked_on_apart(graph):
+        return apart(_detected, graph.folder, graph.digest, max_size, progress=progress, check=check)
+    return _detect(graph, max_size, progress, check)
+
+
+def too_large(graph: Graph) -> str:
+    """Why the communities of a graph are not found here, empty where they are."""
+    return f"{graph.n_edges:,} triples are too many to be clustered here; at most {LARGEST:,}." if graph.n_edges > LARGEST else ""
+
+
+def _detected(folder: Path, digest: str, max_size: int, progress: Tell, check: Callable[[], None]) -> np.ndarray:
+    """`_detect`, for a graph that is opened first."""
+    graph = open_same(folder, digest)
+    assert isinstance(graph, Graph)  # no other is worked on apart
+    return _detect(graph, max_size, progress, check)
+
+
+def _detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], None]) -> np.ndarray:
+    import igraph
+
+    progress("Finding communities", 0.0)
+    out_indptr, tails, *_ = graph.adjacency()
+    edges = np.column_stack([np.repeat(np.arange(graph.n_nodes), np.diff(out_indptr)), tails]).astype(np.int64)
+    waiting = [(np.arange(graph.n_nodes), igraph.Graph(n=graph.n_nodes, edges=edges))]
+    found, settled = np.empty(graph.n_nodes, np.int64), 0
+    while waiting:
+        check()
+        nodes, part = waiting.pop()
+        membership = _leiden(part)
+        count = int(membership.max()) + 1 if len(membership) else 0
+        for inner in np.split(np.argsort(membership, kind="stable"), np.cumsum(np.bincount(membership))[:-1]) if count else ():
+            if count > 1 and len(inner) > max_size:
+                waiting.append((nodes[inner], part.induced_subgraph(inner.tolist())))
+            else:
+                found[nodes[inner]] = nodes[inner].min()
+                settled += len(inner)
+        progress(f"Finding communities: {settled:,} of {graph.n_nodes:,} entities", settled / max(1, graph.n_nodes))
+    return np.unique(found, return_inverse=True)[1].astype(np.int32)
+
+
+def _leiden(part) -> np.ndarray:
+    """The cluster of each vertex by Leiden with a generator of its own, so that the same part gives the same clusters."""
+    with dice(SEED):
+        return np.asarray(part.community_leiden(objective_function="modularity", n_iterations=2).membership, np.int64)

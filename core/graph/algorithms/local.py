@@ -1,0 +1,86 @@
+"""The adjacency of a subgraph, relabelled to 0 .. m - 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from core.graph.protocol import KnowledgeGraph
+from core.types import Subgraph
+
+AT_ONCE = 500_000  # steps held as tuples
+
+
+class Local:
+    """Every step inside a subgraph: from local node `v`, entries `indptr[v] .. indptr[v + 1]` of the three arrays.
+
+    Local ids are places in `nodes`, which holds the graph's ids, ascending. `direction` "out" steps along the triples,
+    "in" against them, "both" gives each edge a step each way (a self-loop two). Within a node, steps are ordered by
+    (edge id, forward first). An edge of the subgraph whose ends are not both in it gives no step.
+    """
+
+    def __init__(self, graph: KnowledgeGraph, subgraph: Subgraph, direction: str = "graph"):
+        self.graph, self.subgraph, self.direction = graph, subgraph, graph.resolve(direction)
+        self.nodes = np.asarray(subgraph.nodes, np.int64)
+        edges = np.asarray(subgraph.edges, np.int64)
+        heads, relations, tails = graph.triples(edges)
+        heads, tails = self._places(heads), self._places(tails)
+        inside = (heads >= 0) & (tails >= 0)
+        edges, relations, heads, tails = edges[inside], relations[inside], heads[inside], tails[inside]
+        ways = {"out": (True,), "in": (False,), "both": (True, False)}[self.direction]
+        sources = np.concatenate([heads if way else tails for way in ways])
+        targets = np.concatenate([tails if way else heads for way in ways])
+        forward = np.repeat(np.array(ways, bool), len(edges))
+        edges = np.tile(edges, len(ways))
+        order = np.lexsort((~forward, edges, sources))
+        self.indptr = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=len(self.nodes)))]).astype(np.int64)
+        self.neighbours = targets[order]  # int64, local
+        self.edges = edges[order]  # int64, the graph's ids
+        self.forward = forward[order]  # bool
+        self.relation_of = dict(zip(edges.tolist(), relations.tolist()))
+
+    def __len__(self) -> int:
+        """The number of nodes."""
+        return len(self.nodes)
+
+    def _places(self, nodes: np.ndarray) -> np.ndarray:
+        """The local ids of the graph's nodes, -1 for those outside."""
+        if not len(self.nodes):
+            return np.full(len(nodes), -1, np.int64)
+        places = np.minimum(np.searchsorted(self.nodes, nodes), len(self.nodes) - 1)
+        return np.where(self.nodes[places] == nodes, places, -1)
+
+    def place(self, node: int) -> int:
+        """The local id of a node of the graph, -1 where it is not in the subgraph."""
+        return int(self._places(np.array([node], np.int64))[0])
+
+    def steps(self, place: int) -> slice:
+        """Where the steps from a local node lie in `neighbours`, `edges` and `forward`."""
+        return slice(int(self.indptr[place]), int(self.indptr[place + 1]))
+
+    @cached_property
+    def lists(self) -> Sequence[list[tuple[int, int, bool]]]:
+        """For each local node its steps (neighbour, edge, forward) as plain tuples, in order, for loops in Python.
+
+        Of more than `AT_ONCE` steps, made anew for each node that is asked for, as a tuple takes ten times the space."""
+        if len(self.edges) > AT_ONCE:
+            return _Lists(self)
+        entries = list(zip(self.neighbours.tolist(), self.edges.tolist(), self.forward.tolist()))
+        bounds = self.indptr.tolist()
+        return tuple(entries[start:end] for start, end in zip(bounds, bounds[1:]))
+
+
+class _Lists(Sequence):
+    """The steps of a local node as tuples, made when asked for."""
+
+    def __init__(self, local: Local):
+        self._local = local
+
+    def __len__(self) -> int:
+        return len(self._local)
+
+    def __getitem__(self, place):
+        local, here = self._local, self._local.steps(place)
+        return list(zip(local.neighbours[here].tolist(), local.edges[here].tolist(), local.forward[here].tolist()))

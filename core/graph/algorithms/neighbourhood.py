@@ -1,0 +1,98 @@
+"""The part of a graph around some nodes: who is near, which edges lie between, how many pieces they form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from core.errors import BadInput
+from core.graph.algorithms import stepwise
+from core.graph.protocol import KnowledgeGraph
+from core.types import Subgraph
+
+
+def seed_array(graph: KnowledgeGraph, seeds: Iterable[int]) -> np.ndarray:
+    """The seeds as int64, repeats kept. Raises BadInput where there are none or one is not a node of the graph."""
+    nodes = [int(seed) for seed in seeds]
+    if not nodes:
+        raise BadInput("There is no start node; name at least one entity of the graph.")
+    for node in nodes:
+        if not 0 <= node < graph.n_nodes:
+            raise BadInput(f"There is no node {node}; the graph “{graph.name}” has nodes 0 to {graph.n_nodes - 1}.")
+    return np.array(nodes, np.int64)
+
+
+def links(graph: KnowledgeGraph, direction: str) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """What the compiled loops need to walk a graph: (way, out_indptr, tails, in_indptr, in_heads)."""
+    from core.graph.kernels import WAYS
+
+    return WAYS[graph.resolve(direction)], *graph.adjacency()
+
+
+def nearest(
+    graph: KnowledgeGraph,
+    seeds: Iterable[int],
+    hops: int,
+    direction: str = "graph",
+    keep: int | None = None,
+    check: Callable[[], None] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """(nodes, hops from the seeds), int64, ordered by (hops, id): breadth-first from the seeds, themselves included.
+
+    At most `keep` nodes, the nearest; seeds that do not fit are cut too.
+    """
+    from core.graph.algorithms.traversal import next_level
+
+    seeds = np.unique(seed_array(graph, seeds))
+    keep = graph.n_nodes if keep is None else max(0, min(keep, graph.n_nodes))
+    if not graph.at_hand:
+        return stepwise.nearest(graph, seeds, hops, direction, keep, check)
+    found, distance, seen = np.empty(keep, np.int64), np.zeros(keep, np.int64), np.zeros(graph.n_nodes, bool)
+    start, end = 0, min(keep, len(seeds))
+    found[:end], seen[seeds] = seeds[:end], True
+    way = links(graph, direction)
+    for hop in range(1, hops + 1):
+        if check:
+            check()
+        start, end = end, next_level(found, start, end, seen, *way)
+        distance[start:end] = hop
+        if start == end or end == keep:
+            break
+    return found[:end].copy(), distance[:end].copy()
+
+
+def ego(
+    graph: KnowledgeGraph,
+    seeds: Iterable[int],
+    hops: int,
+    direction: str = "graph",
+    keep: int | None = None,
+    check: Callable[[], None] | None = None,
+) -> np.ndarray:
+    """The nodes at most `hops` steps from the seeds, int64, ascending; with `keep`, the nearest ones, ties by id."""
+    return np.sort(nearest(graph, seeds, hops, direction, keep, check)[0])
+
+
+def induced(graph: KnowledgeGraph, nodes: Iterable[int]) -> np.ndarray:
+    """The edges of the graph whose two ends are both among `nodes`, int64, ascending."""
+    from core.graph.algorithms.traversal import count_edges_among
+    from core.graph.store import Graph
+
+    nodes = np.unique(np.asarray(nodes if isinstance(nodes, np.ndarray) else list(nodes), np.int64))
+    if not graph.at_hand:
+        return stepwise.induced(graph, nodes)
+    assert isinstance(graph, Graph)  # no other is at hand
+    arrays = (nodes, np.asarray(graph.out_indptr), np.asarray(graph.relations), np.asarray(graph.tails))
+    edges = np.empty(count_edges_among(*arrays, np.empty(0, np.int64), False), np.int64)
+    count_edges_among(*arrays, edges, True)
+    return edges
+
+
+def connected_components(graph: KnowledgeGraph, subgraph: Subgraph) -> int:
+    """The number of weakly connected components of a subgraph; a node without edges is one."""
+    from core.graph.algorithms.traversal import count_components
+
+    edges = np.asarray(subgraph.edges, np.int64)
+    heads, _, tails = graph.triples(edges)
+    return int(count_components(len(subgraph.nodes), *(np.searchsorted(subgraph.nodes, ends) for ends in (heads, tails))))

@@ -1,0 +1,138 @@
+"""A picture's worth of a graph: its best connected entities, those that join them, and one more step for variety."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+HUBS, JOINTS, ROOM = 8, 16, 42  # entities drawn: the best connected, those that join them, and all together
+LOOKED_AT = 20_000  # steps of a hub among which joints are sought
+MANY = 20_000_000  # triples above which the best connected are found by a sample, as counting would read the whole graph
+BLOCKS, BLOCK = 256, 64  # of the sample: places in the graph, and ends of triples read at each
+CONSIDERED = 2_000  # candidates for joints
+EACH = 3  # examples of a relation, or triples of an entity, that are enough
+PAIRS = 2.5  # pairs that are joined on the picture, for each entity on it; of a denser graph `EACH` of each entity
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What is drawn: nodes in three parts, each best first, and triples between them, ascending. `whole` where it is all there is."""
+
+    hubs: tuple[int, ...]
+    joints: tuple[int, ...]
+    further: tuple[int, ...]
+    edges: tuple[int, ...]
+    whole: bool = False
+
+
+def overview(graph: Any) -> Overview:
+    """The best connected entities, those that lie beside most of them, and neighbours of these by relations not seen so far.
+
+    A graph of `ROOM` nodes or fewer is drawn whole. Reads a bounded part of the graph: of a hub `LOOKED_AT` steps, of a joint all.
+    """
+    hubs = busiest(graph, HUBS)
+    if graph.n_nodes <= ROOM:
+        return _whole(graph, hubs)
+    near = [_steps(graph, hub) for hub in hubs]
+    joints = _joints(hubs, near)
+    steps = [_steps(graph, joint) for joint in joints]
+    further = _further({*hubs, *joints}, steps, ROOM - len(hubs) - len(joints))
+    drawn = np.array(sorted({*hubs, *joints, *further}), np.int64)
+    edges = np.unique(np.concatenate([found[np.isin(nodes, drawn)] for nodes, found, _ in (*near, *steps)] or [drawn[:0]]))
+    return Overview(tuple(hubs), tuple(joints), tuple(further), _thinned(graph, (*hubs, *joints, *further), edges))
+
+
+def busiest(graph: Any, count: int) -> list[int]:
+    """The nodes with most edges, by (-degree, id); of a very large graph by a sample of its triples, in which hubs come often."""
+    if graph.n_edges <= MANY or not graph.at_hand:
+        return list(graph.shape().busiest[:count])
+    starts = np.random.default_rng(0).integers(0, graph.n_edges - BLOCK, BLOCKS)
+    places = (np.sort(starts)[:, None] + np.arange(BLOCK)).ravel()
+    nodes, times = np.unique(np.concatenate([graph.tails[places], graph.in_heads[places]]), return_counts=True)
+    often = nodes[np.argsort(-times, kind="stable")[: count * 8]].astype(np.int64)
+    degrees = graph.degrees(often)
+    return often[np.lexsort((often, -degrees))][:count].tolist()
+
+
+def _whole(graph: Any, hubs: list[int]) -> Overview:
+    from core.graph.algorithms.neighbourhood import induced
+
+    others = tuple(node for node in range(graph.n_nodes) if node not in hubs)
+    edges = induced(graph, np.arange(graph.n_nodes))
+    return Overview(tuple(hubs), others, (), _thinned(graph, (*hubs, *others), edges), True)
+
+
+def _thinned(graph: Any, nodes: tuple[int, ...], edges: np.ndarray) -> tuple[int, ...]:
+    """The edges, where they join at most `PAIRS` pairs a node; else `EACH` of each node, by relations drawn least so far. Ascending."""
+    heads, relations, tails = (ids.tolist() for ids in graph.triples(edges))
+    pairs = [(min(ends), max(ends)) for ends in zip(heads, tails)]
+    if len(set(pairs)) <= PAIRS * len(nodes):
+        return tuple(edges.tolist())
+    at: dict[int, list[int]] = {node: [] for node in nodes}
+    for place, (low, high) in enumerate(pairs):
+        if low != high:
+            at[low].append(place)
+            at[high].append(place)
+    chosen: set[int] = set()
+    joined: set[tuple[int, int]] = set()
+    seen: Counter[int] = Counter()
+    for node in nodes:
+        for _ in range(EACH):
+            fit = (place for place in at[node] if pairs[place] not in joined)
+            next_ = min(fit, key=lambda place: (seen[relations[place]], place), default=None)
+            if next_ is not None:
+                chosen.add(int(edges[next_]))
+                joined.add(pairs[next_])
+                seen[relations[next_]] += 1
+    return tuple(sorted(chosen))
+
+
+def _steps(graph: Any, node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(neighbours, edges, relations) of a node, int64: the first `LOOKED_AT` steps each way."""
+    if not graph.at_hand:
+        found = graph.steps_from(np.array([node]))
+        return found.nodes, found.edges, found.relations
+    out = np.arange(graph.out_indptr[node], min(graph.out_indptr[node + 1], graph.out_indptr[node] + LOOKED_AT))
+    into = slice(int(graph.in_indptr[node]), int(min(graph.in_indptr[node + 1], graph.in_indptr[node] + LOOKED_AT)))
+    edges = np.concatenate([out, graph.in_edges[into]]).astype(np.int64)
+    nodes = np.concatenate([graph.tails[out], graph.in_heads[into]]).astype(np.int64)
+    return nodes, edges, graph.relations[edges].astype(np.int64)
+
+
+def _joints(hubs: list[int], near: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> list[int]:
+    """Nodes beside the hubs, one after the other: the one whose hubs have fewest joints so far, of several the smallest id."""
+    beside = [np.setdiff1d(nodes, hubs) for nodes, *_ in near]
+    nodes, times = np.unique(np.concatenate(beside), return_counts=True) if beside else (np.empty(0, np.int64), np.empty(0, np.int64))
+    nodes = np.sort(nodes[np.argsort(-times, kind="stable")[:CONSIDERED]])
+    linked = np.stack([np.isin(nodes, one, assume_unique=True) for one in beside], axis=1) if len(nodes) else np.zeros((0, len(hubs)), bool)
+    chosen: list[int] = []
+    joined, left = np.zeros(len(hubs)), np.ones(len(nodes), bool)
+    while left.any() and len(chosen) < JOINTS:
+        gains = np.where(left, linked @ (1 / (1 + joined) ** 2), -1.0)
+        best = int(np.argmax(gains))
+        left[best] = False
+        joined += linked[best]
+        chosen.append(int(nodes[best]))
+    return chosen
+
+
+def _further(taken: set[int], steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]], room: int) -> list[int]:
+    """Neighbours of the joints, in turn one of each, by the relation that is drawn least so far; at most `EACH` by one relation."""
+    seen = Counter(int(relation) for nodes, _, kinds in steps for node, relation in zip(nodes.tolist(), kinds.tolist()) if node in taken)
+    found: list[int] = []
+    for turn in range(EACH):
+        for nodes, _, relations in steps:
+            fresh = [
+                (seen[relation], place)
+                for place, (node, relation) in enumerate(zip(nodes.tolist()[:LOOKED_AT], relations.tolist()))
+                if node not in taken and seen[relation] < EACH * (turn + 1)
+            ]
+            if fresh and len(found) < room:
+                place = min(fresh)[1]
+                found.append(int(nodes[place]))
+                taken.add(int(nodes[place]))
+                seen[int(relations[place])] += 1
+    return found

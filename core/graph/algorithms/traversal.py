@@ -1,0 +1,112 @@
+"""Compiled loops that walk a graph: levels, edges among nodes, components, random walks. As `kernels`, without a lock."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from core.runtime.meter import watch_compiling
+
+watch_compiling()
+
+
+@njit(cache=True, nogil=True)
+def next_level(found, start, end, seen, way, out_indptr, tails, in_indptr, in_heads):
+    """Puts the unseen neighbours of `found[start:end]` after them, by ascending id, and marks them seen; gives the new end.
+
+    Where `found` has no room for all, the smallest ids go in.
+    """
+    fresh = np.empty(1024, np.int64)
+    size = 0
+    for index in range(start, end):
+        node = found[index]
+        for side in range(2):
+            if not way & (side + 1):
+                continue
+            indptr, neighbours = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)
+            for at in range(indptr[node], indptr[node + 1]):
+                near = neighbours[at]
+                if not seen[near]:
+                    seen[near] = True
+                    if size == len(fresh):
+                        longer = np.empty(2 * size, np.int64)
+                        longer[:size] = fresh
+                        fresh = longer
+                    fresh[size] = near
+                    size += 1
+    size_kept = min(size, len(found) - end)
+    found[end : end + size_kept] = np.sort(fresh[:size])[:size_kept]
+    return end + size_kept
+
+
+@njit(cache=True, nogil=True)
+def count_edges_among(nodes, out_indptr, relations, tails, edges, store):
+    """The edges whose two ends are both among `nodes` (ascending), ascending: counted, and with `store` put in `edges`.
+
+    Walks the out-edges of the nodes; of a node with far more out-edges than there are nodes, looks up each node in each
+    of its relations instead, whose tails lie in order. So the cost depends neither on the graph nor on its hubs.
+    """
+    count, n = 0, len(nodes)
+    for index in range(n):
+        start, end = out_indptr[nodes[index]], out_indptr[nodes[index] + 1]
+        while start < end:
+            stop = end
+            if end - start > 32 * n:
+                stop = start + np.searchsorted(relations[start:end], relations[start], side="right")
+            if stop - start > 32 * n:
+                for other in range(n):
+                    at = start + np.searchsorted(tails[start:stop], nodes[other])
+                    if at < stop and tails[at] == nodes[other]:
+                        if store:
+                            edges[count] = at
+                        count += 1
+            else:
+                for at in range(start, stop):
+                    place = np.searchsorted(nodes, tails[at])
+                    if place < n and nodes[place] == tails[at]:
+                        if store:
+                            edges[count] = at
+                        count += 1
+            start = stop
+    return count
+
+
+@njit(cache=True, nogil=True)
+def count_components(n, heads, tails):
+    """The number of weakly connected components of `n` local nodes with these edges."""
+    parent = np.arange(n)
+    count = n
+    for at in range(len(heads)):
+        a, b = heads[at], tails[at]
+        while parent[a] != a:
+            parent[a] = parent[parent[a]]
+            a = parent[a]
+        while parent[b] != b:
+            parent[b] = parent[parent[b]]
+            b = parent[b]
+        if a != b:
+            parent[max(a, b)] = min(a, b)
+            count -= 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def walk(start, chances, restart, way, out_indptr, tails, in_indptr, in_heads, visited):
+    """Walks from `start`, one a row of `chances` [walks, steps, 2]; writes the visited nodes [walks, steps + 1], -1 after an end."""
+    for index in range(chances.shape[0]):
+        node = start
+        visited[index, 0] = start
+        for step in range(chances.shape[1]):
+            n_out = out_indptr[node + 1] - out_indptr[node] if way & 1 else 0
+            degree = n_out + (in_indptr[node + 1] - in_indptr[node] if way & 2 else 0)
+            if restart > 0.0 and (degree == 0 or chances[index, step, 0] < restart):
+                node = start
+            elif degree == 0:
+                break
+            else:
+                pick = min(degree - 1, np.int64(chances[index, step, 1] * degree))
+                if pick < n_out:
+                    node = np.int64(tails[out_indptr[node] + pick])
+                else:
+                    node = np.int64(in_heads[in_indptr[node] + pick - n_out])
+            visited[index, step + 1] = node

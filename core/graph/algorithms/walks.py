@@ -1,0 +1,59 @@
+"""Random walks from seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from core.errors import BadParameter
+from core.graph.algorithms import stepwise
+from core.graph.algorithms.local import Local
+from core.graph.algorithms.neighbourhood import links, seed_array
+from core.graph.order import top_k
+from core.graph.protocol import KnowledgeGraph
+from core.types import Subgraph
+
+
+def random_walks(
+    graph: KnowledgeGraph,
+    seeds: Iterable[int],
+    walks: int,
+    steps: int,
+    restart: float,
+    direction: str,
+    rng: np.random.Generator,
+    within: Subgraph | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The nodes that walks from the seeds visit: (ids int64, visits int64), ordered by (-visits, id).
+
+    From each seed, `walks` walks of `steps` steps; a step takes any edge at the node with equal chance, so that parallel
+    edges count each. The start counts as a visit. With chance `restart` a step leads back to the seed instead, and always
+    does from a node without steps; with `restart` 0 a walk ends there (LEGO-GraphRAG's RWR as coded). With
+    `within` only steps inside that subgraph are taken, and a seed outside it starts no walk. Raises BadParameter for
+    negative numbers or a restart outside [0, 1], BadInput for unfit seeds.
+    """
+    from core.graph.algorithms.traversal import walk
+
+    if walks < 1 or steps < 0 or not 0.0 <= restart <= 1.0:
+        raise BadParameter(f"Random walks need walks >= 1, steps >= 0 and 0 <= restart <= 1, not {walks}, {steps}, {restart}.")
+    starts: Iterable[int] = seed_array(graph, seeds)
+    arrays: tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None = None
+    if within is None:
+        arrays = links(graph, direction) if graph.at_hand else None
+    else:
+        local = Local(graph, within, direction)
+        starts = [place for seed in starts if (place := local.place(int(seed))) >= 0]
+        arrays = (1, local.indptr, local.neighbours, local.indptr, local.neighbours)  # all its steps are outward ones
+    visited = [np.zeros(0, np.int64)]
+    for start in starts:
+        chances = rng.random((walks, steps, 2))
+        if arrays is None:
+            places = stepwise.walk(graph, int(start), chances, float(restart), direction)
+        else:
+            places = np.full((walks, steps + 1), -1, np.int64)
+            way, out_indptr, tails, in_indptr, in_heads = arrays
+            walk(int(start), chances, float(restart), way, out_indptr, tails, in_indptr, in_heads, places)
+        visited.append(places[places >= 0] if within is None else local.nodes[places[places >= 0]])
+    nodes, visits = np.unique(np.concatenate(visited), return_counts=True)
+    return top_k(nodes, visits, len(nodes))

@@ -1,0 +1,1 @@
+"""Graphs built from triples, and exported into a database."""

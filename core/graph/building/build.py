@@ -1,0 +1,208 @@
+"""A graph store built from triples: written aside, made durable, and only then put in place."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from array import array
+from collections.abc import Callable, Iterable
+from pathlib import Path as FilePath
+from typing import Any
+
+import numpy as np
+
+from core.errors import BadInput, StoreError
+from core.graph.bulk.sources import Numbers, TextSource, source_of
+from core.graph.readers.triple_file import TripleFile
+from core.graph.storage.digest import digest_of, file_digest, stamp
+from core.graph.storage.write import ASIDE, SOURCE, UNFINISHED, clean, locked, place, write
+from core.graph.store import META, VERSION, Graph
+from core.types import Direction
+
+Progress = Callable[[str, float], None]
+Check = Callable[[], None]  # raises Cancelled when a person has stopped the work
+Columns = tuple[np.ndarray, ...]  # head, relation, tail
+Source = Iterable[tuple[str, str, str]] | str | FilePath | TripleFile | Numbers
+
+CHECK_EVERY = 1 << 14  # triples between two looks whether to go on
+
+
+def build(
+    triples: Source,
+    folder: str | FilePath,
+    name: str,
+    direction: Direction = "both",
+    progress: Progress | None = None,
+    check: Check | None = None,
+    wait: bool = False,
+) -> Graph:
+    """The graph of some triples (an iterable, a file for `read_triples`, a TripleFile that says how to read it, or Numbers), stored
+    in `folder` and opened.
+
+    A large file, or any that says how much memory may be taken, is built within that (else a quarter of the machine's), in steps that
+    the same call takes up again after a kill.
+
+    Node and relation ids go by name, so that the same triples in any order give the same store and the same results. In a build in
+    steps they go by first appearance: what stands together in a large file then lies together on the disk. A triple that
+    appears twice is kept once; triples between the same nodes with different relations are all kept. A store that was there
+    stays readable until the new one is whole, and stays for good if the build fails. Raises BadInput for bad triples, StoreError
+    where another process builds the same folder (unless `wait`) or the disk refuses, and what `check` raises.
+    """
+    folder = FilePath(folder).absolute()
+    with locked(folder, wait, check):
+        return _build(triples, folder, name, direction, progress, check)
+
+
+def open_or_build(
+    source: str | FilePath,
+    folder: str | FilePath,
+    name: str,
+    direction: Direction = "both",
+    progress: Progress | None = None,
+    check: Check | None = None,
+    wait: bool = True,
+) -> Graph:
+    """The stored graph of a file of triples, built first where it is absent, damaged, or of another state of the file."""
+    source, folder = FilePath(source), FilePath(folder).absolute()
+    graph = _current(source, folder, name, direction)
+    if graph is not None:
+        return graph
+    with locked(folder, wait, check):
+        graph = _current(source, folder, name, direction)  # another process may have built it while we waited
+        return graph or _build(source, folder, name, direction, progress, check)
+
+
+def in_memory(triples: Iterable[tuple[str, str, str]], name: str, direction: Direction = "both") -> Graph:
+    """The graph of some triples, kept in memory only; equal to the one that `build` would store. Raises BadInput."""
+    names, relations, columns = by_name(*read(triples, lambda: None))
+    arrays, blob = arrays_and_names(names, columns, len(relations), lambda: None)
+    parts: dict[str, Any] = {**arrays, "names_utf8": blob}
+    return Graph(name, digest_of(arrays, blob, relations, direction), direction, tuple(relations), **parts)
+
+
+def _current(source: FilePath, folder: FilePath, name: str, direction: str) -> Graph | None:
+    """The store in `folder` if it is of this very file, name and direction. Equal size and time spare the reading."""
+    try:
+        graph = Graph.open(folder)
+        known = json.loads((graph.data_folder / SOURCE).read_text("utf-8"))
+        stat = source.stat()
+        same = [stat.st_size, stat.st_mtime_ns] == known["stamp"] or file_digest(source) == known["digest"]
+    except FileNotFoundError:
+        return None
+    except (StoreError, OSError, ValueError, KeyError, TypeError):
+        return None
+    return graph if same and (graph.name, graph.direction) == (name, direction) else None
+
+
+def _build(triples: Source, folder: FilePath, name: str, direction: Direction, progress: Progress | None, check: Check | None) -> Graph:
+    if direction not in ("out", "in", "both"):
+        raise BadInput(f"A graph's direction is out, in or both, not “{direction}”.")
+    report, stop = progress or (lambda text, share: None), check or (lambda: None)
+    existed, aside = folder.exists(), folder / ASIDE
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        clean(folder)
+        known = None
+        if isinstance(triples, (str, FilePath)):
+            triples = TripleFile(FilePath(triples))
+        large = source_of(triples) if isinstance(triples, TripleFile) else triples
+        if isinstance(large, (TextSource, Numbers)):
+            from core.graph.bulk.finish import build_large  # its compiled loops bring numba
+
+            build_large(large, folder, name, direction, report, stop)
+            report("Done", 1.0)
+            return Graph.open(folder)
+        assert not isinstance(triples, Numbers)  # which are large whatever their number
+        if isinstance(triples, TripleFile):
+            known = stamp(triples.path)
+            triples = triples.read(lambda share: report("Reading triples", 0.6 * share))
+        found = read(triples, stop)
+        report("Sorting", 0.6)
+        names, relations, columns = by_name(*found)
+        arrays, blob = arrays_and_names(names, columns, len(relations), stop)
+        report("Writing", 0.9)
+        digest = digest_of(arrays, blob, relations, direction)
+        meta = {"version": VERSION, "name": name, "digest": digest, "direction": direction, "relations": relations}
+        write(aside, arrays, blob, known)
+        stop()
+        place(folder, aside, meta)
+        shutil.rmtree(folder / UNFINISHED, ignore_errors=True)
+    except OSError as error:
+        raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+        if not existed and not (folder / META).exists() and not (folder / UNFINISHED).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+    report("Done", 1.0)
+    return Graph.open(folder)
+
+
+def read(triples: Iterable[tuple[str, str, str]], stop: Check) -> tuple[list[str], list[str], Columns]:
+    """Node names and relation names by first appearance, and the columns head, relation, tail as int64."""
+    names: dict[str, int] = {}
+    relations: dict[str, int] = {}
+    heads, kinds, tails = array("q"), array("q"), array("q")
+    for index, (head, relation, tail) in enumerate(triples):
+        heads.append(names.setdefault(head, len(names)))
+        kinds.append(relations.setdefault(relation, len(relations)))
+        tails.append(names.setdefault(tail, len(names)))
+        if index % CHECK_EVERY == 0:
+            stop()
+    if not heads:
+        raise BadInput("There are no triples to build a graph from.")
+    if len(names) > np.iinfo(np.int32).max:
+        raise BadInput(f"{len(names):,} nodes are more than a store can hold ({np.iinfo(np.int32).max:,}).")
+    return list(names), list(relations), tuple(np.frombuffer(column, np.int64) for column in (heads, kinds, tails))
+
+
+def by_name(names: list[str], relations: list[str], columns: Columns) -> tuple[list[str], list[str], Columns]:
+    """Node names and relation names in order, by code points as by the bytes of UTF-8, and the columns with their places in it."""
+    (names, nodes), (relations, kinds) = _ordered(names), _ordered(relations)
+    heads, relation, tails = columns
+    return names, relations, (nodes[heads], kinds[relation], nodes[tails])
+
+
+def _ordered(names: list[str]) -> tuple[list[str], np.ndarray]:
+    """The names in order, and the place in it of each as it was given."""
+    order = sorted(range(len(names)), key=names.__getitem__)
+    places = np.empty(len(names), np.int64)
+    places[order] = np.arange(len(names))
+    return [names[at] for at in order], places
+
+
+def arrays_and_names(names: list[str], columns: Columns, n_relations: int, stop: Check) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """The arrays of the store and the blob of names. Raises BadInput for a name that cannot be written as UTF-8."""
+    try:
+        encoded = [name.encode("utf-8") for name in names]
+    except UnicodeEncodeError as error:
+        raise BadInput(f"A name cannot be written as UTF-8: {error.object!r}.") from None
+    n = len(encoded)
+    arrays = edge_arrays(columns, n, n_relations, stop)
+    arrays["name_offsets"] = np.concatenate([[0], np.cumsum(np.fromiter(map(len, encoded), np.int64, n))]).astype(np.int64)
+    arrays["name_order"] = np.array(sorted(range(n), key=encoded.__getitem__), np.int32)
+    return arrays, np.frombuffer(b"".join(encoded), np.uint8)
+
+
+def edge_arrays(columns: Columns, n: int, n_relations: int, stop: Check = lambda: None) -> dict[str, np.ndarray]:
+    """The arrays of a store's edges, made in memory from the columns head, relation, tail."""
+    heads, relations, tails = columns
+    order = np.lexsort((tails, relations, heads))
+    heads, relations, tails = heads[order], relations[order], tails[order]
+    fresh = np.ones(len(heads), bool)
+    fresh[1:] = (np.diff(heads) != 0) | (np.diff(relations) != 0) | (np.diff(tails) != 0)
+    heads, relations, tails = heads[fresh], relations[fresh], tails[fresh]
+    stop()
+    m, inward = len(heads), np.argsort(tails, kind="stable")
+    return {
+        "out_indptr": _indptr(heads, n),
+        "heads": heads.astype(np.int32),
+        "tails": tails.astype(np.int32),
+        "relations": relations.astype(np.int16 if n_relations <= np.iinfo(np.int16).max else np.int32),
+        "in_indptr": _indptr(tails, n),
+        "in_edges": inward.astype(np.int32 if m <= np.iinfo(np.int32).max else np.int64),
+        "in_heads": heads[inward].astype(np.int32),
+    }
+
+
+def _indptr(nodes: np.ndarray, n: int) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(np.bincount(nodes, minlength=n))]).astype(np.int64)

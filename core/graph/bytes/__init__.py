@@ -1,0 +1,1 @@
+"""Names as bytes: ordered and searched where they lie."""

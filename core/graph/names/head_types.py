@@ -1,0 +1,56 @@
+"""What the heads of each relation are, in a word: told by the relation's name, or guessed from all that its heads have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from core.graph.names.phrases import THING, Phrase
+
+MOST_TOLD = 8  # relations that describe a kind
+SHARE = 0.01  # of the heads must have a relation for it to describe them
+FLOOR = 0.4  # cosine below which no word is taken for a kind: a wrong noun misleads more than “thing”
+FORMS = ("{}", "a {} with these")
+
+
+def kinds(phrases: Sequence[Phrase], has: csr_matrix, encode) -> list[str]:
+    """A noun for the heads of each relation, `thing` where none fits.
+
+    Where a relation's name tells its heads' type, that is it. Else the heads are described by the relations they take
+    part in (`has`, nodes by step codes, says which), `things with genre, release year, ...`, and the everyday noun of
+    `kinds.txt` whose vector is nearest is taken; a word that is itself one of these relations is not. `encode` makes unit
+    vectors of texts.
+    """
+    told = [_told(relation, phrases, has) if not said.kind else () for relation, said in enumerate(phrases)]
+    texts = sorted({_description(phrases, others) for others in told if len(others) > 1})
+    if not texts:
+        return [said.kind or THING for said in phrases]
+    words = (Path(__file__).with_name("head_types.txt")).read_text("utf-8").split()
+    nouns = sum(encode([form.format(word) for word in words]) for form in FORMS) / len(FORMS)
+    likeness = dict(zip(texts, encode(texts) @ nouns.T))
+    found = []
+    for said, others in zip(phrases, told):
+        if said.kind or len(others) < 2:
+            found.append(said.kind or THING)
+            continue
+        scores = likeness[_description(phrases, others)].copy()
+        taken = {word for other in others for word in phrases[other].noun.split()}
+        scores[[i for i, word in enumerate(words) if word in taken]] = -1
+        best = int(np.argmax(scores))
+        found.append(words[best] if scores[best] >= FLOOR else THING)
+    return found
+
+
+def _told(relation: int, phrases: Sequence[Phrase], has: csr_matrix) -> tuple[int, ...]:
+    """The relations that most of the relation's heads have, the commonest first."""
+    heads = has.getcol(2 * relation).nonzero()[0]
+    counts = np.asarray(has[heads].sum(axis=0)).ravel()[0::2]
+    order = np.lexsort((np.arange(len(counts)), -counts))[:MOST_TOLD]
+    return tuple(int(other) for other in order if counts[other] >= max(1, SHARE * len(heads)))
+
+
+def _description(phrases: Sequence[Phrase], relations: Sequence[int]) -> str:
+    return "things with " + ", ".join(phrases[relation].noun for relation in relations)

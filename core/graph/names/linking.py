@@ -1,0 +1,236 @@
+"""What a question starts from: of all names that it may mention the longest and best matching, and what else may be meant.
+
+A name is worth the words it matches: a rare one counts fully, a word that all questions hold or that names a relation or a kind
+little; a typing error takes something away, less where the mistyped word is none that the graph knows. A name in its own capital
+letters counts more. Between names written alike (a person and a keyword, say) those win of which the question tells a
+relation: “directed” speaks for a node that things are `directed_by`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from core.graph.names.mentions import BRACKETS, COMMON, Mention, Spelt, Vocabulary
+from core.graph.names.phrases import phrase
+from core.graph.names.word_index import Word, bare, words_of
+from core.graph.protocol import KnowledgeGraph
+
+OTHERS = 3  # runners-up of a link
+PLAIN, KIND = 0.2, 0.4  # what a word of all questions, and one for a relation or a kind of things is worth
+LETTERS, NUMBER = {1: 0.4, 2: 0.4, 3: 0.7, 4: 0.85}, 0.8  # what a short word is worth, longer ones 1; and a number
+ERROR, UNKNOWN = 0.4, 0.3  # what a typing error costs: in a word that the graph has, and in one that it has not
+SHARE, ASTRAY = 0.9, 0.1  # of the word's worth it costs at most; what it costs more than that in a word of all questions
+CHANGED = 0.05  # what it costs more where a letter is another one, neither left out, doubled nor swapped
+WRITTEN = 0.05  # what it costs where accents, apostrophes or hyphens differ
+CAPITALS, LOWER = 1.0, 0.3  # a name in its own capitals; a name without them for a text that has some
+TOLD, ALIKE, CONNECTED = 0.2, 0.05, 0.01  # the question tells of a relation of the node; capitals as in the name; ten times the edges
+TOGETHER = 0.85  # of the best link's worth is what another one needs to be meant as well
+NEAR = 0.5  # of it, what a runner-up needs
+MOST_EDGES = 5_000  # of a node whose relations are looked at
+IRREGULAR = {
+    "wrote": "write", "written": "write", "made": "make", "born": "birth", "sang": "sing", "sung": "sing", "won": "win", "led": "lead",
+    "spoke": "speak", "spoken": "speak", "built": "build", "wed": "wife", "died": "death", "die": "death", "taught": "teach",
+}  # fmt: skip
+ENDINGS = re.compile(r"(?:ers|ors|er|or|resses|ress|ings|ing|ions|ion|tten|ed|es|s|e)$")
+
+
+@dataclass(frozen=True)
+class LinkedName:
+    """A mention of a question with the node it is linked to, and the nodes that may be meant instead, the likeliest first."""
+
+    mention: Mention
+    others: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    start: int
+    end: int
+    node: int
+    worth: float
+    errors: int
+    clear: bool  # in its own capitals
+    exact: bool  # in its own letters, case aside
+    text: str = field(compare=False)
+
+    def overlaps(self, other: _Candidate) -> bool:
+        return self.start < other.end and other.start < self.end
+
+    @property
+    def order(self) -> tuple:
+        return (-self.worth, self.start - self.end, self.start, self.node)
+
+
+def links(graph: KnowledgeGraph, vocabulary: Vocabulary, question: str) -> list[LinkedName]:
+    """The nodes that a question names, ordered by place, each with its runners-up. Names in [brackets] win."""
+    marked = [
+        LinkedName(Mention(match.start(1), match.end(1), match[1], node), _twins(vocabulary, match[1], node))
+        for match in BRACKETS.finditer(question)
+        if (node := vocabulary.choose(match[1])) is not None
+    ]
+    if marked:
+        return marked
+    words = words_of(question)
+    judge = _Judge(graph, vocabulary, question, words)
+    found = sorted((judge.candidate(spelt, node) for spelt in vocabulary.spelt(question, words) for node in spelt.nodes), key=_order)
+    chosen = _chosen([one for one in found if not judge.plain(one)]) or _apart(one for one in found if one.exact)
+    return [LinkedName(_mention(one), _others(one, chosen, found)) for one in sorted(chosen, key=lambda one: one.start)]
+
+
+def _order(one: _Candidate) -> tuple:
+    return one.order
+
+
+def _chosen(found: Sequence[_Candidate]) -> list[_Candidate]:
+    """Of the candidates, best first, the best and those beside it that are meant as well."""
+    kept: list[_Candidate] = []
+    for one in found:
+        if kept and one.clear != kept[0].clear:
+            continue
+        if kept and not one.clear and one.worth < TOGETHER * kept[0].worth:
+            break
+        if kept and one.errors and one.worth < kept[0].worth:
+            continue
+        if not any(one.overlaps(other) for other in kept):
+            kept.append(one)
+    return kept
+
+
+def _apart(found: Iterable[_Candidate]) -> list[_Candidate]:
+    """The candidates, best first, without those that overlap a better one."""
+    kept: list[_Candidate] = []
+    for one in found:
+        if not any(one.overlaps(other) for other in kept):
+            kept.append(one)
+    return kept
+
+
+def _others(one: _Candidate, chosen: Sequence[_Candidate], found: Iterable[_Candidate]) -> tuple[int, ...]:
+    taken = {other.node for other in chosen}
+    near = [other for other in found if other.overlaps(one) and other.node not in taken and other.worth >= NEAR * one.worth]
+    near = [other for other in near if one.errors or other.start <= one.start and one.end <= other.end]
+    return tuple(dict.fromkeys(other.node for other in near))[:OTHERS]
+
+
+def _twins(vocabulary: Vocabulary, text: str, node: int) -> tuple[int, ...]:
+    return tuple(other for other in vocabulary.nodes(text.casefold()) if other != node)[:OTHERS]
+
+
+def _mention(one: _Candidate) -> Mention:
+    return Mention(one.start, one.end, one.text, one.node, one.errors > 0)
+
+
+class _Judge:
+    """What candidates of one question are worth."""
+
+    def __init__(self, graph: KnowledgeGraph, vocabulary: Vocabulary, question: str, words: Sequence[Word]):
+        self.graph, self.vocabulary, self.question, self.words = graph, vocabulary, question, words
+        self.stems = relation_stems(graph.relation_names)
+        self.capitals = any(letter.isupper() for letter in question[1:])
+        self.all_stems = frozenset().union(*self.stems) if self.stems else frozenset()
+        self._relations: dict[int, tuple[int, ...]] = {}
+
+    def candidate(self, spelt: Spelt, node: int) -> _Candidate:
+        """The candidate with its worth."""
+        text, name = self.question[spelt.start : spelt.end], self.vocabulary.names[node]
+        inside = [word for word in self.words if spelt.start <= word.start and word.end <= spelt.end]
+        worth = sum(self.weight(word.text) for word in inside) or min(1.0, 0.2 * len(text))
+        wrong = [word for word, count in zip(inside, spelt.errors) if count]
+        worth -= sum(self.cost(word, like) for word, like in self.errors(inside, spelt, name))
+        differs = text.casefold() != name.casefold()
+        worth -= WRITTEN * (differs and not wrong)
+        proper, typed = _capital(name), _capital(text)
+        clear = proper and (self.capitals or name.lower() != name) and name.casefold() not in COMMON
+        clear = clear and (text == name or differs and text.lower() != text and _same_capitals(text, name))
+        alike = (text == name or differs and typed == proper) and (typed or len(inside) < len(self.words))
+        worth += CAPITALS * clear - LOWER * (typed and not proper) + ALIKE * alike + TOLD * self.told(node, inside)
+        worth += CONNECTED * math.log10(1 + self.graph.degree(node))
+        return _Candidate(spelt.start, spelt.end, node, round(worth, 6), sum(spelt.errors), clear, not differs, text)
+
+    def plain(self, one: _Candidate) -> bool:
+        """Whether a name is but a word or two of all questions."""
+        inside = [word.text for word in self.words if one.start <= word.start and word.end <= one.end]
+        return not one.clear and len(inside) <= 2 and all(word in COMMON for word in inside)
+
+    def weight(self, word: str) -> float:
+        """What a matched word is worth, 0 to 1."""
+        if word in COMMON:
+            return PLAIN
+        if word in kind_words() or stem(word) in self.all_stems:
+            return KIND
+        return NUMBER if word.isdecimal() else LETTERS.get(len(word), 1.0)
+
+    def errors(self, inside: Sequence[Word], spelt: Spelt, name: str) -> list[tuple[Word, str]]:
+        """The mistyped words with what they are taken for, as far as the words of both stand side by side."""
+        names = words_of(name)
+        likes = [word.text for word in names] if len(names) == len(inside) else [""] * len(inside)
+        return [(word, like) for word, like, count in zip(inside, likes, spelt.errors) if count]
+
+    def cost(self, word: Word, like: str) -> float:
+        """What a mistyped word takes from the worth of a name."""
+        weight = self.weight(word.text)
+        if word.text in COMMON:
+            return weight + ASTRAY
+        changed = len(word.text) == len(like) and sorted(word.text) != sorted(like)
+        return min(SHARE * weight, ERROR if word.text in self.vocabulary else UNKNOWN) + CHANGED * changed
+
+    def told(self, node: int, inside: Sequence[Word]) -> bool:
+        """Whether the question tells, beside the name, of a relation that the node has."""
+        said = [stem(word.text) for word in self.words if word not in inside]
+        return any(tells(wanted, one) for relation in self.relations(node) for wanted in self.stems[relation] for one in said)
+
+    def relations(self, node: int) -> tuple[int, ...]:
+        if node not in self._relations:
+            few = self.graph.degree(node) <= MOST_EDGES
+            found = np.unique(self.graph.steps_from(np.array([node]), "both").relations).tolist() if few else ()
+            self._relations[node] = tuple(found)
+        return self._relations[node]
+
+
+def stem(word: str) -> str:
+    """A word without its common English endings: director, directed -> direct; written, wrote -> writ."""
+    cut = ENDINGS.sub("", IRREGULAR.get(word, word))
+    cut = cut if len(cut) >= 3 else word
+    return cut[:-1] if len(cut) > 3 and cut[-1] == cut[-2] else cut
+
+
+@lru_cache(maxsize=8)
+def relation_stems(relation_names: tuple[str, ...]) -> tuple[frozenset[str], ...]:
+    """For each relation the stems of the words it is told by, without prepositions and the like."""
+    told = []
+    for name in relation_names:
+        said = phrase(name)
+        words = bare(f"{said.noun} {said.tie} {said.kind}").split()
+        told.append(
+            frozenset(stem(word) for word in words if len(word) > 2 and word not in ("with", "the", "and", "for", "thing", "place"))
+        )
+    return tuple(told)
+
+
+@lru_cache(maxsize=1)
+def kind_words() -> frozenset[str]:
+    """Everyday nouns for kinds of things, and their plurals."""
+    words = Path(__file__).with_name("head_types.txt").read_text("utf-8").split()
+    return frozenset([*words, *(word + "s" for word in words)])
+
+
+def tells(wanted: str, said: str) -> bool:
+    """Whether a stem said is the one wanted, or holds it: screenwrit holds writ."""
+    return wanted == said or (len(wanted) >= 4 and wanted in said)
+
+
+def _capital(text: str) -> bool:
+    return any(letter.isupper() or letter.isdigit() for letter in text)
+
+
+def _same_capitals(text: str, name: str) -> bool:
+    """Whether at least half of the words begin with a capital letter, or without one, as in the name."""
+    pairs = [(a[0].isupper(), b[0].isupper()) for a, b in zip(text.split(), name.split())]
+    return 2 * sum(a == b for a, b in pairs) >= len(pairs)

@@ -1,0 +1,100 @@
+"""The names of a graph: exact look-up and suggestions while a person types."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import OrderedDict
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.errors import UnknownEntity
+from core.graph.names.mentions import Mention, Vocabulary
+from core.graph.protocol import KnowledgeGraph
+from core.graph.store import LARGE, Graph
+
+if TYPE_CHECKING:
+    from core.graph.names.linking import LinkedName
+
+HELD = 4  # graphs whose names are kept ready
+ALIKE = 50.0  # of 100; names less alike are not offered
+DEGREE, PROPER = 4.0, 3.0  # of 100: what ten times the edges, and a capital letter, are worth in what is offered
+
+
+class Names:
+    """Look-up of a graph's nodes by name. What it needs beyond the store is prepared when first asked for."""
+
+    def __init__(self, graph: KnowledgeGraph):
+        self.graph = graph
+        self._lock = threading.RLock()
+
+    def exact(self, name: str) -> tuple[int, ...]:
+        """The nodes of this very name, else those whose name differs by case only, ascending; none where unknown."""
+        return self.graph.nodes_named(name) or self.vocabulary.nodes(name.casefold())
+
+    def find(self, name: str) -> int:
+        """The node of this name; of several, the one with most edges. Raises UnknownEntity with the nearest names."""
+        found = self.exact(name) or self.exact(name.strip())
+        if not found:
+            nearest = [self.graph.node_name(node) for node, _ in self.search(name, 3)]
+            raise UnknownEntity(name, tuple(nearest))
+        return min(found, key=lambda node: (-self.graph.degree(node), node))
+
+    def search(self, text: str, k: int = 8) -> list[tuple[int, float]]:
+        """The `k` nodes whose names are nearest to `text`: (id, score in 0..100), by (-score, id).
+
+        A name that begins with the text comes before one that holds it at the start of a word, then one that holds it
+        anywhere, then those alike in spelling (rapidfuzz `ratio`), case aside.
+        """
+        return self.vocabulary.search(text, k)
+
+    def complete(self, text: str, k: int = 8) -> list[int]:
+        """The `k` names to offer while a person types, best first: as `search` orders them, those of well connected nodes and proper
+        names (with a capital letter) a little before, one node for names that are the same; none that are hardly alike."""
+        best: dict[str, tuple[float, int]] = {}
+        for node, score in self.search(text, 8 * k):
+            name = self.graph.node_name(node)
+            if score >= ALIKE:
+                value = score + DEGREE * math.log10(1 + self.graph.degree(node)) + PROPER * (name != name.lower())
+                best[name] = max(best.get(name, (value, -node)), (value, -node))
+        return [-node for _, node in sorted(best.values(), reverse=True)[:k]]
+
+    def links(self, question: str) -> list[LinkedName]:
+        """The nodes that a question names, by place in the text, each with its runners-up; see `core.graph.names.linking`."""
+        from core.graph.names.linking import links
+
+        return links(self.graph, self.vocabulary, question)
+
+    def mentions(self, question: str) -> list[Mention]:
+        """The nodes that a question names, by place in the text."""
+        return [link.mention for link in self.links(question)]
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        with self._lock:
+            return self._vocabulary
+
+    @cached_property
+    def _vocabulary(self) -> Vocabulary:
+        graph = self.graph
+        if isinstance(graph, Graph) and (graph.numbered or graph.n_nodes > LARGE and graph.folder):
+            from core.graph.names.sorted_names import NumberedNames, SortedNames
+
+            return NumberedNames(graph) if graph.numbered else SortedNames(graph)
+        return Vocabulary(graph.names(range(graph.n_nodes)), graph.degrees(np.arange(graph.n_nodes)))
+
+
+_held: OrderedDict[str, Names] = OrderedDict()
+_guard = threading.Lock()
+
+
+def names(graph: KnowledgeGraph) -> Names:
+    """The names of a graph, one object for each graph content; the last few graphs' are kept."""
+    with _guard:
+        known = _held.pop(graph.digest, None) or Names(graph)
+        _held[graph.digest] = known
+        while len(_held) > HELD:
+            _held.popitem(last=False)
+        return known

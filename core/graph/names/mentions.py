@@ -1,0 +1,178 @@
+"""Which names of a graph a text mentions, and which names are nearest to it."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol, SupportsInt, TypeVar
+
+import numpy as np
+
+from core.graph.names.word_index import Word, WordIndex
+
+Value = TypeVar("Value", covariant=True)
+BRACKETS = re.compile(r"\[([^\[\]]+)\]")
+# Words of questions; a node of such a name is meant only where nothing else is named.
+COMMON = frozenset(
+    (
+        "a about act acted acting actor actors actress actresses also an and appear appeared appears applicable are as "
+        "associated at be best by came can co co-starred come costarred could date dates describe described did direct "
+        "directed director directors directs do does english ever fall falls famous features film films find for from "
+        "genre genres give good had has have he her him his how i in into is it its kind kinds language languages list "
+        "listed made main make makes me movie movies name named of on one or other out people person play played plays "
+        "please popular primary rated rating ratings release released same say screenplay screenwriter screenwriters "
+        "script scripts share she show some sort spoken star starred starring stars tag tell that the their them there "
+        "these they this those title to together topic topics type types under use used using vote votes was were what "
+        "whats when where which who whose why with word words write writer writers written wrote year years you"
+    ).split()
+)
+FUZZY_LETTERS = 3  # typed letters from which a name is looked for that differs; one more where a name has the word as it is
+FUZZY_WORDS = 60  # of a text that are read as mistyped
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A node named in `question[start:end]`; `text` is that part. `fuzzy` where the spelling differs."""
+
+    start: int
+    end: int
+    text: str
+    node: int
+    fuzzy: bool = False
+
+
+@dataclass(frozen=True)
+class Spelt:
+    """Nodes whose name `question[start:end]` spells; `errors` tells the typing errors on each of its words, where there are any."""
+
+    start: int
+    end: int
+    nodes: tuple[int, ...]
+    errors: tuple[int, ...] = ()
+
+
+class ByNode(Protocol[Value]):
+    """Something of each node, by its id."""
+
+    def __getitem__(self, node: int, /) -> Value: ...
+
+
+class Vocabulary:
+    """The names of a graph by their case-folded form. Each part is prepared when first used; threads may share it."""
+
+    def __init__(self, names: Sequence[str], degrees: np.ndarray):
+        self.names: ByNode[str] = names
+        self.degrees: ByNode[SupportsInt] = degrees
+        self._every = names
+        self._lock = threading.RLock()
+        self.folded = [name.casefold() for name in names]
+        self._nodes: dict[str, tuple[int, ...]] = {}
+        for node, name in enumerate(self.folded):
+            self._nodes[name] = self._nodes.get(name, ()) + (node,)
+
+    def nodes(self, folded: str) -> tuple[int, ...]:
+        """The nodes whose case-folded name this is, ascending."""
+        return self._nodes.get(folded, ())
+
+    def search(self, text: str, k: int) -> list[tuple[int, float]]:
+        """The nearest names: (node, score in 0..100) by (-score, node)."""
+        from rapidfuzz.fuzz import ratio
+        from rapidfuzz.process import cdist
+
+        from core.graph.order import top_k
+
+        wanted = text.casefold().strip()
+        if not wanted or k < 1:
+            return []
+        scores = cdist([wanted], self.folded, scorer=ratio, dtype=np.float32, workers=1)[0].astype(np.float64) * 0.8
+        for node, name in enumerate(self.folded):
+            if wanted in name:
+                scores[node] = max(scores[node], _holding(wanted, name))
+        nodes, best = top_k(np.arange(len(scores)), np.round(scores, 4), k)
+        return list(zip(nodes.tolist(), best.tolist()))
+
+    def choose(self, text: str) -> int | None:
+        """The node a piece of text names: in its very case, else the one with most edges; None where there is none."""
+        nodes = self.nodes(text.casefold())
+        if not nodes:
+            return None
+        return min(nodes, key=lambda node: (self.names[node] != text, -int(self.degrees[node]), node))
+
+    def spelt(self, question: str, words: Sequence[Word]) -> list[Spelt]:
+        """The names that parts of a question spell, exactly, case aside, or with typing errors."""
+        found = {(spelt.start, spelt.end): spelt for spelt in self._at_words(question)}
+        near: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
+        for one in self._by_words.find(words[:FUZZY_WORDS]):
+            start, end = words[one.first].start, words[one.last - 1].end
+            if any(one.errors) and end - start < FUZZY_LETTERS + (one.last - one.first == 1 and words[one.first].text in self):
+                continue
+            known = found.get((start, end))
+            nodes = [node for node in one.nodes if known is None or node not in known.nodes]
+            near.setdefault((start, end, one.errors), []).extend(nodes)
+        told = [Spelt(start, end, tuple(nodes), errors) for (start, end, errors), nodes in near.items() if nodes]
+        return [*found.values(), *told]
+
+    def __contains__(self, word: str) -> bool:
+        """Whether a name has this word."""
+        return word in self._by_words
+
+    @cached_property
+    def _by_words(self) -> WordIndex:
+        with self._lock:
+            return WordIndex(self._every)
+
+    def _at_words(self, question: str) -> list[Spelt]:
+        """Every name in the text that begins and ends at a word's boundary, case aside, overlaps included."""
+        letters = [(folded, at) for at, letter in enumerate(question) for folded in letter.casefold()]
+        text = "".join(folded for folded, _ in letters)
+        bounds = [at for at in range(len(text) + 1) if not _inside_word(text, at)]
+        found = {}
+        for first, last in self._spans(text, bounds):
+            start, end = letters[first][1], letters[last - 1][1] + 1
+            nodes = self.nodes(question[start:end].casefold())
+            if nodes:
+                found[start, end] = Spelt(start, end, nodes)
+        return list(found.values())
+
+    def _spans(self, text: str, bounds: list[int]) -> Iterator[tuple[int, int]]:
+        """The names in a case-folded text that begin and end at one of the bounds, as (start, end)."""
+        with self._lock:
+            ends = list(self._automaton.iter(text)) if len(self._automaton) else []
+        allowed = set(bounds)
+        for last, length in ends:
+            if last + 1 in allowed and last - length + 1 in allowed:
+                yield last - length + 1, last + 1
+
+    @cached_property
+    def _automaton(self):
+        import ahocorasick
+
+        automaton = ahocorasick.Automaton()
+        for name in self._nodes:
+            if name:
+                automaton.add_word(name, len(name))
+        automaton.make_automaton()
+        return automaton
+
+
+def likeness(wanted: str, name: str) -> float:
+    """How near a case-folded name is to a case-folded text, 0 to 100; see `Names.search`."""
+    from rapidfuzz.fuzz import ratio
+
+    spelt = ratio(wanted, name) * 0.8
+    return max(spelt, _holding(wanted, name)) if wanted in name else spelt
+
+
+def _holding(wanted: str, name: str) -> float:
+    """The score of a name that holds the text: at its beginning, at that of a word, or anywhere."""
+    at = name.find(wanted)
+    base = 90.0 if at == 0 else 85.0 if not name[at - 1].isalnum() else 75.0
+    return base + (10.0 if at == 0 else 5.0) * len(wanted) / len(name)
+
+
+def _inside_word(text: str, at: int) -> bool:
+    """Whether a word runs on over the place between text[at - 1] and text[at]."""
+    return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()

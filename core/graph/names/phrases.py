@@ -1,0 +1,92 @@
+"""Relation names and chains of relations as English phrases, by rules that know no graph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.graph.algorithms.chains import Chain
+
+PLACEHOLDER = "X"  # stands for the question's entity, in questions and in chains
+THING = "thing"
+PREPOSITIONS = frozenset("in of at on to from for with near into under over as".split())
+_PARTS = re.compile(r"[^\W_]+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """How a relation is said: `noun` is what a triple's tail is to its head; `tie` joins the things that hold it, to the
+    tail (`directed by`, `in language`, `with genre`); `kind` is the head's type where the name tells it, else empty."""
+
+    noun: str
+    tie: str
+    kind: str = ""
+
+    def along(self, what: str) -> str:
+        """What the relation leads to from `what`: `the director of X`."""
+        return f"the {self.noun} of {what}"
+
+    def against(self, what: str, things: str) -> str:
+        """What leads by the relation to `what`: `the films directed by X`."""
+        return f"the {things} {self.tie} {what}"
+
+
+def phrase(relation: str) -> Phrase:
+    """The phrase of a relation name such as `directed_by`, `has_genre`, `in_language`, `bornIn` or `film.film.release_date`.
+
+    A dotted name with a domain and a type, as in Freebase, tells its head's type.
+    """
+    dotted = relation.rsplit("/", 1)[-1].split("#")[-1].split(".")
+    kind = _words(dotted[-2]) if len(dotted) > 2 else []
+    words = _words(dotted[-1]) or [THING]
+    if len(words) > 1 and words[0] in ("has", "have", "is"):
+        words = words[1:]
+    told = " ".join(words)
+    if words[-1] == "by" and len(words) > 1:
+        return Phrase(" ".join([*words[:-2], doer(words[-2])]), told, " ".join(kind))
+    if words[0] == "in" and len(words) > 1:
+        return Phrase(" ".join(words[1:]), told, " ".join(kind))
+    if words[-1] in PREPOSITIONS:
+        return Phrase(f"place or thing {told}" if len(words) > 1 else THING, told, " ".join(kind))
+    return Phrase(told, f"with {told}", " ".join(kind))
+
+
+def doer(participle: str) -> str:
+    """Who does what a participle says: directed -> director, written -> writer, produced -> producer."""
+    if participle.endswith("tten"):
+        return participle[:-3] + "er"
+    if participle.endswith("ed"):
+        stem = participle[:-2]
+        return stem + ("or" if stem.endswith(("ct", "at", "it")) else "er")
+    return participle
+
+
+def plural(noun: str) -> str:
+    """The plural of an English noun, by the common rules."""
+    if noun.endswith("person"):
+        return noun[: -len("person")] + "people"
+    if noun.endswith("y") and noun[-2:-1] not in tuple("aeiou"):
+        return noun[:-1] + "ies"
+    if noun.endswith(("s", "x", "z", "ch", "sh")):
+        return noun if noun.endswith(("series", "species")) else noun + "es"
+    return noun + "s"
+
+
+def chain_text(chain: Chain, phrases: Sequence[Phrase], kinds: Sequence[str]) -> str:
+    """A chain from X in words, from the last step to the first: `the genre of the films directed by X`.
+
+    `phrases[r]` is how relation `r` is said and `kinds[r]` what its heads are (`film`), for which `X` stands where the
+    first step starts from one: `the director of the film X`.
+    """
+    first = kinds[chain[0] >> 1]
+    text = PLACEHOLDER if chain[0] & 1 or first == THING else f"the {first} {PLACEHOLDER}"
+    for code in chain:
+        said = phrases[code >> 1]
+        text = said.against(text, plural(kinds[code >> 1])) if code & 1 else said.along(text)
+    return text
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in _PARTS.findall(_CAMEL.sub(" ", name))]

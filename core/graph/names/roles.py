@@ -1,0 +1,48 @@
+"""What a node is, in a few words: the parts it plays in its triples."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.graph.names.phrases import phrase
+from core.graph.protocol import KnowledgeGraph
+
+MOST = 3  # parts told
+MOST_EDGES = 20_000  # of a node; the parts of a better connected one are not counted
+
+
+def role(graph: KnowledgeGraph, node: int) -> str:
+    """What a node is to its neighbours, the commonest part first: `director, writer`, `tag`; for a node that is only the head of
+    triples what it has, `has director, genre`, or its type where the relations' names tell it. Empty where nothing is known."""
+    if not 0 < graph.degree(node) <= MOST_EDGES:
+        return ""
+    steps = graph.steps_from(np.array([node]), "both")
+    parts = [singular(phrase(graph.relation_names[code]).noun) for code in _commonest(steps.relations[~steps.forward])]
+    if parts:
+        return ", ".join(dict.fromkeys(parts))
+    own = [phrase(graph.relation_names[code]) for code in _commonest(steps.relations[steps.forward])]
+    told = dict.fromkeys(said.kind for said in own if said.kind)
+    return ", ".join(told) or "has " + ", ".join(dict.fromkeys(singular(said.noun) for said in own))
+
+
+def described(graph: KnowledgeGraph, node: int) -> str:
+    """The node's part and its edges: `director, writer · 21 edges`."""
+    edges = graph.degree(node)
+    told = f"{edges:,} {'edge' if edges == 1 else 'edges'}"
+    part = role(graph, node)
+    return f"{part} · {told}" if part else told
+
+
+def singular(noun: str) -> str:
+    """The singular of an English noun, by the common rules."""
+    if noun.endswith(("ss", "us", "is", "series", "species")) or not noun.endswith("s"):
+        return noun
+    if noun.endswith("ies") and len(noun) > 4:
+        return noun[:-3] + "y"
+    return noun[:-2] if noun.endswith(("sses", "xes", "ches", "shes")) else noun[:-1]
+
+
+def _commonest(relations: np.ndarray) -> list[int]:
+    """The relations that occur most, by (-count, id)."""
+    codes, counts = np.unique(relations, return_counts=True)
+    return codes[np.lexsort((codes, -counts))][:MOST].tolist()

@@ -1,0 +1,198 @@
+"""The names of a graph too large to hold: looked up where they lie on disk in order; and those of a graph of numbers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from core.errors import StoreError
+from core.graph.names.mentions import COMMON, Spelt, Vocabulary, likeness
+from core.graph.names.word_index import Word, words_of
+from core.graph.store import Graph
+
+EDITS, BUDGET, FOUND = (1, 2), 400_000, 512  # edits tried one after the other; rows of distances and names a search may take
+LONG_ENOUGH = 5  # letters from which two edits are tried
+FEW, RUN = 30, 5  # words of a question, and of a run of them, that are looked up by spelling
+COMMON_START = 2  # letters that a name two edits away must share with what was typed
+
+
+class SortedNames(Vocabulary):
+    """A vocabulary whose names stay on disk.
+
+    As `Vocabulary` finds by exact name, beginning and mention, so does this. By spelling it finds names one edit away, and two
+    edits where the first letters are right, as far as a fixed amount of work goes; names that only hold the text further on
+    are not looked for.
+    """
+
+    def __init__(self, graph: Graph):
+        self.graph, self.names, self.degrees = graph, _Names(graph), _Degrees(graph)
+        self._lock = threading.RLock()
+        self._data, self._ends, self._order = folded_files(graph)
+
+    def nodes(self, folded: str) -> tuple[int, ...]:
+        """The nodes whose case-folded name this is, ascending."""
+        first, last = self._range(folded.encode("utf-8", "surrogatepass"), True)
+        return tuple(self._order[first:last].tolist())
+
+    def search(self, text: str, k: int) -> list[tuple[int, float]]:
+        """The nearest names: (node, score in 0..100) by (-score, node); scores as `Vocabulary.search` has them."""
+        from core.graph.bytes.spelling import shortest
+
+        wanted = text.casefold().strip()
+        if not wanted or k < 1:
+            return []
+        first, last = self._range(wanted.encode("utf-8", "surrogatepass"), False)
+        places = shortest(self._data, self._ends, self._order, first, last, k).tolist()
+        if len(places) < k:
+            places += [place for place in self._near(wanted) if not first <= place < last]
+        scored = [(int(self._order[place]), round(likeness(wanted, self._name(place)), 4)) for place in places]
+        return sorted(scored, key=lambda one: (-one[1], one[0]))[:k]
+
+    def _spans(self, text: str, starts: list[int]) -> Iterator[tuple[int, int]]:
+        for at, start in enumerate(starts[:-1]):
+            low, high = 0, len(self._order)
+            for end in starts[at + 1 :]:
+                part = text[start:end].encode("utf-8", "surrogatepass")
+                low, high = self._range(part, False, low, high)
+                if low == high:
+                    break
+                if int(self._ends[low + 1] - self._ends[low]) == len(part):
+                    yield start, end
+
+    def spelt(self, question: str, words: Sequence[Word]) -> list[Spelt]:
+        """The names that parts of a question spell, case aside; for runs of few words that are none also the nearest in spelling."""
+        exact = self._at_words(question)
+        found = {(one.start, one.end) for one in exact}
+        near: dict[tuple[int, int, tuple[int, ...]], list[int]] = {}
+        for first in range(len(words) if len(words) <= FEW else 0):
+            for last in range(first + 1, min(len(words), first + RUN) + 1):
+                run, (start, end) = words[first:last], (words[first].start, words[last - 1].end)
+                if end - start < LONG_ENOUGH or (start, end) in found or run[0].text in COMMON or run[-1].text in COMMON:
+                    continue
+                for place in self._near(question[start:end].casefold()):
+                    near.setdefault((start, end, _errors(run, self._name(place))), []).append(int(self._order[place]))
+        return [*exact, *(Spelt(start, end, tuple(nodes), errors) for (start, end, errors), nodes in near.items())]
+
+    def __contains__(self, word: str) -> bool:
+        """Whether a name begins with this word."""
+        first, last = self._range(word.encode("utf-8", "surrogatepass"), False)
+        return first < last
+
+    def _near(self, wanted: str) -> list[int]:
+        """The places of names within an edit, else within two where the first letters are right."""
+        from core.graph.bytes.spelling import within
+
+        letters, found = np.array([ord(letter) for letter in wanted], np.int64), np.empty(FOUND, np.int64)
+        for edits in EDITS:
+            low, high = 0, len(self._order)
+            if edits > 1:
+                if len(wanted) < LONG_ENOUGH:
+                    break
+                low, high = self._range(wanted[:COMMON_START].encode("utf-8", "surrogatepass"), False)
+            count = within(self._data, self._ends, low, high, letters, edits, BUDGET, found)
+            if count:
+                return found[:count].tolist()
+        return []
+
+    def _name(self, place: int) -> str:
+        return bytes(self._data[self._ends[place] : self._ends[place + 1]]).decode("utf-8")
+
+    def _range(self, wanted: bytes, whole: bool, low: int = 0, high: int | None = None) -> tuple[int, int]:
+        """Where the names lie that begin with some bytes, or are `whole` those."""
+        from core.graph.bytes.spelling import first_after, first_at_least
+
+        letters = np.frombuffer(wanted, np.uint8)
+        high = len(self._order) if high is None else high
+        low = first_at_least(self._data, self._ends, letters, low, high)
+        if whole:  # a name follows its prefixes, so the same names are the first that begin so
+            letters = np.frombuffer(wanted + b"\0", np.uint8)
+            return low, first_at_least(self._data, self._ends, letters, low, high)
+        return low, first_after(self._data, self._ends, letters, low, high)
+
+
+class NumberedNames(Vocabulary):
+    """The vocabulary of a graph whose nodes are numbers."""
+
+    def __init__(self, graph: Graph):
+        self.graph, self.names, self.degrees = graph, _Names(graph), _Degrees(graph)
+        self._lock = threading.RLock()
+
+    def nodes(self, folded: str) -> tuple[int, ...]:
+        """The node of this number."""
+        return self.graph.nodes_named(folded)
+
+    def search(self, text: str, k: int) -> list[tuple[int, float]]:
+        """The smallest numbers that begin with these digits: (node, score) by (-score, node), as `Vocabulary.search` scores."""
+        wanted = text.strip()
+        if not (wanted.isascii() and wanted.isdecimal() and len(wanted) < 20) or str(int(wanted)) != wanted:
+            return []
+        found: list[int] = []
+        first, count = int(wanted), 1
+        while first < self.graph.n_nodes and len(found) < k:
+            found += range(first, min(first + count, self.graph.n_nodes, first + k - len(found)))
+            if not first:
+                break
+            first, count = 10 * first, 10 * count
+        return [(node, round(likeness(wanted, str(node)), 4)) for node in found]
+
+    def _spans(self, text: str, starts: list[int]) -> Iterator[tuple[int, int]]:
+        for start, end in zip(starts, starts[1:]):
+            if self.nodes(text[start:end]):
+                yield start, end
+
+    def spelt(self, question: str, words: Sequence[Word]) -> list[Spelt]:
+        """The numbers in the question."""
+        return self._at_words(question)
+
+    def __contains__(self, word: str) -> bool:
+        return bool(self.nodes(word))
+
+
+def _errors(run: Sequence[Word], name: str) -> tuple[int, ...]:
+    """Which words of a run differ from those of a name; the first where they are not as many."""
+    likes = [word.text for word in words_of(name)]
+    if len(likes) != len(run) or likes == [word.text for word in run]:
+        return (1, *(0 for _ in run[1:]))
+    return tuple(int(word.text != like) for word, like in zip(run, likes))
+
+
+class _Names:
+    def __init__(self, graph: Graph):
+        self._graph = graph
+
+    def __getitem__(self, node: int) -> str:
+        return self._graph.node_name(node)
+
+
+class _Degrees:
+    def __init__(self, graph: Graph):
+        self._graph = graph
+
+    def __getitem__(self, node: int) -> int:
+        return self._graph.degree(node)
+
+
+def folded_files(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(bytes, ends, nodes) of a graph's case-folded names in order; written beside its arrays first where they are not there."""
+    import os
+    import shutil
+    import tempfile
+
+    from core.graph.bulk.folding import FOLDED, FOLDED_ENDS, FOLDED_NODES, write_folded
+
+    folder, memory = graph.data_folder, 1 << 30
+    try:
+        if not (folder / FOLDED_NODES).exists():
+            aside = tempfile.mkdtemp(prefix="folding", dir=folder)
+            try:
+                write_folded(np.asarray(graph.names_utf8), np.asarray(graph.name_offsets), type(folder)(aside), memory)
+                for name in (FOLDED, FOLDED_ENDS, FOLDED_NODES):
+                    os.replace(f"{aside}/{name}", folder / name)
+            finally:
+                shutil.rmtree(aside, ignore_errors=True)
+        ends, nodes = np.load(folder / FOLDED_ENDS, mmap_mode="r"), np.load(folder / FOLDED_NODES, mmap_mode="r")
+        return np.asarray(np.memmap(folder / FOLDED, np.uint8, "r")), np.asarray(ends), np.asarray(nodes)
+    except (OSError, ValueError) as error:
+        raise StoreError(f"The names of “{graph.name}” cannot be read in order: {error}.") from None

@@ -1,0 +1,132 @@
+"""The names of a graph by their words: names that a text holds, whatever their accents and apostrophes, with a typing error or two."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+LONGEST = 16  # words of a name
+RUN = 8  # words of a text that are read as one name whose words are divided otherwise
+ERRORS, LONG = 1, 12  # typing errors in a name; one more where it has so many letters
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a text: its place there, and its letters without case, accents and apostrophes."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True)
+class FoundName:
+    """Names that `words[first:last]` of a text are taken for, the names' nodes, and the typing errors on each word."""
+
+    first: int
+    last: int
+    nodes: tuple[int, ...]
+    errors: tuple[int, ...]
+
+
+def words_of(text: str) -> list[Word]:
+    """The words of a text, in order."""
+    return [Word(match.start(), match.end(), bare(match[0])) for match in WORD.finditer(text)]
+
+
+def bare(word: str) -> str:
+    """A word without case, accents and apostrophes."""
+    folded = word.casefold()
+    if folded.isascii():
+        return folded.replace("'", "")
+    told = unicodedata.normalize("NFKD", folded)
+    return "".join(letter for letter in told if not unicodedata.combining(letter)).replace("'", "").replace("’", "")
+
+
+class WordIndex:
+    """A tree of the names' words. `find` walks it along a text."""
+
+    def __init__(self, names: Sequence[str]):
+        self._next: list[dict[str, int]] = [{}]  # of each place in the tree, the words that lead on
+        self._nodes: dict[int, tuple[int, ...]] = {}  # the names that end there
+        self._known: set[str] = set()
+        self._joined: dict[str, tuple[int, ...]] = {}  # the names by their words run together
+        for node, name in enumerate(names):
+            words = [bare(word) for word in WORD.findall(name)]
+            if 0 < len(words) <= LONGEST:
+                self._add(node, words)
+        self._by_length: dict[int, list[str]] = {}
+        for word in self._next[0]:
+            self._by_length.setdefault(len(word), []).append(word)
+
+    def __contains__(self, word: str) -> bool:
+        """Whether a name has this word."""
+        return word in self._known
+
+    def _add(self, node: int, words: list[str]) -> None:
+        at = 0
+        for word in words:
+            step = self._next[at].get(word)
+            if step is None:
+                step = self._next[at][word] = len(self._next)
+                self._next.append({})
+            at = step
+        self._nodes[at] = (*self._nodes.get(at, ()), node)
+        self._known.update(words)
+        joined = "".join(words)
+        self._joined[joined] = (*self._joined.get(joined, ()), node)
+
+    def find(self, words: Sequence[Word]) -> list[FoundName]:
+        """The names that runs of the words are taken for. Words with digits are read as they are.
+
+        A run whose letters are a name's but for the gaps between words has one error.
+        """
+        told = [found for first in range(len(words)) for found in self._from(words, first)]
+        known = {(found.first, found.last, node) for found in told for node in found.nodes}
+        for first in range(len(words)):
+            for last in range(first + 1, min(len(words), first + RUN) + 1):
+                run = [word.text for word in words[first:last]]
+                nodes = tuple(n for n in self._joined.get("".join(run), ()) if (first, last, n) not in known)
+                if nodes:
+                    told.append(FoundName(first, last, nodes, (1, *(0 for _ in run[1:]))))
+        return told
+
+    def _from(self, words: Sequence[Word], first: int) -> Iterator[FoundName]:
+        ways: list[tuple[int, tuple[int, ...]]] = [(0, ())]  # places in the tree, with the errors on the way there
+        for last in range(first, min(len(words), first + LONGEST)):
+            word, ways_on = words[last].text, []
+            for at, errors in ways:
+                left = ERRORS + (sum(len(one.text) for one in words[first : last + 1]) >= LONG) - sum(errors)
+                for like, count in self._like(at, word, min(left, ERRORS)):
+                    ways_on.append((self._next[at][like], (*errors, count)))
+            ways = ways_on
+            for at, errors in ways:
+                if at in self._nodes:
+                    yield FoundName(first, last + 1, self._nodes[at], errors)
+            if not ways:
+                return
+
+    def _like(self, at: int, word: str, errors: int) -> Iterator[tuple[str, int]]:
+        """The words that lead on from a place and are this one, or within so many typing errors."""
+        if word in self._next[at]:
+            yield word, 0
+        if errors < 1 or any(letter.isdigit() for letter in word):
+            return
+        for like in self._near(word, self._rivals(at, len(word))):
+            if like != word and not any(letter.isdigit() for letter in like):
+                yield like, 1
+
+    def _rivals(self, at: int, length: int) -> list[str]:
+        if at:
+            return list(self._next[at])
+        return [word for size in (length - 1, length, length + 1) for word in self._by_length.get(size, ())]
+
+    def _near(self, word: str, rivals: list[str]) -> list[str]:
+        """Those of the words one insertion, deletion, change or swap away."""
+        from rapidfuzz.distance import OSA
+        from rapidfuzz.process import extract
+
+        return [like for like, _, _ in extract(word, rivals, scorer=OSA.distance, score_cutoff=1, limit=None)] if rivals else []

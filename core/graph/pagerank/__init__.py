@@ -1,0 +1,1 @@
+"""Personalised PageRank: of all nodes, exactly, and the best nodes, by a choice of methods."""

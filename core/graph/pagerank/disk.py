@@ -1,0 +1,100 @@
+"""Reading from the disk what a search is about to walk, many pages at once.
+
+A graph larger than memory, or one just opened, is read page by page as a search meets it, and each page is waited for. Here
+the system is told the pages of all nodes that are next, so that the disk serves them side by side.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import resource
+
+import numpy as np
+
+from core.graph.pagerank.problem import Links
+
+PAGE = 4096  # bytes
+FEW = 24  # pages that a search may have waited for before it has them read ahead
+LARGE = 1 << 28  # bytes of an array from which on this is looked at
+
+
+_madvise = ctypes.CDLL(None).madvise
+_madvise.argtypes = (ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int)
+
+
+class Disk:
+    """Whether a search waits for the disk, and the reading ahead."""
+
+    def __init__(self, links: Links):
+        self.links, self.waiting = links, False
+        self._asked: dict[int, np.ndarray] = {}
+        self.mapped = max(links.tails.nbytes, links.in_heads.nbytes) >= LARGE
+        self._from = _waited() if self.mapped else 0
+
+    def waits(self) -> bool:
+        """Whether this thread has waited for more than a few pages since the search began."""
+        self.waiting = self.waiting or (self.mapped and _waited() - self._from > FEW)
+        return self.waiting
+
+    def offsets(self, nodes: np.ndarray) -> None:
+        """Read where the steps of some nodes lie."""
+        self._read(self.links.out_indptr, nodes)
+        self._read(self.links.in_indptr, nodes)
+
+    def rows(self, nodes: np.ndarray, most: int) -> int:
+        """Read the steps of some nodes, of each `most` at most in either way; gives how many steps they have in all."""
+        self.offsets(nodes)
+        way, out_indptr, tails, in_indptr, in_heads = self.links[:5]
+        out, into = (indptr[nodes + 1] - indptr[nodes] for indptr in (out_indptr, in_indptr))
+        for side, ends, starts, counts in ((1, tails, out_indptr[nodes], out), (2, in_heads, in_indptr[nodes], into)):
+            if way & side:
+                self._read(ends, _pages(starts, np.minimum(counts, most), ends.itemsize))
+        return int((out.sum() if way & 1 else 0) + (into.sum() if way & 2 else 0))
+
+    def around(self, nodes: np.ndarray, most: int, few: int) -> None:
+        """Read the steps of some nodes, and those of their neighbours of two to `few` steps, where degrees are known."""
+        self.rows(nodes, most)
+        if len(self.links.degree_bytes):
+            ends = self._ends(nodes, most)
+            degrees = self.links.degree_bytes[ends]
+            self.rows(ends[(1 < degrees) & (degrees <= few)], few)
+
+    def _read(self, array: np.ndarray, places: np.ndarray) -> None:
+        """Have the system read the places of an array, each page once, without waiting for the last of them."""
+        base, offset = divmod(array.ctypes.data, PAGE)
+        if base not in self._asked:
+            self._asked[base] = np.zeros((offset + len(array) * array.strides[0]) // PAGE + 1, bool)
+        asked = self._asked[base]
+        pages = (offset + places.astype(np.int64) * array.strides[0]) // PAGE
+        pages = np.unique(pages[~asked[pages]])
+        asked[pages] = True
+        for page in pages.tolist():
+            _madvise((base + page) * PAGE, PAGE, mmap.MADV_WILLNEED)
+
+    def _ends(self, nodes: np.ndarray, most: int) -> np.ndarray:
+        """Where the steps of the nodes of `most` steps at most lead, ascending."""
+        way, out_indptr, tails, in_indptr, in_heads = self.links[:5]
+        sides = [(out_indptr, tails)] * (way & 1) + [(in_indptr, in_heads)] * (way >> 1)
+        counts = [indptr[nodes + 1] - indptr[nodes] for indptr, _ in sides]
+        fits = sum(counts) <= most
+        return np.unique(np.concatenate([ends[_places(indptr[nodes[fits]], count[fits])] for (indptr, ends), count in zip(sides, counts)]))
+
+
+def _places(starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """All places of some rows."""
+    return np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
+
+
+def _waited() -> int:
+    """The pages that this thread has waited for."""
+    return resource.getrusage(resource.RUSAGE_THREAD).ru_majflt
+
+
+def _pages(starts: np.ndarray, counts: np.ndarray, size: int) -> np.ndarray:
+    """A place on each page of some rows."""
+    starts, counts = starts[counts > 0], counts[counts > 0]
+    step = PAGE // size
+    many = (counts - 1) // step + 2  # the last place too
+    within = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
+    return np.minimum(np.repeat(starts, many) + within * step, np.repeat(starts + counts - 1, many))

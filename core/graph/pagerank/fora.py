@@ -1,0 +1,87 @@
+"""FORA: a forward push, and random walks from what it leaves (Wang, Yang, Xiao, Wei, Yang, KDD 2017)."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+
+import numpy as np
+
+from core.graph.order import top_k
+from core.graph.pagerank.disk import Disk
+from core.graph.pagerank.problem import Found, Problem
+from core.graph.pagerank.push import drain
+from core.graph.pagerank.pushing import enqueue
+from core.graph.pagerank.table import COUNT, ESTIMATE, STEPS, Work, borrowed, put
+from core.graph.pagerank.walking import AT_ONCE, walk_residuals
+
+EPSILON = 0.5  # the relative error, the paper's setting
+HALVE = 2.0
+BUDGET = 30_000_000  # edges
+
+
+def fora(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Found:
+    """The best nodes by FORA, its threshold delta lowered from 1 / keep by halves until it lies below them all.
+
+    For a given delta: with probability at least 1 - 1/n, every node of PageRank at least delta has an estimate within epsilon
+    of it, relatively, and every other one an estimate below (1 + epsilon) x delta. Once the last of the best has more than
+    that, all of them are of the first kind. (The paper's top-k version stops by upper and lower bounds of the best nodes; its
+    delta falls in the same way, to 1/n at last.) A walk that would leave a node without steps is lost and scores are scaled,
+    which is to send it back to the seeds. The paper's alpha is 1 - damping. Raises BadParameter for weights.
+    """
+    problem.unweighted("fora")
+    least, delta = 1.0 / max(1, problem.graph.n_nodes), 1.0 / problem.keep
+    with borrowed() as pushed:
+        for seed, share in zip(problem.seeds.tolist(), problem.shares.tolist()):
+            put(pushed.table, seed, share)
+        edges = 0
+        while True:
+            problem.check()
+            rate = walk_rate(epsilon, delta, problem.graph.n_nodes)
+            finer = 1.0 / sqrt(max(1, problem.steps) * rate)  # then pushing and walking cost alike
+            enqueue(pushed.table, finer, int(pushed.table.state[COUNT]))
+            _push(pushed, problem, finer, budget // 2)
+            nodes, scores, walked = walk(pushed, problem, rate)
+            edges += walked
+            last = top_k(nodes, scores, problem.keep)[1][-1] if len(nodes) >= problem.keep else 0.0
+            total = edges + int(pushed.table.state[STEPS])
+            settled = last >= (1.0 + epsilon) * delta or delta <= least
+            if settled or total * 2 > budget:
+                break
+            delta = max(least, delta / HALVE)
+    best, values = problem.ranked(nodes, scores)
+    said = f"each within {epsilon:.0%} of its value with probability 1 - 1/n" if settled else "before its guarantee held"
+    return Found(best, values / scores.sum(), total, settled, f"FORA ended at delta {delta:.1e}, {said}, after {total:,} edges.")
+
+
+def walk_rate(epsilon: float, delta: float, n: int) -> float:
+    """Walks for each unit of residual: (2 epsilon / 3 + 2) x ln(2 n) / (epsilon^2 x delta), a failure of 1/n allowed."""
+    return (2.0 * epsilon / 3.0 + 2.0) * log(2.0 * max(2, n)) / (epsilon * epsilon * delta)
+
+
+def _push(pushed: Work, problem: Problem, bar: float, budget: int) -> None:
+    """Pushes until the queue is empty or the budget is spent."""
+    disk, steps = Disk(problem.links), pushed.table.state[STEPS]
+    while not drain(pushed, problem, bar, min(budget, int(steps) + AT_ONCE), disk):
+        problem.check()
+        steps = pushed.table.state[STEPS]
+        if steps >= budget:
+            return
+
+
+def walk(pushed: Work, problem: Problem, rate: float) -> tuple[np.ndarray, np.ndarray, int]:
+    """(nodes, estimate of each with what walks from the residuals bring, edges walked)."""
+    random = np.array([2 * problem.random + 1], np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    with borrowed() as ends:
+        table, at = pushed.table, 0
+        count = int(table.state[COUNT])
+        while at < count:
+            problem.check()
+            at, needed = walk_residuals(table, at, rate, ends.table, problem.damping, random, problem.links, AT_ONCE)
+            if needed:
+                ends.grow(needed)
+        ended = int(ends.table.state[COUNT])
+        both = np.concatenate([table.nodes[:count], ends.table.nodes[:ended]])
+        held = np.concatenate([table.cells[:count, ESTIMATE], ends.table.cells[:ended, ESTIMATE]])
+        walked = int(ends.table.state[STEPS])
+    nodes, place = np.unique(both, return_inverse=True)
+    return nodes, np.bincount(place, held), walked

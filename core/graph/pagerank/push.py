@@ -1,0 +1,110 @@
+"""Local forward push whose bar falls until the best nodes are found.
+
+A first-in first-out push (Andersen, Chung, Lang 2006) leaves to each node an estimate, which is certain, and a residual that
+has yet to flow. What of it is expected where makes few pushes enough to rank by (`expecting`), and the nodes about the last
+place are decided by the equation itself (`looking`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.graph.order import steady, top_k
+from core.graph.pagerank.disk import Disk
+from core.graph.pagerank.extrapolate import expected
+from core.graph.pagerank.problem import Found, Problem
+from core.graph.pagerank.pushing import DONE, SPENT, enqueue, push
+from core.graph.pagerank.refine import CROWD, Looks
+from core.graph.pagerank.table import COUNT, ESTIMATE, HEAD, RESIDUAL, SIZE, STEPS, Table, Work, borrowed, put
+
+FIRST, TIGHTER, FINEST = 0.1, 2.0, 1e-16  # the first bar for each node to keep, its divisor from one to the next, the last bar
+FINER = 2.0  # how far the bar lies below the last score where as many as are kept lie about it
+NOTHING = 1e-12  # the residual that counts as none
+AHEAD, WHOLE = 512, 1 << 31  # nodes read ahead from the disk; steps of a node
+SOON, LOOK = 32, 2000  # edges to the first look whether the disk is waited for, which double, and in the most
+WORK, LEAST = 15, 200_000  # edges for each node to keep, over the share that may be missed; and at least
+
+
+def local_push(problem: Problem, budget: int | None = None) -> Found:
+    """The best nodes once no more of them change from one bar to the next than `recall` leaves room for; with a recall of 1,
+    once nothing is left to push.
+
+    Bars are compared only where they lie below the last of the best scores: coarser ones agree by not looking. Where `budget`
+    edges are walked before (those of the seeds not counted; by default `WORK` says how many), or too few are left to compare
+    once more, the best so far, not settled. Seeds are pushed whatever their degree. Scores are scaled to what mass was not
+    dropped at nodes without steps.
+    """
+    keep, before, settled, disk = problem.keep, None, False, Disk(problem.links)
+    with borrowed() as work:
+        for seed, share in zip(problem.seeds.tolist(), problem.shares.tolist()):
+            put(work.table, seed, share)
+        _push_seeds(work, problem, disk)
+        most = int(work.table.state[STEPS]) + (allowed(problem) if budget is None else budget)
+        looks, bar = Looks(problem, disk), FIRST / max(1, keep)
+        while True:
+            problem.check()
+            enqueue(work.table, bar, int(work.table.state[COUNT]))
+            spent = not drain(work, problem, bar, most, disk)
+            scores, left, last = expected(work.table, problem, disk)
+            settled = left < NOTHING or bar <= FINEST
+            about = looks.about(scores, last)
+            if spent or settled or bar * (FINER if about >= keep else 1.0) <= last:
+                crowded = about >= CROWD * keep
+                if crowded:  # the seeds' own neighbours: all of them are given what the seeds hold by now
+                    _push_seeds(work, problem, disk)
+                    scores, left, last = expected(work.table, problem, disk)
+                walked = looks.ask(work.table, scores, left, last, crowded)
+                nodes = work.table.nodes[: len(scores)].copy()
+                best, least = top_k(nodes, steady(scores), keep)
+                if before is not None and not (settled or spent) and problem.recall < 1.0:
+                    settled = 1.0 - np.isin(best, before).mean() <= 1.0 - problem.recall
+                before, spent = best, spent or int(work.table.state[STEPS]) + walked > most
+            if spent or settled:
+                break
+            bar = bar / TIGHTER if last <= 0.0 else min(bar / TIGHTER, last)
+        edges, total = int(work.table.state[STEPS]), float(_held(work.table))
+        full = len(best) == keep and keep > 0 and least[-1] > 0.0
+        nodes, scores = (best, least) if full else problem.ranked(nodes, scores)
+    if settled:
+        why = "nothing was left to push" if left < NOTHING else f"the best {len(nodes):,} had settled"
+        return Found(nodes, scores / total, edges, True, f"Push ended when {why}, after {edges:,} edges.")
+    return Found(nodes, scores / total, edges, False, f"Push gave up after {edges:,} edges; the last of the best may differ.")
+
+
+def allowed(problem: Problem) -> int:
+    """The edges that a push may walk."""
+    return max(LEAST, int(WORK * problem.keep / max(1.0 - problem.recall, 1e-4)))
+
+
+def _push_seeds(work: Work, problem: Problem, disk: Disk) -> None:
+    """Pushes the seeds, whatever they hold, and nobody else."""
+    work.table.state[SIZE] = 0
+    enqueue(work.table, 0.0, len(problem.seeds))
+    drain(work, problem, np.inf, np.iinfo(np.int64).max, disk)
+
+
+def drain(work: Work, problem: Problem, bar: float, budget: int, disk: Disk | None = None) -> bool:
+    """Pushes until the queue is empty, in larger arrays where they are needed; False where the budget was spent before."""
+    disk = disk or Disk(problem.links)
+    while True:
+        part = budget
+        if disk.mapped:
+            steps = int(work.table.state[STEPS])
+            part = min(budget, steps + (AHEAD + disk.rows(_next(work.table), WHOLE) if disk.waits() else min(LOOK, steps + SOON)))
+        code = push(work.table, problem.damping, bar, part, problem.links)
+        if code == DONE or (code == SPENT and part == budget):
+            return code == DONE
+        if code != SPENT:
+            work.grow(code)
+
+
+def _next(table: Table) -> np.ndarray:
+    """The nodes that are pushed next."""
+    ring, head, size = len(table.queue) - 1, int(table.state[HEAD]), int(table.state[SIZE])
+    return table.nodes[table.queue[(head + np.arange(min(size, AHEAD))) & ring]]
+
+
+def _held(table: Table) -> float:
+    """The mass that was not dropped."""
+    cells = table.cells[: table.state[COUNT]]
+    return cells[:, ESTIMATE].sum() + cells[:, RESIDUAL].sum()

@@ -1,0 +1,171 @@
+"""Compiled loops of the local push over a table of slots. They hold no lock on the interpreter."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from core.graph.degrees import MANY
+from core.graph.kernels import _degree
+from core.graph.pagerank.table import COUNT, DEGREE, ESTIMATE, HEAD, LIMIT, LOW, RESIDUAL, SEEN, SIZE, STEPS, home, slot_of
+
+BATCH, ROW = 16, 16  # nodes of the queue, and steps of a node, that are read ahead
+DONE, SPENT = 0, -1  # of `push`: nothing over the bar is left, or the budget is spent; more is the slots it needs
+
+
+@njit(cache=True, nogil=True, inline="always")
+def count_of(nodes, cells, slot, way, out_indptr, in_indptr, degree_bytes):
+    """The number of steps from a slot's node, looked up once, in `degree_bytes` if it is there."""
+    degree = cells[slot, DEGREE]
+    if degree < 0.0:
+        count = np.int64(degree_bytes[nodes[slot]]) if len(degree_bytes) else MANY
+        degree = np.float64(count if count < MANY else _degree(nodes[slot], way, out_indptr, in_indptr))
+        cells[slot, DEGREE] = degree
+    return degree
+
+
+@njit(cache=True, nogil=True)
+def enqueue(table, bar, slots):
+    """Sets the bar, and queues, in order of first touch, every one of the first `slots` whose residual may reach it: `bar` x degree,
+    or x the least that the degree can be where it is not known yet."""
+    cells, state, queue = table.cells, table.state, table.queue
+    for slot in range(slots):
+        limit = bar * max(1.0, abs(cells[slot, DEGREE]))
+        if cells[slot, RESIDUAL] >= limit:
+            queue[(state[HEAD] + state[SIZE]) & (len(queue) - 1)] = slot
+            state[SIZE] += 1
+            limit = np.inf
+        cells[slot, LIMIT] = limit
+
+
+@njit(cache=True, nogil=True, inline="always")
+def read_ahead(ends, start, stop, index, cells, degree_bytes):
+    """Reads the cells and degrees of the nodes at the ends of some steps, without a branch that would wait for one of them."""
+    seen, known = 0.0, len(degree_bytes) > 0
+    for at in range(start, stop):
+        node = np.int64(ends[at])
+        seen += cells[np.int64(index[home(index, node)] & LOW), RESIDUAL]
+        if known:
+            seen += degree_bytes[node]
+    return np.int64(seen > 0.0)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _share_out(ends, weights, weighted, start, stop, gain, bar, index, place, nodes, cells, state, queue, degree_bytes):
+    """Adds to the residuals of the nodes at the ends of some steps; those that may reach the bar queue up."""
+    ring, read = len(queue) - 1, start + ROW
+    for at in range(start, stop):
+        if at == read:
+            read = min(at + ROW, stop)
+            state[SEEN] += read_ahead(ends, at, read, index, cells, degree_bytes)
+        near = slot_of(index, place, nodes, cells, state, np.int64(ends[at]), bar, degree_bytes)
+        held = cells[near, RESIDUAL] + (gain * weights[at] if weighted else gain)
+        cells[near, RESIDUAL] = held
+        if held >= cells[near, LIMIT]:
+            queue[(state[HEAD] + state[SIZE]) & ring] = near
+            state[SIZE] += 1
+            cells[near, LIMIT] = np.inf
+
+
+@njit(cache=True, nogil=True)
+def push(table, damping, bar, budget, links):
+    """Pushes the queue, first in, first out, until it is empty: `DONE`; `SPENT` at `budget` edges; or how many slots it needs.
+
+    A push of node v moves (1 - damping) of its residual to its estimate and shares the rest among its steps, if it has at
+    least `bar` x degree; with a bar of infinity what is queued is pushed and nothing else queues up. Mass at a node without
+    steps is dropped: to give it back to the seeds is to scale all scores alike. The queue is taken in batches whose degrees
+    and neighbours are read one after the other before the first is pushed, so that the processor waits for memory once.
+    """
+    index, place, nodes, cells, queue, state = table
+    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = links
+    ring, weighted, ahead = len(queue) - 1, len(strength) > 0, np.zeros((BATCH, 4), np.int64)
+    while state[SIZE] > 0:
+        batch, seen = min(state[SIZE], BATCH), 0
+        for at in range(batch):
+            node = nodes[queue[(state[HEAD] + at) & ring]]
+            ahead[at, 0], ahead[at, 1] = out_indptr[node], out_indptr[node + 1] if way & 1 else out_indptr[node]
+            ahead[at, 2], ahead[at, 3] = in_indptr[node], in_indptr[node + 1] if way & 2 else in_indptr[node]
+        for at in range(batch):
+            if ahead[at, 0] < ahead[at, 1]:
+                seen += tails[ahead[at, 0]]
+            if ahead[at, 2] < ahead[at, 3]:
+                seen += in_heads[ahead[at, 2]]
+        for at in range(batch):
+            seen += read_ahead(tails, ahead[at, 0], min(ahead[at, 1], ahead[at, 0] + ROW), index, cells, degree_bytes)
+            seen += read_ahead(in_heads, ahead[at, 2], min(ahead[at, 3], ahead[at, 2] + ROW), index, cells, degree_bytes)
+        state[SEEN] = seen
+        for at in range(batch):
+            slot = queue[state[HEAD]]
+            degree = ahead[at, 1] - ahead[at, 0] + ahead[at, 3] - ahead[at, 2]
+            node, mass, limit = nodes[slot], cells[slot, RESIDUAL], bar * max(1, degree)
+            waits = mass < limit < np.inf
+            if not waits and state[STEPS] >= budget:
+                return SPENT
+            if not waits and state[COUNT] + degree > len(nodes):
+                return np.int64(state[COUNT] + degree)
+            state[HEAD] = (state[HEAD] + 1) & ring
+            state[SIZE] -= 1
+            cells[slot, LIMIT], cells[slot, DEGREE] = limit, degree
+            if waits:
+                continue
+            state[STEPS] += degree + 1
+            cells[slot, RESIDUAL] = 0.0
+            cells[slot, ESTIMATE] += (1.0 - damping) * mass
+            gain = damping * mass / (max(strength[node], 1e-300) if weighted else max(1, degree))
+            if gain == 0.0:
+                continue
+            _share_out(
+                tails, out_weights, weighted, ahead[at, 0], ahead[at, 1], gain, bar, index, place, nodes, cells, state, queue, degree_bytes
+            )
+            _share_out(
+                in_heads,
+                in_weights,
+                weighted,
+                ahead[at, 2],
+                ahead[at, 3],
+                gain,
+                bar,
+                index,
+                place,
+                nodes,
+                cells,
+                state,
+                queue,
+                degree_bytes,
+            )
+    return DONE
+
+
+@njit(cache=True, nogil=True)
+def known_scores(table, stays):
+    """For each slot, what is certain and what stays of its residual: estimate + stays x residual; and all residual."""
+    cells, scores, rest = table.cells, np.empty(table.state[COUNT]), 0.0
+    for slot in range(len(scores)):
+        scores[slot] = cells[slot, ESTIMATE] + stays * cells[slot, RESIDUAL]
+        rest += cells[slot, RESIDUAL]
+    return scores, rest
+
+
+@njit(cache=True, nogil=True)
+def add_far(table, scores, far, links):
+    """Adds to each score what is expected to arrive there from afar: `far` for each step to the node."""
+    nodes, cells = table.nodes, table.cells
+    way, out_indptr, tails, in_indptr, in_heads, out_weights, in_weights, strength, degree_bytes = links
+    if way == 3 and len(strength) == 0:
+        for slot in range(len(scores)):
+            degree = cells[slot, DEGREE]
+            scores[slot] += far * (degree if degree >= 0.0 else count_of(nodes, cells, slot, way, out_indptr, in_indptr, degree_bytes))
+        return
+    for slot in range(len(scores)):
+        node, total = nodes[slot], 0.0
+        if way == 3:
+            total = strength[node]
+        elif len(strength) == 0:
+            total = in_indptr[node + 1] - in_indptr[node] if way == 1 else out_indptr[node + 1] - out_indptr[node]
+        elif way == 1:
+            for at in range(in_indptr[node], in_indptr[node + 1]):
+                total += in_weights[at]
+        else:
+            for at in range(out_indptr[node], out_indptr[node + 1]):
+                total += out_weights[at]
+        scores[slot] += far * total

@@ -1,0 +1,160 @@
+"""TopPPR: forward push, random walks, and backward pushes from the nodes in doubt (Wei, He, Xiao, Wang, Shang, Wen, SIGMOD 2018)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, log, sqrt
+
+import numpy as np
+
+from core.graph.order import steady, top_k
+from core.graph.pagerank.fora import EPSILON, walk_rate
+from core.graph.pagerank.problem import Found, Problem
+from core.graph.pagerank.push import drain
+from core.graph.pagerank.pushing import enqueue
+from core.graph.pagerank.table import COUNT, ESTIMATE, RESIDUAL, STEPS, borrowed, put
+from core.graph.pagerank.walking import push_back, walk_from
+
+BACKWARD, FINER = 0.1, 4.0  # the largest residual of the first backward pushes, its divisor from one round to the next
+ROUNDS = 8  # at most; the walks double from one to the next
+BUDGET = 10_000_000  # edges
+
+
+def topppr(problem: Problem, budget: int = BUDGET) -> Found:
+    """The best nodes, of which the share `recall` is proved to be among the true best (the paper's precision rho).
+
+    A forward push leaves residuals; walks start from them in proportion. Each node's PageRank is what the push left it plus a
+    mean over the walks, with an empirical Bernstein bound (Maurer and Pontil 2009) that holds for all nodes and rounds at once
+    with probability 1 - 1/n. A node is proved when fewer than `keep` others may lie above its lower bound. Those in doubt about
+    the last place are pushed backward, which makes the mean one of small numbers and its bound tight; then the walks double.
+    Nodes that tie about the last place cannot be proved: the search then ends at its cap, not settled. The paper bounds
+    the walks in the same way, with pushes of its own schedule. Raises BadParameter for weights.
+    """
+    problem.unweighted("topppr")
+    with borrowed() as work:
+        for seed, share in zip(problem.seeds.tolist(), problem.shares.tolist()):
+            put(work.table, seed, share)
+        rate = walk_rate(EPSILON, 1.0 / problem.keep, problem.graph.n_nodes)
+        bar = 1.0 / sqrt(max(1, problem.steps) * rate)
+        enqueue(work.table, bar, int(work.table.state[COUNT]))
+        drain(work, problem, bar, budget // 2)
+        count = int(work.table.state[COUNT])
+        order = np.argsort(work.table.nodes[:count])
+        search = _Search(problem, work.table.nodes[order], work.table.cells[order, ESTIMATE], work.table.cells[order, RESIDUAL])
+        search.edges = int(work.table.state[STEPS])
+    walks, backward = max(2, ceil(search.rest * rate)), BACKWARD
+    for _ in range(ROUNDS):
+        problem.check()
+        proved = search.walk(walks)
+        if proved < problem.recall * problem.keep:
+            proved = search.refine(backward, budget)
+        if proved >= min(problem.recall * problem.keep, search.reached()) or 2 * search.edges > budget:
+            break
+        walks, backward = search.walks, backward / FINER
+    settled = proved >= min(problem.recall * problem.keep, search.reached())
+    nodes, scores = problem.ranked(search.nodes, search.scores)
+    edges, held = search.edges, float(search.start.sum()) + search.rest * search.kept
+    return Found(nodes, scores / held, edges, settled, f"TopPPR proved {proved:,} of the best {problem.keep:,} after {edges:,} edges.")
+
+
+@dataclass(eq=False)
+class _Search:
+    """Nodes, ascending, with what a forward push left them (`start`, `residual`), and then an estimate within `half` of each."""
+
+    problem: Problem
+    nodes: np.ndarray
+    start: np.ndarray
+    residual: np.ndarray
+    edges: int = 0
+
+    def __post_init__(self) -> None:
+        self.rest = float(self.residual.sum())
+        self.pushed, self.left = self.nodes, self.residual  # the forward push alone
+        self.sum = np.cumsum(self.residual)
+        self.ends = np.zeros(len(self.nodes), np.int64)  # walks that ended at each node
+        self.walks, self.kept = 0, 1.0
+        self.random = np.array([2 * self.problem.random + 1], np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        self.dice = np.random.default_rng(self.problem.random)
+        self.sure = 2.0 * log(max(2, self.problem.graph.n_nodes)) + log(4.0 * ROUNDS)
+        self.scores, self.half, self.unseen = self.start.copy(), np.zeros(len(self.nodes)), 0.0
+
+    def reached(self) -> int:
+        """How many nodes are known to hold a score, at most those wanted."""
+        return int(min(self.problem.keep, len(self.nodes))) if self.rest == 0.0 else self.problem.keep
+
+    def walk(self, walks: int) -> int:
+        """Walks more from the residuals, and bounds every node; gives how many of the best are proved."""
+        if self.rest > 0.0:
+            starts = self.pushed[np.minimum(np.searchsorted(self.sum, self.dice.random(walks) * self.rest), len(self.sum) - 1)]
+            found, steps = walk_from(starts, self.problem.damping, self.random, self.problem.links)
+            self.edges += steps
+            self._count(found[found >= 0])
+            self.walks += walks
+            mean = self.ends / self.walks
+            self.kept = float(mean.sum())
+            self.scores = self.start + self.rest * mean
+            self.half = self._bound(mean * (1.0 - mean), 1.0)
+            self.unseen = float(self._bound(np.zeros(1), 1.0)[0])
+        return self._proved()
+
+    def refine(self, bar: float, budget: int) -> int:
+        """Bounds the nodes in doubt anew by pushing backward from each, those nearest to the last place first."""
+        problem = self.problem
+        if self.rest == 0.0:
+            return self._proved()
+        last = top_k(self.nodes, self.scores, problem.keep)[1][-1]
+        doubt = np.flatnonzero((self.scores + self.half >= last) & (self.scores - self.half <= last))
+        for place in doubt[np.argsort(np.abs(self.scores[doubt] - last), kind="stable")]:
+            if self.edges > budget:
+                break
+            problem.check()
+            with borrowed() as work:
+                put(work.table, int(self.nodes[place]), 1.0)
+                needed = 1
+                while needed:
+                    most, needed = push_back(work.table, problem.damping, bar, budget, problem.links)
+                    if needed:
+                        work.grow(needed)
+                count = int(work.table.state[COUNT])
+                nodes, cells = work.table.nodes[:count].copy(), work.table.cells[:count].copy()
+                self.edges += int(work.table.state[STEPS])
+            self._combine(place, nodes, cells, most)
+        return self._proved()
+
+    def _combine(self, place: int, nodes: np.ndarray, cells: np.ndarray, most: float) -> None:
+        """The forward push, the walks and one backward push give the score of the node at `place`."""
+        sure = float(np.sum(_at(self.pushed, self.left, nodes) * cells[:, ESTIMATE]))
+        ends, values = _at(self.nodes, self.ends, nodes), cells[:, RESIDUAL]
+        mean = float(np.sum(ends * values)) / self.walks
+        spread = max(0.0, float(np.sum(ends * values * values)) / self.walks - mean * mean)
+        half = float(self._bound(np.array([spread]), most)[0])
+        if half < self.half[place]:
+            self.scores[place], self.half[place] = self.start[place] + sure + self.rest * mean, half
+
+    def _bound(self, variance: np.ndarray, most: float) -> np.ndarray:
+        """How far a mean over the walks of numbers from 0 to `most` may be off, times the residual."""
+        walks = self.walks
+        spread = variance * walks / (walks - 1)
+        return self.rest * (np.sqrt(2.0 * spread * self.sure / walks) + most * 7.0 * self.sure / (3.0 * (walks - 1)))
+
+    def _count(self, found: np.ndarray) -> None:
+        nodes = np.union1d(self.nodes, found)
+        places = np.searchsorted(nodes, self.nodes)
+        start, ends = np.zeros(len(nodes)), np.zeros(len(nodes), np.int64)
+        start[places], ends[places] = self.start, self.ends
+        np.add.at(ends, np.searchsorted(nodes, found), 1)
+        self.nodes, self.start, self.ends = nodes, start, ends
+
+    def _proved(self) -> int:
+        keep = self.problem.keep
+        best = np.searchsorted(self.nodes, top_k(self.nodes, steady(self.scores), keep)[0])
+        low, high = (self.scores - self.half)[best], np.sort(self.scores + self.half)
+        above = len(high) - np.searchsorted(high, low, side="right") - (self.half[best] > 0.0)
+        bar = self.unseen if len(self.nodes) < self.problem.graph.n_nodes and self.rest > 0.0 else -1.0
+        return int(np.sum((above < keep) & (low > bar)))
+
+
+def _at(nodes: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """The values of some nodes, zero for those not among `nodes`, which ascend."""
+    places = np.minimum(np.searchsorted(nodes, wanted), len(nodes) - 1)
+    return np.where(nodes[places] == wanted, values[places], 0)

@@ -1,0 +1,128 @@
+"""Compiled random walks with restart, and the push backward from a target. They hold no lock on the interpreter."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from core.graph.kernels import _degree
+from core.graph.pagerank.table import COUNT, ESTIMATE, NOBODY, RESIDUAL, STEPS, slot_of
+
+AT_ONCE = 2_000_000  # steps between two looks at whether a person has cancelled
+
+
+@njit(cache=True, nogil=True, inline="always")
+def draw(random):
+    """A number in [0, 1); `random` is a uint64 [1], not zero, and moves on (xorshift64*, Vigna 2016)."""
+    bits = random[0]
+    bits ^= bits >> np.uint64(12)
+    bits ^= bits << np.uint64(25)
+    bits ^= bits >> np.uint64(27)
+    random[0] = bits
+    return np.float64((bits * np.uint64(2685821657736338717)) >> np.uint64(11)) / 9007199254740992.0
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _end(node, damping, random, way, out_indptr, tails, in_indptr, in_heads):
+    """(where a walk from a node ends, the steps it took); -1 for one that would go on from a node without steps."""
+    steps = 0
+    while draw(random) < damping:
+        degree = _degree(node, way, out_indptr, in_indptr)
+        if degree == 0:
+            return np.int64(-1), steps
+        pick, out = np.int64(draw(random) * degree), np.int64(0)
+        if way & 1:
+            out = out_indptr[node + 1] - out_indptr[node]
+        node = np.int64(tails[out_indptr[node] + pick]) if pick < out else np.int64(in_heads[in_indptr[node] + pick - out])
+        steps += 1
+    return np.int64(node), steps
+
+
+@njit(cache=True, nogil=True)
+def walk_residuals(table, first, rate, ends, damping, random, links, budget):
+    """From each slot from `first` on, ceil(residual x rate) walks, each adding residual / their number where it ends, in `ends`.
+
+    Gives (the slot to go on with, the room `ends` needs for it, 0 where it stopped since it had taken about `budget` steps); the
+    first is the number of slots when all is done.
+    """
+    way, out_indptr, tails, in_indptr, in_heads = links[:5]
+    index, place, nodes, cells, state = ends.index, ends.place, ends.nodes, ends.cells, ends.state
+    last = state[STEPS] + budget
+    for slot in range(first, table.state[COUNT]):
+        if state[STEPS] >= last:
+            return slot, np.int64(0)
+        mass = table.cells[slot, RESIDUAL]
+        if mass <= 0.0:
+            continue
+        walks = np.int64(np.ceil(mass * rate))
+        if state[COUNT] + walks > len(nodes):
+            return slot, state[COUNT] + walks
+        for _ in range(walks):
+            end, steps = _end(table.nodes[slot], damping, random, way, out_indptr, tails, in_indptr, in_heads)
+            state[STEPS] += steps + 1
+            if end >= 0:
+                cells[slot_of(index, place, nodes, cells, state, end, 0.0, NOBODY), ESTIMATE] += mass / walks
+    return table.state[COUNT], np.int64(0)
+
+
+@njit(cache=True, nogil=True)
+def walk_from(starts, damping, random, links):
+    """(where a walk from each start ends, -1 for none, the steps of all)."""
+    way, out_indptr, tails, in_indptr, in_heads = links[:5]
+    ends, total = np.empty(len(starts), np.int64), 0
+    for at in range(len(starts)):
+        ends[at], steps = _end(starts[at], damping, random, way, out_indptr, tails, in_indptr, in_heads)
+        total += steps + 1
+    return ends, total
+
+
+@njit(cache=True, nogil=True)
+def push_back(table, damping, bar, budget, links):
+    """Pushes backward from what residual there is until none is over `bar` or `budget` edges are walked (Andersen et al. 2007).
+
+    Afterwards, for every node u: PageRank from u of the target = estimate(u) + the sum over v of PageRank from u of v x
+    residual(v). Gives (the largest residual left, 0), or (.., the slots it needs); the queue is made anew each time.
+    """
+    index, place, nodes, cells, queue, state = table
+    way, out_indptr, tails, in_indptr, in_heads = links[:5]
+    size, at = 0, 0
+    waiting = np.empty(len(nodes), np.int64)
+    for slot in range(state[COUNT]):
+        if cells[slot, RESIDUAL] > bar:
+            waiting[size] = slot
+            size += 1
+    while at < size and state[STEPS] < budget:
+        slot = waiting[at]
+        node, mass = nodes[slot], cells[slot, RESIDUAL]
+        degree = 0
+        if way & 1:
+            degree += in_indptr[node + 1] - in_indptr[node]
+        if way & 2:
+            degree += out_indptr[node + 1] - out_indptr[node]
+        if state[COUNT] + degree > len(nodes):
+            return 0.0, np.int64(state[COUNT] + degree)
+        at += 1
+        if mass <= bar:
+            continue
+        state[STEPS] += degree + 1
+        cells[slot, RESIDUAL] = 0.0
+        cells[slot, ESTIMATE] += (1.0 - damping) * mass
+        for side in range(2):
+            if not way & (side + 1):
+                continue
+            indptr, ends = (in_indptr, in_heads) if side == 0 else (out_indptr, tails)
+            for link in range(indptr[node], indptr[node + 1]):
+                near = np.int64(ends[link])
+                held = slot_of(index, place, nodes, cells, state, near, 0.0, NOBODY)
+                before = cells[held, RESIDUAL]
+                cells[held, RESIDUAL] = before + damping * mass / _degree(near, way, out_indptr, in_indptr)
+                if before <= bar < cells[held, RESIDUAL]:
+                    if size == len(waiting):
+                        waiting = np.concatenate((waiting[at:], np.empty(size + 16, np.int64)))
+                        size, at = size - at, 0
+                    waiting[size] = held
+                    size += 1
+    most = 0.0
+    for slot in range(state[COUNT]):
+        most = max(most, cells[slot, RESIDUAL])
+    return most, np.int64(0)

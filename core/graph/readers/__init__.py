@@ -1,0 +1,1 @@
+"""Triples read from files of any format."""

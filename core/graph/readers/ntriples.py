@@ -1,0 +1,118 @@
+"""Triples of N-Triples files, with IRIs shortened to readable names. Parsed by pyoxigraph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path as FilePath
+from urllib.parse import unquote
+
+from core.errors import BadInput
+from core.graph.readers.naming import Namer
+from core.io.files import Unpacked, opened
+
+STRING = "http://www.w3.org/2001/XMLSchema#string"
+PLACE = re.compile(r"^Parser error (?:at|between) .*?: ")
+ABOUT_TRIPLES = "Triples about triples (RDF-star) are not read; leave them out of the file."
+REMEMBERED = 1 << 16  # names of terms kept ready, as heads and relations repeat
+BOM = b"\xef\xbb\xbf"
+
+
+def read(path: FilePath, progress: Callable[[float], None] | None = None, most: int | None = None) -> Iterator[tuple[str, str, str]]:
+    """The triples of an N-Triples file, in its order.
+
+    An IRI is called by what follows its last `#` or `/` (percent escapes decoded), a literal by its text, a blank node by
+    its label (`_:b0`). Where two different terms would bear the same name, the first keeps it and the others are told
+    apart: an IRI by itself in brackets, `Paris (http://example.org/b/Paris)`, a literal by its language or type, `Paris
+    (@fr)`. Relations are named apart from nodes. Raises BadInput, naming file and line, for what is not N-Triples.
+    """
+    from pyoxigraph import RdfFormat, parse
+
+    terms = _Terms()
+    with opened(path, progress, most) as source:
+        try:
+            text = _WithoutBom(source)
+            for statement in parse(text, format=RdfFormat.N_TRIPLES):  # type: ignore[arg-type]  # it only asks for `read`
+                yield terms.node(statement.subject), terms.relation(statement.predicate), terms.node(statement.object)
+        except SyntaxError as error:
+            raise fault_of(source.name, error.lineno, error) from None
+
+
+def statements(line: bytes) -> Iterator[tuple[str, str, str]]:
+    """The terms of the statements of one line as the file would have them in canonical form. Raises SyntaxError for what is not
+    N-Triples, BadInput for triples about triples."""
+    from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
+
+    for statement in parse(line, format=RdfFormat.N_TRIPLES):
+        terms = (statement.subject, statement.predicate, statement.object)
+        if not all(isinstance(term, (NamedNode, BlankNode, Literal)) for term in terms):
+            raise BadInput(ABOUT_TRIPLES)
+        yield str(terms[0]), str(terms[1]), str(terms[2])
+
+
+def fault_of(name: str, line: int | None, error: SyntaxError) -> BadInput:
+    """What is wrong with a line that is not N-Triples."""
+    return BadInput(f"{name}, line {line}: not N-Triples ({PLACE.sub('', error.msg)}).")
+
+
+def term_of(text: str):
+    """The term that a text in canonical form stands for."""
+    from pyoxigraph import RdfFormat, parse
+
+    return next(iter(parse(f"<a:a> <a:a> {text} .", format=RdfFormat.N_TRIPLES))).object
+
+
+def candidates(term) -> tuple[str, ...]:
+    """What a term may be called, the readable end first. Raises BadInput for a triple."""
+    from pyoxigraph import BlankNode, Literal, NamedNode
+
+    if isinstance(term, NamedNode):
+        iri, local = term.value, local_name(term.value)
+        return local, f"{local} ({iri})", f"<{iri}>"
+    if isinstance(term, BlankNode):
+        return (str(term),)
+    if isinstance(term, Literal):
+        return _literal_names(term)
+    raise BadInput(ABOUT_TRIPLES)
+
+
+class _Terms:
+    """The names of the terms of one file."""
+
+    def __init__(self) -> None:
+        nodes, relations = Namer(), Namer()
+        self.node = lru_cache(REMEMBERED)(lambda term: nodes.name(str(term), candidates(term)))
+        self.relation = lru_cache(REMEMBERED)(lambda term: relations.name(str(term), candidates(term)))
+
+
+def _literal_names(term) -> tuple[str, ...]:
+    """What a literal may be called: its text, its text with language or type, and as it is written in the file."""
+    kind = f"@{term.language}" if term.language else "" if term.datatype.value == STRING else local_name(term.datatype.value)
+    told = (f"{term.value} ({kind})",) if kind else (f"{term.value} (text)",)
+    return (term.value, *told, str(term)) if term.value.strip() else (str(term),)
+
+
+def local_name(iri: str) -> str:
+    """The readable end of an IRI: what follows its last `#` or `/`, else its last `:`, percent escapes decoded; the IRI
+    itself where nothing follows."""
+    rest = iri.rstrip("/#")
+    start = max(rest.rfind("#"), rest.rfind("/"))
+    found = rest[(start if start >= 0 else rest.rfind(":")) + 1 :]
+    if "%" in found:
+        found = unquote(found)
+    return found if found.strip() else iri
+
+
+class _WithoutBom:
+    """A file's bytes without the mark that some editors put first."""
+
+    def __init__(self, source: Unpacked):
+        self._source, self._first = source, True
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._source.read(size)
+        if self._first:
+            self._first = False
+            return data.removeprefix(BOM) or self._source.read(size)
+        return data

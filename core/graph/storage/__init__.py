@@ -1,0 +1,1 @@
+"""Graphs on disk: written, opened, cut out, read from a database."""

@@ -1,0 +1,52 @@
+"""What tells one graph's content, or one state of a file, from another."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path as FilePath
+
+import numpy as np
+
+from core.errors import BadInput, StoreError
+from core.graph.degrees import degree_bytes
+from core.graph.storage.write import release
+from core.graph.store import ARRAYS, BLOB, VERSION, Graph
+
+HASHED = 1 << 23  # values put into the digest at a time
+
+
+def digest_of(arrays: dict[str, np.ndarray], names: np.ndarray, relations: Iterable[str], direction: str) -> str:
+    """The sha256 of a graph's content in hex; the same triples give the same digest in any process."""
+    digest = hashlib.sha256(json.dumps([VERSION, direction, list(relations)]).encode())
+    for key, values in [*((key, arrays[key]) for key in ARRAYS), (BLOB, names)]:
+        digest.update(f"{key} {values.dtype.str} {len(values)}\n".encode())
+        for first in range(0, len(values), HASHED):
+            digest.update(np.ascontiguousarray(values[first : first + HASHED]).data.cast("B"))
+        release(values)
+    return digest.hexdigest()
+
+
+def verify(graph: Graph) -> None:
+    """Reads the whole store and raises StoreError unless its bytes are those that were written."""
+    arrays = {key: getattr(graph, key) for key in ARRAYS}
+    if digest_of(arrays, graph.names_utf8, graph.relation_names, graph.direction) != graph.digest:
+        raise StoreError(f"The graph “{graph.name}” is damaged; build it again.")
+    if not np.array_equal(graph.degree_bytes, degree_bytes(graph.out_indptr, graph.in_indptr)):
+        raise StoreError(f"The graph “{graph.name}” is damaged; build it again.")
+
+
+def stamp(path: FilePath) -> dict:
+    """What tells one state of a file from another: [bytes, time of change in ns] and the sha256 of its content."""
+    try:
+        stat = path.stat()
+        return {"stamp": [stat.st_size, stat.st_mtime_ns], "digest": file_digest(path)}
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+def file_digest(path: FilePath) -> str:
+    """The sha256 of a file's content in hex."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,146 @@
+"""How a store reaches the disk: one writer at a time, everything durable, and put in place in one step."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import mmap
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path as FilePath
+from typing import BinaryIO
+
+import numpy as np
+
+from core.errors import StoreError
+from core.graph.degrees import degree_bytes
+from core.graph.store import BLOB, DEGREES, META, OFFSETS
+
+UNFINISHED = "unfinished"  # the state of a long build, taken up again by the next one
+SOURCE, ASIDE, WAIT = "source.json", "building", 0.05  # WAIT in seconds between two looks at the lock
+
+
+@contextmanager
+def locked(folder: FilePath, wait: bool, check: Callable[[], None] | None) -> Iterator[None]:
+    """Holds the lock file beside `folder`; the system lets go of it when a process dies, and work that fails leaves none."""
+    file = folder.parent / f"{folder.name}.lock"
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        while (lock := _taken(file)) is None:
+            if not wait:
+                raise StoreError(f"The graph in {folder} is being built by another process; try again when it is done.")
+            if check:
+                check()
+            time.sleep(WAIT)
+    except OSError as error:
+        raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None
+    with lock:
+        try:
+            yield
+        except BaseException:
+            file.unlink(missing_ok=True)  # while it is held, so that nobody else loses theirs
+            raise
+
+
+def _taken(file: FilePath) -> BinaryIO | None:
+    """The lock file, held; None while another process holds it. One that was removed before it could be held is made anew."""
+    while True:
+        lock = open(file, "a+b")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(lock.fileno()), os.stat(file)):
+                return lock
+        except BlockingIOError:
+            lock.close()
+            return None
+        except FileNotFoundError:
+            pass
+        lock.close()
+
+
+def write(aside: FilePath, arrays: dict[str, np.ndarray], blob: np.ndarray, known: dict | None) -> None:
+    """Writes the data files of a store into a new folder, each made durable."""
+    aside.mkdir()
+    sides = ("out_indptr", "in_indptr")
+    files = {f"{key}.npy": values for key, values in arrays.items() if key not in sides}
+    for file, values in {OFFSETS: np.column_stack([arrays[key] for key in sides]), **files}.items():
+        with open(aside / file, "wb") as stream:
+            np.save(stream, values)
+            _durable(stream)
+    with open(aside / BLOB, "wb") as stream:
+        stream.write(blob.tobytes())
+        _durable(stream)
+    write_degrees(aside)
+    note_source(aside, known)
+
+
+def write_degrees(aside: FilePath) -> None:
+    """Writes the degrees of the nodes beside the arrays that they are made from."""
+    with open(aside / DEGREES, "wb") as stream:
+        np.save(stream, degree_bytes(*np.load(aside / OFFSETS, mmap_mode="r").T))
+        _durable(stream)
+
+
+def note_source(aside: FilePath, known: dict | None) -> None:
+    """Writes down which state of which file the data in a folder were made of, and makes the folder durable."""
+    if known:
+        with open(aside / SOURCE, "w", encoding="utf-8") as stream:
+            json.dump(known, stream)
+            _durable(stream)
+    _durable_folder(aside)
+
+
+def place(folder: FilePath, aside: FilePath, meta: dict) -> None:
+    """Puts the data in place under a name of its own, then swings `graph.json` over to it in one step."""
+    base, count = f"data-{meta['digest'][:16]}", 1
+    data = folder / base
+    while data.exists():
+        count += 1
+        data = folder / f"{base}-{count}"
+    aside.rename(data)
+    _durable_folder(folder)
+    fresh = folder / f"{META}.new"
+    with open(fresh, "w", encoding="utf-8") as stream:
+        json.dump({**meta, "data": data.name}, stream, ensure_ascii=False, indent=1)
+        _durable(stream)
+    os.replace(fresh, folder / META)
+    _durable_folder(folder)
+    clean(folder)
+
+
+def clean(folder: FilePath) -> None:
+    """Removes what killed builds and replaced stores left in `folder`. Call with the lock held."""
+    try:
+        current = json.loads((folder / META).read_text("utf-8")).get("data")
+    except (OSError, ValueError, AttributeError):
+        current = None
+    for entry in sorted(folder.iterdir()):
+        if entry.is_dir() and entry.name != current and (entry.name == ASIDE or entry.name.startswith("data-")):
+            shutil.rmtree(entry, ignore_errors=True)
+        elif entry.name == f"{META}.new":
+            entry.unlink(missing_ok=True)
+
+
+def _durable(stream) -> None:
+    stream.flush()
+    os.fsync(stream.fileno())
+
+
+def _durable_folder(folder: FilePath) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def release(values: np.ndarray) -> None:
+    """Writes what a memory map changed, and lets go of the memory that it takes."""
+    mapped: mmap.mmap | None = getattr(values, "_mmap", None)
+    if isinstance(values, np.memmap) and mapped is not None:
+        if values.mode != "r":
+            values.flush()
+        mapped.madvise(mmap.MADV_DONTNEED)

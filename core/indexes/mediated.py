@@ -1,0 +1,54 @@
+"""Chains of Freebase-like relations in words: a passage through a node without a name is said as one step."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.graph.algorithms.chains import Chain
+from core.graph.names.phrases import PLACEHOLDER, THING, Phrase, phrase, plural
+
+_PLURAL = re.compile(r"(?<=[^\W_])_s$")
+
+
+def plain_phrase(relation: str) -> Phrase:
+    """`phrase`, without the `_s` that Freebase ends names of several values with: `people.person.sibling_s` is the sibling."""
+    return phrase(_PLURAL.sub("", relation))
+
+
+def mediated_text(chain: Chain, phrases: Sequence[Phrase], into: np.ndarray) -> str:
+    """A chain from X in words, from the last step to the first: `the profession of the sibling of the person X`.
+
+    `phrases[r]` is how relation `r` is said; `into[code]` tells the steps that lead into a mediator, which are said together
+    with the step out of it: `the actor in the performance of X`.
+    """
+    kind = phrases[chain[0] >> 1].kind
+    text = PLACEHOLDER if chain[0] & 1 or not kind else f"the {kind} {PLACEHOLDER}"
+    codes = iter(chain)
+    for code in codes:
+        out = next(codes, None) if into[code] else None
+        text = _step(code, phrases, text) if out is None else _passage(code, out, phrases, text)
+    return text
+
+
+def _step(code: int, phrases: Sequence[Phrase], text: str) -> str:
+    said = phrases[code >> 1]
+    return said.against(text, plural(said.kind or THING)) if code & 1 else said.along(text)
+
+
+def _passage(way: int, out: int, phrases: Sequence[Phrase], text: str) -> str:
+    """Into a mediator by one relation and out by another, either along or against its triples."""
+    first, last = phrases[way >> 1], phrases[out >> 1]
+    things = plural(last.kind or THING)
+    if way & 1:
+        if out & 1:
+            return f"the {things} with {last.noun} for {first.noun} {text}"
+        other = "other " if way ^ 1 == out else ""
+        return f"the {other}{last.noun} in the {first.kind or THING} of {text}"
+    if out & 1:
+        return f"the {things} with {last.noun} in the {first.noun} of {text}"
+    said = {word.rstrip("s") for word in last.noun.split()}
+    both = last.noun if said.issuperset(word.rstrip("s") for word in first.noun.split()) else f"{last.noun} of the {first.noun}"
+    return f"the {both} of {text}"

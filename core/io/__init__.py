@@ -1,0 +1,1 @@
+"""Files, databases and durations: what every floor stands on."""

@@ -1,0 +1,1 @@
+"""Language models: the clients, and what they share."""

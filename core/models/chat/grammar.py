@@ -1,0 +1,57 @@
+"""Grammars for llama.cpp (GBNF) that hold a reply to one of many texts."""
+
+from __future__ import annotations
+
+import json
+import os.path
+from collections.abc import Mapping, Sequence
+from itertools import count, groupby
+from typing import Any
+
+
+def choice_grammar(schema: Mapping[str, Any] | None) -> str | None:
+    """The grammar of a JSON schema for an object with one required property that is one of several texts; else None.
+
+    llama.cpp makes of such a schema one alternative a text and compares every token with each of them; as a trie the same
+    texts are read in the time of one (Graph-constrained Reasoning decodes along a trie of paths).
+    """
+    if schema is None:
+        return None
+    properties = schema.get("properties", {})
+    if len(properties) != 1 or list(schema.get("required", ())) != list(properties):
+        return None
+    ((name, value),) = properties.items()
+    texts = value.get("enum", ()) if isinstance(value, Mapping) else ()
+    if not texts or not all(isinstance(text, str) for text in texts):
+        return None
+    return f"root ::= {_quoted('{' + json.dumps(name) + ': ')} text {_quoted('}')}\n" + trie([_told(text) for text in texts], "text")
+
+
+def trie(texts: Sequence[str], name: str) -> str:
+    """Rules, the first called `name`, whose only sentences are `texts`; what several begin with is written once."""
+    ordered = sorted(set(texts))
+    rules, numbers, waiting = [], count(1), [(name, 0, len(ordered), 0)]
+    while waiting:
+        rule, start, end, at = waiting.pop()
+        alternatives = []
+        for letter, group in groupby(range(start, end), key=lambda i: ordered[i][at : at + 1]):
+            places = list(group)
+            common = len(os.path.commonprefix([ordered[places[0]], ordered[places[-1]]]))
+            literal = _quoted(ordered[places[0]][at:common])
+            if letter and len(places) > 1:
+                inner = f"{name}-{next(numbers)}"
+                waiting.append((inner, places[0], places[-1] + 1, common))
+                literal += f" {inner}"
+            alternatives.append(literal)
+        rules.append(f"{rule} ::= {' | '.join(alternatives)}")
+    return "\n".join(rules)
+
+
+def _told(text: str) -> str:
+    """A text as JSON writes it."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _quoted(text: str) -> str:
+    """A literal of the grammar."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,130 @@
+"""A BERT encoder's forward pass over texts of one length, by OpenVINO or by torch.
+
+All texts of a call have the same number of tokens, so there is no padding and no attention mask, and the vectors of a
+text do not depend on what else is encoded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+Check = Callable[[], None]
+Rows = TypeVar("Rows")  # whatever tells the batches apart
+Done = Callable[[Rows, np.ndarray, np.ndarray], None]
+
+
+class Forward(Protocol):
+    """Runs batches: `done(rows, pooled [b, d], tokens [b, l, d])` is called for each, maybe from another thread.
+
+    The arrays are only valid during the call. `batches` gives (rows, ids int64 [b, l]).
+    """
+
+    device: str
+    batch: int  # the most texts of one call
+
+    def run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check) -> None: ...
+
+
+class OpenVINO:
+    """The model built from its safetensors as an OpenVINO graph: bfloat16 where the processor computes in it, else float32."""
+
+    batch = 32
+
+    def __init__(self, folder: Path, threads: int, precision: str | None = None):
+        import openvino
+
+        core = openvino.Core()
+        if precision is None:
+            precision = "bf16" if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES") else "f32"
+        # one stream a thread: small batches side by side are faster than one batch spread over the threads
+        settings = {"INFERENCE_PRECISION_HINT": precision, "NUM_STREAMS": threads, "INFERENCE_NUM_THREADS": threads}
+        self.device = f"cpu, OpenVINO {precision}, {threads} threads"
+        self._queue = openvino.AsyncInferQueue(core.compile_model(graph(folder), "CPU", settings), threads)
+
+    def run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check) -> None:
+        errors: list[Exception] = []
+
+        def finished(request, rows: Rows) -> None:
+            try:
+                done(rows, request.get_output_tensor(0).data, request.get_output_tensor(1).data)
+            except Exception as error:
+                errors.append(error)
+
+        self._queue.set_callback(finished)
+        try:
+            for rows, ids in batches:
+                check()
+                self._queue.start_async({0: ids}, rows)
+        finally:
+            self._queue.wait_all()
+        if errors:
+            raise errors[0]
+
+
+class Torch:
+    """The same forward pass by torch in float32, where OpenVINO is not installed. Batches are padded to `batch` rows
+    with copies, so that a row is computed the same way whatever is beside it."""
+
+    batch = 8
+
+    def __init__(self, folder: Path, threads: int):
+        import torch
+        from transformers import AutoModel
+
+        self._torch = torch
+        torch.set_num_threads(threads)
+        self._model = AutoModel.from_pretrained(str(folder), local_files_only=True, add_pooling_layer=False).eval()
+        self.device = f"cpu, torch float32, {threads} threads"
+
+    def run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check) -> None:
+        for rows, ids in batches:
+            check()
+            padded = np.concatenate([ids, np.repeat(ids[:1], self.batch - len(ids), axis=0)])
+            with self._torch.inference_mode():
+                tokens = self._model(input_ids=self._torch.from_numpy(padded)).last_hidden_state.numpy()[: len(ids)]
+            done(rows, tokens.mean(axis=1), tokens)
+
+
+def graph(folder: Path):
+    """The OpenVINO model of a BERT folder: ids int64 [b, l] to (mean over tokens [b, d], tokens [b, l, d])."""
+    import openvino
+    from openvino import opset13 as op
+    from safetensors.numpy import load_file
+
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    weights = load_file(folder / "model.safetensors")
+    heads, epsilon = config["num_attention_heads"], config["layer_norm_eps"]
+
+    def whole(*values: int):
+        return op.constant(np.array(values, dtype=np.int64))
+
+    def norm(x, name: str):
+        scaled = op.mvn(x, whole(-1), True, epsilon, "inside_sqrt")
+        return op.add(op.multiply(scaled, op.constant(weights[f"{name}.weight"])), op.constant(weights[f"{name}.bias"]))
+
+    def linear(x, name: str):
+        return op.add(op.matmul(x, op.constant(weights[f"{name}.weight"]), False, True), op.constant(weights[f"{name}.bias"]))
+
+    def split(x):
+        return op.transpose(op.reshape(x, whole(0, 0, heads, -1), True), whole(0, 2, 1, 3))
+
+    ids = op.parameter([-1, -1], np.int64, name="ids")
+    zero, one = op.constant(np.int64(0)), op.constant(np.int64(1))
+    places = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
+    length = op.unsqueeze(op.gather(op.shape_of(ids), one, zero), zero)
+    place = op.slice(op.constant(places), whole(0), length, whole(1), whole(0))
+    x = norm(op.add(op.gather(op.constant(weights["embeddings.word_embeddings.weight"]), ids, zero), place), "embeddings.LayerNorm")
+    for layer in range(config["num_hidden_layers"]):
+        name = f"encoder.layer.{layer}"
+        query, key, value = (split(linear(x, f"{name}.attention.self.{part}")) for part in ("query", "key", "value"))
+        mixed = op.transpose(op.scaled_dot_product_attention(query, key, value), whole(0, 2, 1, 3))
+        mixed = linear(op.reshape(mixed, whole(0, 0, -1), True), f"{name}.attention.output.dense")
+        x = norm(op.add(x, mixed), f"{name}.attention.output.LayerNorm")
+        inner = op.gelu(linear(x, f"{name}.intermediate.dense"), "erf")
+        x = norm(op.add(x, linear(inner, f"{name}.output.dense")), f"{name}.output.LayerNorm")
+    return openvino.Model([op.result(op.reduce_mean(x, whole(1))), op.result(x)], [ids], "bert")

@@ -1,0 +1,162 @@
+"""Path retrieval step by step: beam search from each seed, guided by a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from core.errors import BadParameter
+from core.models.base import Choice, Task
+from core.models.words import short_name
+from core.operators.base import DIRECTIONS, MOST_TEXTS, Context, Operator, Recorder, param
+from core.operators.extract import DIRECTION_HELP
+from core.operators.refine import picked
+from core.operators.stop import sufficient
+from core.types import Frame, Path, Ranking, State
+
+NEVER = "never"  # value of `stop` that asks no language model
+SCORES_NEEDED = "only with a scorer, as a language model gives no scores"
+STEPS = "steps"  # value of `rank` that needs no model: the mean of the scores that led to a path
+
+
+@dataclass(frozen=True, repr=False)
+class BeamSearch(Operator):
+    """The paths that a beam keeps at any hop, ranked once more at the end.
+
+    For each seed apart: every kept path is extended by every step from its end, the candidates are scored as texts
+    (the whole path, or with unit "triple" only the new triple), and the best `width` are kept and added to the result;
+    scores do not accumulate. Steps may return to a node already visited, as in the paper. At the end all paths of all
+    seeds are ranked by `rank` (LEGO-GraphRAG, technical report, Algorithm 1 and section B.8).
+
+    prune "mean" or "percentile" keeps the candidates whose min-max-normalised score reaches the mean, or the given
+    percentile, instead of a fixed number, at most `limit`. `fanout` caps the steps tried from one node to the first in
+    edge order (32 and 64 in the report's code, none in its Algorithm 1); 0 is no cap. `stop` names a language model that
+    is shown the kept paths after each hop but the last, and may end the search (the report's LLMs-ES).
+    """
+
+    stage = "retrieve"
+    title = "beam search"
+    reads, writes = ("seeds", "subgraph"), ("paths",)
+
+    model: str = param("encoder", "Model", "What scores or picks the extensions at each hop.", model=True)
+    width: int = param(8, "Beam width", "How many paths are kept at each hop.", low=1, high=10_000)
+    hops: int = param(4, "Hops", "Longest path.", low=1, high=8)
+    fanout: int = param(0, "Fan-out", "Steps tried from one node, in edge order; 0 tries all.", low=0, high=1_000_000)
+    unit: str = param("path", "Scored text", "The whole path, or only its newest triple.", choices=("path", "triple"))
+    prune: str = param(
+        "top",
+        "Pruning",
+        "top: the best of a fixed number; mean, percentile: by the scores themselves.",
+        choices=("top", "mean", "percentile"),
+    )
+    percentile: float = param(90.0, "Percentile", "For percentile pruning: the share of candidates left behind.", low=0.0, high=100.0)
+    limit: int = param(64, "Most kept", "For mean and percentile pruning: never more than this a hop.", low=1, high=10_000)
+    revisit: bool = param(True, "May revisit", "Whether a path may return to a node it has visited.")
+    rank: str = param(
+        "encoder",
+        "Final ranking",
+        "The model that ranks all kept paths at the end; “steps” takes the mean of the scores on the way.",
+        model=True,
+        also=(STEPS,),
+    )
+    direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
+    stop: str = param(
+        NEVER,
+        "Early stop",
+        "The language model that is asked after each hop whether the paths suffice; “never” asks none.",
+        chat=True,
+        also=(NEVER,),
+    )
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        from core.graph.algorithms.local import Local
+
+        assert state.subgraph is not None  # a line is refused where nothing wrote what is read
+        local = Local(ctx.graph, state.subgraph, self.direction)
+        task = Task(state.question.text, "path" if self.unit == "path" else "triple", ctx.seed, ctx.check)
+        found: dict[Path, tuple[float, ...]] = {}  # with the scores of its steps, in order of finding
+        for seed in dict.fromkeys(state.seeds):
+            if seed in state.subgraph:
+                self._search(local, seed, task, ctx, recorder, found, len(set(state.seeds)) > 1)
+        return state.replace(paths=self._ranked(found, task, ctx, recorder))
+
+    def _search(self, local, seed: int, task: Task, ctx: Context, recorder: Recorder, found: dict, several: bool) -> None:
+        beam: dict[Path, tuple[float, ...]] = {Path((seed,)): ()}
+        label = f" from {ctx.graph.node_name(seed)}" if several else ""
+        for hop in range(1, self.hops + 1):
+            candidates = self._extensions(local, beam)
+            if not candidates:
+                break
+            if len(candidates) == MOST_TEXTS:
+                recorder.notes.append(f"Hop {hop}{label} has too many extensions; the first {MOST_TEXTS:,} were read.")
+            ctx.progress(f"Beam search, hop {hop} of {self.hops}: {len(candidates):,} candidates", (hop - 1) / self.hops)
+            texts = self._texts(ctx.graph, list(candidates))
+            choice = recorder.choice(self._choose(ctx.models.chooser(self.model), task, texts))
+            kept, before = picked(Ranking("path", tuple(candidates)), choice)
+            recorder.frames.append(Frame(f"hop {hop}{label}", kept, len(candidates), before))
+            history = list(beam.values())
+            origins = list(candidates.values())
+            beam = {
+                path: history[origins[position]] + ((choice.scores[i],) if choice.scores else ())
+                for i, (position, path) in enumerate(zip(choice.positions, kept.items))
+            }
+            for path, scores in beam.items():
+                found.setdefault(path, scores)
+            if beam and hop < self.hops and self._suffice(f"hop {hop}{label}", beam, task, ctx, recorder):
+                break
+
+    def _suffice(self, label: str, beam: dict, task: Task, ctx: Context, recorder: Recorder) -> bool:
+        """Whether the language model named by `stop` says that the kept paths answer the question."""
+        if self.stop == NEVER:
+            return False
+        said, usage, told = sufficient(ctx.models.chat(self.stop), task, ctx.graph.texts(list(beam)))
+        recorder.usage += usage
+        recorder.notes.append(f"After {label}, {told}.")
+        return said
+
+    def _extensions(self, local, beam: dict[Path, tuple[float, ...]]) -> dict[Path, int]:
+        """Every one-step extension of the beam, `MOST_TEXTS` at most, with the position in the beam it came from."""
+        candidates: dict[Path, int] = {}
+        for origin, path in enumerate(beam):
+            for near, edge, forward in local.lists[local.place(path.end)][: self.fanout or None]:
+                node = int(local.nodes[near])
+                if self.revisit or node not in path.nodes:
+                    candidates.setdefault(path.extended(node, edge, forward), origin)
+                    if len(candidates) == MOST_TEXTS:
+                        return candidates
+        return candidates
+
+    def _texts(self, graph, paths: list[Path]) -> list[str]:
+        return graph.texts(paths) if self.unit == "path" else graph.triple_texts([path.edges[-1] for path in paths])
+
+    def _choose(self, chooser, task: Task, texts: list[str]) -> Choice:
+        if self.prune == "top":
+            choice = chooser.choose(task, texts, self.width)
+            if self.rank == STEPS and choice.scores is None:
+                raise BadParameter(f"BeamSearch can rank by the scores on the way {SCORES_NEEDED}.")
+            return choice
+        choice = chooser.choose(task, texts, 0)
+        if choice.scores is None:
+            raise BadParameter(f"BeamSearch can prune by mean or percentile {SCORES_NEEDED}.")
+        scores = np.asarray(choice.scores)
+        spread = scores.max() - scores.min()
+        normal = (scores - scores.min()) / spread if spread > 0 else np.ones_like(scores)
+        bar = normal.mean() if self.prune == "mean" else np.percentile(normal, self.percentile)
+        keep = max(1, min(int((normal >= bar - 1e-12).sum()), self.limit))
+        return replace(choice, positions=choice.positions[:keep], scores=choice.scores[:keep])
+
+    def _ranked(self, found: dict[Path, tuple[float, ...]], task: Task, ctx: Context, recorder: Recorder) -> Ranking:
+        paths = Ranking("path", tuple(found))
+        if self.rank == STEPS:
+            order = sorted(range(len(paths)), key=lambda i: (-float(np.mean(found[paths.items[i]])), -found[paths.items[i]][-1], i))
+            return Ranking("path", tuple(paths.items[i] for i in order), tuple(float(np.mean(found[paths.items[i]])) for i in order))
+        texts = ctx.graph.texts(paths.items)
+        choice = recorder.choice(ctx.models.chooser(self.rank).choose(replace(task, unit="path"), texts, 0))
+        return picked(paths, choice)[0]
+
+    def words(self) -> str:
+        kept = {"top": f"{self.width} wide", "mean": "above the mean", "percentile": f"above percentile {self.percentile:g}"}[self.prune]
+        unit = " of triples" if self.unit == "triple" else ""
+        stop = "" if self.stop == NEVER else f", stopped by {short_name(self.stop)}"
+        return f"beam {kept}{unit}, {self.hops} hops, {short_name(self.model)}{stop}"

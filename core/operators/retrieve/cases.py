@@ -1,0 +1,233 @@
+"""Path retrieval from solved questions: those most like the question vote with the chains that solved them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.errors import BadInput
+from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
+from core.operators.extract import DIRECTION_HELP
+from core.operators.retrieve.chains import (
+    ENCODER_HELP,
+    KEEP_HELP,
+    PRICE_HELP,
+    STEPS_HELP,
+    WALKED_HELP,
+    ChainRanking,
+    in_words,
+    likeness,
+    walked,
+)
+from core.types import State, Usage
+
+if TYPE_CHECKING:
+    from core.graph.algorithms.chains import Chain
+    from core.indexes.cases import Cases
+
+SHARP = 48  # a neighbour's weight is its cosine to this power: at 0.9 it weighs 0.006 of one at 1
+WORDS = 30  # a chain that is 0.1 more like the question in words, as chain ranking holds them, weighs e³ = 20 times as much
+LEAST_FIT = 0.5  # F1 below which a chain is no solution
+TWIN = 0.99999  # cosine of two questions that differ in nothing but the entity
+TWIN_NOTE = "The very same question was solved for another entity, as happens where a set is made from templates."
+TOLD = 5  # neighbours named in the notes
+SOURCE_HELP = "Question sets or files with answers, and “own” for saved cases and thumbs up, with commas between."
+SIZE_HELP = "Solved questions drawn from each set, the same every time."
+ALIKE_HELP = "The least cosine of a neighbour's question, entities masked, that may vote."
+RANKING_HELP = (
+    "Chain ranking has a voice too: for every chain it counts like one solved question of this cosine. The higher, the more alike solved "
+    "questions must be to outvote it; 0: they alone vote."
+)
+NEIGHBOURS_HELP = "The most similar solved questions vote, each the more the more similar it is."
+METAQA = "metaqa-1hop-dev,metaqa-2hop-dev,metaqa-3hop-dev,own"
+
+
+def neighbours(state: State, ctx: Context, recorder: Recorder, by: Any) -> tuple[Cases, Iterator[tuple[int, float]]]:
+    """The cases, and those of them that may vote, the most similar first: (place, cosine).
+
+    A case may vote where its question is at least `by.alike` like this one and is not this very question, and where its
+    chain solved it.
+    """
+    from core.indexes.cases import asked, cases
+    from core.indexes.masking import masked
+
+    encoder = ctx.models.encoder(by.encoder)
+    known = cases(ctx.graph, encoder, by.source, by.size, by.steps, by.direction, ctx.progress, ctx.check)
+    ctx.progress(f"Looking among {len(known):,} solved questions", None)
+    vector = encoder.encode([masked(ctx.graph, state.question.text, state.seeds)], ctx.check)[0]
+    recorder.usage += Usage(texts=1)
+    itself = asked(state.question)
+    fit = (
+        (place, cosine)
+        for place, cosine in known.nearest(vector)
+        if cosine >= by.alike and known.fits[place] >= LEAST_FIT and not known.keys[place].startswith(itself)
+    )
+    return known, fit
+
+
+@dataclass(frozen=True, repr=False)
+class CaseMemory(Operator):
+    """The ends of the relation chains that solved the most similar questions, the chain with most votes first.
+
+    Each solved question stands for the shortest chain whose ends best reproduce its answers (F1), or for all that tie. The
+    `neighbours` most similar ones, entities masked, whose chain starts at the seeds vote for it with weight cosine ^ 48 x
+    F1 x exp(30 x likeness), where likeness is chain ranking's score of the chain. Chain ranking votes for every chain that
+    starts at the seeds, with `ranking` for the cosine and 1 for F1, so that questions of other wordings do not outvote it.
+    Where none is similar enough, it alone decides. A question that is itself among the cases does not vote. Raises BadInput
+    where no question is solved on the graph. After case-based reasoning over knowledge bases (CBR-KBQA, EMNLP 2021); the
+    weights were chosen on development questions of MetaQA, `ranking` on half of the questions of all sets: the least with which
+    no set lost answers that chain ranking has, beyond chance.
+    """
+
+    stage = "retrieve"
+    title = "case memory"
+    reads, writes = ("seeds",), ("subgraph", "paths")
+
+    source: str = param(METAQA, "Solved questions", SOURCE_HELP)
+    size: int = param(1000, "Of each set", SIZE_HELP, low=1, high=1_000_000)
+    neighbours: int = param(10, "Neighbours", NEIGHBOURS_HELP, low=1, high=1000)
+    alike: float = param(0.6, "Alike from", ALIKE_HELP, low=0.0, high=1.0)
+    ranking: float = param(0.92, "Chain ranking counts as", RANKING_HELP, low=0.0, high=1.0)
+    steps: int = param(3, "Steps", STEPS_HELP, low=1, high=4)
+    chains: int = param(3, "Chains walked", WALKED_HELP, low=1, high=100)
+    price: float = param(0.06, "Price of a step too many", PRICE_HELP, low=0, high=1)
+    keep: int = param(1000, "Keep", KEEP_HELP, low=1, high=100_000)
+    encoder: str = param("encoder", "Encoder", ENCODER_HELP, model=True)
+    direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        known, fit = neighbours(state, ctx, recorder, self)
+        if not len(known):
+            raise BadInput(
+                f"The case memory has no solved question on the graph “{ctx.graph.name}”: it looks for questions of {self.source}, and "
+                "none of them has its entities and an answer there. Name questions of this graph, as in CaseMemory(source='a-set')."
+            )
+        votes = _votes(state, ctx, recorder, known, fit, self)
+        if not votes:
+            recorder.notes.append(f"None of {len(known):,} solved questions is like this one; chain ranking decides.")
+            return self._chain_ranking().apply(state, ctx, recorder)
+        first = min(votes, key=_place(votes))
+        for chain, voice in self._voice(state, ctx).items():
+            votes[chain] = votes.get(chain, 0.0) + voice
+        total = sum(votes.values())
+        order = sorted(votes, key=_place(votes))
+        if order[0] != first:
+            words = _words(ctx.graph, order[0]), _words(ctx.graph, first)
+            recorder.notes.append(f"Not alike enough to outvote chain ranking: {words[0]} comes before {words[1]}.")
+        return walked(state, ctx, recorder, [(chain, votes[chain] / total, _words(ctx.graph, chain)) for chain in order], self)
+
+    def _chain_ranking(self) -> ChainRanking:
+        return ChainRanking(self.steps, self.chains, self.price, self.keep, self.encoder, self.direction)
+
+    def _voice(self, state: State, ctx: Context) -> dict[Chain, float]:
+        """What chain ranking's own score is worth, chain by chain; the question's vectors are at hand, so that it costs no text."""
+        ranked = self._chain_ranking().ranked(state, ctx, Recorder()) if self.ranking else []
+        return {chain: self.ranking**SHARP * float(np.exp(WORDS * score)) for chain, score, _ in ranked}
+
+    def stamp(self, graph) -> str:
+        from core.indexes.cases import own_stamp
+
+        return own_stamp(graph, self.source)
+
+    def words(self) -> str:
+        return f"case memory, {self.size:,} solved questions a set"
+
+
+@dataclass(frozen=True, repr=False)
+class PredictHops(Operator):
+    """How many steps the answer is away, by the vote of the most similar solved questions.
+
+    The `neighbours` most similar ones vote as in the case memory, and the votes for chains of one length are added. Where
+    none is similar enough, it is the length of the best chain by chain ranking. The LEGO-GraphRAG report (B.8) leaves the
+    prediction to a classifier such as FRAG, which is not published.
+    """
+
+    stage = "convert"
+    title = "hop prediction"
+    reads, writes = ("seeds",), ("hops",)
+
+    source: str = param(METAQA, "Solved questions", SOURCE_HELP)
+    size: int = param(1000, "Of each set", SIZE_HELP, low=1, high=1_000_000)
+    neighbours: int = param(10, "Neighbours", NEIGHBOURS_HELP, low=1, high=1000)
+    alike: float = param(0.6, "Alike from", ALIKE_HELP, low=0.0, high=1.0)
+    steps: int = param(3, "Steps", STEPS_HELP, low=1, high=4)
+    price: float = param(0.06, "Price of a step too many", PRICE_HELP, low=0, high=1)
+    encoder: str = param("encoder", "Encoder", ENCODER_HELP, model=True)
+    direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        known, fit = neighbours(state, ctx, recorder, self)
+        hops: dict[int, float] = {}
+        for chain, weight in _votes(state, ctx, recorder, known, fit, self).items():
+            hops[len(chain)] = hops.get(len(chain), 0.0) + weight
+        if hops:
+            return state.replace(hops=min(hops, key=lambda length: (-hops[length], length)))
+        ranked = ChainRanking(self.steps, price=self.price, encoder=self.encoder, direction=self.direction).ranked(state, ctx, recorder)
+        why = f"None of {len(known):,} solved questions is like this one" if len(known) else "There is no solved question on this graph"
+        recorder.notes.append(f"{why}; chain ranking decides.")
+        return state.replace(hops=len(ranked[0][0]) if ranked else None)
+
+    def stamp(self, graph) -> str:
+        from core.indexes.cases import own_stamp
+
+        return own_stamp(graph, self.source)
+
+    def words(self) -> str:
+        return "hops predicted"
+
+
+def _votes(state: State, ctx: Context, recorder: Recorder, known: Cases, fit: Iterator[tuple[int, float]], by: Any) -> dict[Chain, float]:
+    """What each chain got from the nearest cases that a chain starting at the seeds solved; the notes name them."""
+    leads: dict[Chain, bool] = {}
+    voters: list[tuple[int, float, tuple[Chain, ...]]] = []
+    for place, cosine in fit:
+        for chain in known.chains[place]:
+            if chain not in leads:
+                leads[chain] = _leads(state, ctx, chain, by.direction)
+        here = tuple(chain for chain in known.chains[place] if leads[chain])
+        voters += [(place, cosine, here)] if here else []
+        if len(voters) == by.neighbours:
+            break
+    if not voters:
+        return {}
+    worth = _worth(state, ctx, recorder, dict.fromkeys(chain for *_, here in voters for chain in here), by)
+    votes: dict[Chain, float] = {}
+    for place, cosine, here in voters:
+        for chain in here:
+            votes[chain] = votes.get(chain, 0.0) + cosine**SHARP * known.fits[place] * worth[chain]
+    told = [f"“{known.texts[p]}” ({cosine:.2f}) for {' or '.join(_words(ctx.graph, c) for c in here)}" for p, cosine, here in voters]
+    recorder.notes.append(f"Of {len(known):,} solved questions {len(voters)} voted: {'; '.join(told[:TOLD])}.")
+    if voters[0][1] > TWIN:
+        recorder.notes.append(TWIN_NOTE)
+    return votes
+
+
+def _place(votes: dict[Chain, float]) -> Callable[[Chain], tuple]:
+    """What chains are ordered by: (-votes, length, codes)."""
+    return lambda chain: (-votes[chain], len(chain), chain)
+
+
+def _leads(state: State, ctx: Context, chain: Chain, direction: str) -> bool:
+    """Whether a walk along the chain leads from the seeds to another node."""
+    from core.graph.algorithms.chains import walk
+
+    front = walk(ctx.graph, state.seeds, chain, direction, ctx.check)
+    return front is not None and len(front.ends(state.seeds)[0]) > 0
+
+
+def _worth(state: State, ctx: Context, recorder: Recorder, chains: Collection[Chain], by: Any) -> dict[Chain, float]:
+    """exp(30 x likeness of the chain in words and the question); a chain that is not in the index is as the least of the others."""
+    index, question = in_words(state, ctx, recorder, by)
+    known = [chain for chain in chains if chain in index.place]
+    scores = dict(zip(known, likeness(state, ctx, index, question, [index.place[chain] for chain in known], by.price).tolist()))
+    least = min(scores.values(), default=0.0)
+    return {chain: float(np.exp(WORDS * scores.get(chain, least))) for chain in chains}
+
+
+def _words(graph, chain: Chain) -> str:
+    from core.graph.algorithms.chains import chain_name
+
+    return chain_name(graph, chain)

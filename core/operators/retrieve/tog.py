@@ -1,0 +1,173 @@
+"""Think-on-Graph: a language model walks the graph relation by relation, and says when it knows enough."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from core.graph.unnamed import unnamed
+from core.models.base import Task
+from core.models.rating import rate
+from core.models.words import short_name
+from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
+from core.operators.extract import DIRECTION_HELP
+from core.operators.stop import sufficient
+from core.types import Frame, Path, Ranking, State, Subgraph
+
+RATE = "rate"  # value of `model`: the language model named by `role` rates from 0 to 1
+MANY = 20  # as many entities behind one relation, or more, and a few are drawn
+UNUSABLE = re.compile(r"type\.object\.(type|name)|common\.|freebase\.|.*sameAs")  # Freebase's own book-keeping
+LARGEST = 100_000  # entities behind one relation, from which only the drawn ones count as read
+Scored = tuple[float, Path]
+Behind = tuple[np.ndarray, np.ndarray, bool]  # the entities behind a relation, ascending, the first edge to each, and the way
+
+
+@dataclass(frozen=True, repr=False)
+class ThinkOnGraph(Operator):
+    """The chains of triples that a model keeps while it walks from the seeds, at most `width` at each of `depth` hops.
+
+    At each hop: of the relations at the end of each chain, those to and those from it, the model rates the best `width`; of the
+    entities behind each of them again the best `width`, of 20 or more only `sample` drawn ones. A chain scores relation
+    times entity, a lone entity 1; the best `width` of all chains go on, those of score 0 never. Then a language model says
+    whether the facts suffice. They are handed on, the longest chains first, when it says yes, and when no chain can go on. If it
+    never does, `exhausted` decides: "alone" leaves the answer to what the language model knows by itself, as the paper does.
+    The subgraph is the part that was read. (Think-on-Graph, ICLR 2024, and its code. Not so here: replies are JSON
+    over numbered lists, literals are entities too, and the rest of a list counts 0 without being rated.)
+
+    A reply without ratings of relations ends that chain; without ratings of entities each of n gets 1 / n. A relation is not
+    walked back the way it just came. `model` may also be a scorer: the code's BM25 and sentence embeddings.
+    """
+
+    stage = "retrieve"
+    title = "think on graph"
+    reads, writes = ("seeds",), ("subgraph", "paths")
+
+    width: int = param(3, "Width", "How many relations, entities and chains are kept at each hop.", low=1, high=64)
+    depth: int = param(3, "Depth", "Longest chain.", low=1, high=8)
+    model: str = param(RATE, "Pruned by", "“rate”: the language model rates; or a scorer, such as bm25.", model=True, also=(RATE,))
+    role: str = param("choose", "Language model", "Rates relations and entities, and says whether the facts suffice.", chat=True)
+    sample: int = param(5, "Entities drawn", "Of 20 or more entities behind a relation, so many are drawn and rated.", low=1, high=1000)
+    exhausted: str = param(
+        "alone", "Never enough", "alone: no facts are handed on; facts: those that were found.", choices=("alone", "facts")
+    )
+    direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        walk = _Walk(self, state, ctx, recorder)
+        chains, enough = [Path((seed,)) for seed in dict.fromkeys(state.seeds)], False
+        hops: list[list[Scored]] = []
+        while chains and not enough and len(hops) < self.depth:
+            best = walk.hop(chains, len(hops) + 1)
+            chains = [path for _, path in best]
+            if best:
+                hops.append(best)
+                enough = walk.enough([path for hop in hops for _, path in hop])
+        found = Ranking("path", tuple(p for hop in reversed(hops) for _, p in hop), tuple(s for hop in reversed(hops) for s, _ in hop))
+        if not enough and chains and self.exhausted == "alone":
+            recorder.notes.append(f"After {self.depth} hops the model still wanted more; it answers from what it knows, as in the paper.")
+            recorder.before_cut, found = found, Ranking("path", (), ())
+        return state.replace(subgraph=walk.read(), paths=found)
+
+    def words(self) -> str:
+        by = "" if self.model == RATE else f", {short_name(self.model)}"
+        return f"think on graph, {self.width} wide, {self.depth} deep{by}"
+
+
+class _Walk:
+    """One question's walk: what was read of the graph, and what the models said."""
+
+    def __init__(self, operator: ThinkOnGraph, state: State, ctx: Context, recorder: Recorder):
+        self.operator, self.ctx, self.recorder = operator, ctx, recorder
+        self.task = Task(state.question.text, "relation", ctx.seed, ctx.check)
+        self.rng = ctx.rng(state.question.text, operator)
+        self.nodes = set(state.seeds)
+        self.edges: set[int] = set()
+
+    def hop(self, chains: list[Path], number: int) -> list[Scored]:
+        """The best chains one step longer, best first."""
+        grown: list[Scored] = []
+        for chain in chains:
+            name = self.ctx.graph.node_name(chain.end)
+            self.ctx.progress(f"Think on graph, hop {number} of {self.operator.depth}: {name}", (number - 1) / self.operator.depth)
+            for relation_score, behind in self._relations(chain, name):
+                for score, (node, edge, forward) in self._entities(behind, relation_score, name):
+                    grown.append((score, chain.extended(node, edge, forward)))
+        grown.sort(key=lambda pair: (-pair[0], pair[1]))
+        best = [pair for pair in grown if pair[0] > 0][: self.operator.width]
+        seeds = list(dict.fromkeys(path.start for _, path in grown))
+        for seed in seeds:
+            every, kept = ([pair for pair in pairs if pair[1].start == seed] for pairs in (grown, best))
+            label = f" from {self.ctx.graph.node_name(seed)}" if len(seeds) > 1 else ""
+            self.recorder.frames.append(Frame(f"hop {number}{label}", _ranking(kept), len(every), _ranking(every)))
+        return best
+
+    def enough(self, paths: list[Path]) -> bool:
+        """Whether the language model says that the facts found so far suffice."""
+        texts = self.ctx.graph.texts(paths)
+        said, usage, told = sufficient(self.ctx.models.chat(self.operator.role), self.task, texts)
+        self.recorder.usage += usage
+        self.recorder.notes.append(f"Hop {max(map(len, paths))}: {told}.")
+        return said
+
+    def read(self) -> Subgraph:
+        """The part of the graph that was read."""
+        return Subgraph(np.array(sorted(self.nodes), np.int64), np.array(sorted(self.edges), np.int64))
+
+    def _relations(self, chain: Path, start: str) -> Iterator[tuple[float, Behind]]:
+        """The relations kept at the end of a chain: their scores, and what is behind each."""
+        graph = self.ctx.graph
+        steps = graph.steps_from(np.array([chain.end]), self.operator.direction)
+        kinds = 2 * steps.relations + ~steps.forward
+        came = None
+        if len(chain):
+            came = 2 * int(graph.triples(np.array(chain.edges[-1:]))[1][0]) + chain.forward[-1]  # the way back
+        told = {kind: graph.relation_names[kind >> 1] for kind in np.unique(kinds).tolist() if kind != came}
+        keys = sorted((kind for kind in told if not UNUSABLE.match(told[kind])), key=lambda kind: (told[kind], kind & 1))
+        texts = [told[kind] + ("_reverse" if kind & 1 else "") for kind in keys]
+        for position, score in (self._scores("relation", start, texts) or {}).items():
+            here = np.flatnonzero(kinds == keys[position])
+            nodes, first = np.unique(steps.nodes[here], return_index=True)
+            yield score, (nodes, steps.edges[here[first]], not keys[position] & 1)
+
+    def _entities(self, behind: Behind, relation_score: float, start: str):
+        """(score, step) for the entities kept behind one relation."""
+        nodes, edges, forward = behind
+        if len(nodes) >= MANY:
+            drawn = np.sort(self.rng.choice(len(nodes), min(self.operator.sample, len(nodes)), replace=False))
+            if len(nodes) > LARGEST:
+                told = f"Of {len(nodes):,} entities behind one relation only those drawn count as read."
+                self.recorder.notes += [told] if told not in self.recorder.notes else []
+                nodes, edges, drawn = nodes[drawn], edges[drawn], np.arange(len(drawn))
+        else:
+            drawn = np.arange(len(nodes))
+        self.nodes.update(nodes.tolist())
+        self.edges.update(edges.tolist())
+        steps = [(node, edge, forward) for node, edge in zip(nodes[drawn].tolist(), edges[drawn].tolist())]
+        if len(behind[0]) == 1:
+            return [(relation_score, steps[0])]
+        names = self.ctx.graph.names(step[0] for step in steps)
+        scores = None if all(map(unnamed, names)) else self._scores("node", start, names)
+        even = dict.fromkeys(range(len(steps)), 1 / len(steps))
+        return [(relation_score * score, steps[i]) for i, score in (even if scores is None else scores).items()]
+
+    def _scores(self, unit: str, start: str, texts: list[str]) -> dict[int, float] | None:
+        """Position -> score of the best `width`; None where the model's reply cannot be read."""
+        operator, task = self.operator, replace(self.task, unit=unit)
+        if not texts:
+            return {}
+        if operator.model == RATE:
+            rated = rate(self.ctx.models.chat(operator.role), task, start, texts, operator.width)
+            self.recorder.usage += rated.usage
+            self.recorder.notes += [note for note in rated.notes if note not in self.recorder.notes]
+            return rated.scores
+        choice = self.recorder.choice(self.ctx.models.chooser(operator.model).choose(task, texts, operator.width))
+        if choice.scores is None or not any(score > 0 for score in choice.scores):
+            return dict.fromkeys(choice.positions, 1 / max(1, len(choice.positions)))
+        return {i: score for i, score in zip(choice.positions, choice.scores) if score > 0}
+
+
+def _ranking(pairs: list[Scored]) -> Ranking:
+    return Ranking("path", tuple(path for _, path in pairs), tuple(score for score, _ in pairs))

@@ -1,0 +1,146 @@
+"""Path retrieval by a tree: breadth-first from each seed, each new triple scored, each node reached once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from core.errors import BadParameter
+from core.models.base import Choice, Task
+from core.models.combine import Call, parse
+from core.models.words import short_name
+from core.operators.base import DIRECTIONS, MOST_TEXTS, Context, Operator, Recorder, param
+from core.operators.extract import DIRECTION_HELP
+from core.operators.refine import picked
+from core.types import Frame, Path, Ranking, State
+
+Grown = tuple[Ranking, Ranking | None]  # the paths kept at a hop, and the frontier in the model's order where it has one
+
+
+@dataclass(frozen=True, repr=False)
+class TreePaths(Operator):
+    """The branches of a tree grown from each seed, of whose frontier a model keeps the best `width` triples at each hop.
+
+    Every node is reached at most once. Only the newest triple is scored, as `A, r, B`; scores do not accumulate. Branches
+    are handed on whole, in order of finding, their beginnings not apart; one of which no extension is kept is gone
+    (LEGO-GraphRAG v1, iterative path filtering, instances 9 to 14: width 128; 3 hops is the default of its code, as the
+    paper names none).
+
+    reading "paper": a beam search. A node counts as reached once a branch that holds it is kept, by its best triple; the
+    model is asked at every hop and its pick is final; a branch that cannot grow is handed on, and so are all where the
+    model picks nothing. reading "code": a node counts as reached once it is seen, also where its triple is then dropped,
+    and the first triple to it is the only one; a frontier of at most `width` is kept unasked; of a pick without scores that
+    is larger than `width` a sample is drawn, a smaller one is filled up in frontier order; only branches of all `hops` and
+    those that end in a node without any step are handed on, so that branches cut short are lost.
+    """
+
+    stage = "retrieve"
+    title = "tree search"
+    reads, writes = ("seeds", "subgraph"), ("paths",)
+
+    model: str = param("encoder", "Model", "What scores or picks the new triples at each hop.", model=True)
+    width: int = param(128, "Tree width", "How many triples are kept at each hop.", low=1, high=10_000)
+    hops: int = param(3, "Hops", "Longest path.", low=1, high=8)
+    reading: str = param("paper", "Reading", "Where the paper and its code differ: which of them is followed.", choices=("paper", "code"))
+    direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        tree = parse(self.model)
+        if self.reading == "code" and isinstance(tree, Call) and tree.name == "supplement":
+            raise BadParameter("TreePaths in the code's reading fills up in frontier order itself; give it the chooser without supplement.")
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        from core.graph.algorithms.local import Local
+
+        assert state.subgraph is not None  # a line is refused where nothing wrote what is read
+        local, found = Local(ctx.graph, state.subgraph, self.direction), []
+        seeds = [seed for seed in dict.fromkeys(state.seeds) if seed in state.subgraph]
+        for seed in seeds:
+            label = f" from {ctx.graph.node_name(seed)}" if len(seeds) > 1 else ""
+            found += self._grown(local, seed, label, state, ctx, recorder)
+        return state.replace(paths=Ranking("path", tuple(found)))
+
+    def _grown(self, local, seed: int, label: str, state: State, ctx: Context, recorder: Recorder) -> list[Path]:
+        """The branches of one seed's tree."""
+        beam, reached, done = [Path((seed,))], {seed}, []
+        for hop in range(1, self.hops + 1):
+            frontier = self._frontier(local, beam, reached)
+            done += self._ended(local, beam, frontier)
+            if not frontier:
+                return done
+            if len(frontier) == MOST_TEXTS:
+                recorder.notes.append(f"Hop {hop}{label} has too many triples; the first {MOST_TEXTS:,} were read.")
+            ctx.progress(f"Tree search, hop {hop} of {self.hops}: {len(frontier):,} triples", (hop - 1) / self.hops)
+            kept, before = self._kept(frontier, state, ctx, recorder)
+            recorder.frames.append(Frame(f"hop {hop}{label}", kept, len(frontier), before))
+            if not kept.items:
+                return done + [path for path in beam if len(path) and path not in done]
+            beam = list(kept.items)
+            reached.update(path.end for path in beam)
+        return done + beam
+
+    def _frontier(self, local, beam: list[Path], reached: set[int]) -> list[Path]:
+        """Every branch with one more step to a node not reached, `MOST_TEXTS` at most; in the code's reading the first step to
+        each node."""
+        frontier = []
+        for path in beam:
+            for near, edge, forward in local.lists[local.place(path.end)]:
+                node = int(local.nodes[near])
+                if node not in reached:
+                    frontier.append(path.extended(node, edge, forward))
+                    if self.reading == "code":
+                        reached.add(node)
+                    if len(frontier) == MOST_TEXTS:
+                        return frontier
+        return frontier
+
+    def _ended(self, local, beam: list[Path], frontier: list[Path]) -> list[Path]:
+        """The branches that end here: in the paper's reading all that cannot grow, in the code's those without any step."""
+        if self.reading == "code":
+            return [path for path in beam if len(path) and not local.lists[local.place(path.end)]]
+        growing = {path.nodes[:-1] for path in frontier}
+        return [path for path in beam if len(path) and path.nodes not in growing]
+
+    def _kept(self, frontier: list[Path], state: State, ctx: Context, recorder: Recorder) -> Grown:
+        paths, by_code = Ranking("path", tuple(frontier)), self.reading == "code"
+        if by_code and len(frontier) <= self.width:
+            return paths, None
+        texts = newest(ctx.graph, frontier)
+        task = Task(state.question.text, "triple", ctx.seed, ctx.check)
+        choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, 0 if by_code else self.width))
+        choice = cut(choice, len(frontier), self.width, ctx.rng(state.question.text, self)) if by_code else once(choice, frontier)
+        return picked(paths, choice)
+
+    def words(self) -> str:
+        return f"tree {self.width:,} wide, {self.hops} hops, {short_name(self.model)}"
+
+
+def once(choice: Choice, frontier: list[Path]) -> Choice:
+    """The choice with the best triple to each node alone."""
+    first: dict[int, int] = {}
+    for rank, position in enumerate(choice.positions):
+        first.setdefault(frontier[position].end, rank)
+    ranks = tuple(first.values())
+    scores = None if choice.scores is None else tuple(choice.scores[rank] for rank in ranks)
+    return replace(choice, positions=tuple(choice.positions[rank] for rank in ranks), scores=scores)
+
+
+def cut(choice: Choice, n: int, width: int, rng: np.random.Generator) -> Choice:
+    """The choice from `n` triples brought to `width` as v1's code does it: best scores, else a sample, or filled up in order."""
+    positions, scores = choice.positions, choice.scores
+    if len(positions) > width:
+        drawn = range(width) if scores is not None else map(int, rng.permutation(len(positions))[:width])
+        positions = tuple(positions[i] for i in drawn)
+    taken = set(positions)
+    filled = positions + tuple(i for i in range(n) if i not in taken)[: width - len(positions)]
+    return replace(choice, positions=filled, scores=scores[:width] if scores is not None and len(scores) >= width else None)
+
+
+def newest(graph, paths: list[Path]) -> list[str]:
+    """The newest triple of each path as `A, r, B`, in the triple's own direction."""
+    heads, relations, tails = (ids.tolist() for ids in graph.triples(np.array([path.edges[-1] for path in paths])))
+    nodes = list(dict.fromkeys((*heads, *tails)))
+    called = dict(zip(nodes, graph.names(nodes)))
+    return [f"{called[h]}, {graph.relation_names[r]}, {called[t]}" for h, r, t in zip(heads, relations, tails)]

@@ -1,0 +1,1 @@
+"""Work: jobs, worker processes, and the meter of what they spend."""

@@ -1,0 +1,167 @@
+"""Work that outlives the page that asked for it: threads, progress, cancelling."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
+
+from core.errors import Cancelled, HopscopeError
+
+WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
+
+
+class Told(Protocol):
+    """Whom work tells how far it is, and asks whether to go on: a job, or what stands before one."""
+
+    def check(self) -> None:
+        """Raises Cancelled once the work was cancelled."""
+        ...
+
+    def tell(self, text: str, fraction: float | None = None) -> None:
+        """Hear what is being done, and how much of it is done (0 to 1), where that is known."""
+        ...
+
+
+class Job:
+    """A piece of work in a thread. `version` grows with every change, so that a screen knows when to draw again."""
+
+    comparison: Any  # of a job that compares: what it fills, which is of a floor above
+    number: int  # of a job that evaluates: its run's in the store
+
+    def __init__(self, key: str, work: Callable[[Job], Any] = lambda job: None):
+        self.key, self._work = key, work
+        self.status, self.text = WAITING, "Waiting for its turn"
+        self.fraction: float | None = None
+        self.error: str | None = None
+        self.result: Any = None
+        self.version = 0
+        self.started = time.time()
+        self.kept = False  # whether it is to end even where nobody waits for it
+        self.left = False  # whether it was cancelled since nobody waited for it any more
+        self.on_cancel: Callable[[], None] = lambda: None
+        self._cancel, self._ended, self._news = threading.Event(), threading.Event(), threading.Condition()
+
+    def check(self) -> None:
+        """Raises Cancelled once the job was cancelled."""
+        if self._cancel.is_set():
+            raise Cancelled()
+
+    def tell(self, text: str, fraction: float | None = None) -> None:
+        """Say what is being done, and how much of it is done (0 to 1), where that is known."""
+        self.text, self.fraction = text, fraction
+        self.touch()
+
+    def advance(self, text: str, fraction: float | None = None) -> None:
+        """As `tell`; raises Cancelled once the job was cancelled, for work that has no other place to look."""
+        self.check()
+        self.tell(text, fraction)
+
+    def touch(self) -> None:
+        """Something worth drawing has changed."""
+        with self._news:
+            self.version += 1
+            self._news.notify_all()
+
+    def changed(self, version: int | None, seconds: float) -> bool:
+        """Whether there is something to draw that was not there at `version`, after waiting for it at most `seconds`."""
+        with self._news:
+            return self._news.wait_for(lambda: self.version != version, seconds)
+
+    def cancel(self) -> None:
+        """Ask the work to stop at its next check."""
+        if not self._cancel.is_set():
+            self._cancel.set()
+            self.on_cancel()
+            self.touch()
+
+    def leave(self) -> None:
+        """Cancel the work since nobody waits for it."""
+        self.left = True
+        self.cancel()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it was asked to stop."""
+        return self._cancel.is_set()
+
+    @property
+    def ended(self) -> bool:
+        return self._ended.is_set()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Whether the job has ended, after waiting at most `seconds`."""
+        return self._ended.wait(seconds)
+
+    def run(self) -> None:
+        """Do the work; every end is recorded, none raised."""
+        try:
+            self.check()
+            self.begin()
+            self.result = self._work(self)
+            self.end(DONE)
+        except Cancelled:
+            self.end(CANCELLED)
+        except Exception as error:
+            self.end(FAILED, sentence(error))
+
+    def begin(self) -> None:
+        """The work has begun."""
+        self.status = RUNNING
+        self.touch()
+
+    def end(self, status: str, error: str | None = None) -> None:
+        """The work has ended, in this way."""
+        self.status, self.error = status, error
+        self._ended.set()
+        self.touch()
+
+
+class Jobs:
+    """Runs jobs, a few at a time, one for each key; keeps the last ones so that another browser finds them."""
+
+    def __init__(self, workers: int = 2, keep: int = 64):
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="job")
+        self._jobs: OrderedDict[str, Job] = OrderedDict()
+        self._keep, self._lock = keep, threading.Lock()
+
+    def get(self, key: str) -> Job | None:
+        """The job of that key, running or ended, if it is still known."""
+        return self._jobs.get(key)
+
+    def start(self, key: str, make: Callable[[], Job], again: bool = False, run: Callable[[Job], None] | None = None) -> Job:
+        """The running job of that key, or a new one; an ended one is taken as it is unless `again`, or if it did not end well.
+
+        With `run` a new one is handed to it instead of to the threads here, and one that was asked to stop is as good as ended.
+        """
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is not None and ((job.status == DONE and not again) if job.ended else not (run and job.cancelled)):
+                return job
+            job = make()
+            self._jobs[key] = job
+            self._jobs.move_to_end(key)
+            ended = [k for k, j in self._jobs.items() if j.ended]
+            for old in ended[: max(0, len(self._jobs) - self._keep)]:
+                del self._jobs[old]
+        run(job) if run is not None else self._pool.submit(job.run)
+        return job
+
+    def stop(self) -> None:
+        """Cancel everything and take no more work."""
+        for job in list(self._jobs.values()):
+            job.cancel()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def sentence(error: BaseException) -> str:
+    """An error as a sentence for a person; an unforeseen one is logged with its trace and named."""
+    if isinstance(error, HopscopeError):
+        return str(error)
+    import logging
+
+    logging.getLogger(__name__).error("A job failed", exc_info=error)
+    return f"Something went wrong here that should not have: {type(error).__name__}: {error}"

@@ -1,0 +1,146 @@
+"""What a piece of work spends its time on, told apart while it is done, by the thread that does it.
+
+`metered()` stands around a piece of work; inside it `spent(kind)` stands around what is of a kind, however deep. Time within
+time counts for the inner one alone. Where nothing is metered, `spent` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal["preparation", "waiting", "ranking", "model"]
+TOLD_AFTER = 0.5  # seconds of work before which nobody knows how long the rest will take
+
+
+@dataclass(frozen=True)
+class HowFar:
+    """How far a piece of work is: words, the share that is done, the best so far, and the seconds left, where known."""
+
+    text: str
+    fraction: float | None = None
+    best: str | None = None
+    left: float | None = None
+
+
+@dataclass
+class Meter:
+    """Seconds by kind, those of preparations by what was prepared, and what remembered results had cost when they were made."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    prepared: dict[str, float] = field(default_factory=dict)
+    saved: float = 0.0
+    told: Callable[[HowFar], None] = lambda far: None
+    seen: set = field(default_factory=set)  # what this work has asked models for: asked again, it saves nothing
+    preparing: int = 0
+    running: list[list[float]] = field(default_factory=list)  # seconds of what lies within, for each that has not ended
+
+
+def untold(text: str, fraction: float | None = None) -> None:
+    """For progress that nobody wants to hear of."""
+
+
+_here = threading.local()
+
+
+@contextmanager
+def metered(told: Callable[[HowFar], None] = lambda far: None, seen: set | None = None) -> Iterator[Meter]:
+    """A meter for the work of this thread; `told` hears how far it is, and `seen` goes on from one piece of work to the next."""
+    meter = Meter(told=told, seen=set() if seen is None else seen)
+    with going_on(meter):
+        yield meter
+
+
+def current() -> Meter | None:
+    """The meter of this thread's work."""
+    return getattr(_here, "meter", None)
+
+
+@contextmanager
+def going_on(meter: Meter | None) -> Iterator[None]:
+    """This thread does a part of the work of another one, which waits for it."""
+    before, _here.meter = current(), meter
+    try:
+        yield
+    finally:
+        _here.meter = before
+
+
+@contextmanager
+def spent(kind: Kind, label: str = "") -> Iterator[None]:
+    """Count the time within as of this kind; a preparation says what is prepared."""
+    meter = current()
+    if meter is None:
+        yield
+        return
+    start = time.perf_counter()
+    meter.running.append([0.0])
+    meter.preparing += kind == "preparation"
+    try:
+        yield
+    finally:
+        meter.preparing -= kind == "preparation"
+        whole = time.perf_counter() - start
+        own = max(0.0, whole - meter.running.pop()[0])
+        meter.seconds[kind] = meter.seconds.get(kind, 0.0) + own
+        if kind == "preparation":
+            meter.prepared[label] = meter.prepared.get(label, 0.0) + own
+        if meter.running:
+            meter.running[-1][0] += whole
+
+
+def new_to_this(keys: Sequence[Hashable]) -> list[Hashable]:
+    """Those of `keys` that this work had not asked for before; nothing where nothing is metered."""
+    meter = current()
+    if meter is None:
+        return []
+    new = [key for key in keys if key not in meter.seen]
+    meter.seen.update(new)
+    return new
+
+
+def saved(seconds: float) -> None:
+    """A remembered result was used that had cost so much when it was made."""
+    meter = current()
+    if meter is not None and not meter.preparing:
+        meter.saved += seconds
+
+
+class Advance:
+    """Tells how far a piece of work of known size is, with the time that is left as soon as it can be guessed."""
+
+    def __init__(self, what: str, of: int):
+        self._what, self._of, self._start, self._meter = what, max(1, of), time.monotonic(), current()
+
+    def __call__(self, done: int, best: str | None = None) -> None:
+        """`done` of the whole is done; `best` is the best of it."""
+        if self._meter is None:
+            return
+        share, gone = min(1.0, done / self._of), time.monotonic() - self._start
+        left = gone / share * (1 - share) if share and gone >= TOLD_AFTER else None
+        self._meter.told(HowFar(f"{self._what}, {100 * share:.0f} %", share, best, left))
+
+
+def watch_compiling() -> None:
+    """From now on the time in which numba compiles, or loads what it had compiled, counts as preparation. Called where compiled
+    functions are defined."""
+    from numba.core import event
+
+    class Compiling(event.Listener):
+        def on_start(self, event) -> None:
+            _here.__dict__.setdefault("compiling", []).append(spent("preparation", "Compiled loops"))
+            _here.compiling[-1].__enter__()
+
+        def on_end(self, event) -> None:
+            _here.compiling.pop().__exit__(None, None, None)
+
+    if not _listeners:
+        _listeners.append(Compiling())
+        event.register("numba:compiler_lock", _listeners[0])
+
+
+_listeners: list = []

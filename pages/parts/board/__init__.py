@@ -1,0 +1,1 @@
+"""A comparison as it is drawn: the board, its data, its report."""

@@ -1,0 +1,60 @@
+"""A finished comparison on a screen: a saved case or a row of an evaluation, without the engine, models or the whole graph."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+
+import streamlit as st
+
+from core.datasets import datasets
+from core.engine import Comparison
+from core.results import comparison_dict
+from pages.parts.board.component import board
+from pages.parts.board.html_report import report_html
+from pages.parts.board.payload import Board
+from pages.parts.compare.thumbs import press_thumb, show_thumbs
+
+
+def finished_board(comparison: Comparison, key: str) -> Board:
+    """Draw the lanes as Compare does, with thumbs; what draws them. From a node's panel one may walk on where its graph is here.
+
+    `comparison` is that of `core.case_adapter.comparison`; `key` names the view, so that its layout is kept for the session.
+    """
+    state = st.session_state
+    if state.get("finished", (None,))[0] != key:
+        state.finished = (key, Board(comparison))
+    drawing: Board = state.finished[1]
+    graph = comparison.graph
+    told = {**drawing.payload(), "ways": ["walk"] if graph.name in datasets() else [], "repairs": False}
+    clicked = board(show_thumbs(comparison, told), key="finished_board")
+    if clicked is not None:
+        press_thumb(comparison, clicked.thumb)
+    if clicked is not None and clicked.go is not None and 0 <= (node := int(clicked.go["node"])) < graph.n_nodes:
+        st.switch_page("pages/graphs.py", query_params={"entity": graph.node_name(node), "graph": graph.name})
+    return drawing
+
+
+def downloads(comparison: Comparison, drawing: Board, name: str = "hopscope") -> None:
+    """The report and the data, as files."""
+    st.download_button("Report (HTML)", lambda: report(comparison, drawing), f"{name}.html", "text/html", on_click="ignore")
+    st.download_button(
+        "Data (JSON)",
+        lambda: json.dumps(comparison_dict(comparison), ensure_ascii=False, indent=1),
+        f"{name}.json",
+        "application/json",
+        on_click="ignore",
+    )
+
+
+def report(comparison: Comparison, drawing: Board) -> str:
+    """The comparison as one self-contained HTML file."""
+    asked = comparison.ask
+    meta = {
+        "graph": asked.graph.name,
+        "seed": asked.seed,
+        "date": date.today().isoformat(),
+        "starts from": ", ".join(asked.question.entities),
+        "known answers": ", ".join(asked.question.answers),
+    }
+    return report_html(drawing.payload(), asked.question.text, meta)

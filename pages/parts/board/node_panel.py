@@ -1,0 +1,93 @@
+"""What the panel of a node tells: how it is joined to the rest, and what each lane made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from core.datasets.relations import relation_words
+from core.diagnosis.path_outcome import ordinal
+from core.engine import Lane
+from core.operators import OPERATORS
+from core.types import State
+
+SHOWN = 6  # relations of a node
+MOST_STEPS = 20_000  # at one node, beyond which its relations are not counted
+
+Words = Mapping[str, tuple[str, str]]  # a relation's words along its triple and against it
+
+
+def joined(graph, nodes: Sequence[int], words: Words) -> dict[int, dict[str, Any]]:
+    """For each node its `degree`, and its `relations` in words with how many of each, the commonest first; `others` are
+    relations beyond those shown and `counted` is how many edges were looked at: fewer than the degree where only a part
+    of the graph is here, and none at a hub."""
+    if not len(nodes):
+        return {}
+    ids = np.asarray(nodes, np.int64)
+    degrees = graph.degrees(ids)
+    small = ids[degrees <= MOST_STEPS]
+    counts: dict[int, list[tuple[str, int]]] = {int(node): [] for node in ids}
+    if len(small):
+        steps = graph.steps_from(small)
+        kinds, sizes = np.unique(np.stack([steps.rows, steps.relations, steps.forward]), axis=1, return_counts=True)
+        for (row, relation, forward), size in zip(kinds.T.tolist(), sizes.tolist()):
+            counts[int(small[row])].append((relation_words(graph.relation_names[relation], bool(forward), words), size))
+    return {int(node): _joined(int(degree), counts[int(node)]) for node, degree in zip(ids, degrees)}
+
+
+def _joined(degree: int, counts: list[tuple[str, int]]) -> dict[str, Any]:
+    ordered = sorted(counts, key=lambda entry: (-entry[1], entry[0]))
+    shown = [list(entry) for entry in ordered[:SHOWN]]
+    return {"degree": degree, "relations": shown, "others": len(ordered) - len(shown), "counted": sum(size for _, size in ordered)}
+
+
+def in_lanes(lanes: Sequence[Lane], nodes: Sequence[int]) -> dict[int, dict[str, dict[str, Any]]]:
+    """For each node and each lane that has retrieved: whether the node is `in` it, and a `text` that names the operator."""
+    told: dict[int, dict[str, dict[str, Any]]] = {node: {} for node in nodes}
+    for i, lane in enumerate(lanes):
+        if lane.retrieved:
+            ranks = _ranks(lane.state, set(nodes))
+            for node in nodes:
+                inside, text = _lane(lane.states, node, ranks.get(node, ()))
+                told[node][f"lane-{i}"] = {"in": inside, "text": text}
+    return told
+
+
+def _ranks(state: State, nodes: set[int]) -> dict[int, tuple[int, int]]:
+    """For each of the nodes that lie on a path: how many paths, and the rank of the best."""
+    ranks: dict[int, tuple[int, int]] = {}
+    for rank, path in enumerate(state.paths.items if state.paths is not None else (), 1):
+        for node in nodes.intersection(path.nodes):
+            count, best = ranks.get(node, (0, rank))
+            ranks[node] = (count + 1, best)
+    return ranks
+
+
+def _lane(states: Sequence[State], node: int, ranks: tuple[int, ...]) -> tuple[bool, str]:
+    if not any(state.subgraph is not None or state.paths is not None for state in states):
+        return False, "reads no graph"
+    parts = [_extracted(states, node)]
+    if ranks:
+        count, best = ranks
+        parts.append(f"on {count:,} path{'s' * (count != 1)}, the best is {ordinal(best)}")
+    elif states[-1].paths is not None:
+        parts.append("on no path")
+    last = states[-1].subgraph
+    return bool(ranks) or (last is not None and node in last), " · ".join(filter(None, parts))
+
+
+def _extracted(states: Sequence[State], node: int) -> str:
+    """The operator that brought the node into the subgraph, or left it out."""
+    inside, text = False, ""
+    for state in states:
+        if state.subgraph is None:
+            continue
+        now, title = node in state.subgraph, OPERATORS[state.trace[-1].operator].title
+        if now and not inside:
+            text = f"from {title}"
+        elif not now and (inside or not text):
+            text = f"left out by {title}"
+        inside = now
+    return text

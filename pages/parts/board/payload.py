@@ -1,0 +1,255 @@
+"""A comparison as the board draws it: lanes, one shared layout, paths and their fates."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+from core.comparison.timing import cost as method_seconds
+from core.comparison.timing import spans
+from core.datasets.relations import relation_words
+from core.datasets.wording import table_of
+from core.diagnosis.evidence import evidence
+from core.diagnosis.funnel import STAGES, funnel, right
+from core.diagnosis.missed_answers import lost_paths
+from core.diagnosis.path_outcome import fate
+from core.diagnosis.verdict_words import Verdict, best_repair, explain
+from core.engine import Comparison, Lane
+from core.graph.names.lookup import names
+from core.instances.catalogue import Instance
+from core.operators import OPERATORS
+from core.operators.base import parameters
+from core.results import prompt_dict
+from core.runtime.jobs import CANCELLED, DONE, FAILED
+from core.runtime.meter import HowFar
+from core.types import Path, State, Step
+from pages.parts.board.picture import Picture, seen
+
+SHOWN_PATHS = 12  # a lane
+SHOWN_LOST = 6  # a lane
+
+
+class Board:
+    """Makes the payload of one comparison; keeps the layout while the retrieved lanes stay the same."""
+
+    def __init__(self, comparison: Comparison):
+        self._comparison = comparison
+        self._ready: tuple[int, ...] | None = None
+        self._shared: dict[str, Any] = {}
+        self._rests: dict[int, tuple[tuple, list[dict[str, Any]]]] = {}  # of each lane: what it was made from, and evidence
+        self._keys: dict[Path, str] = {}  # the same path keeps its key while lanes arrive
+        self._words = table_of(comparison.graph.name)
+        self._picture = Picture(comparison, self._words)
+        self._explained: tuple[tuple, Verdict] | None = None
+
+    def payload(self) -> dict[str, Any]:
+        """The board's data as of now."""
+        comparison = self._comparison
+        statuses = [lane.status for lane in comparison.lanes]  # read first: a lane told to be done is then drawn as done
+        ready = tuple(len(lane.states) if lane.retrieved else 0 for lane in comparison.lanes)
+        if ready != self._ready:
+            self._shared, self._ready = self._draw(), ready
+        shared, told = self._shared, self._verdict(statuses)
+        lanes = [self._lane(i, lane, status, shared) for i, (lane, status) in enumerate(zip(comparison.lanes, statuses))]
+        for lane, one, drawn in zip(comparison.lanes, told.lanes, lanes):
+            drawn["verdict_text"] = None if one is None else {"stage": one.stage, "head": one.head, "text": one.text}
+            drawn["repair"] = None if lane.repair is None else {"label": lane.repair.label}
+        return {
+            "question": comparison.ask.question.text,
+            "verdict": {"text": told.text, "repair": _repair(comparison)} if told.text else None,
+            "lanes": lanes,
+            "evidence": {drawn["id"]: self._evidence(lane, shared) for drawn, lane in zip(lanes, comparison.lanes) if lane.retrieved},
+            "layout": shared["layout"],
+            "paths": shared["paths"],
+            "fates": shared["fates"],
+        }
+
+    def _verdict(self, statuses: list[str]) -> Verdict:
+        """The sentences as of now, made anew when a lane has come further."""
+        ended = (DONE, FAILED, CANCELLED)
+        now = tuple((s in ended, lane.retrieved and len(lane.states)) for s, lane in zip(statuses, self._comparison.lanes))
+        if self._explained is None or self._explained[0] != now:
+            self._explained = (now, explain(self._comparison))
+        return self._explained[1]
+
+    def _evidence(self, lane: Lane, shared: dict[str, Any]) -> list[dict[str, Any]]:
+        """What the words of a lane's answers rest on; of the paths only those that the board knows."""
+        keys, answer = shared["keys"], lane.answer or lane.state.answer or ""
+        now = (len(lane.states), answer, id(keys))
+        if self._rests.get(id(lane), (None,))[0] != now:
+            found = evidence(self._comparison.graph, lane.state, answer)
+            known = lambda paths: [keys[path] for path in paths if path in keys]
+            told = [{"text": e.text, "node": e.node, "paths": known(e.paths), "prompt": list(e.lines)} for e in found]
+            self._rests[id(lane)] = (now, told)
+        return self._rests[id(lane)][1]
+
+    def _draw(self) -> dict[str, Any]:
+        """Everything that depends on what was retrieved: the paths to show, the nodes to draw, their places, the fates."""
+        comparison, graph = self._comparison, self._comparison.graph
+        keys: dict[Path, str] = {}
+
+        def key(path: Path) -> str:
+            keys[path] = self._keys.setdefault(path, f"p{len(self._keys)}")
+            return keys[path]
+
+        lost = lost_paths(graph, [_states(lane) for lane in comparison.lanes], comparison.ask.question.answers)
+        best, missed, stories = [], [], []
+        for lane, gone in zip(comparison.lanes, lost):
+            ranking = seen(self._comparison, lane).paths
+            head = ranking.head(SHOWN_PATHS) if ranking is not None else None
+            best.append(
+                [] if head is None else [{"key": key(path), "rank": i + 1, "score": head.score(i)} for i, path in enumerate(head.items)]
+            )
+            missed.append([{"key": key(path), "answer": answer} for answer, path in gone[:SHOWN_LOST]])
+            stories.append([_story(step, key) for step in seen(self._comparison, lane).trace if step.frames])
+        told = {entry["key"] for part in (*best, *missed) for entry in part}
+        by_key = {k: path for path, k in keys.items()}
+        paths_of = lambda part: [[by_key[entry["key"]] for entry in lane] for lane in part]
+        layout = self._picture.layout(list(keys), paths_of(best), paths_of(missed))
+        return {
+            "keys": keys,
+            "best": best,
+            "missed": missed,
+            "stories": stories,
+            "layout": layout,
+            "drawn": [node["id"] for node in layout["nodes"]],
+            "paths": {k: self._path(path) for path, k in keys.items()},
+            "fates": {k: self._fates(path) for path, k in keys.items() if k in told},
+        }
+
+    def _path(self, path: Path) -> dict[str, Any]:
+        graph = self._comparison.graph
+        steps, words = [graph.node_name(path.start)], []
+        for node, edge, forward in zip(path.nodes[1:], path.edges, path.forward):
+            relation = graph.relation_name(edge)
+            steps += [relation, graph.node_name(node)]
+            words.append(relation_words(relation, forward, self._words))
+        return {"nodes": list(path.nodes), "edges": list(path.edges), "forward": list(path.forward), "steps": steps, "words": words}
+
+    def _fates(self, path: Path) -> dict[str, dict[str, str]]:
+        found = {}
+        for i, lane in enumerate(self._comparison.lanes):
+            if lane.retrieved:
+                end = fate(self._comparison.graph, lane.states, path)
+                found[f"lane-{i}"] = {"fate": end.kind, "text": end.text}
+        return found
+
+    def _lane(self, i: int, lane: Lane, status: str, shared: dict[str, Any]) -> dict[str, Any]:
+        graph, state = self._comparison.graph, seen(self._comparison, lane)
+        subgraph = state.subgraph
+        answers = self._comparison.ask.question.answers
+        stages = {s.name: {"stage": s.name, "alive": len(s.alive), "of": s.of, "lost": list(s.lost)} for s in funnel(graph, state, answers)}
+        empty = {"alive": None, "of": None, "lost": []}  # not reached yet, or not a stage of this line
+        prompt = prompt_dict(state)
+        drawn = [node for node in shared["drawn"] if subgraph is not None and node in subgraph]
+        return {
+            "id": f"lane-{i}",
+            "title": lane.instance.label,
+            "number": lane.instance.number,
+            "subtitle": lane.instance.line.words(),
+            "status": status,
+            "status_text": lane.text,
+            "error": lane.error,
+            "reader": None if state.reader is None else graph.names(state.reader),
+            "answer": lane.answer or state.answer,
+            "model": self._answerer(lane),
+            "verdict": _verdict(right(graph, state, answers, reader=False), answers),
+            "reader_verdict": _verdict(right(graph, state, answers, reader=True), answers),
+            "funnel": [stages.get(name, {"stage": name, **empty}) for name in STAGES] if stages else None,
+            "drawn": None if subgraph is None else {"nodes": len(drawn), "of": len(subgraph.nodes)},
+            "alive": None if state.paths is None else self._alive(state),
+            "nodes": drawn,
+            "edges": [e["id"] for e in shared["layout"]["edges"] if subgraph is not None and subgraph.has_edge(e["id"])],
+            "paths": shared["best"][i],
+            "found": None if state.paths is None else {"kept": len(state.paths), "ranked": _ranked(state)},
+            "lost": shared["missed"][i],
+            "stories": shared["stories"][i],
+            "cost": cost(state.trace),
+            "spans": [dataclasses.asdict(span) for span in spans(lane)],
+            "progress": None if lane.progress is None else _progress(graph, lane.progress),
+            "operators": [_operator(step) for step in state.trace],
+            "prompt": prompt["messages"],
+            "prompt_tokens": prompt["prompt_tokens"],
+        }
+
+    def _alive(self, state: State) -> list[int]:
+        """The known answers on a path that reached the prompt, or was kept where no prompt is written yet."""
+        answers = {node for answer in self._comparison.ask.question.answers for node in names(self._comparison.graph).exact(answer)}
+        shown = state.paths.items if state.prompt is None else state.paths.items[: state.prompt.paths]
+        return sorted(answers.intersection(node for path in shown for node in path.nodes))
+
+    def _answerer(self, lane: Lane) -> str | None:
+        role = next((o.role for o in lane.instance.line if o.stage == "generate"), None)
+        return lane.run.models.title(role) if role and self._comparison.ask.model else None
+
+
+def idle(instances: Iterable[Instance]) -> dict[str, Any]:
+    """The board's data before anything was asked: the lanes' methods alone."""
+    lanes = [
+        {"id": f"lane-{i}", "title": one.label, "number": one.number, "subtitle": one.line.words(), "status": "idle"}
+        for i, one in enumerate(instances)
+    ]
+    return {"question": "", "lanes": lanes, "layout": {"nodes": [], "edges": []}, "paths": {}, "fates": {}}
+
+
+def _states(lane: Lane) -> tuple[State, ...]:
+    return lane.states if lane.retrieved else ()
+
+
+def _ranked(state: State) -> int:
+    """How many paths the last operator that chose among them was given, at least those that were kept."""
+    given = [len(step.before_cut) for step in state.trace if step.before_cut is not None]
+    return max(len(state.paths or ()), given[-1] if given else 0)
+
+
+def cost(trace: Iterable[Step]) -> str:
+    """What a run cost, in a few words: `0.9 s · 948 texts scored · 612 + 14 tokens`."""
+    trace = list(trace)
+    parts = [f"{method_seconds(trace):.2f} s"] if trace else []
+    texts = sum(step.usage.texts for step in trace)
+    tokens_in, tokens_out = sum(s.usage.tokens_in for s in trace), sum(s.usage.tokens_out for s in trace)
+    parts += [f"{texts:,} text{'s' * (texts != 1)} scored"] if texts else []
+    parts += [f"{tokens_in:,} + {tokens_out:,} token{'s' * (tokens_out != 1)}"] if tokens_in + tokens_out else []
+    return " · ".join(parts)
+
+
+def _story(step: Step, key) -> dict[str, Any]:
+    frames = [{"title": f.title, "considered": f.considered, "paths": [key(p) for p in f.ranking.items]} for f in step.frames]
+    return {"title": OPERATORS[step.operator].title.capitalize(), "frames": frames}
+
+
+def _operator(step: Step) -> dict[str, Any]:
+    cls = OPERATORS[step.operator]
+    changed = [f"{p.label.lower()} {step.parameters[p.name]}" for p in parameters(cls) if p.name in step.parameters]
+    usage = step.usage
+    return {
+        "label": step.operator,
+        "detail": " · ".join(changed),
+        "seconds": step.seconds,
+        "calls": usage.calls,
+        "tokens_in": usage.tokens_in,
+        "tokens_out": usage.tokens_out,
+        "texts": usage.texts,
+        "sizes": dict(step.sizes),
+        "notes": list(step.notes),
+    }
+
+
+def _progress(graph, how: HowFar) -> dict[str, Any]:
+    """How far a lane at work is; its best path so far with the relations in words."""
+    best, table = how.best, table_of(graph.name)
+    for name in graph.relation_names if best and " -> " in best else ():
+        for printed, forward in ((f" -> {name} -> ", True), (f" -> {name}_reverse -> ", False)):
+            best = best.replace(printed, f" {relation_words(name, forward, table)} ")
+    return {**dataclasses.asdict(how), "best": best}
+
+
+def _repair(comparison: Comparison) -> dict[str, Any] | None:
+    """The change that brings most, with the number of its lane."""
+    best = best_repair(comparison)
+    return None if best is None else {"lane": best[0], "label": best[1]}
+
+
+def _verdict(count: int | None, answers: tuple[str, ...]) -> dict[str, int] | None:
+    return None if count is None else {"right": count, "of": len(set(answers))}

@@ -1,0 +1,122 @@
+"""The graph of a comparison as it is drawn: which nodes, at which places, and what each one's panel tells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from core.datasets.relations import relation_words
+from core.engine import Comparison, Lane
+from core.graph.algorithms.layout import Place, layered, positions
+from core.graph.names.lookup import names
+from core.types import Path, State
+from pages.parts.board.main_nodes import main_nodes
+from pages.parts.board.node_panel import Words, in_lanes, joined
+
+DRAWN_NODES = 48  # of a comparison, where paths, seeds and answers do not need more
+MOST_NODES = 150
+MOST_STEPS = 200_000  # from the drawn nodes, looked at one by one
+
+Paths = Sequence[Sequence[Path]]  # a lane each
+
+
+def seen(comparison: Comparison, lane: Lane) -> State:
+    """What a lane has retrieved, once it has; drawing every operator's state would cost more than it tells."""
+    return lane.state if lane.retrieved else State(comparison.ask.question, comparison.ask.seeds)
+
+
+class Picture:
+    """Draws one comparison again and again while its lanes arrive; a node drawn once keeps its place."""
+
+    def __init__(self, comparison: Comparison, words: Words):
+        self._comparison, self._words = comparison, words
+        self._places: dict[int, Place] = {}
+        self._joined: dict[int, dict[str, Any]] = {}
+
+    def layout(self, every: list[Path], best: Paths, missed: Paths) -> dict[str, Any]:
+        """Nodes and edges to draw: `best` and `missed` are the paths each lane shows and lost, `every` those and the stories'."""
+        comparison, graph = self._comparison, self._comparison.graph
+        nodes = self._nodes([path for part in (*best, *missed) for path in part], every)
+        if not nodes:
+            return {"nodes": [], "edges": []}
+        drawn = set(nodes)
+        ids = _between(graph, np.sort(np.asarray(nodes, np.int64)))
+        heads, relations, tails = (part.tolist() for part in graph.triples(ids))
+        triples = {edge: triple for edge, *triple in zip(ids.tolist(), heads, tails, relations)}
+        used = {edge for path in every for edge in path.edges if drawn.issuperset(path.nodes)}
+        within = [part for lane in comparison.lanes if (part := seen(comparison, lane).subgraph) is not None]
+        edges = [edge for edge in triples if edge in used or any(subgraph.has_edge(edge) for subgraph in within)]
+        fixed = self._places if len(self._places) > len(comparison.ask.seeds) else None  # seeds alone are no picture yet
+        self._places = positions(nodes, [tuple(triples[edge][:2]) for edge in edges], fixed)
+        main = main_nodes(comparison.ask.seeds, best, missed, self._answers())
+        large = layered(main, [tuple(triples[edge][:2]) for edge in edges if edge in used], comparison.ask.seeds)
+        return {"nodes": self._drawn(nodes, large), "edges": [self._edge(edge, *triples[edge]) for edge in edges]}
+
+    def _drawn(self, nodes: list[int], large: dict[int, Place]) -> list[dict[str, Any]]:
+        """The nodes as the board takes them; those of the large picture have a second place, `at`."""
+        comparison, graph = self._comparison, self._comparison.graph
+        self._joined |= joined(graph, [node for node in nodes if node not in self._joined], self._words)
+        answers, seeds, lanes = self._answers(), set(comparison.ask.seeds), in_lanes(comparison.lanes, nodes)
+        drawn = []
+        for node, name in zip(nodes, graph.names(nodes)):
+            x, y = self._places[node]
+            role = "question" if node in seeds else "answer" if node in answers else "plain"
+            at = {"at": list(large[node])} if node in large else {}
+            drawn.append(
+                {"id": node, "name": name, "x": x, "y": y, **at, "role": role, "about": {**self._joined[node], "lanes": lanes[node]}}
+            )
+        return drawn
+
+    def _edge(self, edge: int, source: int, target: int, relation: int) -> dict[str, Any]:
+        name = self._comparison.graph.relation_names[relation]
+        return {"id": edge, "source": source, "target": target, "relation": name, "words": relation_words(name, True, self._words)}
+
+    def _answers(self) -> set[int]:
+        known = names(self._comparison.graph)
+        return {node for answer in self._comparison.ask.question.answers for node in known.exact(answer)}
+
+    def _nodes(self, shown: list[Path], every: list[Path]) -> list[int]:
+        """The nodes to draw: seeds, answers, those on shown paths, on paths of the story, then the best-scored neighbours."""
+        comparison, graph = self._comparison, self._comparison.graph
+        chosen = dict.fromkeys(comparison.ask.seeds)
+        chosen |= dict.fromkeys(node for path in shown for node in path.nodes)
+        extracted = [part for lane in comparison.lanes if (part := seen(comparison, lane).subgraph) is not None]
+        for answer in comparison.ask.question.answers:
+            chosen |= dict.fromkeys(n for n in names(graph).exact(answer) if any(n in subgraph for subgraph in extracted))
+        for node in (node for path in every for node in path.nodes):
+            if len(chosen) >= MOST_NODES:
+                break
+            chosen.setdefault(node)
+        for node in self._places:  # what is drawn already stays
+            if len(chosen) < DRAWN_NODES and any(node in subgraph for subgraph in extracted):
+                chosen.setdefault(node)
+        for subgraph in extracted:
+            for node in _neighbours(graph, subgraph, chosen):
+                if len(chosen) >= DRAWN_NODES:
+                    break
+                chosen.setdefault(node)
+        return list(chosen)[: max(MOST_NODES, len({node for path in shown for node in path.nodes}))]
+
+
+def _between(graph, nodes: np.ndarray) -> np.ndarray:
+    """The edges between these nodes, ascending; without the compiled loops, which take seconds to load, unless a hub is among them."""
+    if not graph.at_hand or graph.degrees(nodes, "out").sum() > MOST_STEPS:
+        from core.graph.algorithms.neighbourhood import induced
+
+        return induced(graph, nodes)
+    steps = graph.steps_from(nodes, "out")
+    return np.unique(steps.edges[np.isin(steps.nodes, nodes)])
+
+
+def _neighbours(graph, subgraph, chosen: dict[int, None]) -> list[int]:
+    """Nodes of the subgraph that an edge joins to a chosen one, the best-scored first."""
+    heads, _, tails = graph.triples(subgraph.edges)
+    here = np.fromiter(chosen, np.int64, len(chosen))
+    beside = np.union1d(tails[np.isin(heads, here)], heads[np.isin(tails, here)])
+    beside = np.setdiff1d(beside, here)
+    if subgraph.scores is None or not len(beside):
+        return [int(node) for node in beside]
+    scores = subgraph.scores[np.searchsorted(subgraph.nodes, beside)]
+    return [int(beside[i]) for i in np.lexsort((beside, -scores))]

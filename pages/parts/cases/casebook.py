@@ -1,0 +1,113 @@
+"""The list of saved cases: searched, carried out and in."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import streamlit as st
+
+from core.cases import Case, cases, duplicate, export, load, tags
+from core.errors import HopscopeError
+from pages.parts.compare.presenting import offer
+from pages.parts.shared.text import plain
+
+SHOWN = 25
+FILE = "hopscope.cases.gz"
+
+
+def casebook() -> None:
+    """Draw search, tags, the cases found, and the way in and out."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        text = st.text_input(
+            "Search",
+            key="case_search",
+            persist_state="session",
+            placeholder="words of a question, note, tag, entity or method",
+            width="stretch",
+        )
+        known = list(tags())
+        tag = st.selectbox(
+            "Tag", known, index=None, key="case_tag", persist_state="session", placeholder="any", width=180, disabled=not known
+        )
+        with st.popover("Import", icon=":material/upload:"):
+            bring()
+        found = cases(text, tag or "")
+        own = [case.id for case in found if not case.example]
+        st.download_button(
+            "Export these", lambda: export(own), FILE, "application/gzip", icon=":material/download:", disabled=not own, on_click="ignore"
+        )
+        offer(found)
+    told = st.session_state.pop("cases_told", None)
+    if told:
+        st.success(plain(told), icon=":material/check_circle:")
+    if not found:
+        st.caption(
+            "No case holds all these words." if text or tag else "Nothing is saved yet. On Compare, “Save” keeps what is on the screen."
+        )
+    shown = st.session_state.get("cases_shown", SHOWN)
+    for case in found[:shown]:
+        _row(case)
+    if len(found) > shown:
+        st.button(f"Show more · {len(found) - shown:,} left", type="tertiary", on_click=_more, args=(shown,))
+
+
+def facts(case: Case) -> str:
+    """What there is to say of a case in one line."""
+    when = "example" if case.example else f"{datetime.fromtimestamp(case.created):%d %b %Y, %H:%M}"
+    return " · ".join((", ".join(case.instances), case.graph, when))
+
+
+def badges(case: Case) -> None:
+    """The tags."""
+    if case.tags:
+        with st.container(horizontal=True, gap="small"):
+            for tag in case.tags:
+                st.badge(plain(tag), color="gray")
+
+
+def bring() -> None:
+    """Take in a file of cases."""
+    st.caption("A file of cases exported from Hopscope. What is saved here already stays as it is.")
+    file = st.file_uploader("File of cases", type=["gz", "jsonl"], key="cases_file", label_visibility="collapsed")
+    if file is not None and st.button("Import", key="cases_import", type="primary"):
+        try:
+            loaded = load(file.getvalue())
+        except HopscopeError as error:
+            st.error(plain(str(error)))
+        else:
+            more = f"; {loaded.known:,} were here already" if loaded.known else ""
+            count = len(loaded.added)
+            st.session_state.cases_told = f"{count:,} {'case' if count == 1 else 'cases'} added{more}."
+            st.rerun()
+
+
+def open_case(key: str) -> None:
+    """Go to a case."""
+    st.query_params["case"] = key
+
+
+def copy_case(key: str) -> None:
+    """Duplicate a case and go to the copy."""
+    try:
+        copy = duplicate(key)
+    except HopscopeError as error:
+        st.session_state.cases_trouble = str(error)
+    else:
+        st.session_state.cases_told = "This is the copy."
+        open_case(copy.id)
+
+
+def _row(case: Case) -> None:
+    with st.container(border=True, key=f"case_{case.id}"):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", wrap=False):
+            with st.container(gap=None):
+                st.markdown(f"**{plain(case.question)}**")
+                st.caption(plain(facts(case)))
+            st.button("Open", key=f"open_{case.id}", on_click=open_case, args=(case.id,), width="content")
+        if case.notes:
+            st.text(case.notes if len(case.notes) <= 240 else case.notes[:239] + "…")
+        badges(case)
+
+
+def _more(shown: int) -> None:
+    st.session_state.cases_shown = shown + SHOWN

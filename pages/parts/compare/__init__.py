@@ -1,0 +1,1 @@
+"""Asking and the lanes of Compare."""

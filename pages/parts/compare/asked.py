@@ -1,0 +1,111 @@
+"""What Compare shows, and how it comes back: from the address, from the page left before, or from a case that ships."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.case_adapter import comparison
+from core.cases import Case, whole
+from core.cases.examples import demo
+from core.engine import Comparison
+from core.runtime.jobs import Job
+from pages.parts.compare.asking import bar_state, known_question
+from pages.parts.compare.permalink import Link, parse_link, read_link
+from pages.parts.shared.session import engine, graph_name
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A comparison on the screen: that of a job, or of a case."""
+
+    key: str
+    comparison: Comparison
+    job: Job | None = None
+    case: Case | None = None
+
+
+def come_back() -> None:
+    """Fill the session from the address where that is new, else keep what was there; a whole question is asked at once.
+
+    The first page of a session without an address opens with the first shipped case. A page that is come back to finds its
+    question and lanes again, and asks again where its job was cancelled when it was left.
+    """
+    state, link = st.session_state, read_link()
+    if "address" not in state:
+        begin = demo() if link.empty and "graph" not in st.query_params else ()
+        if begin:
+            show_case(begin[0], link.model)
+        else:
+            take(link)
+    elif "q" in st.query_params and link != state.address and not _acting():
+        if link.graph != graph_name():
+            state.graph_wanted = link.graph
+            st.rerun()
+        take(link)
+    else:
+        _again()
+
+
+def take(link: Link) -> None:
+    """Put a link's question, lanes and switches into the session."""
+    state = st.session_state
+    state.question, state.entities, state.answers = link.question, list(link.entities), list(link.answers)
+    asked = known_question(link.question)
+    if asked is not None:
+        state.entities = state.entities or list(asked.entities)
+        state.answers = state.answers or list(asked.answers)
+    state.hops = asked.hops if asked is not None else None
+    state.lanes, state.seed, state.model, state.reader = list(link.lanes), link.seed, link.model, link.reader
+    state.address = link
+    state.pop("case", None)
+    state.submitted, state.settled = bool(link.question.strip()), bar_state()
+
+
+def show_case(case: Case, model: bool = True) -> None:
+    """Put a saved case on the screen, with its question and lanes ready to be asked again."""
+    link = parse_link(case.link)
+    take(link)
+    st.session_state.model = model and link.model
+    st.session_state.submitted, st.session_state.settled = False, bar_state()
+    st.session_state.case = case
+    st.session_state.pop("job", None)
+
+
+def address() -> Link:
+    """The address of what is asked."""
+    state = st.session_state
+    return Link(
+        state.question, tuple(state.entities), tuple(state.answers), tuple(state.lanes), graph_name(), state.seed, state.model, state.reader
+    )
+
+
+def shown() -> Shown | None:
+    """What is on the screen, if anything."""
+    state = st.session_state
+    job = engine().jobs.get(state.get("job", ""))
+    if job is not None:
+        return Shown(job.key, job.comparison, job)
+    case: Case | None = state.get("case")
+    if case is None:
+        return None
+    if state.get("case_shown", (None,))[0] != case.id:
+        state.case_shown = (case.id, comparison(whole(case.id)))
+    return Shown(f"case-{case.id}", state.case_shown[1], case=case)
+
+
+def _acting() -> bool:
+    """Whether the person does something on the page, so that an address that differs is one that the browser had not changed yet."""
+    state = st.session_state
+    return bool(state.get("ask") or state.get("submitted") or state.get("settled") != bar_state())
+
+
+def _again() -> None:
+    """Ask again where the job of the page was cancelled as the page was left, or is no longer known."""
+    state = st.session_state
+    if "job" not in state:
+        return
+    job = engine().jobs.get(state.job)
+    if job is None or job.left:
+        state.submitted = bool(state.question.strip())

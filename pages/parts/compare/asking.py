@@ -1,0 +1,153 @@
+"""The question bar: type a question, draw one from a set or search the sets, and see where it starts from."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.datasets import Dataset, dataset_of
+from core.errors import HopscopeError
+from core.types import Question
+from pages.parts.shared.session import engine, graph_name
+from pages.parts.shared.text import many, plain
+
+SUGGESTED = 8
+FIRST = 3
+
+
+def known_question(text: str) -> Question | None:
+    """The question of the graph's sets with exactly that text; a set that cannot be read is left out, as choosing it tells why."""
+    text, dataset = " ".join(text.split()), dataset_of(graph_name())
+    for known in reversed(dataset.sets.values()) if text and dataset is not None else ():
+        try:
+            if (question := known.named(text)) is not None:
+                return question
+        except HopscopeError:
+            continue
+    return None
+
+
+def examples() -> tuple[str, ...]:
+    """Questions to begin with on the chosen graph: those its data set names, else the first of its first set."""
+    name = graph_name()
+    dataset = dataset_of(name)
+    if dataset is None or not dataset.sets:
+        return ()
+    if name != dataset.name:  # the graph of one question
+        own = name.partition(":")[2]
+        return tuple(q.text for s in dataset.sets.values() if s.graphs == "question" for q in s.questions() if q.id == own)[:1]
+    return dataset.examples or tuple(question.text for question in dataset.questions(next(iter(dataset.sets)))[:FIRST])
+
+
+def take(question: Question, graph: str = "") -> None:
+    """Put a question of a set into the bar, with its entities and known answers; on that graph, where one is named."""
+    state = st.session_state
+    if graph:
+        state.graph = graph
+    state.question, state.entities, state.answers = question.text, list(question.entities), list(question.answers)
+    state.hops, state.submitted, state.settled = question.hops, True, bar_state()
+
+
+def bar_state() -> tuple[str, bool, bool]:
+    """What the person sets in the bar and its options: the question, and the switches of model and reader."""
+    state = st.session_state
+    return state.question, state.get("model", True), state.get("reader", True)
+
+
+def settle() -> None:
+    """Ask what is new in the bar: a question of a set brings its entities and answers along, any other starts afresh; a changed
+    switch asks the same question again.
+
+    `state.settled` is what was asked for last, and is set last: Streamlit breaks off what it runs, callbacks included, as
+    soon as the person does something else, and what was not ended is then done in the next run.
+    """
+    state, now = st.session_state, bar_state()
+    if state.get("settled") == now:
+        return
+    text = now[0]
+    if state.get("settled", (None,))[0] != text:
+        known = known_question(text)
+        state.entities, state.answers = (list(known.entities), list(known.answers)) if known is not None else ([], [])
+        state.hops = known.hops if known is not None else None
+    state.submitted = bool(text.strip())
+    state.settled = now
+
+
+def begin(text: str) -> None:
+    """Ask one of the example questions."""
+    st.session_state.question = text
+
+
+def question_bar() -> bool:
+    """Draw the box of the question, Ask and the example questions, each in the row they are called in; whether the person asks now."""
+    first = examples()
+    st.text_input(
+        "Question",
+        key="question",
+        placeholder=f"Ask a question: {first[0]}" if first else "Ask a question of this graph",
+        label_visibility="collapsed",
+        width="stretch",
+        persist_state="session",
+    )
+    clicked = st.button("Ask", type="primary", key="ask")
+    with st.popover("Example questions"):
+        _sets()
+    return clicked or st.session_state.get("submitted", False)
+
+
+def _sets() -> None:
+    dataset = dataset_of(graph_name())
+    if dataset is None or not dataset.sets:
+        st.caption("This graph has no questions of its own; type one, or add a file of questions on the Graphs page.")
+        return
+    for i, text in enumerate(dataset.examples):
+        st.button(plain(text), key=f"example-{i}", type="tertiary", icon=":material/arrow_forward:", on_click=begin, args=(text,))
+    chosen = st.selectbox(
+        "From a set", list(dataset.sets), key="set", persist_state="session", format_func=lambda name: dataset.sets[name].title
+    )
+    try:
+        questions = dataset.questions(chosen)
+    except HopscopeError as error:
+        st.error(plain(str(error)))
+        return
+    st.button("Any question of it", icon=":material/casino:", key="draw", on_click=_draw, args=(dataset, chosen))
+    words = (
+        st.text_input("Search the set", key="set_search", persist_state="session", placeholder="some words of it, a name …", live=True)
+        .casefold()
+        .split()
+    )
+    found = [q for q in questions if all(word in q.text.casefold() for word in words)] if words else []
+    if words:
+        st.caption(many(len(found), "question") if found else "No question holds all these words.")
+    for i, question in enumerate(found[:SUGGESTED]):
+        asked = (question, dataset.graph_name(chosen, question))
+        st.button(plain(question.text), key=f"found-{i}", type="tertiary", on_click=take, args=asked)
+
+
+def _draw(dataset: Dataset, chosen: str) -> None:
+    state = st.session_state
+    state.drawn = state.get("drawn", 0) + 1
+    question = dataset.draw(chosen, state.drawn)
+    take(question, dataset.graph_name(chosen, question))
+
+
+def suggest(error: HopscopeError) -> None:
+    """An error about the question as a sentence; for an unknown entity, the nearest names as buttons."""
+    st.error(str(error))
+    alternatives = getattr(error, "alternatives", ())
+    if alternatives:
+        with st.container(horizontal=True):
+            for name in alternatives[:SUGGESTED]:
+                st.button(name, key=f"suggest-{name}", on_click=_start_from, args=(name, getattr(error, "name", "")))
+
+
+def _start_from(name: str, instead_of: str) -> None:
+    state = st.session_state
+    state.entities = [name, *(e for e in state.entities if e not in (instead_of, name))]
+    state.submitted = True
+
+
+def link_entities(graph) -> None:
+    """Fill in the entities found in the question, where none are given."""
+    state = st.session_state
+    if not state.entities and state.question.strip():
+        state.entities = graph.names(engine().link(graph, state.question))

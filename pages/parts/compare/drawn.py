@@ -1,0 +1,41 @@
+"""The board of the comparison on the screen, kept for the session: Compare and Present draw the same one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from pages.parts.board.payload import Board
+from pages.parts.compare.asked import Shown
+
+SLICE, SLICES = 0.2, 7  # seconds of a wait for news, and how many of them make one look
+
+
+def drawing(on_screen: Shown) -> Board:
+    """What draws this comparison, kept for the session."""
+    state = st.session_state
+    if state.get("drawing", (None,))[0] is not on_screen.comparison:
+        state.drawing = (on_screen.comparison, Board(on_screen.comparison))
+        state.pop("sent", None)
+    return state.drawing[1]
+
+
+def payload(on_screen: Shown) -> dict[str, Any]:
+    """What the board draws; made anew only where something has changed."""
+    state = st.session_state
+    version = on_screen.job.version if on_screen.job is not None else 0
+    if state.get("sent", (None, None))[:2] != (on_screen.key, version):
+        state.sent = (on_screen.key, version, drawing(on_screen).payload())
+    return state.sent[2]
+
+
+def news(on_screen: Shown) -> None:
+    """Wait a moment, after drawing, for something to draw anew, so that a screen on which nothing happens asks seldom.
+
+    Before drawing it would be seen: Streamlit pales what a run has not drawn after half a second.
+    """
+    for _ in range(SLICES):
+        sent = st.session_state.get("sent", (None, None))  # also where Streamlit breaks off for what the person does meanwhile
+        if on_screen.job is None or sent[0] != on_screen.key or on_screen.job.changed(sent[1], SLICE):
+            return

@@ -1,0 +1,140 @@
+"""Where a question starts from, and its right answers: names to remove, and inputs that complete while one types.
+
+Drawn by assets/entities. What the rest of the page reads are the lists of names `st.session_state.entities` and `.answers`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import streamlit as st
+
+from core.graph.names.lookup import names
+from core.graph.names.roles import described
+from pages.parts.shared.scripts import ASSETS, joined
+from pages.parts.shared.session import graph as whole_graph
+from pages.parts.shared.session import opened_graph
+from pages.parts.shared.text import many
+
+FOLDER = ASSETS / "entities"
+KEY = "entitychips"
+LISTS = ("entities", "answers")
+SUGGESTED, NOTED = 8, 20  # names suggested, and names of a list that get a word on them
+TYPED, LONGEST = 200, 2_000  # letters
+
+
+def chips(graph: Any) -> None:
+    """Draw the entities that the search starts from and the known answers; both can be changed.
+
+    `graph` may be the part of one that a saved case holds: the whole is opened when somebody types.
+    """
+
+    @st.fragment
+    def draw() -> None:
+        known = opened_graph() or (whole_graph() if st.session_state.get("chips_query") else graph)
+        _component()(key=KEY, data=_data(known), on_said_change=lambda: _heard(known))
+        if st.session_state.pop("chips_changed", False):
+            st.rerun()
+
+    draw()
+
+
+@cache
+def _component():
+    return st.components.v2.component(
+        "hopscope_entities", js=joined(FOLDER / "entities.js"), css=(FOLDER / "entities.css").read_text("utf-8")
+    )
+
+
+def _data(graph: Any) -> dict[str, Any]:
+    """What is drawn: see the head of entities.js."""
+    state = st.session_state
+    who, done = state.get("chips_done", ("", 0))
+    hops = state.get("hops")
+    return {
+        **{into: [_named(graph, n) if i < NOTED else {"name": n, "note": ""} for i, n in enumerate(state.get(into, ()))] for into in LISTS},
+        "hops": many(hops, "hop") + " away" if hops else "",
+        "meant": _meant(graph),
+        "asked": _suggestions(graph, *state.chips_query) if state.get("chips_query") else None,
+        "who": who,
+        "done": done,
+    }
+
+
+def _suggestions(graph: Any, into: str, text: str) -> dict[str, Any]:
+    """The best names for what is typed, each with a word on it; those that are in the list already are left out."""
+    there = set(st.session_state.get(into, ()))
+    found = [(graph.node_name(node), node) for node in names(graph).complete(text, SUGGESTED + len(there))]
+    best = [(name, node) for name, node in found if name not in there][:SUGGESTED]
+    return {"list": into, "text": text, "options": [{"name": name, "note": described(graph, node)} for name, node in best]}
+
+
+def _meant(graph: Any) -> list[dict[str, Any]]:
+    """What the question's names were taken for and what they may mean instead, where that is not certain."""
+    state = st.session_state
+    text, entities, told = " ".join(state.get("question", "").split()), state.get("entities", ()), []
+    for link in _links(graph, text) if text and entities and len(text) <= LONGEST else ():
+        called = graph.names((link.mention.node, *link.others))
+        taken = next((name for name in called if name in entities), None)
+        certain = link.mention.text == called[0] != called[0].lower()
+        others = list(dict.fromkeys(name for name in called if name != taken and name not in entities))
+        if taken is None or certain and taken == called[0] or not (others or link.mention.fuzzy):
+            continue
+        read = link.mention.text if link.mention.fuzzy and taken == called[0] else ""
+        told.append(_named(graph, taken) | {"text": read, "others": [_named(graph, name) for name in others]})
+    return told
+
+
+def _links(graph: Any, text: str) -> list[Any]:
+    """The links of a question, kept while it stays."""
+    state = st.session_state
+    if state.get("chips_links", (None,))[0] != (graph.digest, text):
+        state.chips_links = ((graph.digest, text), names(graph).links(text))
+    return state.chips_links[1]
+
+
+def _named(graph: Any, name: str) -> dict[str, str]:
+    return {"name": name, "note": _note(graph, name)}
+
+
+def _note(graph: Any, name: str) -> str:
+    """A word on a named entity; empty where the graph does not have it."""
+    nodes = names(graph).exact(name)
+    return described(graph, max(nodes, key=lambda node: (graph.degree(node), -node))) if nodes else "not in the graph"
+
+
+def _heard(graph: Any) -> None:
+    """Do what the browser asks: edits that were not done yet, and what suggestions are wanted for."""
+    state = st.session_state
+    told = state[KEY].get("said") or {}
+    who, edits, query = str(told.get("who", "")), told.get("edits") or (), told.get("query")
+    before, done = state.get("chips_done", ("", 0))
+    done = done if before == who else 0
+    for edit in sorted(edits, key=lambda one: one["n"]):
+        if edit["n"] > done and edit["list"] in LISTS:
+            _edit(graph, edit["list"], edit["op"], str(edit["name"])[:LONGEST], str(edit.get("instead", "")))
+            done, state.chips_changed = edit["n"], True
+    state.chips_done = (who, done)
+    state.chips_query = (query["list"], str(query["text"])[:TYPED]) if query and query["list"] in LISTS else None
+
+
+def _edit(graph: Any, into: str, what: str, name: str, instead: str) -> None:
+    """One change of a list of names."""
+    state = st.session_state
+    known = list(state.get(into, ()))
+    name = name if name in known else _written(graph, name)
+    if what == "remove":
+        known = [one for one in known if one != name]
+    elif what == "add":
+        known = list(dict.fromkeys([*known, name]))
+    elif what == "swap":
+        known = list(dict.fromkeys(name if one == instead else one for one in known))
+        state.submitted = bool(state.get("question", "").strip())
+    state[into] = known
+
+
+def _written(graph: Any, name: str) -> str:
+    """The name as the graph writes it, where it knows it."""
+    nodes = names(graph).exact(name)
+    return graph.node_name(max(nodes, key=lambda node: (graph.degree(node), -node))) if nodes else name

@@ -1,0 +1,171 @@
+"""The lanes: which methods they run, and the dialog that changes one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from core.errors import HopscopeError
+from core.instances.catalogue import Instance, find
+from core.instances.needs import missing
+from core.operators import OPERATORS
+from core.operators.base import Line, unfit
+from pages.parts.compare.permalink import MOST_LANES
+from pages.parts.methods.advice import asked, show_advice
+from pages.parts.methods.chooser import chooser
+from pages.parts.methods.forms import operator_form
+from pages.parts.shared.session import engine
+from pages.parts.shared.text import plain
+
+NEW = "new"
+
+
+def chosen(known: Mapping[str, Instance]) -> list[Instance]:
+    """The instances of the lanes. A lane that cannot be read says why and is left out."""
+    found = []
+    for spec in st.session_state.lanes:
+        try:
+            found.append(find(spec, known))
+        except HopscopeError as error:
+            st.error(plain(str(error)))
+    return found
+
+
+def act(lane: int, do: str) -> None:
+    """What a person pressed on a lane's head: `change`, `step`, `add` open the dialog, `remove` takes the lane away."""
+    state = st.session_state
+    lanes = state.lanes
+    if do == "remove" and len(lanes) > 1 and 0 <= lane < len(lanes):
+        state.lanes = lanes[:lane] + lanes[lane + 1 :]
+        state.submitted = True
+    elif do == "add" and len(lanes) < MOST_LANES:
+        state.choosing = (len(lanes), "change")
+    elif do in ("change", "step") and 0 <= lane < len(lanes):
+        state.choosing = (lane, do)
+
+
+def dialog(known: Mapping[str, Instance]) -> None:
+    """Draw the dialog of the lane that is being changed, if any; it stays open while the screen behind it is drawn anew."""
+    if "choosing" not in st.session_state:
+        return
+    lane, do = st.session_state.choosing
+    adding = lane >= len(st.session_state.lanes)
+    title = "Add a lane" if adding else f"Lane {lane + 1}: {'change one step' if do == 'step' else 'choose a method'}"
+    draw = _step if do == "step" and not adding else _method
+    st.dialog(title, width="large", on_dismiss=_close)(draw)(lane, known)
+
+
+def _close() -> None:
+    st.session_state.pop("choosing", None)
+
+
+def _method(lane: int, known: Mapping[str, Instance]) -> None:
+    state = st.session_state
+    current = state.lanes[lane] if lane < len(state.lanes) else ""
+    picked = chooser(known, engine().models, current, key=f"chooser-{lane}", answering=state.get("model", True))
+    if picked in known:
+        state.lanes = [*state.lanes[:lane], picked, *state.lanes[lane + 1 :]]
+        state.submitted = True
+        _close()
+        st.rerun()
+
+
+def _step(lane: int, known: Mapping[str, Instance]) -> None:
+    try:
+        instance = find(st.session_state.lanes[lane], known)
+    except HopscopeError as error:
+        st.error(plain(str(error)))
+        return
+    _about(instance)
+    _apart(lane, instance)
+
+
+def _about(instance: Instance) -> None:
+    """Where the method comes from, how it was read where its source leaves something open, and which models are not installed."""
+    told = " · ".join(filter(None, (instance.label, instance.number)))
+    st.markdown(f"**{plain(told)}**")
+    for text in (instance.paper, instance.notes):
+        if text:
+            st.caption(plain(text))
+    for text in missing(instance.line, engine().models, st.session_state.get("model", True)):
+        st.caption(f":material/cloud_off: {plain(text)}")
+
+
+def _apart(i: int, instance: Instance) -> None:
+    """A form that changes one operator of the lane's line, in this lane or in a new one beside it."""
+    operators = instance.line.operators
+    position = st.selectbox(
+        "Step", range(len(operators)), key=f"apart-{i}-{instance.id}", format_func=lambda p: f"{p + 1}. {operators[p].words()}"
+    )
+    swaps, this = _swaps(instance.line, position), type(operators[position])
+    swaps = swaps if this.__name__ in swaps else [this.__name__, *swaps]  # a branch is no operator that could be added
+    name = st.selectbox(
+        "Becomes",
+        swaps,
+        index=swaps.index(this.__name__),
+        key=f"becomes-{i}-{position}-{instance.id}",
+        format_func=lambda n: OPERATORS.get(n, this).title,
+    )
+    current = operators[position] if name == this.__name__ else OPERATORS[name]()
+    try:
+        operator = operator_form(current, key=f"form-{i}-{position}-{name}-{instance.id}")
+        if operator is None:
+            return
+        use = lambda better: (_replace(i, repr(instance.line.replaced(position, better))), _close())
+        show_advice(operator, asked(), f"form-{i}-{position}-{name}-{instance.id}", use)
+        if "choosing" not in st.session_state:  # the advice was taken
+            st.rerun()
+        spec = repr(instance.line.replaced(position, operator))
+    except HopscopeError as error:
+        st.error(plain(str(error)))
+        return
+    unchanged = spec == repr(instance.line)
+    full = len(st.session_state.lanes) >= MOST_LANES
+    with st.container(horizontal=True):
+        if st.button("Try it in a lane beside", key=f"beside-{i}", type="primary", disabled=unchanged or full):
+            _use(i, spec, beside=True)
+        if st.button("Change this lane", key=f"apply-{i}", disabled=unchanged):
+            _use(i, spec)
+    if full:
+        st.caption(f"There is room for {MOST_LANES} lanes; remove one to try a change beside.")
+
+
+def _swaps(line: Line, position: int) -> list[str]:
+    """The operators that could stand at that position of the line."""
+    before, after = line.operators[:position], line.operators[position + 1 :]
+
+    def fits(name: str) -> bool:
+        candidate = OPERATORS[name]()
+        rest = (*before, candidate)
+        return unfit(before, candidate) is None and all(unfit((*rest, *after[:n]), o) is None for n, o in enumerate(after))
+
+    return [name for name in OPERATORS if fits(name)]
+
+
+def _use(lane: int, spec: str, beside: bool = False) -> None:
+    """Put a line in the lane, or in a new one behind it, and ask."""
+    insert(lane, spec) if beside else _replace(lane, spec)
+    _close()
+    st.rerun()
+
+
+def insert(lane: int, spec: str) -> None:
+    """Put a line in a new lane behind this one, as long as there is room, and ask."""
+    lanes = st.session_state.lanes
+    if len(lanes) < MOST_LANES:
+        st.session_state.lanes = [*lanes[: lane + 1], spec, *lanes[lane + 1 :]]
+        st.session_state.submitted = True
+
+
+def try_beside(spec: str, changed: str) -> None:
+    """Put a changed line beside the lane that runs `spec`; in its place where there is no room."""
+    lanes = st.session_state.lanes
+    lane = lanes.index(spec) if spec in lanes else len(lanes) - 1
+    insert(lane, changed) if len(lanes) < MOST_LANES else _replace(lane, changed)
+
+
+def _replace(lane: int, spec: str) -> None:
+    lanes = st.session_state.lanes
+    st.session_state.lanes = [*lanes[:lane], spec, *lanes[lane + 1 :]]
+    st.session_state.submitted = True

@@ -1,0 +1,133 @@
+"""Present: one comparison on one screen, without controls; arrow keys go through a list of cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import streamlit as st
+
+from core.cases import Case, get
+from core.cases.examples import demo
+from core.engine import Comparison
+from core.errors import HopscopeError
+from pages.parts.board.component import board
+from pages.parts.compare.asked import Shown, show_case, shown
+from pages.parts.compare.drawn import news, payload
+from pages.parts.shared.scripts import ASSETS, joined
+from pages.parts.shared.text import plain
+
+FOLDER = ASSETS / "presenter"
+# What is around the lanes goes away, and the lanes take the whole screen.
+SCREEN = """<style>
+[data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stExpandSidebarButton"] { display: none !important; }
+[data-testid="stMainBlockContainer"] { padding: 14px 24px 8px !important; max-width: none !important; }
+</style>"""
+
+
+def presenting() -> bool:
+    """Whether the address asks for the presentation."""
+    return st.query_params.get("present") == "1"
+
+
+def present(repair: Callable[[Comparison, int], None]) -> None:
+    """Draw the presented screen: the case that the address names, else what Compare has on its screen, else the first case.
+
+    `repair` is called with the comparison and the number of the lane whose repair was pressed.
+    """
+    state = st.session_state
+    st.html(SCREEN)
+    listed = state.get("present_cases") or [case.id for case in demo()]
+    named = st.query_params.get("show", "")
+    try:
+        if named and (state.get("case") is None or state.case.id != named):
+            show_case(get(named))
+        on_screen = shown() or _first(listed)
+    except HopscopeError as error:
+        st.error(plain(str(error)))
+        st.button("Leave the presentation", on_click=leave)
+        return
+    if on_screen is None:
+        st.info("There is nothing to present yet: ask a question on Compare, or save a case.")
+        st.button("Leave the presentation", on_click=leave)
+        return
+    places = ["", *listed] if on_screen.case is None else listed if on_screen.case.id in listed else [on_screen.case.id, *listed]
+    _head(on_screen, places, places.index(on_screen.case.id if on_screen.case else ""))
+    _lanes(on_screen, repair)
+
+
+def leave() -> None:
+    """Back to the screen with its controls."""
+    for key in ("present", "show"):
+        st.query_params.pop(key, None)
+
+
+def _first(listed: list[str]) -> Shown | None:
+    if not listed:
+        return None
+    show_case(get(listed[0]))
+    return shown()
+
+
+@cache
+def _component():
+    return st.components.v2.component(
+        "hopscope_presenter", js=joined(FOLDER / "presenter.js"), css=(FOLDER / "presenter.css").read_text("utf-8")
+    )
+
+
+def _head(on_screen: Shown, places: list[str], at: int) -> None:
+    """The question, and the way through the cases."""
+    question = on_screen.comparison.ask.question
+    data = {
+        "question": question.text,
+        "entities": list(question.entities)[:3],
+        "answers": list(question.answers),
+        "number": at + 1,
+        "of": len(places),
+    }
+    nothing = lambda: None
+    pressed = _component()(key="presenter", data=data, on_go_change=nothing, on_leave_change=nothing)
+    if pressed.leave:
+        leave()
+        st.rerun()
+    if pressed.go:
+        _go(places[(at + int(pressed.go)) % len(places)])
+
+
+def _go(case: str) -> None:
+    """To another case of the list; to what was asked last where none is named."""
+    if case:
+        st.query_params["show"] = case
+    else:
+        st.query_params.pop("show", None)
+        st.session_state.pop("case", None)
+    st.rerun()
+
+
+def _lanes(on_screen: Shown, repair: Callable[[Comparison, int], None]) -> None:
+    """The lanes; followed while their job runs."""
+    job = on_screen.job
+    running = job is not None and (not job.ended or on_screen.comparison.repairing)
+
+    @st.fragment(run_every=1.0 if running else None)
+    def follow() -> None:
+        clicked = board({**payload(on_screen), "present": True}, key="presented_board")
+        if clicked is not None and clicked.repair is not None:
+            repair(on_screen.comparison, int(clicked.repair))
+        if running and job.ended and not on_screen.comparison.repairing:
+            st.rerun()
+        if running:
+            news(on_screen)
+
+    follow()
+
+
+def offer(found: list[Case]) -> None:
+    """A button that presents these cases one after the other."""
+
+    def begin() -> None:
+        st.session_state.present_cases = [case.id for case in found]
+
+    if st.button("Present", icon=":material/present_to_all:", disabled=not found, on_click=begin, key="present_found"):
+        st.switch_page("pages/compare.py", query_params={"present": "1", "show": found[0].id})

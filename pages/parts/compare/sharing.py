@@ -1,0 +1,26 @@
+"""Share, save and present what is on the screen."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts.board.finished import downloads
+from pages.parts.board.payload import Board
+from pages.parts.cases.saving import save_case
+from pages.parts.compare.asked import Shown, address
+
+
+def share(on_screen: Shown, drawing: Board) -> None:
+    """The permalink, the downloads, saving, and the way to present; whatever stage the lanes are at."""
+    with st.popover("Share"):
+        st.caption("This address restores the question and the lanes:")
+        st.code(address().address(st.context.url or ""), language=None, wrap_lines=True)
+        downloads(on_screen.comparison, drawing)
+    save_case(on_screen.key, on_screen.comparison, address().parameters())
+    st.button("Present", key="present", help="One screen, without controls", on_click=_present, args=(on_screen,))
+
+
+def _present(on_screen: Shown) -> None:
+    st.query_params["present"] = "1"
+    if on_screen.case is not None:
+        st.query_params["show"] = on_screen.case.id

@@ -1,0 +1,48 @@
+"""Thumbs up and down on the lanes' answers, kept in the feedback log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from core.case_adapter import answer, rating
+from core.cases import rate, unrate, verdict
+from core.engine import Comparison, Lane
+from core.errors import HopscopeError
+from core.runtime.jobs import DONE
+
+WORDS = {True: "up", False: "down", None: None}
+
+
+def show_thumbs(comparison: Comparison, payload: dict[str, Any]) -> dict[str, Any]:
+    """The board's data with the verdict on each answer that there is; where the log cannot be read, a sentence and no thumbs."""
+    try:
+        for lane, told in zip(comparison.lanes, payload["lanes"]):
+            if lane.status == DONE and answer(comparison, lane):
+                told["thumb"] = WORDS[verdict(*_key(comparison, lane))]
+    except HopscopeError as error:
+        st.caption(str(error))
+    return payload
+
+
+def press_thumb(comparison: Comparison, pressed: Mapping[str, str] | None) -> None:
+    """Write down the thumb that was pressed, if any: up, down, or none to take it back; then draw the screen anew."""
+    if pressed is None:
+        return
+    lane = comparison.lanes[int(pressed["lane"].removeprefix("lane-"))]
+    try:
+        if pressed["verdict"] == "none":
+            unrate(*_key(comparison, lane))
+        else:
+            rate(rating(comparison, lane, pressed["verdict"] == "up"))
+    except HopscopeError as error:
+        st.error(str(error))
+    else:
+        st.rerun()
+
+
+def _key(comparison: Comparison, lane: Lane) -> tuple[str, str, str, str]:
+    told = rating(comparison, lane, True)
+    return told.digest, told.question, told.line, told.answer

@@ -1,0 +1,1 @@
+"""Evaluations and the search for a method."""

@@ -1,0 +1,183 @@
+"""A run's figures on the screen: table, pictures, operators, paired tests, and what every metric means."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+
+import streamlit as st
+
+from core.evaluation.metrics.catalogue import REPORTED, metric
+from core.evaluation.reports import plots
+from core.evaluation.reports.export import SHOWN, shown
+from core.evaluation.reports.naming import titles
+from core.evaluation.reports.sensitivity import curves
+from core.evaluation.reports.summary import FRONTS, Summary
+from core.evaluation.runs.store import Run
+from core.operators.base import values
+from core.operators.text import parse_line
+from pages.parts.evaluate.evaluating import summary
+from pages.parts.evaluate.questions import question_table
+from pages.parts.shared.text import many, plain
+
+PICTURE = 465  # pixels wide, so that two stand side by side where there is room
+
+
+def facts(run: Run) -> str:
+    """What a run was, in one line."""
+    spec = run.spec
+    told = [
+        f"{spec['sample']:,} of {many(spec['of'], 'question')}, seed {spec['seed']}",
+        f"asked on {', '.join(name for name, _ in spec['graphs'])}",
+        "answers by a language model" if spec["model"] else "answers by the graph reader, no language model",
+    ]
+    return " · ".join(told + (["every method timed alone"] if spec["cold"] else []))
+
+
+def figures(run: Run) -> None:
+    """Everything that a run says so far."""
+    told = summary(run.id)
+    if run.done + run.failed < run.total:
+        st.caption("Figures of what is done so far.")
+    table, pictures, tests, each, meanings = st.tabs(["Figures", "Pictures", "Paired tests", "Questions", "What the metrics mean"])
+    with table:
+        _table(told)
+    with pictures:
+        _pictures(told)
+    with tests:
+        _tests(told)
+    with each:
+        question_table(told)
+    with meanings:
+        _meanings(told)
+
+
+def _table(told: Summary) -> None:
+    names = st.multiselect(
+        "Metrics", REPORTED, [n for n in SHOWN if n in REPORTED], format_func=_title, key="figures_metrics", persist_state="session"
+    )
+    if not names:
+        return
+    hops = told.by_hops()
+    part = told
+    if len(hops) > 1:
+        label = lambda hop: "All questions" if hop == "all" else "Hops not told" if hop is None else f"{hop} hop{'s' * (hop != 1)}"
+        which = st.segmented_control(
+            "Questions", ["all", *hops], default="all", format_func=label, key="figures_hops", persist_state="session"
+        )
+        part = told if which in ("all",) else hops.get(which, told)
+    figures = part.table(names)
+    spec = titles(told.run)
+    rows = []
+    for instance, row in figures.items():
+        rows.append({"Method": spec[instance]} | {name: _cell(name, row[name]) for name in names})
+    config = {name: st.column_config.TextColumn(_title(name), help=_help(name)) for name in names}
+    st.dataframe(rows, hide_index=True, column_config={"Method": st.column_config.TextColumn(pinned=True), **config})
+    st.caption(
+        "Mean and 95 % bootstrap interval over the questions; the same questions are drawn again for every method. Failed ones score 0."
+    )
+    for instance in told.instances:
+        without = part.counts(instance)["without_context"]
+        if without:
+            st.caption(plain(f"{spec[instance]}: {without:,} without any triple (counted as they are)."))
+    for failed in part.failed():
+        st.caption(plain(failed))
+    st.markdown("**Operators, mean a question**")
+    steps = [
+        {"Method": spec[i], "Operator": step["operator"], "Seconds": step["seconds"], "Calls": step["calls"]}
+        | {"Tokens in": step["tokens_in"], "Tokens out": step["tokens_out"], "Texts scored": step["texts"]}
+        for i in told.instances
+        for step in told.operators(i)
+    ]
+    number = {name: st.column_config.NumberColumn(format="%.1f") for name in ("Calls", "Tokens in", "Tokens out", "Texts scored")}
+    st.dataframe(steps, hide_index=True, column_config={"Seconds": st.column_config.NumberColumn(format="%.4f"), **number})
+
+
+def _pictures(told: Summary) -> None:
+    table = told.table()
+    useful = [name for name in REPORTED if any(row[name].mean for row in table.values())]
+    costs = [name for name in ("seconds", "tokens", "texts") if name in useful]
+    qualities = [name for name in useful if metric(name).better == "higher"]
+    if not qualities:
+        st.caption("There is nothing to draw yet.")
+        return
+    usual = next((quality for _, quality in FRONTS if quality in qualities), qualities[0])
+    with st.container(horizontal=True):
+        quality = st.selectbox(
+            "Quality", qualities, qualities.index(usual), format_func=_title, width=260, key="figures_quality", persist_state="session"
+        )
+        cost = st.selectbox("Against", costs, format_func=_title, width=260, key="figures_cost", persist_state="session") if costs else None
+    drawn = {"front": plots.front(told, table, cost, quality)} if cost else {}
+    drawn["funnel"] = plots.funnel(told)
+    if len(told.by_hops()) > 1:
+        drawn["hops"] = plots.by_hops(told, quality)
+    for operator, parameter in _varied(told):
+        points = curves(told, operator, parameter, table, quality)
+        if points:
+            drawn[f"{operator}-{parameter}"] = plots.sensitivity(points, f"{parameter} of {operator}", quality)
+    with st.container(horizontal=True):
+        for name, figure in drawn.items():
+            with st.container(width=PICTURE):
+                st.plotly_chart(figure, key=f"picture-{name}")
+
+
+def _varied(told: Summary) -> list[tuple[str, str]]:
+    """The parameters by which instances of the run may differ: those with several values in the same operator."""
+    found: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for spec in told.run.spec["instances"]:
+        for operator in parse_line(spec["line"]):
+            if hasattr(operator, "arms"):
+                continue
+            for name, value in values(operator).items():
+                found[type(operator).__name__, name].add(repr(value))
+    numbers = lambda told: all(isinstance(ast.literal_eval(value), int | float) for value in told)
+    return [key for key, told in found.items() if len(told) > 1 and numbers(told)]
+
+
+def _tests(told: Summary) -> None:
+    names = titles(told.run)
+    if len(names) < 2:
+        st.caption("There is one method only, so nothing to compare it with.")
+        return
+    base = st.selectbox("Tested against", list(names), format_func=names.get, width=320, key="figures_base", persist_state="session")
+    tests = told.compared([(other, base) for other in names if other != base])
+    rows = [
+        {
+            "Method": names[test.a],
+            "Metric": _title(test.metric),
+            "Mean difference": shown(test.metric, test.difference),
+            "95 % interval": f"{shown(test.metric, test.low)} to {shown(test.metric, test.high)}",
+            "p": test.p,
+            "p, corrected": test.p_holm,
+            "Questions": test.n,
+        }
+        for test in tests
+    ]
+    small = st.column_config.NumberColumn(format="%.4f")
+    st.dataframe(rows, hide_index=True, column_config={"p": small, "p, corrected": small})
+    st.caption(
+        "A sign-flip permutation test on the questions that gave both a number. The corrected p is Holm's, over the methods for one metric."
+    )
+
+
+def _meanings(told: Summary) -> None:
+    for name in REPORTED:
+        one = metric(name).told()
+        with st.expander(f"{plain(one['title'])} `{name}`"):
+            st.text(one["definition"])
+            st.text(one["convention"])
+            source = f" Source: {one['source']}." if one["source"] else ""
+            st.caption(plain(f"Unit: {one['unit']}; {one['better']} is better.{source}"))
+
+
+def _cell(name: str, one) -> str:
+    return "–" if one.mean is None else f"{shown(name, one.mean)} [{shown(name, one.low)}, {shown(name, one.high)}]"
+
+
+def _title(name: str) -> str:
+    return metric(name).told()["title"]
+
+
+def _help(name: str) -> str:
+    one = metric(name).told()
+    return plain(f"{one['definition']} {one['convention']}")

@@ -1,0 +1,104 @@
+"""The questions of a run: who got which right, and one of them opened as Compare shows it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.case_adapter import comparison
+from core.errors import BadInput
+from core.evaluation.metrics.catalogue import REPORTED, metric
+from core.evaluation.reports.naming import titles
+from core.evaluation.reports.summary import Summary
+from core.evaluation.runs.opening import opened
+from core.evaluation.runs.store import shared as store
+from pages.parts.board.finished import downloads, finished_board
+from pages.parts.compare.permalink import MOST_LANES
+from pages.parts.shared.session import engine
+from pages.parts.shared.text import many, plain
+
+SHOWN = 200
+USUAL = ("reader_hit@1", "hits@1", "path_hit@32", "path_recall@32")
+
+
+def question_table(told: Summary) -> None:
+    """Every question with one metric by instance; a chosen row can be opened."""
+    names = titles(told.run)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.selectbox(
+            "Metric",
+            REPORTED,
+            REPORTED.index(USUAL[0]),
+            format_func=lambda n: metric(n).told()["title"],
+            width=280,
+            key="questions_metric",
+            persist_state="session",
+        )
+        differ = st.toggle("Only where they differ", key="questions_differ", persist_state="session")
+        words = st.text_input("Words of the question", width=240, key="questions_words", persist_state="session").casefold().split()
+    found: dict[str, dict] = {}
+    for row in told.rows:
+        value = None if row.outcome is None else metric(chosen)(row.outcome)
+        line = found.setdefault(row.question.id, {"Question": row.question.text})
+        line[names[row.instance]] = value
+    rows = {
+        key: line
+        for key, line in found.items()
+        if all(word in line["Question"].casefold() for word in words)
+        and (not differ or len({line.get(name) for name in names.values()}) > 1)
+    }
+    if not rows:
+        st.caption("No question is like that.")
+        return
+    shown = list(rows)[:SHOWN]
+    number = {name: st.column_config.NumberColumn(format="%.3g") for name in names.values()}
+    picked = st.dataframe(
+        [rows[key] for key in shown],
+        hide_index=True,
+        column_config={"Question": st.column_config.TextColumn(width="large"), **number},
+        on_select="rerun",
+        selection_mode="single-row",
+        key="question_rows",
+    )
+    st.caption(f"{len(shown):,} of {many(len(found), 'question')} shown. Choose a row to open it.")
+    place = next(iter(picked["selection"]["rows"]), None)
+    if place is not None and place < len(shown):
+        st.button("Open this question", type="primary", icon=":material/view_column:", on_click=open_question, args=(shown[place],))
+
+
+def open_question(question: str) -> None:
+    """Show a question's lanes."""
+    st.query_params["question"] = question
+
+
+def one_question(number: int, question: str) -> None:
+    """A question of a run as Compare shows it, from what was kept: no model is asked."""
+    run = store().run(number)
+    st.button("The evaluation", icon=":material/arrow_back:", type="tertiary", on_click=lambda: st.query_params.pop("question", None))
+    drawn = next((one for one in store().drawn(number) if one.question.id == question), None)
+    if drawn is None:
+        raise BadInput(f"Evaluation {number} holds no question “{question}”.")
+    names = titles(run)
+    chosen = tuple(names)
+    if len(names) > MOST_LANES:
+        chosen = tuple(
+            st.multiselect(
+                "Lanes", list(names), list(names)[:MOST_LANES], format_func=names.get, max_selections=MOST_LANES, key=f"lanes-{number}"
+            )
+        )
+    st.subheader(plain(drawn.question.text), anchor=False)
+    known = f" · known answers: {', '.join(drawn.question.answers)}" if drawn.question.answers else ""
+    st.caption(plain(f"Starts from {', '.join(drawn.question.entities) or 'what is found in it'}{known}"))
+    key = f"evaluation-{number}-{question}-{'-'.join(chosen)}"
+    state = st.session_state
+    if state.get("evaluation_open", (None,))[0] != key:
+        graph = drawn.open(engine().graph)
+        state.evaluation_open = (key, comparison(opened(store(), run, question, graph, chosen)))
+    told = state.evaluation_open[1]
+    drawing = finished_board(told, key)
+    with st.container(horizontal=True):
+        link = {"q": drawn.question.text, "lane": list(chosen), "graph": drawn.graph or f"{drawn.set}:{question}"}
+        link |= {"e": list(drawn.question.entities), "a": list(drawn.question.answers)}
+        if not run.spec["model"]:
+            link["llm"] = "0"
+        st.page_link("pages/compare.py", label="Ask again on Compare", icon=":material/view_column:", query_params=link)
+        downloads(told, drawing, f"hopscope-evaluation-{number}")

@@ -1,0 +1,196 @@
+"""Find me a method: wishes, the search as it goes, the front it found, and what unseen questions say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from core.datasets import dataset_of
+from core.evaluation.metrics.catalogue import metric
+from core.evaluation.search.plot import found_figure
+from core.evaluation.search.search import Point, front
+from core.evaluation.search.space import KINDS, USUAL
+from core.evaluation.search.verdict import SearchPlan, SearchVerdict, hunt, references, start
+from core.instances.catalogue import save
+from core.runtime.jobs import CANCELLED
+from pages.parts.compare.permalink import Link
+from pages.parts.evaluate.evaluating import no_questions, usual_sets
+from pages.parts.shared.session import engine, follow, graph_name, instances, said
+from pages.parts.shared.text import plain
+
+QUALITIES = ("reader_hit@1", "reader_f1", "reader_recall", "path_recall@32", "path_hit@32", "path_mrr")
+TUNING = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
+UNSEEN = ("metaqa-1hop-test", "metaqa-2hop-test", "metaqa-3hop-test")
+MEASURED = (
+    "Seconds are those of the operators, one question after the other, nothing remembered from line to line, models loaded before; "
+    "they depend on what else this machine does."
+)
+
+
+def show_search() -> None:
+    """Draw the form, and below it the search that was asked for last in this session."""
+    st.write(
+        "Operators can be put together in very many ways. Say how much a question may cost, and the ways are tried on a few "
+        "questions; the best are then held against the published lines on questions that the search never saw."
+    )
+    wishes = _form()
+    if wishes is not None:
+        with st.spinner("Opening graph and questions"):
+            st.session_state.search_hunt = said(lambda: _hunt(wishes))
+        if st.session_state.search_hunt is not None:
+            said(lambda: start(engine(), st.session_state.search_hunt))
+    hunted = st.session_state.get("search_hunt")
+    if hunted is not None:
+        _shown(hunted)
+
+
+def _form() -> dict[str, Any] | None:
+    """The wishes, once they are sent."""
+    dataset = dataset_of(graph_name())
+    known = dataset.sets if dataset is not None else {}
+    if not known:
+        no_questions(dataset.title if dataset is not None else graph_name())
+        return None
+    titled = {"format_func": lambda name: known[name].title, "placeholder": "choose one or more sets", "wrap": True}
+    with st.container(border=True, key="search_form-box"):
+        left, right = st.columns(2)
+        with left:
+            first = [name for name in TUNING if name in known] or usual_sets(known)
+            tuning = st.multiselect(
+                "Questions to search with", list(known), first, key=f"search_sets_{dataset.name}", persist_state="session", **titled
+            )
+            sample = st.number_input(
+                "Of each set",
+                1,
+                1000,
+                8,
+                key="search_sample",
+                persist_state="session",
+                help="More tell lines apart better and take longer.",
+            )
+            later = [name for name in UNSEEN if name in known]
+            unseen = st.multiselect(
+                "Unseen questions", list(known), later, key=f"search_unseen_{dataset.name}", persist_state="session", **titled
+            )
+            most = st.number_input("Of each unseen set", 1, 10_000, 20, key="search_unseen_sample", persist_state="session")
+            seed = st.number_input("Seed", 0, 2**31, 0, key="search_seed", persist_state="session")
+        with right:
+            quality = st.selectbox(
+                "What is good",
+                QUALITIES,
+                format_func=lambda name: metric(name).told()["title"],
+                key="search_quality",
+                persist_state="session",
+            )
+            cost = st.segmented_control(
+                "Budget of", ["seconds", "tokens"], default="seconds", required=True, key="search_cost", persist_state="session"
+            )
+            budget = st.number_input("Budget a question, mean", 0.001, 1e6, 1.0, format="%g", key="search_budget", persist_state="session")
+            trials = st.number_input("Methods to try", 1, 1000, 25, key="search_trials", persist_state="session")
+            kinds = st.multiselect(
+                "Try", list(KINDS), list(USUAL), format_func=KINDS.__getitem__, key="search_kinds", persist_state="session", wrap=True
+            )
+        st.caption(MEASURED)
+        sent = st.button("Search", key="search_form-go", type="primary", icon=":material/travel_explore:")
+    if not sent:
+        return None
+    told = {"quality": quality, "cost": cost, "budget": float(budget), "trials": int(trials), "seed": int(seed), "kinds": tuple(kinds)}
+    return {"sets": tuning, "sample": int(sample), "unseen": unseen, "unseen_sample": int(most), **told}
+
+
+def _hunt(wishes: dict[str, Any]) -> SearchPlan:
+    told = dict(wishes)
+    sets, unseen = ",".join(told.pop("sets")), ",".join(told.pop("unseen"))
+    published = references(instances(), engine().models)
+    return hunt(engine(), sets, told.pop("sample"), unseen, told.pop("unseen_sample"), known=published, **told)
+
+
+def _shown(hunted: SearchPlan) -> None:
+    """Follow the search while it runs, then what came of it; what was done before it was cancelled or failed is shown as well."""
+    job = engine().evaluations.get(f"search-{hunted.search.file.stem}")
+    if job is not None and not job.ended:
+        follow(job, "Searching")
+    if job is not None and job.error:
+        st.error(plain(job.error))
+    if job is not None and job.status == CANCELLED:
+        st.info("Cancelled. What was tried is kept; “Search” goes on from there.")
+    points, verdict = job.result if job is not None and job.result else (hunted.search.points(), None)
+    if not points:
+        return
+    wish = hunted.search.wish
+    st.plotly_chart(found_figure(points, verdict, wish.quality, wish.cost, wish.budget), key="search_plot")
+    if verdict is not None:
+        _judged(verdict)
+    best = front(points)
+    if not best:
+        st.warning("No line that was tried keeps the budget.")
+    chosen = _table(points, best, wish)
+    if chosen is not None:
+        _kept(chosen, hunted, verdict)
+
+
+def _judged(verdict: SearchVerdict) -> None:
+    """The verdicts in words; the first point is the one that the tuning questions chose."""
+    for place, one in enumerate(verdict.against):
+        if one.better:
+            (st.success if place == 0 else st.caption)(plain(verdict.words(one)) + ".")
+        else:
+            (st.info if place == 0 else st.caption)(plain(verdict.words(one)) + ".")
+    told = f"On {verdict.questions} unseen questions, each asked of every line in turn, with 95 % intervals"
+    st.caption(plain(f"{told}; the p-values are corrected for the number of lines held against the published one (Holm)."))
+    for failed in verdict.failed:
+        st.caption(plain(failed))
+    st.link_button("Every question on Evaluate", f"./evaluate?run={verdict.run}", icon=":material/bar_chart:", type="tertiary")
+
+
+def _table(points: Sequence[Point], best: Sequence[Point], wish) -> Point | None:
+    """The lines tried, those of the front first; the one that was picked, the best where none was."""
+    order = [*best, *(point for point in points if point not in best)]
+    rows = [
+        {
+            "Line": point.number,
+            "Front": point in best,
+            wish.quality: point.tried.quality,
+            wish.cost: point.tried.cost,
+            "Questions": point.tried.asked,
+            "Failed": point.tried.words(),
+            "Given up": point.tried.stopped,
+            "In words": point.line.words(),
+        }
+        for point in order
+    ]
+    columns = {
+        "Line": st.column_config.NumberColumn(width=50),
+        "Front": st.column_config.CheckboxColumn(width=50),
+        wish.quality: st.column_config.NumberColumn(format="%.3f", width=100),
+        wish.cost: st.column_config.NumberColumn(format="%.3g", width=80),
+        "Questions": st.column_config.NumberColumn(width=80),
+    }
+    picked = st.dataframe(
+        rows, hide_index=True, column_config=columns, on_select="rerun", selection_mode="single-row", key="search_table", height=280
+    )
+    if picked.selection.rows and picked.selection.rows[0] < len(order):
+        return order[picked.selection.rows[0]]
+    return best[0] if best else None
+
+
+def _kept(point: Point, hunted: SearchPlan, verdict: SearchVerdict | None) -> None:
+    """Keep a line, or look at it beside the best published one on a question."""
+    wish, state = hunted.search.wish, st.session_state
+    st.markdown(f"**Line {point.number}**: {plain(point.line.words())}")
+    st.code(repr(point.line), language=None, wrap_lines=True)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.popover("Save as a method", icon=":material/bookmark_add:"):
+            name = st.text_input("Name", key="search_name", max_chars=80)
+            if st.button("Save", key="search_save", type="primary"):
+                notes = f"Found by a search on {wish.tuning.set} for {wish.quality} under {wish.budget:g} {wish.cost} a question."
+                kept = said(lambda: save(name, point.line, notes))
+                state.search_saved = kept.title if kept else ""
+        drawn = (hunted.unseen or wish.tuning).drawn[0]
+        lanes = (*([verdict.best.id] if verdict else []), repr(point.line))
+        told = Link(drawn.question.text, drawn.question.entities, drawn.question.answers, lanes, drawn.graph or "metaqa", model=False)
+        st.link_button("Open in Compare", told.address("./"), icon=":material/view_column:", help="In a new tab, on an unseen question.")
+    if state.get("search_saved"):
+        st.success(plain(f"Saved as “{state.search_saved}”. It stands under “Saved by you” wherever a method is chosen."))

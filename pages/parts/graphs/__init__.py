@@ -1,0 +1,1 @@
+"""A graph's pages: its picture, a walk, adding graphs and questions."""

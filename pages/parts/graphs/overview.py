@@ -1,0 +1,135 @@
+"""The picture with which a graph begins: its best connected entities and what joins them, a colour for each relation."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core.datasets.relations import relation_words
+from core.datasets.wording import table_of
+from core.graph.algorithms.layout import positions
+from core.graph.algorithms.overview import Overview, overview
+from pages.parts.graphs.walk_view import DARK, HEIGHT, LIGHT, LONGEST, WIDTH, alone, options, shown
+from pages.parts.shared.text import many, plain
+
+HUES_LIGHT = ("#0b6fb3", "#c2570c", "#1b8a5a", "#a0377f", "#8a6d00", "#5b4bb3", "#b3261e", "#3d7a8a")
+HUES_DARK = ("#6cb4ee", "#f2a25c", "#5fd3a0", "#e58bc4", "#e0c24f", "#a99cf5", "#f28b82", "#7fcbdc")
+EVEN = 0.55  # how far places are moved to where nodes would be spread evenly, 0 to 1
+PUSHES = 300  # rounds in which names that lie on each other are pushed apart
+SIZES = {"hub": (22, 17), "joint": (10, 13), "further": (7, 12)}  # of the dot, and of its name
+
+
+@st.cache_data(max_entries=32, show_spinner="Looking at the graph …")
+def part(digest: str, _graph: Any) -> Overview:
+    """What is drawn of a graph, kept by its digest."""
+    return overview(_graph)
+
+
+def picture_of(graph: Any, chosen: Overview, dark: bool) -> str:
+    """The picture as an HTML page that loads nothing and in which every name is text."""
+    from pyvis.network import Network
+
+    colours, hues = (DARK, HUES_DARK) if dark else (LIGHT, HUES_LIGHT)
+    net = Network(height=f"{HEIGHT}px", width="100%", directed=True, bgcolor=colours["paper"], cdn_resources="in_line")
+    joined, nodes = _joined(graph, chosen), (*chosen.hubs, *chosen.joints, *chosen.further)
+    known = dict(zip(nodes, zip(graph.names(nodes), graph.degrees(np.array(nodes, np.int64)).tolist())))
+    places = _places(nodes, list(joined), [SIZES[_role(chosen, node)] for node in nodes], [known[node][0] for node in nodes])
+    for role, members in (("hub", chosen.hubs), ("joint", chosen.joints), ("further", chosen.further)):
+        size, letters = SIZES[role]
+        for node in members:
+            name, degree = known[node]
+            net.add_node(
+                node,
+                label=shown(name, LONGEST),
+                title=shown(f"{name} · {many(degree, 'edge')}", 200),
+                shape="dot",
+                size=size,
+                color=colours["here" if role == "hub" else "near" if role == "joint" else "far"],
+                font={"size": letters, "color": colours["text"]},
+                x=places[node][0],
+                y=places[node][1],
+                outer=role == "further",
+            )
+    hue = {relation: hues[i] for i, relation in enumerate(_relations(joined)[: len(hues)])}
+    for (head, tail), relations in joined.items():
+        told = ", ".join(_words(graph, relation) for relation in relations)
+        net.add_edge(head, tail, title=shown(told, 200), color=hue.get(relations[0], colours["edge"]), width=1.4)
+    net.set_options(json.dumps(options(colours)))
+    return alone(net.generate_html(notebook=False), colours)
+
+
+def _role(chosen: Overview, node: int) -> str:
+    return "hub" if node in chosen.hubs else "joint" if node in chosen.joints else "further"
+
+
+def _places(nodes, edges, sizes: list[tuple[int, int]], names: list[str]) -> dict[int, tuple[float, float]]:
+    """A place for each node on the plane: near to what it is joined to, the plane filled, no name on another as far as there is room."""
+    laid = positions(nodes, edges)
+    xy = np.array([laid[node] for node in nodes])
+    ranks = xy.argsort(0, kind="stable").argsort(0, kind="stable") / max(1, len(nodes) - 1)
+    plane = np.array([WIDTH, HEIGHT], float)
+    half = np.array(
+        [(max(size, 0.27 * letters * min(len(name), LONGEST)), size + 0.75 * letters) for (size, letters), name in zip(sizes, names)]
+    )
+    xy = ((1 - EVEN) * xy + EVEN * ranks) * (plane - 2 * half) + half
+    for _ in range(PUSHES):
+        away = xy[:, None] - xy[None]
+        over = half[:, None] + half[None] - abs(away)
+        over[np.arange(len(nodes)), np.arange(len(nodes))] = 0
+        both = (over > 0).all(2)
+        if not both.any():
+            break
+        axis = over.argmin(2)
+        sign = np.where(away != 0, np.sign(away), np.sign(np.arange(len(nodes))[:, None] - np.arange(len(nodes)))[..., None])
+        for way in (0, 1):
+            xy[:, way] += 0.3 * (np.where(both & (axis == way), over[..., way], 0) * sign[..., way]).sum(1)
+        xy = np.clip(xy, half, plane - half)
+    return dict(zip(nodes, xy.round(1).tolist()))
+
+
+def legend(graph: Any, chosen: Overview, dark: bool) -> str:
+    """The colours of the relations as HTML, every name escaped."""
+    hues, relations = HUES_DARK if dark else HUES_LIGHT, _relations(_joined(graph, chosen))
+    rows = [(hue, _words(graph, relation)) for hue, relation in zip(hues, relations)]
+    if len(relations) > len(hues):
+        rows.append(((DARK if dark else LIGHT)["edge"], many(len(relations) - len(hues), "other relation")))
+    line = "display:inline-block;width:1.4em;height:.28em;border-radius:.14em;margin-right:.45em;vertical-align:middle;background:"
+    items = [f'<span style="white-space:nowrap"><span style="{line}{hue}"></span>{html.escape(name)}</span>' for hue, name in rows]
+    return f'<div style="display:flex;flex-wrap:wrap;gap:.2em 1.4em;font-size:.9rem">{"".join(items)}</div>'
+
+
+def sentence(graph: Any, chosen: Overview) -> str:
+    """What one sees, in words."""
+    if chosen.whole:
+        told = f"All {many(graph.n_nodes, 'entity', 'entities')}, the best connected large"
+    else:
+        more = f", and {len(chosen.further):,} more that these lead to" if chosen.further else ""
+        told = f"The {len(chosen.hubs)} best connected of {graph.n_nodes:,} entities (large), {len(chosen.joints)} that join them{more}"
+    return plain(f"{told}: {len(chosen.edges):,} of {graph.n_edges:,} triples, a colour for each relation. Click a dot to walk there.")
+
+
+def _joined(graph: Any, chosen: Overview) -> dict[tuple[int, int], list[int]]:
+    """The relations between two drawn entities, one arrow for each pair and way; self-loops are left out."""
+    found: dict[tuple[int, int], list[int]] = {}
+    heads, relations, tails = (ids.tolist() for ids in graph.triples(np.array(chosen.edges, np.int64)))
+    for head, relation, tail in zip(heads, relations, tails):
+        if head != tail and relation not in found.setdefault((head, tail), []):
+            found[head, tail].append(relation)
+    return found
+
+
+def _relations(joined: dict[tuple[int, int], list[int]]) -> list[int]:
+    """The relations that colour an arrow, the most frequent first."""
+    counts = Counter(relations[0] for relations in joined.values())
+    return sorted(counts, key=lambda relation: (-counts[relation], relation))
+
+
+def _words(graph: Any, relation: int) -> str:
+    """A relation in words, as it is said along its triple."""
+    told = relation_words(graph.relation_names[relation], True, table_of(graph.name))
+    return told if len(told) <= 40 else told[:39] + "…"

@@ -1,0 +1,132 @@
+"""The shape of a graph: its counts, how edges spread over entities and over relations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from core.datasets import datasets
+from core.graph.algorithms.overview import MANY
+from pages.parts.graphs.walk_view import DARK, LIGHT
+from pages.parts.shared.session import graph_name
+
+BARS = 20
+DIRECTIONS = {"out": "along the triples", "in": "against the triples", "both": "both ways"}
+
+
+@st.cache_data(max_entries=16, show_spinner="Counting …")
+def counts(digest: str, _graph: Any) -> dict[str, Any]:
+    """Numbers of a graph, kept by its digest: degrees with how many entities have them, triples a relation, and more."""
+    shape = _graph.shape()
+    degrees, entities = shape.degrees.tolist(), shape.nodes.tolist()
+    return {
+        "degrees": degrees,
+        "entities": entities,
+        "isolated": dict(zip(degrees, entities)).get(0, 0),
+        "largest": degrees[-1],
+        "relations": shape.relations.tolist(),
+        "busiest": list(shape.busiest),
+        "loops": shape.loops,
+    }
+
+
+def counted(graph: Any) -> bool:
+    """Whether the counts may be drawn: of a very large graph they are made when a person asks, as all of it is read."""
+    if graph.n_edges <= MANY or st.session_state.get("count_asked") == graph.digest:
+        return True
+    st.write(f"Counting reads the whole graph: {graph.n_edges:,} triples. That may take a minute.")
+    st.button("Count them", icon=":material/bar_chart:", on_click=st.session_state.__setitem__, args=("count_asked", graph.digest))
+    return False
+
+
+def figures(graph: Any) -> None:
+    """The counts in a row."""
+    with st.container(horizontal=True, gap="large", key="figures"):
+        for label, value in (("Entities", graph.n_nodes), ("Triples", graph.n_edges), ("Relations", graph.n_relations)):
+            st.metric(label, f"{value:,}", width="content")
+
+
+def details(graph: Any) -> None:
+    """What else is known of the graph, and where it came from."""
+    found, known = counts(graph.digest, graph), datasets().get(graph_name())
+    told = {
+        "Searches run": DIRECTIONS[graph.direction] + ", unless a step says otherwise",
+        "Most edges at one entity": f"{found['largest']:,}",
+        "Isolated entities": f"{found['isolated']:,}",
+        "Triples from an entity to itself": "not counted in a graph of this size" if found["loops"] is None else f"{found['loops']:,}",
+        "Stored": "" if graph.at_hand else "In an embedded graph database, asked in Cypher",
+        "On disk": _size(graph),
+        "From": "" if known is None else f"{known.triples.name}, shipped with Hopscope" if known.triples else "a file you added",
+        "Licence": "" if known is None else known.licence,
+    }
+    for label, value in told.items():
+        if value:
+            with st.container(horizontal=True, gap="small"):
+                st.caption(label, width=230)
+                st.text(str(value), width="stretch")
+    st.space("small")
+
+
+def charts(graph: Any) -> None:
+    """How many entities have how many edges, and how many triples each relation has."""
+    import plotly.graph_objects as go
+
+    found = counts(graph.digest, graph)
+    colour = (DARK if st.context.theme.type == "dark" else LIGHT)["near"]
+    degrees = [(d, n) for d, n in zip(found["degrees"], found["entities"]) if d]
+    st.markdown("**Edges at an entity**")
+    st.caption("Each dot: how many entities have that many edges. Both scales grow tenfold a step.")
+    dots = go.Figure(
+        go.Scatter(
+            x=[d for d, _ in degrees],
+            y=[n for _, n in degrees],
+            mode="markers",
+            marker={"size": 6, "opacity": 0.7, "color": colour},
+            hovertemplate="%{y:,} entities with %{x:,} edges<extra></extra>",
+        )
+    )
+    dots.update_layout(
+        height=320,
+        margin={"l": 10, "r": 10, "t": 10, "b": 10},
+        xaxis={"type": "log", "title": "edges", "dtick": 1},
+        yaxis={"type": "log", "title": "entities", "dtick": 1},
+    )
+    st.plotly_chart(dots, theme="streamlit", key="degrees", config={"displayModeBar": False})
+    order = sorted(range(graph.n_relations), key=lambda i: (-found["relations"][i], i))[:BARS]
+    st.markdown("**Triples of a relation**")
+    if graph.n_relations > BARS:
+        st.caption(f"The {BARS} most frequent of {graph.n_relations:,}.")
+    names = [_label(graph.relation_names[i]) for i in order]
+    bars = go.Figure(
+        go.Bar(
+            x=[found["relations"][i] for i in order],
+            y=list(range(len(order))),
+            orientation="h",
+            marker={"color": colour},
+            hovertemplate="%{x:,} triples<extra></extra>",
+        )
+    )
+    bars.update_layout(
+        height=90 + 24 * len(order),
+        margin={"l": 10, "r": 10, "t": 10, "b": 10},
+        xaxis={"title": "triples"},
+        bargap=0.35,
+        yaxis={"autorange": "reversed", "tickmode": "array", "tickvals": list(range(len(order))), "ticktext": names, "automargin": True},
+    )
+    st.plotly_chart(bars, theme="streamlit", key="relations", config={"displayModeBar": False})
+
+
+def _label(name: str) -> str:
+    """A relation's name for a chart: short, and without the tags that plotly would read."""
+    name = " ".join(name.split())
+    name = name if len(name) <= 40 else "…" + name[-39:]
+    return name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _size(graph: Any) -> str:
+    if graph.folder is None:
+        return "kept in memory only"
+    size = sum(file.stat().st_size for file in Path(graph.folder).rglob("*") if file.is_file())
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{max(size, 1000) / 1e6:.1f} MB"

@@ -1,0 +1,188 @@
+"""Adding a graph: a file of triples in any format, looked at first, then built as a job."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from itertools import islice
+from pathlib import Path
+
+import streamlit as st
+
+from core.datasets import datasets
+from core.datasets.own import clean_name
+from core.errors import BadInput, HopscopeError
+from core.graph.building.build import build
+from core.graph.readers.triple_file import FORMATS, TripleFile, columns_of
+from core.io.files import told_size
+from core.io.home import graphs_folder, home
+from core.runtime.jobs import DONE, Job
+from pages.parts.shared.session import engine
+from pages.parts.shared.text import plain
+
+LOOKED_AT, PREVIEWED, LONGEST_FILE_NAME = 5_000, 8, 80
+MOST_TEXT = 2 << 30  # bytes that an uploaded file may unpack to
+TYPES = ["tsv", "tab", "csv", "txt", "nt", "graphml", "json", "jsonl", "gz", "zst"]
+TEXTS = ("auto", "tab", "bar", "comma")  # formats whose columns can be chosen
+WAYS = {"both": "Both ways", "out": "Along the triples", "in": "Against the triples"}
+
+
+def add_graph() -> None:
+    """Draw the form, the first rows of the file, and the job that builds it."""
+    st.write(
+        "A file of triples: text with head, relation and tail a line (TSV, CSV or “|”), N-Triples, GraphML, or question rows that bring "
+        f"their graphs along (JSON). It may be compressed (.gz, .zst). At most {told_size(MOST_TEXT)} of text."
+    )
+    file = st.file_uploader("File of triples", type=TYPES, key="upload", label_visibility="collapsed")
+    if file is not None:
+        format, columns = _reading()
+        rows = _look(file, format, columns)
+        if rows:
+            _form(file, rows, format, columns)
+    job = engine().jobs.get(st.session_state.get("upload_job", ""))
+    if job is not None:
+        _watch(job)
+
+
+def _reading() -> tuple[str, str]:
+    """How the file is to be read: its format, and the columns in words, empty where they are as usual."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        format = st.selectbox(
+            "Format",
+            ["auto", *FORMATS],
+            format_func=lambda name: FORMATS.get(name, "By the file's name and first lines"),
+            key="upload_format",
+            width=330,
+        )
+        columns = st.text_input(
+            "Columns of head, relation, tail",
+            key="upload_columns",
+            placeholder="1,2,3",
+            max_chars=20,
+            width=230,
+            disabled=format not in TEXTS,
+            help="For lines of text that hold more than three columns, or in another order. Counted from 1.",
+        )
+    return format, columns.strip() if format in TEXTS else ""
+
+
+def check_name(name: str) -> str:
+    """The cleaned name. Raises BadInput where nothing is left of it or it is taken."""
+    cleaned = clean_name(name)
+    if not cleaned:
+        raise BadInput("Give the graph a name of letters, digits or dashes.")
+    if cleaned in datasets() or (graphs_folder() / cleaned).exists():
+        raise BadInput(f"There is already a graph “{cleaned}”; choose another name.")
+    return cleaned
+
+
+def _look(file, format: str, columns: str) -> list[tuple[str, str, str]]:
+    """The first triples of the file; an error names the line. Looked at once, until the file or its reading changes."""
+    key, state = (file.file_id, format, columns), st.session_state
+    if state.get("upload_looked", (None,))[0] != key:
+        state.upload_looked = (key, *_looked(file, format, columns))
+    _, rows, error = state.upload_looked
+    if error:
+        st.error(plain(error))
+        st.caption("Correct the file, or how it is read, and choose it again.")
+    return rows
+
+
+def _looked(file, format: str, columns: str) -> tuple[list[tuple[str, str, str]], str]:
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            return list(islice(_source(kept(file, Path(folder)), format, columns).read(), LOOKED_AT)), ""
+        except HopscopeError as error:
+            return [], str(error)
+
+
+def _source(path: Path, format: str, columns: str) -> TripleFile:
+    return TripleFile(path, format, columns_of(columns) if columns else None, MOST_TEXT, keep=False)
+
+
+def kept(file, folder: Path) -> Path:
+    """The upload as a file of its own name, made harmless, in `folder`."""
+    path = folder / (re.sub(r"[^\w.\- ]", "_", Path(file.name).name).lstrip(".")[-LONGEST_FILE_NAME:] or "upload.txt")
+    with open(path, "wb") as out:
+        file.seek(0)
+        shutil.copyfileobj(file, out)
+    return path
+
+
+def _form(file, rows: list[tuple[str, str, str]], format: str, columns: str) -> None:
+    head = rows[:PREVIEWED]
+    if any(name.casefold().strip() == "question" for name in rows[0]):
+        st.warning("This looks like a table of questions. Those are added under “Add questions”.", icon=":material/quiz:")
+    st.caption(f"The first {len(head)} triples:")
+    st.dataframe({"Head": [r[0] for r in head], "Relation": [r[1] for r in head], "Tail": [r[2] for r in head]}, hide_index=True)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.text_input(
+            "Name",
+            value=clean_name(file.name.split(".")[0]),
+            key=f"upload_name_{file.file_id}",
+            max_chars=80,
+            width=260,
+            help="Letters, digits and dashes; anything else becomes a dash.",
+        )
+        way = st.selectbox(
+            "Searches run",
+            list(WAYS),
+            format_func=WAYS.__getitem__,
+            key="upload_way",
+            width=200,
+            help="The way edges are followed where a step leaves it to the graph.",
+        )
+        pressed = st.button("Build the graph", type="primary", key="upload_build", icon=":material/account_tree:")
+    if clean_name(name) and clean_name(name) != name:
+        st.caption(f"It will be called {plain(clean_name(name))}.")
+    if pressed:
+        try:
+            _start(file, check_name(name), way, format, columns)
+        except HopscopeError as error:
+            st.error(plain(str(error)))
+
+
+def _start(file, name: str, way: str, format: str, columns: str) -> None:
+    folder = Path(tempfile.mkdtemp(dir=home(), prefix=".upload-"))
+    source = _source(kept(file, folder), format, columns)
+
+    def work(job: Job) -> str:
+        try:
+            build(source, graphs_folder() / name, name, way, job.tell, job.check)
+            engine().forget(name)
+            return name
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    st.session_state.upload_job = engine().jobs.start(f"add-{name}", lambda: Job(f"add-{name}", work), again=True).key
+
+
+def _watch(job: Job) -> None:
+    """The job's progress, and what to do when it has ended."""
+    if not job.ended:
+        _progress(job)
+    elif job.status == DONE:
+        st.success(f"The graph {plain(job.result)} is ready.", icon=":material/check_circle:")
+        st.button("Open it", key="upload_open", on_click=_open, args=(job.result,))
+    elif job.error:
+        st.error(plain(job.error))
+        st.caption("Nothing was kept of it. Correct the file and choose it again.")
+    else:
+        st.info("Cancelled; nothing was kept of it.", icon=":material/stop_circle:")
+
+
+@st.fragment(run_every=0.4)
+def _progress(job: Job) -> None:
+    """The job as far as it is, drawn again until it ends."""
+    if job.ended:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text))
+        st.button("Cancel", key="upload_cancel", icon=":material/stop_circle:", on_click=job.cancel)
+
+
+def _open(name: str) -> None:
+    st.session_state.graph = name
+    st.session_state.pop("upload_job", None)
+    st.query_params.clear()

@@ -1,0 +1,220 @@
+"""Walking through a graph: search an entity, see its neighbourhood, step to a neighbour."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core.graph.names.lookup import names
+from pages.parts.graphs.overview import legend, part, picture_of, sentence
+from pages.parts.graphs.walk_view import neighbourhood, picture, show
+from pages.parts.shared.text import plain
+
+PAGE = 50  # steps on one page of the table
+ROOM = 60  # entities on a picture
+CRUMBS = 8
+EVERY = -1  # in the filter: all relations
+
+
+def trail(graph: Any) -> list[int]:
+    """Where the person has been in this graph, the present entity last."""
+    return st.session_state.setdefault("trails", {}).setdefault(graph.digest, [])
+
+
+def go(graph: Any, node: int) -> None:
+    """Walk to an entity; back along the trail where it was visited before."""
+    been = trail(graph)
+    if node in been:
+        del been[been.index(node) + 1 :]
+    else:
+        been.append(node)
+    st.session_state.walk_page, st.session_state.walk_filter, st.session_state.walk_search = 0, EVERY, ""
+    st.query_params["entity"] = graph.node_name(node)
+
+
+def walk(graph: Any) -> None:
+    """Draw the search, the way so far, and where it led."""
+    _arrive(graph)
+    _search(graph)
+    been = trail(graph)
+    if not been:
+        _begin(graph)
+        return
+    if st.query_params.get("entity") != graph.node_name(been[-1]):
+        st.query_params["entity"] = graph.node_name(been[-1])
+    _crumbs(graph, been)
+    _here(graph, been[-1])
+
+
+def _begin(graph: Any) -> None:
+    """The graph at a glance, where nobody has gone anywhere yet: its best connected entities, as buttons and on a picture."""
+    chosen, dark = part(graph.digest, graph), st.context.theme.type == "dark"
+    if not chosen.hubs:
+        st.info("This graph has no entities.", icon=":material/hub:")
+        return
+    st.caption("Type a name, start at one of the best connected entities, or click one on the picture:")
+    _choices(graph, list(chosen.hubs), "busy")
+    drawn = {*chosen.hubs, *chosen.joints, *chosen.further}
+    with st.container(border=True, key="picture"):
+        walked = lambda clicked: go(graph, clicked) if clicked in drawn else None
+        show(picture_of(graph, chosen, dark), walked, "The best connected entities as a picture")
+    st.html(legend(graph, chosen, dark))
+    st.caption(sentence(graph, chosen))
+
+
+def _arrive(graph: Any) -> None:
+    """Walk to the entity of the address, if it is another than the present one."""
+    told, been = st.query_params.get("entity"), trail(graph)
+    if not told or (been and graph.node_name(been[-1]) == told) or st.session_state.get("walk_refused") == (graph.digest, told):
+        return
+    if names(graph).exact(told):
+        go(graph, names(graph).find(told))
+    else:
+        st.session_state.walk_refused = (graph.digest, told)
+        st.warning(f"“{plain(told)}” is not in this graph.", icon=":material/search_off:")
+
+
+def _search(graph: Any) -> None:
+    """The search field, with the nearest names while one types."""
+    typed = st.text_input(
+        "Search an entity",
+        key="walk_search",
+        persist_state="session",
+        type="search",
+        live=True,
+        placeholder="Type a name, or a part of one",
+        label_visibility="collapsed",
+        icon=":material/search:",
+    )
+    if not typed.strip():
+        return
+    found = [int(node) for node, *_ in names(graph).search(typed, 8)]
+    if found:
+        _choices(graph, found, "found")
+    else:
+        st.caption("No name is near to that. Try another spelling, or a part of the name.")
+
+
+def _choices(graph: Any, nodes: list[int], key: str) -> None:
+    """Entities as buttons."""
+    with st.container(horizontal=True, gap="small"):
+        for node in nodes:
+            st.button(_short(graph, node), key=f"{key}-{node}", on_click=go, args=(graph, node))
+
+
+def _crumbs(graph: Any, been: list[int]) -> None:
+    """The way so far; a click goes back."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="crumbs"):
+        if len(been) > CRUMBS:
+            st.caption("…", width="content")
+        for node in been[-CRUMBS:-1]:
+            st.button(_short(graph, node), key=f"crumb-{node}", type="tertiary", on_click=go, args=(graph, node))
+            st.caption("›", width="content")
+        st.markdown(f"**{_short(graph, been[-1])}**", width="content")
+
+
+def _here(graph: Any, node: int) -> None:
+    """The present entity: its picture and the table of its steps."""
+    neighbours, edges, forward = graph.steps(node)
+    if not len(edges):
+        st.info("This entity has no edges. Search for another, or go back along the way.", icon=":material/hub:")
+        return
+    kinds = graph.triples(edges)[1] * 2 + ~forward
+    chosen = _filter(graph, kinds)
+    kept = np.arange(len(edges)) if chosen == EVERY else np.flatnonzero(kinds == chosen)
+    pages = max(1, -(-len(kept) // PAGE))
+    page = min(st.session_state.get("walk_page", 0), pages - 1)
+    rows = kept[page * PAGE : (page + 1) * PAGE]
+    around = neighbours[kept[page * PAGE :]]
+    _picture(graph, node, around[: ROOM * 4], len(np.setdiff1d(neighbours[kept], [node])))
+    _table(graph, neighbours[rows], edges[rows], forward[rows])
+    _pager(page, pages, len(kept))
+
+
+def _filter(graph: Any, kinds: np.ndarray) -> int:
+    """The choice of one relation and way, with the number of steps of each."""
+    found, sizes = np.unique(kinds, return_counts=True)
+    words = {EVERY: f"all relations · {len(kinds):,} steps"}
+    for kind, size in sorted(zip(found.tolist(), sizes.tolist()), key=lambda pair: (-pair[1], pair[0])):
+        words[kind] = f"{'←' if kind % 2 else '→'} {graph.relation_names[kind // 2]} · {size:,}"
+    if st.session_state.get("walk_filter", EVERY) not in words:
+        st.session_state.walk_filter = EVERY
+    return st.selectbox(
+        "Relation",
+        list(words),
+        key="walk_filter",
+        persist_state="session",
+        format_func=words.__getitem__,
+        label_visibility="collapsed",
+        on_change=st.session_state.__setitem__,
+        args=("walk_page", 0),
+        width=420,
+    )
+
+
+def _picture(graph: Any, node: int, near: np.ndarray, of: int) -> None:
+    part = neighbourhood(graph, node, near.tolist(), ROOM)
+    drawn = {*part.near, *part.far}
+    with st.container(border=True, key="picture"):
+        show(picture(graph, part, st.context.theme.type == "dark"), lambda clicked: go(graph, clicked) if clicked in drawn else None)
+    further = f", and {len(part.far):,} entities one step further" if part.far else ""
+    st.caption(
+        f"Drawn: {len(part.near):,} of {of:,} neighbours{further}. Click a dot to walk there; point at a dot or an arrow to read it."
+    )
+
+
+def _table(graph: Any, neighbours: np.ndarray, edges: np.ndarray, forward: np.ndarray) -> None:
+    """The steps of one page; a click on one walks there."""
+    here = trail(graph)[-1]
+    key = f"steps-{graph.digest[:8]}-{here}-{st.session_state.get('walk_filter', EVERY)}-{st.session_state.get('walk_page', 0)}"
+
+    def clicked() -> None:
+        cells = st.session_state[key]["selection"]["cells"]
+        if cells and cells[0][0] < len(neighbours):
+            go(graph, int(neighbours[cells[0][0]]))
+
+    st.dataframe(
+        {
+            "Way": ["→" if f else "←" for f in forward],
+            "Relation": [graph.relation_names[r] for r in graph.triples(edges)[1]],
+            "Neighbour": graph.names(neighbours),
+            "Its edges": graph.degrees(neighbours).tolist(),
+        },
+        key=key,
+        hide_index=True,
+        on_select=clicked,
+        selection_mode="single-cell",
+        height=min(420, 38 + 35 * len(edges)),
+        column_config={
+            "Way": st.column_config.TextColumn(width=60, help="→ the triple leads to the neighbour, ← it comes from there"),
+            "Its edges": st.column_config.NumberColumn(width=90, format="localized"),
+        },
+    )
+
+
+def _pager(page: int, pages: int, steps: int) -> None:
+    """Which steps are shown, and the buttons to the others."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(
+            f"Steps {page * PAGE + 1:,} to {min(steps, (page + 1) * PAGE):,} of {steps:,}. Click one to walk there.", width="stretch"
+        )
+        if pages > 1:
+            for words, icon, to, off in (
+                ("Earlier", "chevron_left", page - 1, page == 0),
+                ("Later", "chevron_right", page + 1, page == pages - 1),
+            ):
+                st.button(
+                    words,
+                    key=f"walk-{words}",
+                    icon=f":material/{icon}:",
+                    disabled=off,
+                    on_click=st.session_state.__setitem__,
+                    args=("walk_page", to),
+                )
+
+
+def _short(graph: Any, node: int) -> str:
+    name = graph.node_name(node)
+    return plain(name if len(name) <= 40 else name[:39] + "…")

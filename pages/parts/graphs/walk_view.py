@@ -1,0 +1,203 @@
+"""A picture of an entity's neighbourhood, drawn by pyvis as one self-contained page."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core.graph.algorithms.layout import positions
+
+WIDTH, HEIGHT = 1000, 480  # of the plane the nodes are laid on
+FILLED = 36  # where there are few neighbours, theirs are added up to so many entities
+NARROW = 640  # pixels of a frame in which there is room for few names
+LABELLED = 14  # so many edges or fewer carry their relation's name
+LONGEST = 26  # characters of a name on the picture
+LIGHT = {
+    "text": "#1f2933",
+    "paper": "#f6f7f9",
+    "edge": "#b9c3cd",
+    "here": "#d9822b",
+    "near": "#2f6f9f",
+    "far": "#b4bec8",
+    "faint": "#66727e",
+}
+DARK = {
+    "text": "#e6ebf0",
+    "paper": "#12181f",
+    "edge": "#56626e",
+    "here": "#eb9a48",
+    "near": "#69b0e4",
+    "far": "#6d7985",
+    "faint": "#a3afba",
+}
+_CDN = re.compile(r"<link[^>]*https?://[^>]*>|<script[^>]*\bsrc=[^>]*https?://[^>]*>\s*</script>", re.S)
+# spreads the nodes over the shape that the drawing really has, shows them all, and tells the page which one was clicked
+# in a narrow frame those one step further are left out, so that the names of the others stay readable
+_SCRIPT = f"""function fit(){{if(innerWidth<50)return;const few=innerWidth<{NARROW},w=Math.max(innerWidth,480),h=w*innerHeight/innerWidth;
+const seen=nodes.get().filter(n=>!(few&&n.outer)),ends=k=>[Math.min(...seen.map(n=>n[k])),Math.max(...seen.map(n=>n[k]))];
+nodes.update(nodes.get().filter(n=>n.outer).map(n=>({{id:n.id,hidden:few}})));
+const [l,r]=few?ends('x'):[0,{WIDTH}],[t,b]=few?ends('y'):[0,{HEIGHT}];
+seen.forEach(n=>network.moveNode(n.id,(n.x-l)*w/(r-l||1),(n.y-t)*h/(b-t||1)));
+network.setSize('100%',innerHeight+'px');network.redraw();network.fit()}}
+fit();requestAnimationFrame(fit);addEventListener('resize',()=>setTimeout(fit,60));
+network.on('click',e=>{{if(e.nodes.length)parent.postMessage({{walk:e.nodes[0]}},'*')}});
+network.on('hoverNode',()=>document.body.style.cursor='pointer');network.on('blurNode',()=>document.body.style.cursor='')"""
+# the page around the picture: a frame that may run its script and nothing else, and the way back of a click
+_FRAME = """export default function({data, parentElement, setTriggerValue}) {
+  let frame = parentElement.querySelector("iframe");
+  if (!frame) {
+    frame = document.createElement("iframe");
+    frame.setAttribute("sandbox", "allow-scripts");
+    frame.style = "width:100%;border:0;display:block";
+    parentElement.append(frame);
+  }
+  frame.title = data.title;
+  frame.style.height = data.height + "px";
+  if (frame.picture !== data.html) { frame.picture = data.html; frame.srcdoc = data.html; }
+  const hear = (event) => {
+    const node = event.source === frame.contentWindow ? event.data?.walk : undefined;
+    if (Number.isInteger(node)) setTriggerValue("walk", node);
+  };
+  addEventListener("message", hear);
+  return () => removeEventListener("message", hear);
+}"""
+_HREF = re.compile("href", re.I)
+
+
+@cache
+def _component():
+    return st.components.v2.component("hopscope_walk", js=_FRAME)
+
+
+def show(html: str, walked: Callable[[int], None], title: str = "The neighbourhood as a picture") -> None:
+    """The picture in a sandboxed frame of that title; `walked` is called with the id of an entity that was clicked."""
+    key = "walk_picture"
+
+    def clicked() -> None:
+        node = st.session_state[key].walk
+        if node is not None:
+            walked(int(node))
+
+    _component()(key=key, data={"html": html, "height": HEIGHT, "title": title}, on_walk_change=clicked)
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """What is drawn: the entity, its neighbours, those one step further, and the edges among them all."""
+
+    here: int
+    near: tuple[int, ...]
+    far: tuple[int, ...]
+    edges: tuple[int, ...]
+
+
+def neighbourhood(graph: Any, here: int, near: Sequence[int], room: int) -> Neighbourhood:
+    """The entity with the given neighbours; where these are few, theirs too; at most `room` entities."""
+    from core.graph.algorithms.neighbourhood import induced
+
+    near = list(dict.fromkeys(n for n in near if n != here))[: room - 1]
+    taken, far = {here, *near}, []
+    if len(near) < FILLED // 2:
+        for node in near:
+            share = max(1, (min(room, FILLED) - 1 - len(near)) // max(1, len(near)))
+            steps = graph.steps(node)[0][: share + len(taken)]
+            fresh = [int(n) for n in dict.fromkeys(steps.tolist()) if n not in taken][:share]
+            taken.update(fresh)
+            far += fresh
+    nodes = np.array(sorted(taken), np.int64)
+    return Neighbourhood(here, tuple(near), tuple(far), tuple(int(e) for e in induced(graph, nodes)))
+
+
+def picture(graph: Any, part: Neighbourhood, dark: bool) -> str:
+    """The picture as an HTML page that loads nothing and in which every name is text."""
+    from pyvis.network import Network
+
+    colours = DARK if dark else LIGHT
+    net = Network(height=f"{HEIGHT}px", width="100%", directed=True, bgcolor=colours["paper"], cdn_resources="in_line")
+    pairs = _pairs(graph, part)
+    places = positions([part.here, *part.near, *part.far], list(pairs))
+    for node in (part.here, *part.near, *part.far):
+        _node(net, graph, part, node, places[node], colours)
+    for (source, target), relations in pairs.items():
+        told = ", ".join(relations)
+        net.add_edge(
+            source,
+            target,
+            title=shown(told, 200),
+            color=colours["edge"],
+            width=1.2,
+            **({"label": shown(told, LONGEST)} if len(pairs) <= LABELLED else {}),
+        )
+    net.set_options(json.dumps(options(colours)))
+    return alone(net.generate_html(notebook=False), colours)
+
+
+def _pairs(graph: Any, part: Neighbourhood) -> dict[tuple[int, int], list[str]]:
+    """The relations between two drawn entities, one arrow for each pair and way; self-loops are left to the table."""
+    found: dict[tuple[int, int], list[str]] = {}
+    outer = set(part.far)
+    heads, relations, tails = (ids.tolist() for ids in graph.triples(np.array(part.edges, np.int64)))
+    for ends, relation in zip(zip(heads, tails), relations):
+        if ends[0] == ends[1] or (ends[0] in outer and ends[1] in outer):
+            continue
+        names = found.setdefault(ends, [])
+        if graph.relation_names[relation] not in names:
+            names.append(graph.relation_names[relation])
+    return found
+
+
+def _node(net: Any, graph: Any, part: Neighbourhood, node: int, place: tuple[float, float], colours: dict[str, str]) -> None:
+    name = graph.node_name(node)
+    role = "here" if node == part.here else "near" if node in part.near else "far"
+    size = {"here": 20, "near": 11, "far": 7}[role]
+    net.add_node(
+        node,
+        label=shown(name, LONGEST),
+        title=shown(f"{name} · {graph.degree(node):,} edges", 200),
+        shape="diamond" if role == "here" else "dot",
+        size=size,
+        color=colours[role],
+        font={"size": {"here": 17, "near": 13, "far": 11}[role], "color": colours["faint" if role == "far" else "text"]},
+        x=place[0] * WIDTH,
+        y=place[1] * HEIGHT,
+        outer=role == "far",
+    )
+
+
+def shown(text: str, limit: int) -> str:
+    """`text` on one line. pyvis takes a title that holds "href" for HTML, so an invisible mark parts that word."""
+    text = " ".join(text.split())
+    text = text if len(text) <= limit else text[: limit - 1] + "…"
+    return _HREF.sub(lambda m: m.group()[:2] + "\u2060" + m.group()[2:], text)
+
+
+def options(colours: dict[str, str]) -> dict[str, Any]:
+    """How a picture of those colours behaves and is drawn."""
+    return {
+        "physics": {"enabled": False},
+        "interaction": {"hover": True, "tooltipDelay": 120, "navigationButtons": False, "dragNodes": True},
+        "nodes": {"borderWidth": 0, "font": {"strokeWidth": 3, "strokeColor": colours["paper"], "face": "sans-serif"}},
+        "edges": {
+            "smooth": False,
+            "arrows": {"to": {"enabled": True, "scaleFactor": 0.45}},
+            "font": {"size": 10, "color": colours["faint"], "strokeWidth": 3, "strokeColor": colours["paper"], "align": "middle"},
+        },
+    }
+
+
+def alone(html: str, colours: dict[str, str]) -> str:
+    """The page without what it would load from elsewhere, and without pyvis's frame around the drawing."""
+    style = (
+        f"<style>html,body{{margin:0;background:{colours['paper']};overflow:hidden}} center{{display:none}} .card{{border:0!important}}"
+        f"#mynetwork{{border:0!important;float:none!important;height:100vh!important}}"
+        f"div.vis-tooltip{{font:13px sans-serif;color:{colours['text']};background:{colours['paper']};"
+        f"border-color:{colours['edge']};max-width:60vw;white-space:normal}}</style>"
+    )
+    return _CDN.sub("", html).replace("</head>", style + "</head>", 1) + f"<script>{_SCRIPT}</script>"

@@ -1,0 +1,54 @@
+"""Ways from a set of questions to the screens that use it: ask one on Compare, evaluate them all."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.datasets import QuestionSet, datasets
+from core.errors import HopscopeError
+from core.types import Question
+from pages.parts.compare.asking import take
+from pages.parts.compare.permalink import DEFAULT_LANES, Link
+
+LED = "led_on"  # where in the session the way stands that was clicked: a page and its query
+SETS = "evaluate_sets"  # where in the session the sets stand that Evaluate begins with
+
+
+def ways_on(known: QuestionSet, graph: str, key: str, type: str = "secondary") -> None:
+    """Two buttons: ask a question of the set, evaluate the set. The screen that has them draws `go_on` as well."""
+    with st.container(horizontal=True, width="content"):
+        st.button("Ask one", key=f"ask-{key}", icon=":material/view_column:", type=type, on_click=_ask, args=(known, graph))
+        st.button("Evaluate them", key=f"evaluate-{key}", icon=":material/analytics:", type=type, on_click=_evaluate, args=(known, graph))
+
+
+def go_on() -> None:
+    """Goes to the screen whose button was clicked; what stood in the way is said."""
+    led = st.session_state.pop(LED, None)
+    if isinstance(led, str):
+        st.error(led)
+    elif led is not None:
+        st.switch_page(led[0], query_params=led[1])
+
+
+def one_of(questions) -> Question:
+    """The question to begin with: the first that tells its answers, else the first."""
+    return next((question for question in questions if question.answers), questions[0])
+
+
+def _ask(known: QuestionSet, graph: str) -> None:
+    state = st.session_state
+    try:
+        question = one_of(known.questions())
+        asked_on = datasets()[graph].graph_name(known.name, question)
+    except (HopscopeError, KeyError) as error:
+        state[LED] = str(error) if isinstance(error, HopscopeError) else f"The graph “{graph}” is not here any more."
+        return
+    take(question, asked_on)
+    lanes = tuple(state.get("lanes", DEFAULT_LANES))
+    state[LED] = ("pages/compare.py", Link(question.text, question.entities, question.answers, lanes, asked_on).parameters())
+
+
+def _evaluate(known: QuestionSet, graph: str) -> None:
+    st.session_state.graph = graph
+    st.session_state[SETS] = [known.name]
+    st.session_state[LED] = ("pages/evaluate.py", {"graph": graph})

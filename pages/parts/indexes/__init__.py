@@ -1,0 +1,1 @@
+"""What is prepared for a graph."""

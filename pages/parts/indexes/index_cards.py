@@ -1,0 +1,199 @@
+"""One card for each kind of index: what it is for, whether it is there, and building, rebuilding and deleting it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from core.errors import HopscopeError
+from core.indexes.prepared import (
+    ABSENT,
+    DAMAGED,
+    OTHER,
+    PARTLY,
+    READY,
+    Leftover,
+    Prepared,
+    building,
+    delete,
+    delete_leftover,
+    key,
+    leftovers,
+    prepared,
+    stamp,
+    start,
+)
+from core.indexes.table import KINDS, Kind
+from core.io.durations import ago
+from core.runtime.jobs import CANCELLED, WAITING, Job
+from pages.parts.shared.session import engine
+from pages.parts.shared.text import plain, size
+from pages.parts.shared.working import working
+
+BADGES = {
+    READY: ("green", ":material/check:"),
+    PARTLY: ("blue", ":material/clock_loader_40:"),
+    DAMAGED: ("red", ":material/error:"),
+    OTHER: ("gray", None),
+    ABSENT: ("gray", None),
+}
+
+
+def cards(graph: Any) -> None:
+    """Every kind of index of a graph, and what is left over of earlier ones."""
+    told = st.session_state.pop("index_told", None)
+    if told:
+        st.error(plain(told))
+    known = _listed(repr(stamp(graph, engine().models)), graph)
+    left = leftovers(graph)
+    _figures(known, left)
+    for one in known:
+        _card(graph, one)
+    _leftovers(graph, left)
+    _watch(graph, _at_work(graph))
+
+
+@st.cache_resource(max_entries=16, show_spinner="Looking at what is there")
+def _listed(changed: str, _graph: Any) -> list[Prepared]:
+    """What is prepared, looked up anew where the stamp `changed`."""
+    return prepared(_graph, engine().models)
+
+
+def _figures(known: list[Prepared], left: list[Leftover]) -> None:
+    built = [one for one in known if one.kind.build is not None]
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Ready", f"{sum(one.state == READY for one in built)} of {len(built)}", width="content")
+        st.metric("On disk", size(sum(one.size for one in known)), width="content")
+        if left:
+            st.metric("Left over", size(sum(one.size for one in left)), width="content")
+    st.caption("Everything here is made from the graph and can be deleted and made again. It is made once and then serves every question.")
+
+
+def _card(graph: Any, one: Prepared) -> None:
+    kind, job = one.kind, engine().preparing.get(key(graph, one.kind))
+    at_work = job is not None and not job.ended
+    if kind.build is None and not one.kept:
+        return
+    with st.container(border=True, key=f"index-{kind.name}"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f"**{kind.title}**", width="content")
+            if at_work and job.status == WAITING:
+                st.badge("waiting", color="orange", icon=":material/hourglass_empty:")
+            elif at_work:
+                st.badge("being built", color="orange", icon=":material/construction:")
+            else:
+                colour, icon = BADGES[one.state]
+                st.badge(one.state, color=colour, icon=icon)
+            with st.container(horizontal=True, horizontal_alignment="right", width="stretch"):
+                if not at_work:
+                    _buttons(graph, one)
+        with st.container(gap=None):
+            st.write(kind.purpose)
+            for line in _facts(graph, one, at_work):
+                st.caption(plain(line))
+        if not at_work:
+            for told in filter(None, (one.damage, one.lacks)):
+                st.text(told)
+        if job is not None:
+            _building(kind, one, job)
+
+
+def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
+    """What is there, a line for each setting, and how long building takes where it is not all there."""
+    if at_work and one.kind.adds:
+        return []  # it grows; the bar tells how far it is
+    now, lines = time.time(), []
+    for kept in sorted(one.kept, key=lambda kept: not kept.usual):
+        facts = [kept.words[:1].upper() + kept.words[1:]] if kept.words else []
+        facts += [f"{one.parts[0]:,} of {one.parts[1]:,} {one.kind.parts}"] if one.parts and kept.usual else []
+        facts += [size(kept.size), ago(now - kept.changed)]
+        facts += [] if kept.usual or one.lacks else ["read only by lines that ask for this setting or model"]
+        lines.append("  ·  ".join(facts))
+    if one.state not in (READY, DAMAGED) and not one.lacks and not at_work and one.kind.build is not None:
+        missing = 1 - one.parts[0] / max(1, one.parts[1]) if one.state == PARTLY else 1
+        lines.append(f"Building {'the rest ' * (one.state == PARTLY)}takes {one.kind.takes(graph, engine().models, missing)}.")
+    return lines
+
+
+def _buttons(graph: Any, one: Prepared) -> None:
+    kind, name = one.kind, one.kind.name
+    if kind.build is not None and not one.lacks and not one.damage:
+        if one.state != READY:
+            label = "Go on" if one.state == PARTLY else "Build"
+            st.button(label, key=f"build-{name}", icon=":material/play_arrow:", on_click=_start, args=(graph, kind))
+        elif not kind.adds:
+            told = "Makes it anew. What is there serves until the new one is whole."
+            st.button(
+                "Rebuild", key=f"rebuild-{name}", icon=":material/refresh:", type="tertiary", on_click=_start, args=(graph, kind), help=told
+            )
+        else:
+            question = f"Throw away what is there and make it anew? That takes {kind.takes(graph, engine().models)}."
+            _asked("Rebuild", ":material/refresh:", f"rebuild-{name}", question, "Yes, rebuild it", lambda: _start(graph, kind, anew=True))
+    if one.kept:
+        question = f"Delete {size(one.size)}? A question that needs it will make it again, and wait for it."
+        _asked("Delete", ":material/delete:", f"delete-{name}", question, "Yes, delete it", lambda: delete(engine().preparing, graph, kind))
+
+
+def _asked(label: str, icon: str, key: str, question: str, yes: str, action: Callable[[], Any]) -> None:
+    """A button that asks before it acts."""
+    with st.popover(label, icon=icon, type="tertiary", key=f"ask-{key}"):
+        st.write(plain(question))
+        st.button(yes, key=f"yes-{key}", type="primary", on_click=_tried, args=(action,))
+
+
+def _tried(action: Callable[[], Any]) -> None:
+    """Do it; what stands in the way is said when the page is drawn."""
+    try:
+        action()
+    except HopscopeError as error:
+        st.session_state.index_told = str(error)
+
+
+def _start(graph: Any, kind: Kind, anew: bool = False) -> None:
+    _tried(lambda: start(engine().preparing, graph, kind, engine().models, anew))
+
+
+def _building(kind: Kind, one: Prepared, job: Job) -> None:
+    """How far the building is, and how it ended."""
+    kept = "Cancelled. What was done is kept; “Go on” takes it up." if one.state == PARTLY else "Cancelled; nothing was kept."
+    working(job, kind.name, kept if job.status == CANCELLED and one.state != READY else "", share=True)
+
+
+def _leftovers(graph: Any, left: list[Leftover]) -> None:
+    """What nothing reads any more."""
+    for title, some in (
+        ("Of an earlier state of the graph", [one for one in left if one.earlier]),
+        ("Not known to Hopscope", [one for one in left if not one.earlier]),
+    ):
+        if some:
+            st.markdown(f"**{title}**")
+        for one in some:
+            with st.container(horizontal=True, vertical_alignment="center", border=True):
+                with st.container(gap=None, width="stretch"):
+                    st.text(one.words)
+                    st.caption(plain(f"{size(one.size)}  ·  {ago(time.time() - one.changed)}"))
+                question = f"Delete {size(one.size)}? Nothing reads it any more."
+                if one.earlier:
+                    question = f"Delete {size(one.size)}? The graph was changed since. Vectors in it spare new ones some encoding."
+                _asked(
+                    "Delete",
+                    ":material/delete:",
+                    f"left-{one.path.name}",
+                    question,
+                    "Yes, delete it",
+                    lambda one=one: delete_leftover(graph, one),
+                )
+
+
+def _at_work(graph: Any) -> list[str]:
+    return [kind.name for kind in KINDS.values() if building(engine().preparing, graph, kind)]
+
+
+@st.fragment(run_every=2.0)
+def _watch(graph: Any, shown: list[str]) -> None:
+    """Draws the page anew when work was begun or ended elsewhere, as in another tab."""
+    if _at_work(graph) != shown:
+        st.rerun()

@@ -1,0 +1,71 @@
+"""The suggested size of a subgraph beside its parameter, with the reasons; never applied unless a person presses the button."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from core.cases import ratings
+from core.diagnosis.adviser import Advice, advise
+from core.errors import HopscopeError, UnknownEntity
+from core.operators.base import Operator
+from core.operators.extract import PersonalizedPageRank
+from core.types import Question
+from pages.parts.compare.asking import known_question
+from pages.parts.shared.session import engine, graph_name
+from pages.parts.shared.text import plain
+
+
+def asked() -> Question:
+    """The question on Compare, as it stands in the bar."""
+    state = st.session_state
+    text = state.get("question", "")
+    known = known_question(text)
+    return Question(text, entities=tuple(state.get("entities", ())), hops=known.hops if known is not None else None)
+
+
+def tried() -> Question:
+    """The question on Build, with what its set knows of it."""
+    text = st.session_state.get("try_question", "")
+    return known_question(text) or Question(text)
+
+
+def show_advice(operator: Operator, question: Question, key: str, use: Callable[[Operator], None]) -> None:
+    """Draw the suggestion for an operator that keeps the nodes of the largest PageRank; nothing for others.
+
+    `use` is called with the operator changed so, when the button is pressed. Nothing is drawn while the graph is not open.
+    """
+    job = engine().jobs.get(f"open-{graph_name()}")
+    opened = job.result if job is not None else None
+    if not isinstance(operator, PersonalizedPageRank) or not question.text.strip() or opened is None:
+        return
+    try:
+        told = _advice(opened, question)
+    except UnknownEntity:
+        return  # said where the question is asked
+    except HopscopeError as error:
+        st.caption(plain(str(error)))
+        return
+    if told.keep == operator.keep:
+        st.caption(f"{told.keep:,} nodes is also what this question suggests.")
+        return
+    with st.expander(f"Suggested for this question: {told.keep:,} nodes", icon=":material/lightbulb:"):
+        for reason in told.reasons:
+            st.caption(plain(reason))
+        st.button(f"Keep {told.keep:,} nodes", key=f"{key}-advice", on_click=use, args=(replace(operator, keep=told.keep),))
+
+
+def _advice(opened: Any, question: Question) -> Advice:
+    """The advice, kept for the session as long as question and feedback stay the same."""
+    log = ratings(opened.digest)
+    key = (opened.digest, question, len(log), log[-1].time if log else 0)
+    known = st.session_state.setdefault("advice", {})
+    if key not in known:
+        seeds = engine().link(opened, question.text, question.entities)
+        named = Question(question.text, question.id, tuple(opened.names(seeds)), question.answers, question.hops)
+        known.clear()
+        known[key] = advise(opened, named, seeds, log)
+    return known[key]

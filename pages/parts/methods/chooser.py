@@ -1,0 +1,43 @@
+"""The chooser of methods: the whole catalogue under its groups, searched in the browser, with a sentence on each method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import streamlit as st
+
+from core.instances.catalogue import Instance
+from core.instances.needs import missing
+from pages.parts.methods.groups import grouped
+from pages.parts.shared.scripts import ASSETS, joined
+
+FOLDER = ASSETS / "chooser"
+
+
+@cache
+def _component():
+    return st.components.v2.component("hopscope_chooser", js=joined(FOLDER / "chooser.js"), css=(FOLDER / "chooser.css").read_text("utf-8"))
+
+
+def chooser(known: Mapping[str, Instance], models, current: str, key: str, answering: bool = True) -> str | None:
+    """Draw the chooser; the id of the instance that was chosen in this run, else None.
+
+    `models` is the registry, which knows what is not installed; `current` is the id of the instance that is marked.
+    """
+    groups = [{"title": title, "rows": [_row(one, models, answering) for one in rows]} for title, rows in grouped(known).items()]
+    result = _component()(key=key, data={"current": current, "groups": groups}, on_choose_change=lambda: None)
+    return result.choose
+
+
+def _row(one: Instance, models, answering: bool) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "label": one.label,
+        "number": one.number,
+        "sentence": one.title if one.title != one.label else "",
+        "line": one.line.words(),
+        "needs": " ".join(missing(one.line, models, answering)),
+        "changes": bool(one.base),
+    }

@@ -1,0 +1,182 @@
+"""Forms made from the fields of operators: one widget a parameter, labelled and limited as the operator says."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+import streamlit as st
+
+from core.errors import BadParameter, HopscopeError
+from core.models.combine import uses_chat
+from core.models.declared import ROLES
+from core.operators.base import Operator, Parameter, make, parameters, values
+from core.operators.branch import Branch
+from pages.parts.shared.session import engine
+from pages.parts.shared.text import plain
+
+BRANCH_HELP = "The arms of a branch are changed in the address of this page or in a TOML file, not in a form."
+AT_ONCE = 4  # parameters shown at once; the rest wait behind "More settings"
+_NAMED = re.compile(r"`(\w+)`")
+OTHER = "…"  # stands for an expression that is typed
+ROLE_WORDS = {
+    "encoder": "the encoder",
+    "reranker": "the re-ranker",
+    "choose": "the language model that chooses",
+    "answer": "the language model that answers",
+    "judge": "the language model that judges",
+}
+
+
+def sentence_of(operator: Operator) -> str:
+    """What an operator does: the first sentence of its description, with the values of the parameters it names."""
+    text = " ".join(inspect.getdoc(type(operator)).split("\n\n")[0].split()).split(". ")[0].rstrip(".") + "."
+    current = values(operator)
+    return _NAMED.sub(lambda m: f"{v:,}" if isinstance(v := current.get(m[1], m[1]), int) else str(v), text)
+
+
+def operator_form(operator: Operator, key: str) -> Operator | None:
+    """Draw the form of an operator; the operator as the form now describes it, or None where its error is shown.
+
+    `key` tells this form from others; while it stays the same, what was typed stays.
+    """
+    if isinstance(operator, Branch):
+        st.caption(f"{plain(operator.words())}. {BRANCH_HELP}")
+        return operator
+    given, current = {}, values(operator)
+    asked = parameters(type(operator))
+    try:
+        with _row():
+            for parameter in asked[:AT_ONCE]:
+                given[parameter.name] = _field(parameter, current[parameter.name], key)
+        if len(asked) > AT_ONCE:
+            with st.expander(f"More settings ({len(asked) - AT_ONCE})"), _row():
+                for parameter in asked[AT_ONCE:]:
+                    given[parameter.name] = _field(parameter, current[parameter.name], key)
+        for parameter in asked:
+            if parameter.model:
+                check_expression(given[parameter.name], parameter)
+        return make(type(operator), given)
+    except HopscopeError as error:
+        st.error(plain(str(error)))
+        return None
+
+
+def check_expression(expression: str, parameter: Parameter) -> None:
+    """Raises BadParameter unless the text names models that are known, or combines such."""
+    if not expression.strip():
+        raise BadParameter(f"{parameter.label}: type an expression such as prefilter(encoder, choose, 32).")
+    if expression not in parameter.also:
+        uses_chat(expression, engine().models.is_chat)
+
+
+def _row() -> Any:
+    return st.container(horizontal=True, vertical_alignment="top", gap="medium")
+
+
+def _field(parameter: Parameter, value: Any, key: str) -> Any:
+    """The widget of one parameter, and its value now."""
+    key = f"{key}-{parameter.name}"
+    if parameter.model:
+        return _model(parameter, value, key)
+    if parameter.chat:
+        return _chat(parameter, value, key)
+    told: dict[str, Any] = {"key": key, "help": plain(parameter.help)}
+    label = plain(parameter.label)
+    if parameter.choices:
+        return _choice(parameter, label, value, told)
+    if parameter.known is not None:
+        return _known(parameter, label, value, told)
+    told["value"] = value  # not put into the session: what a closed popover holds would begin at its lowest value when it opens
+    if parameter.type is bool:
+        with st.container(width=150):
+            st.space("small")
+            return st.toggle(label, **told)
+    if parameter.type is int:
+        return int(st.number_input(label, min_value=_whole(parameter.low), max_value=_whole(parameter.high), step=1, width=150, **told))
+    if parameter.type is float:
+        wide = parameter.high is not None and parameter.high > 1
+        return float(
+            st.number_input(
+                label,
+                min_value=_real(parameter.low),
+                max_value=_real(parameter.high),
+                step=1.0 if wide else 0.05,
+                format="%.1f" if wide else "%.3f",
+                width=150,
+                **told,
+            )
+        )
+    return st.text_input(label, width=220, **told)
+
+
+def _whole(limit: float | None) -> int | None:
+    return None if limit is None else int(limit)
+
+
+def _real(limit: float | None) -> float | None:
+    return None if limit is None else float(limit)
+
+
+def _choice(parameter: Parameter, label: str, value: str, told: dict[str, Any]) -> str:
+    if len(parameter.choices) <= 4:
+        return st.segmented_control(label, parameter.choices, default=value, required=True, **told)
+    return st.selectbox(label, parameter.choices, index=parameter.choices.index(value), width=220, **told)
+
+
+def _known(parameter: Parameter, label: str, value: str, told: dict[str, Any]) -> str:
+    """One of the texts that are known at the moment; the present one stays even where it is not among them."""
+    names = list(dict.fromkeys([*filter(None, [value]), *parameter.known()]))
+    if not names:
+        raise BadParameter(f"{parameter.label}: none is declared yet. {parameter.help}")
+    return st.selectbox(label, names, index=0, width=220, **told)
+
+
+def _model(parameter: Parameter, value: str, key: str) -> str:
+    """A scorer or chooser from the registry, or an expression that combines some."""
+    options = dict(_choosers())
+    options |= {word: word for word in parameter.also}
+    options[OTHER] = "another expression…"
+    first = value if value in options else OTHER
+    if st.session_state.get(key, first) not in options:
+        del st.session_state[key]
+    with st.container(width=320):
+        at = list(options).index(first)
+        chosen = st.selectbox(plain(parameter.label), list(options), at, options.__getitem__, key=key, help=plain(parameter.help))
+        if chosen != OTHER:
+            return chosen
+        typed = f"{key}-typed"
+        begun = "" if value in options else value
+        return st.text_input("Expression", begun, key=typed, placeholder="prefilter(encoder, choose, 32)", help=_EXPRESSION_HELP)
+
+
+_EXPRESSION_HELP = (
+    "prefilter(cheap, dear, n): the cheap model keeps n candidates, the dear one chooses among them. "
+    "supplement(chooser, scorer): what the chooser left open is filled by the scorer. "
+    "rescore(chooser, scorer): the scorer orders what the chooser picked. "
+    "rounds(chooser, n): the chooser is asked for every n candidates, then once more over its picks."
+)
+
+
+def _choosers() -> dict[str, str]:
+    """Everything that can rank or pick, by name: the roles first, then each model."""
+    declared = engine().models.declared()
+    found = {role: _role_words(role) for role in ("encoder", "reranker", "choose")}
+    return found | {info.name: info.title for info in declared}
+
+
+def _chat(parameter: Parameter, value: str, key: str) -> str:
+    """A role of a language model, or a language model by name."""
+    options = {word: word for word in parameter.also}
+    options |= {role: _role_words(role) for role, kind in ROLES.items() if kind == "chat"}
+    options |= {info.name: info.title for info in engine().models.declared() if info.kind == "chat"}
+    options.setdefault(value, value)
+    at = list(options).index(value)
+    return st.selectbox(plain(parameter.label), list(options), at, options.__getitem__, key=key, help=plain(parameter.help), width=320)
+
+
+def _role_words(role: str) -> str:
+    """A role with the model that fills it now."""
+    titles = [info.title for info in engine().models.declared() if role in info.roles]
+    return f"{ROLE_WORDS[role]}: {titles[0].split(',')[0]}" if titles else ROLE_WORDS[role]

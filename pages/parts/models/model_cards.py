@@ -1,0 +1,110 @@
+"""One card a model: what it is, whether it is here, and how to get it or let it go."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.errors import HopscopeError
+from core.models.registry import ModelInfo
+from core.runtime.jobs import DONE, Job
+from pages.parts.shared.session import engine
+from pages.parts.shared.text import plain
+from pages.parts.shared.working import working
+
+KINDS = {"chat": "Language models", "encoder": "Encoders", "reranker": "Re-rankers", "scorer": "Scorers"}
+
+
+def cards() -> None:
+    """Every declared model, by kind."""
+    declared = engine().models.declared()
+    for kind, title in KINDS.items():
+        found = [info for info in declared if info.kind == kind]
+        if found:
+            st.subheader(title)
+        for info in found:
+            _card(info)
+
+
+def _card(info: ModelInfo) -> None:
+    with st.container(border=True, key=f"model-{info.name}"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f"**{plain(info.title)}**", width="content")
+            _state(info)
+            with st.container(horizontal=True, horizontal_alignment="right", width="stretch"):
+                _buttons(info)
+        st.caption(plain("  ·  ".join(_facts(info))))
+        if not info.present:
+            st.text(info.how_to_get)
+        job = engine().jobs.get(f"fetch-{info.name}")
+        if job is not None:
+            _fetching(info, job)
+
+
+def _state(info: ModelInfo) -> None:
+    if info.loaded and info.present:
+        st.badge("loaded", color="green", icon=":material/check:")
+    elif info.backend == "openai" and info.present:
+        st.badge("server", color="blue", icon=":material/dns:")
+    elif info.present:
+        st.badge("here", color="blue")
+    else:
+        st.badge("not installed", color="gray")
+
+
+def _facts(info: ModelInfo) -> list[str]:
+    """The facts of a model, those that are known."""
+    facts = [
+        info.name,
+        f"runs on {info.device}"
+        if info.backend == "openai"
+        else f"runs on {info.device.upper() if len(info.device) == 3 else info.device}",
+    ]
+    facts += [f"about {info.memory_bytes / 1e9:.1f} GB of memory"] if info.memory_bytes else []
+    facts += [f"licence {info.licence}"] if info.licence else []
+    facts += [f"from {info.upstream}"] if info.upstream else []
+    facts += [f"role: {', '.join(info.roles)}"] if info.roles else []
+    return facts
+
+
+def _buttons(info: ModelInfo) -> None:
+    job = engine().jobs.get(f"fetch-{info.name}")
+    if info.fetchable and not info.present and (job is None or job.ended):
+        st.button("Fetch", key=f"fetch-{info.name}", icon=":material/download:", on_click=_fetch, args=(info.name,))
+    if info.loaded and info.memory_bytes:
+        st.button(
+            "Unload",
+            key=f"unload-{info.name}",
+            icon=":material/eject:",
+            type="tertiary",
+            on_click=engine().models.unload,
+            args=(info.name,),
+            help="Lets go of its memory; the next use loads it again.",
+        )
+    if info.own:
+        st.button(
+            "Remove",
+            key=f"remove-{info.name}",
+            icon=":material/delete:",
+            type="tertiary",
+            on_click=_remove,
+            args=(info.name,),
+            help="Takes it out of your own models.",
+        )
+
+
+def _remove(name: str) -> None:
+    try:
+        engine().models.remove(name)
+    except HopscopeError as error:
+        st.toast(plain(str(error)))
+
+
+def _fetch(name: str) -> None:
+    registry = engine().models
+    engine().jobs.start(f"fetch-{name}", lambda: Job(f"fetch-{name}", lambda job: registry.fetch(name, job.tell, job.check)), again=True)
+
+
+def _fetching(info: ModelInfo, job: Job) -> None:
+    """The progress of a fetch, and how it ended."""
+    kept = "Cancelled. What was fetched so far is kept; “Fetch” goes on from there."
+    working(job, info.name, kept if job.status != DONE and not info.present else "")

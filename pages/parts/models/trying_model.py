@@ -1,0 +1,158 @@
+"""Trying one model: a language model on a prompt, an encoder or scorer on a few lines."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import streamlit as st
+
+from core.errors import BadInput
+from core.models.base import Task
+from core.models.registry import ModelInfo
+from core.runtime.jobs import DONE, Job
+from pages.parts.shared.session import engine
+from pages.parts.shared.text import plain
+
+PROMPT = "In one sentence: what is a knowledge graph?"
+QUERY = "who directed the film"
+LINES = "Inception -> directed_by -> Christopher Nolan\nInception -> release_year -> 2010\nInception -> starred_actors -> Leonardo DiCaprio"
+MOST_LINES, MOST_TOKENS = 200, 256
+
+
+def try_model() -> None:
+    """Draw the choice of a model and the box that fits it."""
+    infos = {info.name: info for info in engine().models.declared()}
+    here = [name for name, info in infos.items() if info.present]
+    if not here:
+        st.info("No model is here yet. Fetch one under “Models”, or add a server under “Add one”.")
+        return
+    usual = engine().models.roles["answer"]
+    name = st.selectbox(
+        "Model",
+        here,
+        index=here.index(usual) if usual in here else 0,
+        key="try_model_name",
+        persist_state="session",
+        format_func=lambda n: infos[n].title,
+        width=460,
+    )
+    if infos[name].kind == "chat":
+        _chat(infos[name])
+    else:
+        _scorer(infos[name])
+
+
+def _chat(info: ModelInfo) -> None:
+    with st.container(key="try-chat-box"):
+        prompt = st.text_area("Prompt", PROMPT, key="try_prompt", persist_state="session", height=100)
+        pressed = st.button("Send", key="try-chat-go", type="primary", icon=":material/send:")
+    if pressed:
+        _start(f"chat-{info.name}", lambda job: _reply(job, info.name, prompt))
+    _watch(f"chat-{info.name}", _told)
+
+
+def _reply(job: Job, name: str, prompt: str) -> tuple[Any, float | None]:
+    """The model's reply, and the seconds it took from its first piece on."""
+    if not prompt.strip():
+        raise BadInput("Type a prompt first.")
+    first: list[float] = []
+
+    def wrote(piece: str) -> None:
+        first.append(time.perf_counter()) if not first else None
+        job.written += piece
+        job.touch()
+
+    job.tell("Waiting for the model; the first time it is loaded")
+    messages = [{"role": "user", "content": prompt}]
+    reply = engine().models.chat(name).reply(messages, max_tokens=MOST_TOKENS, on_text=wrote, check=job.check)
+    return reply, time.perf_counter() - first[0] if first else None
+
+
+def _told(job: Job) -> None:
+    """The reply as far as it has come, and what it cost."""
+    if job.written:
+        with st.container(border=True):
+            st.text(job.written)
+    if job.status == DONE:
+        reply, seconds = job.result
+        speed = (
+            f" · {(reply.tokens_out - 1) / seconds:.1f} tokens a second"
+            if seconds and seconds > 0.05 and reply.tokens_out > 1 and not reply.cached
+            else ""
+        )
+        cut = f" · cut at {MOST_TOKENS} tokens" if reply.finish == "length" else ""
+        kept = " · remembered from before" if reply.cached else ""
+        st.caption(f"{reply.tokens_in:,} tokens read, {reply.tokens_out:,} written{speed}{cut}{kept}")
+
+
+def _scorer(info: ModelInfo) -> None:
+    with st.container(key="try-scorer-box"):
+        query = st.text_input("Question", QUERY, key="try_query", persist_state="session")
+        lines = st.text_area("Lines to rank", LINES, key="try_lines", persist_state="session", height=130)
+        pressed = st.button("Rank", key="try-scorer-go", type="primary", icon=":material/sort:")
+    if pressed:
+        _start(f"rank-{info.name}", lambda job: _ranked(job, info.name, query, lines))
+    _watch(f"rank-{info.name}", _table)
+
+
+def _ranked(job: Job, name: str, query: str, lines: str) -> list[dict[str, Any]]:
+    """The lines, best first, with their scores."""
+    texts = [line.strip() for line in lines.splitlines() if line.strip()]
+    if not query.strip() or not texts:
+        raise BadInput("Type a question and at least one line.")
+    if len(texts) > MOST_LINES:
+        raise BadInput(f"At most {MOST_LINES} lines here, please.")
+    job.tell("Scoring; the first time the model is loaded")
+    choice = engine().models.scorer(name).choose(Task(query, check=job.check), texts, 0)
+    return [{"Rank": i + 1, "Score": choice.scores[i], "Line": texts[position]} for i, position in enumerate(choice.positions)]
+
+
+def _table(job: Job) -> None:
+    if job.status == DONE:
+        st.dataframe(
+            job.result,
+            hide_index=True,
+            column_config={
+                "Rank": st.column_config.NumberColumn(width=60),
+                "Score": st.column_config.NumberColumn(format="%.4f", width=90),
+            },
+        )
+
+
+def _start(key: str, work) -> None:
+    """A job of this session."""
+    state = st.session_state
+    state.try_count = state.get("try_count", 0) + 1
+
+    def make() -> Job:
+        job = Job(name, work)
+        job.written = ""
+        return job
+
+    name = f"{key}-{id(state)}-{time.time_ns()}"
+    state[f"job-{key}"] = engine().jobs.start(name, make).key
+
+
+def _watch(key: str, show) -> None:
+    """Show a job of this session while it runs and after."""
+    job = engine().jobs.get(st.session_state.get(f"job-{key}", ""))
+    if job is None:
+        return
+    running = not job.ended
+
+    @st.fragment(run_every=0.3 if running else None)
+    def draw() -> None:
+        if running and job.ended:
+            st.rerun()
+        show(job)
+        if not job.ended:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.caption("Writing …" if job.written else plain(job.text), width="content")
+                st.button("Cancel", key=f"stop-{key}", icon=":material/stop_circle:", on_click=job.cancel)
+        elif job.error:
+            st.error(plain(job.error))
+        elif job.status != DONE:
+            st.caption("Cancelled.")
+
+    draw()

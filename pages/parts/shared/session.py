@@ -1,0 +1,93 @@
+"""What every screen starts from: the engine, the chosen graph, the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from core.comparison.waiters import Waiter
+from core.engine import Engine, shared
+from core.errors import HopscopeError
+from core.instances.catalogue import Instance, catalogue
+from core.runtime.jobs import Job
+
+ASKING = ("compare", "build")  # the pages that ask questions
+
+
+def engine() -> Engine:
+    """The engine, one a process."""
+    return shared()
+
+
+def waiter(page: str) -> Waiter:
+    """This browser session on one of the pages that ask: what it asked there is answered as long as somebody looks."""
+    context = get_script_run_ctx()
+    session = context.session_id if context is not None else ""
+
+    def alive() -> bool:
+        return not runtime.exists() or runtime.get_instance().is_active_session(session)
+
+    return Waiter(f"{session}/{page}", alive)
+
+
+def leave_all_but(page: str) -> None:
+    """This browser session shows `page`: nothing that it asked on another one is waited for any more."""
+    for other in ASKING:
+        if other != page:
+            engine().leave(waiter(other).id)
+
+
+def instances() -> dict[str, Instance]:
+    """The catalogue; where it cannot be read, the reason is shown and the screen ends."""
+    try:
+        return catalogue()
+    except HopscopeError as error:
+        st.error(str(error))
+        st.stop()
+
+
+def graph_name() -> str:
+    """The name of the chosen graph."""
+    return st.session_state.get("graph") or st.query_params.get("graph") or "metaqa"
+
+
+def graph() -> Any:
+    """The chosen graph. While it is being opened or built, that is shown with its progress; a failure ends the screen."""
+    name = graph_name()
+    job = engine().jobs.start(f"open-{name}", lambda: Job(f"open-{name}", lambda job: engine().graph(name, job.advance)))
+    if not job.wait(0.2):
+        follow(job, "Opening the graph")
+    if job.error:
+        st.error(job.error)
+        st.stop()
+    return job.result
+
+
+def opened_graph() -> Any | None:
+    """The chosen graph where it is open, without waiting for it."""
+    job = engine().jobs.get(f"open-{graph_name()}")
+    return job.result if job is not None and job.ended else None
+
+
+def follow(job: Job, title: str) -> None:
+    """Show a job's progress until it ends, in place; with a button that cancels it."""
+    place = st.empty()
+    with place.container(), st.status(title, expanded=True):
+        bar = st.progress(0.0)
+        st.button("Cancel", key=f"cancel-{job.key}", on_click=job.cancel)
+        while not job.wait(0.2):
+            bar.progress(min(1.0, job.fraction or 0.0), text=job.text)
+    place.empty()
+
+
+def said(action: Callable[[], Any]) -> Any | None:
+    """What `action` returns; an error meant for a person is shown as a sentence and None comes back."""
+    try:
+        return action()
+    except HopscopeError as error:
+        st.error(str(error))
+        return None

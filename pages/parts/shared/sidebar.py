@@ -1,0 +1,66 @@
+"""The sidebar that all screens share: the graph, and which models are here."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.datasets import datasets
+from core.datasets.catalogue import unreadable
+from core.instances.catalogue import faults
+from pages.parts.shared.session import engine, graph_name
+from pages.parts.shared.text import plain
+
+
+def sidebar() -> None:
+    """Draw the choice of graph and the state of the models."""
+    with st.sidebar:
+        _graph()
+        _models()
+        for sentence in (*faults(), *engine().models.faults()):
+            st.warning(plain(f"Left out: {sentence}"), icon=":material/rule:")
+        st.caption("Hopscope lets you see how a graph retriever hops.")
+
+
+def _graph() -> None:
+    known = datasets()
+    if "graph_wanted" in st.session_state:  # asked for by an address, before the choice is drawn
+        st.session_state.graph = st.session_state.pop("graph_wanted")
+    names, current = [*known, *unreadable(known)], graph_name()
+    base, _, question = current.partition(":")
+    if current not in known and question and base in known:
+        names.insert(names.index(base) + 1, current)  # the graph of one question
+    current = current if current in names else names[0]
+    st.selectbox(
+        "Graph", names, index=names.index(current), key="graph", format_func=lambda name: _title(known, name), on_change=_begin_anew
+    )
+    job = engine().jobs.get(f"open-{st.session_state.graph}")
+    opened = job.result if job is not None else None
+    if opened is not None:
+        st.caption(f"{opened.n_nodes:,} entities · {opened.n_edges:,} triples · {opened.n_relations} relations")
+
+
+def _begin_anew() -> None:
+    """Another graph was chosen by hand: a question of the former one, and what was found there, are let go."""
+    state = st.session_state
+    state.question = ""
+    for key in ("job", "case", "settled", "trouble"):
+        state.pop(key, None)
+    st.query_params.clear()
+
+
+def _title(known, name: str) -> str:
+    base, _, question = name.partition(":")
+    if name in known:
+        return known[name].title
+    return f"{question} ({known[base].title})" if question else f"{name} (damaged)"
+
+
+def _models() -> None:
+    registry = engine().models
+    st.markdown("**Models**")
+    lines = []
+    for info in registry.declared():
+        if info.roles or (info.fetchable and not info.present):  # what is trained or brought along is told on the Models page
+            mark = ":green[●]" if info.present else ":gray[○]"
+            lines.append(f"{mark} {plain(registry.title(info.name))}{'' if info.present else ' · not installed'}")
+    st.caption("  \n".join(lines))

@@ -1,0 +1,30 @@
+"""How far a job is, with a button to cancel it, and how it ended."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.runtime.jobs import Job
+from pages.parts.shared.text import plain
+
+
+def working(job: Job, key: str, ended: str = "", share: bool = False) -> None:
+    """The progress of a job, its percentage too with `share`; the page is drawn anew when it ends. Then its error, or the
+    sentence `ended` where there is one."""
+    running = not job.ended
+
+    @st.fragment(run_every=0.5 if running else None)
+    def draw() -> None:
+        if running and job.ended:
+            st.rerun()
+        if not job.ended:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                percent = f"{100 * min(1.0, job.fraction):.0f} %  ·  " if share and job.fraction is not None else ""
+                st.progress(min(1.0, job.fraction or 0.0), text=plain(f"{percent}{job.text}"))
+                st.button("Cancel", key=f"cancel-{key}", icon=":material/stop_circle:", on_click=job.cancel)
+        elif job.error:
+            st.error(plain(job.error))
+        elif ended:
+            st.caption(ended)
+
+    draw()

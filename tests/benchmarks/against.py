@@ -1,0 +1,94 @@
+"""Hopscope's own chains against the published No. 1, 12 and 14 on every shipped set, with the graph reader: no language model is asked.
+
+Each line's share of questions whose first answer is right, with its interval, and that of the answers in the best 32 paths; of
+Hopscope's own the paired difference to the best of the three published rows with its p after Holm's correction over all rows of the table.
+HOPSCOPE_BENCHMARK_QUESTIONS and HOPSCOPE_BENCHMARK_SEED tell how many of each set, and which; HOPSCOPE_BENCHMARK_SETS, words with commas
+between them, only the sets whose names hold one of them. The constants of chain intersection and chain votes were chosen on questions
+whose text has an even MD5: of every set only the others are drawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+
+import numpy as np
+
+from core.comparison.run import Ask, LaneRun, Prefixes, Progress
+from core.datasets import datasets, questions
+from core.diagnosis.funnel import gold_nodes
+from core.engine import shared
+from core.errors import HopscopeError
+from core.evaluation.metrics.statistics import holm, paired
+from core.instances.catalogue import catalogue
+from core.operators.base import Line
+from tests.benchmarks.chains import EACH, SEED, _right, _told
+
+SETS = (
+    ("metaqa-1hop-test", 1),
+    ("metaqa-2hop-test", 1),
+    ("metaqa-3hop-test", 1),
+    ("pathquestion-2hop", 1),
+    ("pathquestion-3hop", 1),
+    ("webqsp-answerable", 1),
+    ("cwq-answerable", 1),
+    ("cwq-answerable", 2),
+)  # with how many entities a question has; two stand for more
+PUBLISHED, OWN = ("lego-1", "lego-12", "lego-14"), ("chain-ranking", "chain-intersection", "chain-votes")
+BEST = 32  # paths, as many as a prompt shows
+ONLY = tuple(filter(None, os.environ.get("HOPSCOPE_BENCHMARK_SETS", "").split(",")))
+
+
+def run() -> list[dict]:
+    """For every set and line the share of first answers that are right."""
+    engine, known, rows = shared(), catalogue(), []
+    for name, entities in (pair for pair in SETS if not ONLY or any(word in pair[0] for word in ONLY)):
+        asks = list(_asks(engine, name, entities))
+        lines = PUBLISHED + tuple(line for line in OWN if entities > 1 or line != "chain-intersection")  # else it is chain ranking
+        asked = {line: np.array([_asked(engine, ask, known[line].line) for ask in asks], float) for line in lines}
+        right, kept = ({line: both[:, column] for line, both in asked.items()} for column in (0, 1))
+        best = max(PUBLISHED, key=lambda line: right[line].mean())
+        for line in lines:
+            against = paired("hit@1", line, best, right[line], right[best]) if line in OWN else None
+            rows.append(
+                {
+                    "name": f"{known[line].short}, {name}" + (", two entities" if entities > 1 else ""),
+                    "value": float(right[line].mean()),
+                    "unit": "hit@1",
+                    "note": f"{len(asks)} questions{_told(list(right[line]))}; {kept[line].mean():.3f} of the answers in the best {BEST}",
+                    "against": (known[best].short, against),
+                }
+            )
+    tested = [row for row in rows if row["against"][1] is not None]
+    for row, p in zip(tested, holm([row["against"][1].p for row in tested]), strict=True):
+        told, difference = row["against"]
+        row["note"] += f"; {difference.difference:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}] against {told}, p = {p:.2g}"
+    return [{key: value for key, value in row.items() if key != "against"} for row in rows]
+
+
+def _asked(engine, ask: Ask, line: Line) -> tuple[bool, float]:
+    """What a line finds, as in `found`. What the encoder read before is remembered."""
+    lane = LaneRun(ask, line, engine.models, Prefixes())
+    lane.retrieve(Progress())
+    return found(lane)
+
+
+def found(lane: LaneRun) -> tuple[bool, float]:
+    """Whether the first answer of what was retrieved is right, and the share of the known answers on the best `BEST` paths."""
+    ask = lane.ask
+    nodes = {node for path in lane.state.paths.items[:BEST] for node in path.nodes}
+    answers = dict.fromkeys(ask.question.answers)
+    return _right(ask.graph, lane.state), float(np.mean([not nodes.isdisjoint(gold_nodes(ask.graph, name)) for name in answers]))
+
+
+def _asks(engine, name: str, entities: int) -> Iterator[Ask]:
+    """`EACH` questions of a set with so many entities, the same every time."""
+    dataset = next(dataset for dataset in datasets().values() if name in dataset.sets)
+    fit = [question for question in questions(name) if question.answers and min(2, len(question.entities)) == entities]
+    fit = [question for question in fit if int(hashlib.md5(question.text.encode()).hexdigest(), 16) % 2]
+    for row in np.random.default_rng(SEED).choice(len(fit), min(EACH, len(fit)), replace=False):
+        try:
+            yield engine.ask(engine.graph(dataset.name), fit[int(row)], model=False)
+        except HopscopeError:  # an entity that the graph has not
+            continue

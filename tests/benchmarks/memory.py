@@ -1,0 +1,113 @@
+"""Case memory against chain ranking on every shipped set, where wordings are alike and where they differ; no language model is asked.
+
+The constant that weighs chain ranking's own score (`CaseMemory.ranking`) was chosen on the questions whose text has an even MD5; they
+are the solved ones, too, but on MetaQA, where these are development questions. Asked are the others. HOPSCOPE_BENCHMARK_QUESTIONS and
+HOPSCOPE_BENCHMARK_SEED tell how many of each set, and which; HOPSCOPE_BENCHMARK_RANKING=0,0.85,0.92 tries these values on the half
+that the constant was chosen on.
+
+Wordings differ where solved questions are of another set, or where none may vote whose cosine to the question is above .9 or .75.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from core.comparison.run import Ask, LaneRun, Prefixes, Progress
+from core.datasets import datasets, questions
+from core.engine import shared
+from core.errors import HopscopeError
+from core.evaluation.metrics.statistics import holm, paired
+from core.indexes.cases import Cases
+from core.operators.base import Line
+from core.operators.retrieve.cases import CaseMemory
+from core.operators.retrieve.chains import ChainRanking
+from core.types import Question
+from tests.benchmarks.chains import EACH, PLAIN, SEED, _right
+
+TRIED = tuple(float(value) for value in os.environ.get("HOPSCOPE_BENCHMARK_RANKING", "").split(",") if value)
+DEVELOPMENT, HELD_OUT = 0, 1  # MD5 of the text, even and odd
+ANY = 1.0
+LIKE = ((100, ANY), (1000, ANY), (1000, 0.9), (1000, 0.75))
+METAQA = [(f"metaqa-{hops}hop-test", PLAIN, *how) for hops in (1, 2, 3) for how in LIKE]
+REWORDED = [("metaqa-1hop-ntm-test", PLAIN, size, ANY) for size in (100, 1000)]
+OTHERS = ("pathquestion-2hop", "pathquestion-3hop", "webqsp-answerable", "cwq-answerable")
+OWN = [(name, name, 100_000, most) for name in OTHERS for most in (ANY, 0.9, 0.75)]
+CROSSED = [("webqsp-answerable", "cwq-answerable", 100_000, ANY), ("cwq-answerable", "webqsp-answerable", 100_000, ANY)]
+CONDITIONS = (*METAQA, *REWORDED, *OWN, *CROSSED)  # set asked, solved questions, of each set, the most alike that may vote
+
+
+def run() -> list[dict]:
+    """For every condition the share of first answers that are right, with what case memory wins and loses against chain ranking."""
+    engine, rows, tests = shared(), [], []
+    half, values = (DEVELOPMENT, TRIED) if TRIED else (HELD_OUT, (0.0, CaseMemory().ranking))
+    with tempfile.TemporaryDirectory() as folder:
+        for name, solved, size, most in CONDITIONS:
+            source = solved if solved == PLAIN else str(_file(solved, Path(folder)))
+            here = list(asks(engine, name, half))
+            alone = _answers(engine, here, ChainRanking())
+            told = f"{name} by {'its own' if solved == name else solved if solved != PLAIN else f'{size:,} a set'}"
+            told += f", none above {most}" if most < ANY else ""
+            for value in values:
+                with _unlike(most):
+                    right = _answers(engine, here, CaseMemory(source, size, ranking=value))
+                tests.append(paired("hit@1", "memory", "chains", right, alone))
+                won, lost = int((right > alone).sum()), int((right < alone).sum())
+                note = f"{len(here)} questions, chain ranking {alone.mean():.3f}: {won} won, {lost} lost"
+                rows.append({"name": f"{told}, ranking {value:g}", "value": float(right.mean()), "unit": "hit@1", "note": note})
+    corrected = [p for at in range(len(values)) for p in holm([test.p for test in tests[at :: len(values)]])]  # over the conditions
+    ordered = [at for start in range(len(values)) for at in range(start, len(rows), len(values))]
+    for at, p in zip(ordered, corrected, strict=True):
+        row, test = rows[at], tests[at]
+        row["note"] += f"; {test.difference:+.3f} [{test.low:+.3f}, {test.high:+.3f}], p = {test.p:.2g}, corrected {p:.2g}"
+    return rows
+
+
+def _half(question: Question) -> int:
+    return int(hashlib.md5(question.text.encode()).hexdigest(), 16) % 2
+
+
+def asks(engine, name: str, half: int) -> Iterator[Ask]:
+    """`EACH` questions of one half of a set, the same every time."""
+    dataset = next(dataset for dataset in datasets().values() if name in dataset.sets)
+    fit = [question for question in questions(name) if question.answers and _half(question) == half]
+    for row in np.random.default_rng(SEED).choice(len(fit), min(EACH, len(fit)), replace=False):
+        try:
+            yield engine.ask(engine.graph(dataset.name), fit[int(row)], model=False)
+        except HopscopeError:  # an entity that the graph has not
+            continue
+
+
+def _file(name: str, folder: Path) -> Path:
+    """The development half of a set as a file of solved questions."""
+    file = folder / f"{name}.jsonl"
+    known = [question for question in questions(name) if question.answers and _half(question) == DEVELOPMENT]
+    told = [{"question": one.text, "entities": list(one.entities), "answers": list(one.answers)} for one in known]
+    file.write_text("".join(json.dumps(one) + "\n" for one in told), "utf-8")
+    return file
+
+
+@contextmanager
+def _unlike(most: float) -> Iterator[None]:
+    """Hides solved questions whose cosine to the one asked is above `most`."""
+    nearest = Cases.nearest
+    Cases.nearest = lambda self, vector: [(place, cosine) for place, cosine in nearest(self, vector) if most == ANY or cosine <= most]
+    try:
+        yield
+    finally:
+        Cases.nearest = nearest
+
+
+def _answers(engine, asks: list[Ask], operator) -> np.ndarray:
+    """Whether the graph reader's first answer to each question is right, float64."""
+    lanes = [LaneRun(ask, Line((operator,)), engine.models, Prefixes()) for ask in asks]
+    for lane in lanes:
+        lane.retrieve(Progress())
+    return np.array([_right(lane.ask.graph, lane.state) for lane in lanes], float)

@@ -1,0 +1,58 @@
+"""Garbage is collected while nobody waits, and what is to be done once is done in the first rest."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+from core.comparison.housekeeping import COLLECT, LATEST, REST, Housekeeping
+
+
+class Cycle:
+    def __init__(self):
+        self.own = self
+
+
+class House:
+    """Housekeeping at a time and with visitors that the test sets."""
+
+    def __init__(self):
+        self.now, self.busy, self.loaded = 0.0, True, []
+        self.keeping = Housekeeping(lambda: self.busy, lambda: self.loaded.append(self.now), lambda: self.now)
+
+    def look(self, now: float) -> None:
+        self.now = now
+        self.keeping.look()
+
+
+def garbage() -> weakref.ref:
+    return weakref.ref(Cycle())
+
+
+def test_once_is_done_in_the_first_rest_alone():
+    house = House()
+    house.look(20.0)
+    house.busy = False
+    house.look(20.0 + REST - 1)
+    assert house.loaded == []
+    house.look(20.0 + REST)
+    house.look(20.0 + 2 * REST)
+    assert house.loaded == [20.0 + REST]
+
+
+def test_garbage_waits_for_a_rest_but_not_for_ever():
+    gc.disable()
+    try:
+        house, first = House(), garbage()
+        house.look(COLLECT)
+        assert first() is not None  # somebody waits
+        house.busy = False
+        house.look(COLLECT + REST)
+        assert first() is None
+        house.busy, second = True, garbage()
+        house.look(COLLECT + REST + LATEST - 1)
+        assert second() is not None
+        house.look(COLLECT + REST + LATEST)
+        assert second() is None
+    finally:
+        gc.enable()

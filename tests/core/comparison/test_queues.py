@@ -1,0 +1,235 @@
+"""Queues: fair between owners, answers apart from retrieval, answers as soon as their lane has retrieved."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from core.comparison.queues import Fair
+from core.engine import Engine
+from core.errors import ModelFailed
+from core.instances.catalogue import Instance
+from core.models.base import Reply
+from core.operators.text import parse_line
+from core.results import comparison_dict
+from core.runtime.meter import Advance
+from core.types import Question
+
+QUICK = "EgoNetwork() >> ShortestPaths() >> Answer()"
+RANKED = "EgoNetwork() >> ShortestPaths() >> Rank(model='slow') >> Answer()"
+
+
+class SlowChat:
+    """A chat that answers once it is let, one token first."""
+
+    context = 4096
+
+    def __init__(self):
+        self.go, self.asked = threading.Event(), threading.Event()
+
+    def count_tokens(self, messages):
+        return 10
+
+    def reply(self, messages, *, on_text=None, check=None, **_):
+        self.asked.set()
+        on_text("Dra")
+        while not self.go.wait(0.02):
+            check()
+        on_text("ma")
+        return Reply("Drama", 10, 2)
+
+
+class SlowChooser:
+    """A chooser that keeps the order, once it is let."""
+
+    def __init__(self, kit):
+        self.go, self.table = threading.Event(), kit.Table({})
+
+    def choose(self, task, texts, k):
+        while not self.go.wait(0.02):
+            task.check()
+        return self.table.choose(task, texts, k)
+
+
+@pytest.fixture
+def engine(kit):
+    made = Engine(kit.Written(SlowChat(), encoder=kit.Table({}), slow=SlowChooser(kit)))
+    yield made
+    made.jobs.stop()
+
+
+def compare(engine, kit, text, *lines, model=True):
+    ask = engine.ask(kit.graph, Question(text, entities=("One",)), model=model)
+    return engine.compare(ask, [Instance(f"lane-{i}", "", parse_line(line)) for i, line in enumerate(lines)])
+
+
+def soon(condition) -> bool:
+    for _ in range(250):
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_owners_take_turns():
+    queue, done, go, over = Fair("test", workers=1), [], threading.Event(), threading.Event()
+    queue.put("first", go.wait)
+    for i in range(3):
+        queue.put("many", lambda i=i: done.append(f"many {i}"))
+    queue.put("one", lambda: done.append("one 0"))
+    queue.put("last", over.set)
+    assert queue.ahead("one") == 2  # first at work, many before it
+    go.set()
+    assert over.wait(5) and soon(lambda: len(done) == 4)
+    assert done == ["many 0", "one 0", "many 1", "many 2"]
+
+
+def test_the_pieces_of_one_owner_are_done_one_after_the_other():
+    queue, at_work, most, over = Fair("test", workers=4), [], [], threading.Semaphore(0)
+
+    def piece():
+        at_work.append(1)
+        most.append(len(at_work))
+        time.sleep(0.02)
+        at_work.pop()
+        over.release()
+
+    for _ in range(4):
+        queue.put("me", piece)
+    assert all(over.acquire(timeout=5) for _ in range(4)) and max(most) == 1
+
+
+def test_what_was_dropped_is_not_done_and_a_failing_piece_stops_nobody(caplog):
+    queue, done, go = Fair("test", workers=1), [], threading.Event()
+    queue.put("a", go.wait)
+    queue.put("b", lambda: done.append("b"))
+    queue.put("c", lambda: 1 / 0)
+    queue.put("d", lambda: done.append("d"))
+    assert queue.drop("b") == 1
+    go.set()
+    assert soon(lambda: done == ["d"])
+
+
+def test_an_answer_begins_as_soon_as_its_lane_has_retrieved(engine, kit):
+    job = compare(engine, kit, "genre of One", QUICK, RANKED)
+    assert soon(lambda: job.comparison.lanes[0].answer == "Dra")
+    assert not job.comparison.lanes[1].retrieved
+    engine.models.choosers["slow"].go.set()
+    assert soon(lambda: job.comparison.lanes[1].retrieved) and not job.ended  # retrieved while the first lane is answered
+    engine.models.chat().go.set()
+    assert job.wait(5) and [lane.status for lane in job.comparison.lanes] == ["done", "done"]
+
+
+class Reading(SlowChat):
+    """A chat that reads its prompt until it is let, before the first token."""
+
+    read = 0  # hundredths
+
+    def reply(self, messages, *, on_text=None, check=None, **_):
+        self.asked.set()
+        reading = Advance("Reading the prompt", 100)
+        while not self.go.wait(0.02):
+            check()
+            reading(self.read)
+        on_text("Drama")
+        return Reply("Drama", 10, 1)
+
+
+def test_the_other_lanes_pause_while_the_first_answers_prompt_is_read(engine, kit):
+    engine.models._chat = chat = Reading()
+    job = compare(engine, kit, "genre of One", QUICK, RANKED)
+    assert chat.asked.wait(5)
+    engine.models.choosers["slow"].go.set()
+    time.sleep(0.3)
+    assert not job.comparison.lanes[1].retrieved and not job.comparison.lanes[0].answer
+    chat.go.set()
+    assert soon(lambda: job.comparison.lanes[1].retrieved) and job.wait(5)
+
+
+@pytest.mark.parametrize("why", ["another waits", "too long", "a long prompt", "a server"])
+def test_nobody_pauses(engine, kit, why, monkeypatch):
+    engine.models._chat = chat = Reading()
+    chat.side_by_side = why == "a server"
+    if why == "too long":
+        monkeypatch.setattr("core.comparison.head_start.LONGEST", 0.1)
+    if why == "a long prompt":  # a hundredth in half a second is a minute
+        chat.read = 1
+    job = compare(engine, kit, "genre of One", QUICK, RANKED)
+    assert chat.asked.wait(5)
+    if why == "another waits":
+        compare(engine, kit, "another question", QUICK)
+    engine.models.choosers["slow"].go.set()
+    assert soon(lambda: job.comparison.lanes[1].retrieved) and not job.comparison.lanes[0].answer
+    chat.go.set()
+    assert job.wait(5)
+
+
+def test_cancel_while_the_others_pause(engine, kit):
+    engine.models._chat = chat = Reading()
+    job = compare(engine, kit, "genre of One", QUICK, RANKED)
+    assert chat.asked.wait(5)
+    start = time.monotonic()
+    job.cancel()
+    assert job.wait(2) and time.monotonic() - start < 0.3
+
+
+def test_a_question_without_a_model_never_waits_behind_those_with_one(engine, kit):
+    with_model = [compare(engine, kit, f"question {i}", QUICK) for i in range(12)]
+    assert engine.models.chat().asked.wait(5)
+    assert compare(engine, kit, "no model", QUICK, model=False).wait(5)
+    assert not any(job.ended for job in with_model)
+    engine.models.chat().go.set()
+    assert all(job.wait(5) for job in with_model)
+
+
+def test_cancelling_stops_the_answer_at_work_and_those_that_wait(engine, kit):
+    job = compare(engine, kit, "genre of One", QUICK, "EgoNetwork(hops=1) >> ShortestPaths() >> Answer()")
+    assert soon(lambda: all(lane.retrieved for lane in job.comparison.lanes)) and engine.models.chat().asked.wait(5)
+    start = time.monotonic()
+    job.cancel()
+    assert job.wait(2) and time.monotonic() - start < 0.3
+    assert [lane.status for lane in job.comparison.lanes] == ["cancelled", "cancelled"]
+
+
+def test_an_answer_known_from_before_does_not_wait(engine, kit):
+    engine.models.chat().go.set()
+    assert compare(engine, kit, "genre of One", QUICK).wait(5)
+    engine.models.chat().go.clear()
+    engine.models.chat().asked.clear()
+    compare(engine, kit, "another", QUICK)
+    assert engine.models.chat().asked.wait(5)
+    again = compare(engine, kit, "genre of One", QUICK, "EgoNetwork() >> ShortestPaths() >> Rank(model='encoder', keep=1)")
+    assert again.wait(5) and comparison_dict(again.comparison)["lanes"][0]["answer"] == "Drama"
+    engine.models.chat().go.set()
+
+
+def test_a_model_that_goes_away_half_way_gives_a_sentence_on_its_lane_alone(engine, kit):
+    class Dying(SlowChat):
+        def reply(self, messages, *, on_text=None, check=None, **_):
+            if "One" in messages[-1]["content"] and not self.asked.is_set():
+                self.asked.set()
+                on_text("Dra")
+                raise ModelFailed("The model went away.")
+            return Reply("Drama", 10, 1)
+
+    engine.models._chat = Dying()
+    job = compare(engine, kit, "genre of One", QUICK, "EgoNetwork(hops=1) >> ShortestPaths() >> Answer()")
+    assert job.wait(5) and job.status == "done"
+    first, second = comparison_dict(job.comparison)["lanes"]
+    assert (first["status"], first["error"]) == ("failed", "The model went away.")
+    assert (second["status"], second["answer"]) == ("done", "Drama")
+    assert compare(engine, kit, "the next question", QUICK).wait(5)
+
+
+def test_lanes_that_were_quick_before_go_first(engine, kit):
+    first = compare(engine, kit, "genre of One", RANKED, QUICK, model=False)
+    assert soon(lambda: first.comparison.lanes[1].retrieved)  # the shorter line first, as nothing is known of them
+    time.sleep(0.1 + 2 * sum(step.seconds for step in first.comparison.lanes[1].state.trace))  # slower than the quick one, cold as it was
+    engine.models.choosers["slow"].go.set()
+    assert first.wait(20)
+    again = compare(engine, kit, "genre of Two", RANKED, QUICK, model=False)
+    assert again.wait(20)
+    slow, quick = again.comparison.lanes
+    assert quick.waited["running"] < slow.waited["running"]

@@ -1,0 +1,121 @@
+"""Comparisons that nobody waits for end; those that somebody waits for go on."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from core.comparison.waiters import Waiter, Waiters
+from core.engine import Engine
+from core.instances.catalogue import Instance
+from core.operators.text import parse_line
+from core.types import Question
+
+SLOW = "EgoNetwork() >> ShortestPaths() >> Rank(model='slow')"
+
+
+class Slow:
+    """A chooser that takes until it is told to go on, or is cancelled."""
+
+    def __init__(self):
+        self.go, self.reached = threading.Event(), threading.Event()
+
+    def choose(self, task, texts, k):
+        self.reached.set()
+        while not self.go.wait(0.02):
+            task.check()
+        raise AssertionError("nobody should have let it go on")
+
+
+@pytest.fixture
+def engine(kit):
+    made = Engine(kit.Written(slow=Slow(), encoder=kit.Table({})))
+    made._waiters = Waiters(every=0.05, grace=0.2)
+    yield made
+    made.jobs.stop()
+
+
+def start(engine, kit, text: str, waiter: Waiter | None, line: str = SLOW):
+    ask = engine.ask(kit.graph, Question(text, entities=("One",)))
+    return engine.compare(ask, [Instance("a", "a", parse_line(line))], waiter=waiter)
+
+
+def cancelled_within(job, seconds: float) -> bool:
+    return job.wait(seconds) and job.status == "cancelled"
+
+
+def test_a_new_question_ends_the_one_before(engine, kit):
+    me = Waiter("me")
+    first = start(engine, kit, "first", me)
+    assert engine.models.choosers["slow"].reached.wait(5)
+    second = start(engine, kit, "second", me)
+    assert cancelled_within(first, 1) and first.left
+    assert not second.ended
+
+
+def test_a_question_that_another_waits_for_goes_on(engine, kit):
+    job = start(engine, kit, "ours", Waiter("me"))
+    assert start(engine, kit, "ours", Waiter("you")) is job
+    start(engine, kit, "another", Waiter("me"))
+    engine.leave("nobody")
+    assert not job.wait(0.5)
+    engine.leave("you")
+    assert cancelled_within(job, 1)
+
+
+def test_a_closed_tab_ends_its_question_after_a_while(engine, kit):
+    there = threading.Event()
+    there.set()
+    job = start(engine, kit, "mine", Waiter("me", there.is_set))
+    assert not job.wait(0.5)
+    there.clear()
+    gone = time.monotonic()
+    assert cancelled_within(job, 2)
+    assert time.monotonic() - gone >= 0.15  # somebody whose page is loaded again comes back within it
+
+
+def test_a_page_loaded_again_finds_its_question_at_work(engine, kit):
+    there = threading.Event()
+    job = start(engine, kit, "mine", Waiter("before", there.is_set))
+    time.sleep(0.1)
+    assert start(engine, kit, "mine", Waiter("after")) is job
+    assert not job.wait(0.6)
+
+
+def test_what_was_asked_without_a_waiter_is_left_alone(engine, kit):
+    job = start(engine, kit, "command line", None)
+    start(engine, kit, "command line", Waiter("me"))
+    engine.leave("me")
+    assert not job.wait(0.4)
+    job.cancel()
+    assert cancelled_within(job, 1)
+
+
+def test_what_a_left_question_had_computed_is_kept(engine, kit):
+    me = Waiter("me")
+    job = start(engine, kit, "mine", me)
+    assert engine.models.choosers["slow"].reached.wait(5)
+    engine.leave("me")
+    assert cancelled_within(job, 1)
+    before = job.comparison.lanes[0].states
+    assert len(before) == 2  # the subgraph and the paths
+    again = start(engine, kit, "mine", me)
+    assert again is not job
+    for _ in range(100):
+        if len(again.comparison.lanes[0].states) == 2:
+            break
+        time.sleep(0.02)
+    assert again.comparison.lanes[0].states[1] is before[1]
+
+
+def test_a_question_still_in_the_queue_ends_at_once(engine, kit):
+    running = [start(engine, kit, f"busy {i}", Waiter(f"busy-{i}")) for i in range(8)]
+    job = start(engine, kit, "mine", Waiter("me"))
+    assert job.status == "waiting" and job.comparison.lanes[0].status == "waiting"
+    engine.leave("me")
+    assert job.ended and job.comparison.lanes[0].status == "cancelled"
+    for other in running:
+        other.cancel()
+        assert cancelled_within(other, 2)

@@ -1,0 +1,35 @@
+"""How questions fit a graph, by hand: entities and answers that are not in it, answers not told, rows without a graph."""
+
+from core.datasets.fit import Fit, fit, own_fit
+from core.datasets.sets import QuestionSet
+from core.types import Question
+
+HERE = Question("genre of One", entities=("one",), answers=("Drama", "Poetry"))
+ASTRAY = Question("genre of Nine", entities=("One", "Nine"), answers=("Drama",))
+WRONG = Question("director of Two", entities=("Two",), answers=("Bob", "Eve"))
+BARE = Question("genre of One")
+
+
+def test_what_is_not_in_the_graph_is_counted(films):
+    """A name counts where it differs by case only, a question's answers where any of them does."""
+    found = fit(films, [HERE, ASTRAY, ASTRAY, WRONG, BARE])
+    assert found == Fit(5, ("Nine", "Nine"), ("Bob",), 1)
+    assert found.words("films") == (
+        "Of 5 questions on films, 2 name an entity that is not in the graph, such as “Nine”; 1 has no answer that is in it, such as “Bob”; "
+        "1 tells no answer."
+    )
+    assert fit(films, [HERE]).words("films") == ""
+    assert fit(films, [ASTRAY]).words("films") == "Of 1 question on films, 1 names an entity that is not in the graph, such as “Nine”."
+
+
+def test_rows_are_held_against_their_own_graphs(tmp_path):
+    file = tmp_path / "q.jsonl"
+    file.write_text(
+        '{"question": "a", "answer": "B", "q_entity": "A", "graph": [["A", "r", "B"]]}\n'
+        '{"question": "b", "answer": "C", "q_entity": "D", "graph": [["A", "r", "B"]]}\n'
+        '{"question": "c", "answer": "B", "q_entity": "A"}\n'
+    )
+    known = QuestionSet("q", "q", file)
+    found = own_fit(known, known.questions())
+    assert found == Fit(3, ("D",), ("C",), 0, 1)
+    assert found.words("graphs of their own").endswith("such as “C”; 1 comes without a graph of its own and cannot be asked.")

@@ -1,0 +1,85 @@
+"""What all lanes come to: sentences typed by hand for lanes that agree and lanes that differ."""
+
+from __future__ import annotations
+
+from core.diagnosis.contrast import Spoken, contrast
+from core.diagnosis.explanation import Explained
+from core.diagnosis.losses import Loss
+
+ABC = ("Ann", "Bob", "Cy")
+
+
+def lane(name, *lost, of=3, cause="outranked", hop=None, extra=0):
+    """A lane that lost these answers, all alike."""
+    losses = tuple(Loss(answer, "paths", cause, hop=hop) for answer in lost)
+    return Spoken(name, Explained(None, "", "", of - len(lost), of, losses, extra))
+
+
+def test_only_one_finds_all():
+    lanes = [lane("Beam search", *ABC, cause="beam", hop=2), lane("Rank by meaning", "Bob", "Cy"), lane("Relation chains")]
+    expected = "Only Relation chains finds all three. Beam search loses all three at hop 2; Rank by meaning ranks two of them too low."
+    assert contrast(lanes, ABC) == expected
+
+
+def test_lanes_that_lose_alike_are_said_together():
+    lanes = [lane("A", "Bob", cause="late"), lane("B", "Bob", cause="late"), lane("C")]
+    assert contrast(lanes, ABC) == "Only C finds all three. A and B find Bob too late."
+    lanes = [lane("A", *ABC, cause="far"), lane("B"), lane("C")]
+    assert contrast(lanes, ABC) == "Only B and C find all three. A does not search far enough."
+
+
+def test_all_find_all():
+    assert contrast([lane("A"), lane("B"), lane("C")], ABC) == "All three find all three."
+    assert contrast([lane("A", of=1), lane("B", of=1)], ("Ann",)) == "Both find Ann."
+    assert contrast([lane("A", of=2)], ("Ann", "Bob")) == "A finds both."
+    lanes = [lane("A", of=1, extra=1), lane("B", of=1)]
+    assert contrast(lanes, ("Ann",)) == "Both find Ann. A gives 1 other name too."
+    lanes = [lane("A", of=1, extra=2), lane("B", of=1, extra=2)]
+    assert contrast(lanes, ("Ann",)) == "Both find Ann."
+
+
+def test_nobody_finds_any():
+    lanes = [lane("A", "Ann", of=1), lane("B", "Ann", of=1), lane("C", "Ann", of=1, cause="unread")]
+    expected = "None of the three finds Ann. A and B rank it too low; C reads another relation."
+    assert contrast(lanes, ("Ann",)) == expected
+    lanes = [lane("A", *ABC, cause="outside"), lane("B", *ABC, cause="outside")]
+    assert contrast(lanes, ABC) == "Neither finds any of the three answers. Both leave all three out of their subgraphs."
+    assert contrast([lane("A", *ABC, cause="unsaid")], ABC) == (
+        "A does not find any of the three. A has all three in the prompt, but the model does not say so."
+    )
+
+
+def test_some_find_some():
+    lanes = [lane("A", "Bob"), lane("B", "Bob", "Cy", cause="unread")]
+    assert contrast(lanes, ABC) == "A finds most, 2 of 3. B reads another relation."
+    lanes = [lane("A", "Bob"), lane("B", "Cy", cause="late")]
+    assert contrast(lanes, ABC) == "Both find 2 of 3. A ranks Bob too low; B finds Cy too late."
+    lanes = [lane("A", *(f"a{i}" for i in range(11)), of=12), lane("B", of=12)]
+    assert contrast(lanes, [f"a{i}" for i in range(12)]) == "Only B finds all 12. A ranks 11 of them too low."
+
+
+def test_what_the_graph_does_not_hold():
+    lanes = [lane("A", "Ann", of=1, cause="unknown"), lane("B", "Ann", of=1, cause="unknown")]
+    assert contrast(lanes, ("Ann",)) == "“Ann” is not in the graph, so no method can find it."
+
+
+def test_failed_lanes_are_named():
+    failed = Spoken("B", None, failed=True)
+    assert contrast([lane("A", of=1), failed], ("Ann",)) == "A finds Ann. B failed."
+    assert contrast([failed], ("Ann",)) == "B failed."
+    assert contrast([], ("Ann",)) == ""
+
+
+def says(name, *names):
+    return Spoken(name, Explained(None, "", ""), names)
+
+
+def test_without_known_answers():
+    add = "Add the right answer to see where it is lost."
+    nolan = [says(name, "Christopher Nolan") for name in "ABC"]
+    assert contrast(nolan, ()) == f"All three say Christopher Nolan. {add}"
+    differ = [says("A", "Ann"), says("B", "ann"), says("C", "Bob", "Cy", "Di", "Ed")]
+    assert contrast(differ, ()) == f"They differ: A and B say Ann; C says Bob, Cy and 2 more. {add}"
+    assert contrast([says("A", "Ann"), says("B")], ()) == f"They differ: A says Ann; B says nothing. {add}"
+    assert contrast([says("A"), says("B")], ()) == "Both give no answer."
+    assert contrast([says("A", "Ann")], ()) == f"A says Ann. {add}"

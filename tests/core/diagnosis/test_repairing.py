@@ -1,0 +1,92 @@
+"""Repairs found after a comparison has ended: kept with it, never in the way of lanes, given up when nobody is there."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from core.case_adapter import comparison, finished
+from core.cases.finished import freeze_finished, thaw_finished
+from core.comparison.waiters import Waiter
+from core.diagnosis.verdict_words import best_repair
+from core.engine import Engine
+from core.instances.catalogue import Instance
+from core.operators.text import parse_line
+from core.runtime.jobs import DONE
+from core.types import Question
+
+ONE, TWO = "Ann -> directed_by_reverse -> One", "Ann -> directed_by_reverse -> Two"
+NARROW = "EgoNetwork() >> ShortestPaths() >> Rank(keep=1)"
+WIDE = "EgoNetwork() >> ShortestPaths() >> Rank()"
+
+
+@pytest.fixture
+def engine(kit, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    engine = Engine(kit.Written(encoder=kit.Table({ONE: 0.9, TWO: 0.8})))
+    yield engine
+    engine.jobs.stop()
+
+
+def compared(engine, kit, answers=("One", "Two"), **options):
+    ask = engine.ask(kit.graph, Question("films of Ann", entities=("Ann",), answers=answers), model=False)
+    lanes = [Instance("narrow", "No. 1", parse_line(NARROW), method="Rank few"), Instance("wide", "No. 2", parse_line(WIDE))]
+    job = engine.compare(ask, lanes, **options)
+    assert job.wait(60) and job.status == DONE
+    return job
+
+
+def repaired(job):
+    until = time.monotonic() + 30
+    while job.comparison.repairing:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    return [lane.repair for lane in job.comparison.lanes]
+
+
+def test_a_lane_that_lost_an_answer_is_repaired(engine, kit):
+    job = compared(engine, kit, repairs=True)
+    first, second = repaired(job)
+    assert (first.label, first.spec, second) == ("Keep 64 paths → 2 of 2", NARROW.replace("keep=1", "keep=64"), None)
+    assert best_repair(job.comparison) == (0, "Repair “Rank few”: keep 64 paths → 2 of 2")
+
+
+def test_a_repair_is_saved_with_its_comparison(engine, kit):
+    job = compared(engine, kit, repairs=True)
+    told = repaired(job)
+    opened = comparison(thaw_finished(freeze_finished(finished(job.comparison))))
+    assert [lane.repair for lane in opened.lanes] == told
+
+
+def test_nothing_is_tried_unasked_or_without_known_answers(engine, kit):
+    job = compared(engine, kit)
+    assert not job.comparison.repairing and repaired(job) == [None, None]
+    assert repaired(compared(engine, kit, answers=(), repairs=True)) == [None, None]
+    assert best_repair(job.comparison) is None
+
+
+def test_lanes_of_others_go_first(engine, kit):
+    """While another comparison's lane is at work nothing is tried; then it is."""
+    begun, free, other = threading.Event(), threading.Event(), object()
+    engine._queues.retrieving.put(other, lambda: (begun.set(), free.wait(30)))
+    assert begun.wait(30)
+    job = compared(engine, kit, repairs=True)
+    time.sleep(0.3)
+    assert job.comparison.repairing and job.comparison.lanes[0].repair is None
+    free.set()
+    assert repaired(job)[0] is not None
+
+
+@pytest.mark.parametrize("end", ["gone", "cancelled"])
+def test_given_up_where_nobody_wants_it(engine, kit, end):
+    begun, free, there = threading.Event(), threading.Event(), [True]
+    engine._queues.retrieving.put(object(), lambda: (begun.set(), free.wait(30)))
+    assert begun.wait(30)
+    job = compared(engine, kit, repairs=True, waiter=Waiter("w", lambda: there[0]))
+    there[0] = False
+    if end == "cancelled":
+        job.cancel()
+    assert repaired(job) == [None, None] and job.status == DONE
+    free.set()

@@ -1,0 +1,94 @@
+"""Pictures and the report: what they show, nothing unescaped, nothing from outside; variants of one parameter."""
+
+import dataclasses
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from core.errors import BadParameter
+from core.evaluation.reports import plots
+from core.evaluation.reports.html import report_html
+from core.evaluation.reports.sensitivity import curves, varied
+from core.evaluation.reports.summary import Summary
+from core.instances.catalogue import catalogue
+from tests.core.evaluation.reports.test_summary import RUN, summary
+
+__all__ = ["summary"]
+EVIL = "</script><img src=x onerror=alert(1)> <b>&amp;"
+
+
+def data(figure):
+    return json.loads(figure.to_json())["data"]
+
+
+def test_the_front_joins_the_instances_that_are_not_beaten(summary):
+    table = summary.table()
+    line, a, b = data(plots.front(summary, table, "seconds", "f1"))
+    assert (line["x"], line["y"]) == ([1.0, 3.0], [pytest.approx(5 / 9), pytest.approx(2 / 3)]) and line["line"]["shape"] == "hv"
+    assert a["x"] == [1.0] and b["error_y"]["array"] == [pytest.approx(1 / 3)] and "n = 3" in b["hovertemplate"]
+
+
+def test_the_funnel_and_the_hops(summary):
+    a, b = data(plots.funnel(summary))
+    assert a["x"] == ["Graph", "Subgraph", "Paths", "Prompt", "Answer"] and a["y"][:2] == [1, pytest.approx(0.5)] and b["y"] == [1] * 5
+    a, b = data(plots.by_hops(summary, "recall"))
+    assert (a["x"], a["y"], b["y"]) == (["1 hop", "2 hops"], [1, pytest.approx(0.25)], [1, 0.5])
+
+
+class Seen(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.addresses = [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.addresses += [value for name, value in attributes if name in ("src", "href")]
+
+
+def test_the_report_is_one_file_with_everything_escaped(summary):
+    spec = json.loads(json.dumps(RUN.spec))
+    spec["instances"][0]["name"] = spec["set"] = EVIL
+    rows = [dataclasses.replace(row, error=EVIL) if row.error else row for row in summary.rows]
+    html = report_html(Summary(dataclasses.replace(RUN, spec=spec), rows))
+    assert EVIL not in html and "<img src=x" not in html
+    seen = Seen()
+    seen.feed(html)
+    assert "img" not in seen.tags and seen.addresses == ["data:,"] and "link" in seen.tags
+    assert html.count("Plotly.newPlot(") - html.count('"Plotly.newPlot(') >= 4 and len(re.findall(r"plotly\.js v", html)) == 1
+    for told in ("Path recall @32", "Sign-flip permutation test", "Failed questions", "substring of it (one way only)"):
+        assert told in html
+    assert "2 of 3 answered, 1 failed" in html
+
+
+def test_variants_of_one_parameter(summary):
+    known = catalogue()
+    found = varied((known["lego-1"], known["lego-12"], known["language-model-only"]), "PersonalizedPageRank.keep=500,1000")
+    assert [one.id for one in found][1::2][:2] == ["lego-1", "lego-12"] and found[-1].id == "language-model-only" and len(found) == 5
+    assert (
+        repr(found[0].line).startswith("PersonalizedPageRank(keep=500)")
+        and found[0].name.endswith(" 500")
+        and found[0].id == repr(found[0].line)
+    )
+    for wish, told in {
+        "keep=5": "form Operator.parameter",
+        "PersonalizedPageRank.kep=5": "Did you mean “keep”",
+        "Nothing.keep=5": "no operator “Nothing”",
+        "BeamSearch.width=5": "None of the instances",
+        "PersonalizedPageRank.keep=many": "must be a",
+    }.items():
+        with pytest.raises(BadParameter, match=told):
+            varied((known["lego-1"],), wish)
+
+
+def test_a_curve_of_one_parameter(summary):
+    spec = json.loads(json.dumps(RUN.spec))
+    for instance, hops in zip(spec["instances"], (3, 2)):
+        instance["line"] = f"EgoNetwork(hops={hops}) >> ShortestPaths()"
+    told = Summary(dataclasses.replace(RUN, spec=spec), summary.rows)
+    found = curves(told, "EgoNetwork", "hops", told.table(), "recall")
+    assert [(value, one.mean) for value, one in found["No. a & co"]] == [(2, pytest.approx(2 / 3)), (3, pytest.approx(0.5))]
+    (line,) = data(plots.sensitivity(found, "hops", "recall"))
+    assert line["x"] == [2, 3] and line["name"] == "No. a &amp; co"
+    assert curves(told, "ShortestPaths", "hops", told.table(), "recall") == {}

@@ -1,0 +1,157 @@
+"""A run summed up: figures by hand, denominators, hop counts, tests against the first instance, and the tables made of it."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from core.case_adapter import comparison
+from core.errors import BadInput, BadParameter
+from core.evaluation.metrics.outcome import Answered, Cost, Extracted, Outcome, Ranked
+from core.evaluation.reports.export import escaped, latex, rows_csv, summary_csv
+from core.evaluation.reports.summary import Summary, summary_dict
+from core.evaluation.runs.opening import opened
+from core.evaluation.runs.store import Run, StoredRow
+from core.types import Question
+
+SPEC = {
+    "instances": [{"id": i, "name": f"No. {i} & co", "title": i, "line": "EgoNetwork()"} for i in ("a", "b")],
+    "graphs": [["films", "0"]],
+    "set": "films_set",
+    "of": 10,
+    "sample": 3,
+    "seed": 0,
+    "model": True,
+    "judge": False,
+    "cold": False,
+}
+RUN = Run(7, "key", SPEC, 0.0, "done", 5, 1)
+ONE, TWO = Question("=who?", "q1", ("One",), ("Ann",), 1), Question("what\nnow", "q2", ("One",), ("Ann", "Two"), 2)
+THREE = Question("where", "q3", ("One",), ("Ann",), 2)
+
+
+def outcome(golds, found, *, nodes=4, edges=3, seconds=1.0, lines=1, alive=None):
+    first = tuple(1 if i < found else None for i in range(golds))
+    return Outcome(
+        golds,
+        Extracted(nodes, edges, found, 1),
+        Ranked(2, (1,) if found else (), first),
+        Ranked(1, (1,) if found else (), first),
+        Answered("+1 said", "language model", found, lines),
+        costs=(Cost("EgoNetwork", "extract", seconds), Cost("Answer", "generate", 0.0, 1, 10, 2)),
+        alive=alive or {"graph": golds, "subgraph": found, "paths": found, "prompt": found, "answer": found},
+    )
+
+
+@pytest.fixture
+def summary():
+    rows = [
+        StoredRow("a", ONE, outcome(1, 1)),
+        StoredRow("b", ONE, outcome(1, 1, seconds=3.0)),
+        StoredRow("a", TWO, outcome(2, 1)),
+        StoredRow("b", TWO, outcome(2, 2, seconds=3.0)),
+        StoredRow("a", THREE, outcome(1, 0, nodes=0, edges=0)),
+        StoredRow("b", THREE, None, "The model server went away."),
+    ]
+    return Summary(RUN, rows)
+
+
+def test_failed_questions_score_0_and_the_other_denominator_is_shown(summary):
+    table, context = summary.table(), summary.table(with_context=True)
+    assert (table["a"]["hits@1"].mean, table["a"]["hits@1"].n) == (pytest.approx(2 / 3), 3)
+    assert (context["a"]["hits@1"].mean, context["a"]["hits@1"].n) == (1, 2)  # as the papers' code counts
+    assert (table["b"]["recall"].mean, table["b"]["recall"].n) == (pytest.approx(2 / 3), 3)  # 1, 1 and the failed one
+    assert (table["b"]["seconds"].mean, table["b"]["seconds"].n) == (3, 2) and table["b"]["components"].n == 2
+    assert (context["b"]["recall"].mean, context["b"]["recall"].n) == (1, 2)
+    assert (table["a"]["judge@1"].mean, table["a"]["judge@1"].n) == (None, 0)
+    assert summary.counts("a") == {"asked": 3, "scored": 3, "failed": 0, "without_context": 1, "without_answers": 0}
+    assert summary.counts("b")["failed"] == 1 and summary.errors("b") == {"The model server went away.": 1}
+
+
+def test_the_mean_of_f1_is_not_the_f1_of_the_means(summary):
+    """a: F1 1, 2/3 and 0; precision 1, 1, 0 and recall 1, 1/2, 0."""
+    table = summary.table()["a"]
+    assert table["f1"].mean == pytest.approx((1 + 2 / 3) / 3)
+    assert summary.f1_of_means(table)["answer"] == pytest.approx(2 * (2 / 3) * (1 / 2) / (2 / 3 + 1 / 2))
+
+
+def test_an_instance_that_answered_nothing_has_no_figures():
+    gone = "“Zoe” is not in the graph.", "“Bob” is not in the graph. Did you mean Rob?"
+    failed = StoredRow("a", ONE, None, gone[0]), StoredRow("a", TWO, None, gone[1])
+    told = Summary(RUN, failed)
+    assert told.table()["a"]["hits@1"].n == 0 and told.table()["a"]["hits@1"].mean is None
+    assert told.failed() == ["No. a & co: 0 of 2 answered, 2 failed: “…” is not in the graph."]
+
+
+def test_a_failed_question_counts_only_where_a_figure_could_have_come_of_it():
+    """Without paths there is nothing to score paths by, and without known answers nothing to score at all."""
+    without = Outcome(1, answer=Answered("Ann", "language model", 1, 1))
+    open_ended = Question("why", "q4", ("One",))
+    rows = [StoredRow("a", ONE, without), StoredRow("a", THREE, None, "No."), StoredRow("a", open_ended, None, "No.")]
+    told = Summary(RUN, rows).table()["a"]
+    assert told["path_recall@32"].n == 0 and (told["hits@1"].mean, told["hits@1"].n) == (0.5, 2)
+
+
+def test_by_hops_funnel_and_operators(summary):
+    hops = summary.by_hops()
+    assert list(hops) == [1, 2] and hops[2].table()["a"]["recall"].mean == pytest.approx((1 / 2 + 0) / 2)
+    assert summary.funnel("a") == {"graph": 1, **dict.fromkeys(("subgraph", "paths", "prompt", "answer"), pytest.approx(1.5 / 3))}
+    first, last = summary.operators("b")
+    assert (first["operator"], first["seconds"], last["tokens_in"], last["calls"]) == ("EgoNetwork", 3, 10, 1)
+
+
+def test_paired_tests_use_the_common_questions(summary):
+    tests = {test.metric: test for test in summary.compared()}
+    assert (tests["seconds"].a, tests["seconds"].b, tests["seconds"].difference, tests["seconds"].n) == ("b", "a", 2.0, 2)
+    assert (tests["f1"].difference, tests["f1"].n) == (pytest.approx((0 + 1 / 3 + 0) / 3), 3) and tests["f1"].p_holm == tests["f1"].p
+
+
+def test_the_front_of_a_run(summary):
+    table = summary.table()
+    assert summary.front(table, "seconds", "hits@1") == ("a",)  # as good, and faster
+    assert summary.front(table, "seconds", "f1") == ("a", "b")  # a has 1, 2/3 and 0, b 1, 1 and a failed one
+    assert summary.front(table, "seconds", "subgraph_nodes") == ("a", "b")
+
+
+def test_everything_as_plain_data(summary):
+    told = json.loads(json.dumps(summary_dict(summary)))
+    assert told["run"] == 7 and set(told["instances"]) == {"a", "b"}
+    assert set(told["instances"]["a"]["metrics"]["f1"]) == {"mean", "low", "high", "n"}
+    assert told["instances"]["b"]["questions"]["failed"] == 1 and told["instances"]["b"]["errors"] == {"The model server went away.": 1}
+    assert told["instances"]["b"]["answered_by"] == {"language model": 2} and told["conventions"]["f1"]["definition"]
+
+
+def test_csv_has_a_row_a_question_and_no_formula(summary):
+    rows = list(csv.DictReader(io.StringIO(rows_csv(summary))))
+    assert len(rows) == 6 and rows[0]["question"] == "'=who?" and rows[0]["answer"] == "'+1 said" and rows[2]["question"] == "what\nnow"
+    assert rows[2]["known_answers"] == "Ann|Two" and float(rows[2]["f1"]) == pytest.approx(2 / 3, abs=1e-6) and rows[5]["f1"] == ""
+    assert rows[5]["error"] == "The model server went away."
+    told = list(csv.DictReader(io.StringIO(summary_csv(summary))))
+    of = {(row["instance"], row["hops"], row["metric"]): row for row in told}
+    assert float(of["a", "all", "hits@1"]["mean"]) == pytest.approx(2 / 3, abs=1e-6) and of["b", "2", "hits@1"]["n"] == "2"
+    assert [of["b", hop, "hits@1"]["answered"] + of["b", hop, "hits@1"]["failed"] for hop in ("all", "1", "2")] == ["21", "10", "11"]
+
+
+def test_latex_is_escaped_and_marks_the_best(summary):
+    table = latex(summary)
+    assert r"No. a \& co" in table and r"films\_set" in table and r"\toprule" in table
+    row = next(line for line in table.splitlines() if line.strip().startswith("No. b"))
+    assert r"\textbf{0.667}" in row and r"$\pm$" in row
+    assert r"; a failed question scores 0; No. b \& co: 2 of 3 answered, 1 failed: The model server went away}" in table
+    assert escaped("50% {x}_$\\ ~^#") == r"50\% \{x\}\_\$\textbackslash{} \textasciitilde{}\textasciicircum{}\#"
+
+
+def test_unknown_metrics_are_refused(summary):
+    with pytest.raises(BadParameter, match="hits@1"):
+        summary.table(["hit@1"])
+
+
+def test_a_row_opens_as_a_comparison(bench, kit):
+    store, job = bench.store(), bench.run(bench.plan())
+    run = store.run(job.number)
+    found = comparison(opened(store, run, "q-1", kit.graph))
+    assert [lane.instance.id for lane in found.lanes] == ["two", "one"] and found.ask.question.answers == ("Drama",)
+    assert [len(lane.states) for lane in found.lanes] == [5, 5] and found.lanes[0].state.answer == "Drama"
+    with pytest.raises(BadInput, match="Nothing that could be opened"):
+        opened(store, run, "q-4", kit.graph)

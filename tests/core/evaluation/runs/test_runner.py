@@ -1,0 +1,297 @@
+"""Evaluations as jobs: what is kept, shared, tried again, cancelled, and killed in the middle."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from core.errors import BadInput, ModelFailed
+from core.evaluation.metrics.catalogue import metric
+from core.evaluation.runs.plan import make_plan, misfits, sample
+from core.evaluation.runs.runner import Pace
+from core.evaluation.runs.starting import evaluate
+from core.evaluation.runs.store import Store
+from core.operators import EgoNetwork
+from core.snapshot import thaw_all
+from core.types import Question
+
+LINE = "EgoNetwork() >> ShortestPaths() >> Rank(keep={keep}) >> Answer()"
+NOBODY = "“Nobody” is not in the graph."
+
+
+def pairs(rows):
+    return {(row.instance, row.question.id): row for row in rows}
+
+
+def test_every_instance_meets_every_question_and_failures_are_kept(bench, kit):
+    job = bench.run(bench.plan())
+    run, rows = bench.store().run(job.number), pairs(bench.store().rows(job.number))
+    assert (job.status, run.status, run.done, run.failed, run.total) == ("done", "done", 6, 2, 8)
+    assert rows["two", "q-4"].error.startswith(NOBODY) and rows["two", "q-4"].outcome is None
+    found = rows["two", "q-1"].outcome
+    assert metric("path_count")(found) == 2 and metric("reader_hit@1")(found) == 1 and found.answer.by == "language model"
+    assert metric("path_count")(rows["one", "q-1"].outcome) == 1
+    states = thaw_all(bench.store().states(job.number, "two", "q-1"), kit.graph)
+    assert [state.trace[-1].operator for state in states] == ["EgoNetwork", "ShortestPaths", "Rank", "GraphReader", "Answer"]
+    assert kit.graph.text(states[-1].paths.items[0]) == "One -> has_genre -> Drama"
+
+
+def test_shared_operators_run_once_and_are_charged_to_each(bench):
+    job = bench.run(bench.plan())
+    assert len(bench.models.choosers["encoder"].seen) == 1 + 3 * 2  # a warm-up, then Rank for three known questions and two instances
+    rows = pairs(bench.store().rows(job.number))
+    for question in ("q-1", "q-2", "q-3"):
+        two, one = rows["two", question].outcome.costs, rows["one", question].outcome.costs
+        assert [c.operator for c in two] == [c.operator for c in one]
+        assert two[:2] == one[:2] and two[0].seconds > 0  # the very same seconds, not nothing
+        assert metric("seconds")(rows["one", question].outcome) >= one[0].seconds + one[1].seconds
+
+
+def test_a_cold_run_shares_nothing(bench):
+    forgotten = []
+    bench.models.forget = lambda: forgotten.append(1)
+    job = bench.run(bench.plan(cold=True))
+    rows = pairs(bench.store().rows(job.number))
+    assert len(forgotten) == 8
+    assert any(rows["two", q].outcome.costs[0].seconds != rows["one", q].outcome.costs[0].seconds for q in ("q-1", "q-2", "q-3"))
+
+
+def test_a_finished_run_is_shown_at_once_and_only_failures_are_tried_again(bench):
+    first = bench.run(bench.plan())
+    asked = len(bench.models.choosers["encoder"].seen)
+    second = bench.run(bench.plan())
+    assert second.number == first.number and len(bench.models.choosers["encoder"].seen) == asked + 1  # the warm-up alone
+    again = bench.run(bench.plan(), again=True)
+    assert again.number != first.number and bench.store().run(again.number).done == 6
+
+
+def test_other_wishes_are_another_run(bench):
+    numbers = {bench.run(bench.plan(**wishes)).number for wishes in ({}, {"model": False}, {"judge": True}, {"seed": 3})}
+    assert len(numbers) == 4
+
+
+def test_what_operators_depend_on_makes_another_run(bench, monkeypatch):
+    first = bench.run(bench.plan()).number
+    monkeypatch.setattr(EgoNetwork, "stamp", lambda self, graph: f"seven solved questions of {graph.name}")
+    assert bench.run(bench.plan()).number == first + 1 == bench.run(bench.plan()).number
+
+
+def test_without_a_model_the_graph_reader_is_scored(bench):
+    job = bench.run(bench.plan(model=False))
+    found = pairs(bench.store().rows(job.number))["two", "q-1"].outcome
+    assert found.answer.by == "graph reader" and metric("hits@1")(found) == 1 and metric("calls")(found) == 0
+
+
+def test_a_failing_model_never_ends_the_run(bench):
+    class Broken:
+        def choose(self, task, texts, k):
+            raise ModelFailed("The model server went away.")
+
+    bench.models.choosers["bm25"] = Broken()
+    bad = bench.instance("bad", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')")
+    job = bench.run(bench.plan(bad, bench.instance("good", LINE.format(keep=1))))
+    rows = pairs(bench.store().rows(job.number))
+    assert rows["bad", "q-1"].error == "The model server went away." and rows["good", "q-1"].outcome and job.status == "done"
+
+
+def test_cancelling_keeps_what_is_done_and_the_rest_follows(bench):
+    reached, go = threading.Event(), threading.Event()
+
+    class Slow(type(bench.models.choosers["encoder"])):
+        def choose(self, task, texts, k):
+            if task.query == "director of Two":
+                reached.set()
+                go.wait(60)
+                task.check()
+            return super().choose(task, texts, k)
+
+    bench.models.choosers["encoder"] = Slow({})
+    job = evaluate(bench.engine, bench.plan())
+    assert reached.wait(60)
+    job.cancel()
+    go.set()
+    assert job.wait(60) and job.status == "cancelled"
+    run = bench.store().run(job.number)
+    assert (run.status, run.done) == ("cancelled", 2)
+    asked = bench.models.choosers["encoder"].seen
+    before = len(asked)
+    after = bench.run(bench.plan())
+    assert after.number == job.number and bench.store().run(job.number).done == 6
+    assert len(asked) == before + 1 + 4  # the warm-up, and the two questions that were left
+
+
+def test_the_judge_is_asked_and_a_bad_reply_is_kept(bench, kit):
+    bench.models._chat = kit.Parrot('{"correct": true}')
+    rows = pairs(bench.store().rows(bench.run(bench.plan(judge=True)).number))
+    told = rows["two", "q-1"].outcome
+    assert metric("judge@1")(told) == 1 and told.judged.tokens_in > 0
+    shown = [m for m in bench.models._chat.asked if "Verdict" in m[-1]["content"]][0][-1]["content"]
+    assert "Right names: Drama" in shown and "genre of One" in shown
+    bench.models._chat = kit.Parrot("It is right, I think.")
+    told = pairs(bench.store().rows(bench.run(bench.plan(judge=True), again=True).number))["two", "q-1"].outcome
+    assert metric("judge@1")(told) is None and "could not be used: “It is right, I think.”" in told.judged.note
+
+
+def test_plans_that_make_no_sense(bench):
+    for wishes, told in (({"questions": ()}, "no question"), ({"judge": True, "model": False}, "nothing can be judged")):
+        with pytest.raises(BadInput, match=told):
+            bench.plan(**wishes)
+    with pytest.raises(BadInput, match="named twice"):
+        bench.plan(bench.instance("a", LINE.format(keep=1)), bench.instance("a", LINE.format(keep=2)))
+
+
+def test_samples_depend_on_the_seed_alone_and_grow():
+    questions = [Question(str(i), str(i)) for i in range(50)]
+    assert sample(questions, 5, 1) == sample(questions, 20, 1)[:5] != sample(questions, 5, 2)
+    assert set(sample(questions, None, 3)) == set(questions) == set(sample(questions, 99, 3))
+    with pytest.raises(BadInput, match="at least one"):
+        sample(questions, 0, 1)
+    code = "from core.evaluation.runs.plan import sample; print(sample(list(range(50)), 5, 1))"
+    told = [
+        subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": h}, capture_output=True, text=True).stdout
+        for h in "01"
+    ]
+    assert told[0] == told[1] == f"{tuple(int(q.id) for q in sample(questions, 5, 1))}\n"
+
+
+def test_a_plan_from_names_and_files(kit, tmp_path, bench):
+    file = tmp_path / "mine.txt"
+    file.write_text("what genre is [One]\tDrama\nwho made [Two]\tAnn\n", "utf-8")
+    opened = []
+
+    def by_name(name):
+        opened.append(name)
+        return kit.graph
+
+    one = (bench.instance("one", LINE.format(keep=1)),)
+    plan = make_plan(one, f"{file},metaqa-1hop", 2, by_name)
+    assert opened == ["metaqa", "metaqa"] and plan.set == f"{file}, metaqa-1hop-test" and plan.of == 2 + 5007
+    assert {d.question.id for d in plan.drawn[:2]} == {"mine-1", "mine-2"} and len(plan.drawn) == 4
+    assert [d.question.text for d in plan.drawn[2:]] == [d.question.text for d in make_plan(one, "metaqa-1hop-test", 2, by_name).drawn]
+    with pytest.raises(BadInput, match="nowhere"):
+        make_plan(one, "nowhere", 2, by_name)
+
+
+def test_rows_that_bring_their_graph_are_asked_on_it(bench, tmp_path):
+    rows = [
+        {
+            "id": f"r{i}",
+            "question": "who",
+            "answer": [f"B{i}"],
+            "q_entity": ["A"],
+            "a_entity": [f"B{i}"],
+            "graph": [["A", "knows", f"B{i}"]],
+        }
+        for i in range(2)
+    ]
+    file = tmp_path / "rows.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    plan = make_plan((bench.instance("own", "EgoNetwork() >> ShortestPaths()"),), str(file), None, bench.engine.graph, model=False)
+    found = bench.store().rows(bench.run(plan).number)
+    assert [(row.error, metric("reader_hit@1")(row.outcome)) for row in found] == [(None, 1.0), (None, 1.0)]
+
+
+def test_rows_are_told_one_by_one_whether_they_bring_a_graph(bench, tmp_path):
+    """The first row has none: it fails, the second is asked on its own; nothing goes to another graph."""
+    file = tmp_path / "rows.jsonl"
+    row = {"question": "who", "answer": "B", "q_entity": "A"}
+    file.write_text(f"{json.dumps(row)}\n{json.dumps(row | {'graph': [['A', 'knows', 'B']]})}\n", "utf-8")
+    plan = make_plan((bench.instance("own", "EgoNetwork() >> ShortestPaths()"),), str(file), None, bench.engine.graph, model=False)
+    assert [one.graph for one in plan.drawn] == ["", ""]
+    assert misfits(plan.drawn, bench.engine.graph) == [
+        "Of 2 questions on graphs of their own, 1 comes without a graph of its own and cannot be asked."
+    ]
+    found = {row.question.id: row for row in bench.store().rows(bench.run(plan).number)}
+    assert found["rows-1"].error == "The question “rows-1” of “rows” comes without a graph of its own."
+    assert metric("reader_hit@1")(found["rows-2"].outcome) == 1.0
+
+
+def test_a_graph_that_cannot_be_read_is_told(bench, tmp_path):
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"question": "who", "answer": "B", "q_entity": "A", "graph": [["A", "knows"]]}\n', "utf-8")
+    with pytest.raises(BadInput, match="“graph” should be a list"):
+        plan = make_plan((bench.instance("own", "EgoNetwork() >> ShortestPaths()"),), str(file), None, bench.engine.graph, model=False)
+        misfits(plan.drawn, bench.engine.graph)
+
+
+def test_the_pace_weighs_each_instance_by_its_own_time():
+    pace = Pace(8, {"fast": 4, "slow": 4})
+    assert pace.seconds_left() is None
+    pace.add("fast", 1, False)
+    assert pace.seconds_left() == 3 * 1 + 4 * 1
+    pace.add("slow", 100, True)
+    assert pace.seconds_left() == 3 * 1 + 3 * 100 and pace.words() == "2 of 8 done, 1 failed, about 5 minutes left"
+
+
+def command(kit, file, *more):
+    line = "EgoNetwork(hops=2) >> ShortestPaths()"
+    instances = f"{line}, EgoNetwork(hops=1) >> ShortestPaths()"
+    parts = ["--set", str(file), "--instances", instances, "--sample", "all", "--graph", str(kit.graph.folder), "--no-llm", *more]
+    return [sys.executable, "-m", "core", "evaluate", *parts]
+
+
+def many(tmp_path, count):
+    file = tmp_path / "many.txt"
+    file.write_text("".join(f"question {i} of [One]\tDrama\n" for i in range(count)), "utf-8")
+    return file
+
+
+def kept(database):
+    try:
+        with sqlite3.connect(database) as db:
+            return db.execute("SELECT count(*) FROM rows").fetchone()[0]
+    except sqlite3.Error:
+        return 0
+
+
+def started(arguments, home, stop_at):
+    """A process of the command line, once it has kept `stop_at` rows."""
+    process = subprocess.Popen(
+        arguments, env={**os.environ, "HOPSCOPE_HOME": str(home)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 180
+    while kept(home / "evaluations.sqlite") < stop_at:
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return process
+
+
+def test_killed_in_the_middle_and_taken_up_again(kit, tmp_path):
+    """kill -9 loses at most the row at work; the same command does the rest, and nothing twice."""
+    home = tmp_path / "home"
+    home.mkdir()
+    arguments = command(kit, many(tmp_path, 120))
+    process = started(arguments, home, 20)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    process.communicate()
+    store = Store(home / "evaluations.sqlite")
+    run = store.runs()[0]
+    assert 20 <= run.done < run.total == 240 and run.failed == 0 and run.status == "running"
+    early = {(row.instance, row.question.id): row.outcome for row in store.rows(run.id)}
+    done = subprocess.run(
+        [*arguments, "--json"], env={**os.environ, "HOPSCOPE_HOME": str(home)}, capture_output=True, text=True, check=True
+    )
+    told = json.loads(done.stdout)
+    late = {(row.instance, row.question.id): row.outcome for row in store.rows(run.id)}
+    assert told["run"] == run.id and told["status"] == "done" and len(late) == 240
+    assert all(late[pair] == outcome for pair, outcome in early.items())  # seconds and all: they were not run again
+    for instance in told["instances"].values():
+        assert instance["questions"]["scored"] == 120 and instance["metrics"]["reader_hit@1"]["n"] == 120
+
+
+def test_interrupted_ends_cleanly(kit, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    process = started(command(kit, many(tmp_path, 3000)), home, 5)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 130 and "Interrupted." in said and "the same command goes on" in said and "Traceback" not in said
+    assert Store(home / "evaluations.sqlite").runs()[0].status == "cancelled"

@@ -1,0 +1,225 @@
+"""Searches on the five-node graph: the known best is found, budgets are kept, and what was stopped goes on as if it never was."""
+
+import os
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from core.errors import BadInput, BadParameter, Cancelled, ModelFailed
+from core.evaluation.search.search import Point, Search, SearchConfig, _kept, _points, _study, front
+from core.evaluation.search.space import space
+from core.evaluation.search.trial import BEATEN, OVER_BUDGET, Trial, Tried
+from core.operators.text import parse_line
+from core.runtime.jobs import Job
+from core.types import Usage
+
+SPACE = """
+[[extract]]
+operator = "EgoNetwork"
+hops = { low = 1, high = 2 }
+[[retrieve]]
+operator = "ShortestPaths"
+hops = { low = 1, high = 2 }
+[[refine]]
+operator = "Rank"
+model = ["cheap", "dear", "dearest"]
+keep = [1, 2]
+"""
+RIGHT = {"One -> has_genre -> Drama": 2.0, "Two -> directed_by -> Ann": 2.0, "Ann -> directed_by_reverse -> One -> has_genre -> Drama": 3.0}
+WRONG = {"One -> directed_by -> Ann": 2.0, "Two -> release_year -> 1999": 2.0, "Ann -> directed_by_reverse -> One": 2.0}
+# Shortest paths come in the order of their ends, so that without a model the reader names Ann first for One, and for Two;
+# of the three questions "dear" and "dearest" answer all (the third over two hops), "cheap" none, no model one.
+
+
+@pytest.fixture
+def found(bench, kit, tmp_path, monkeypatch):
+    """`found(...)`: a search with these wishes, on models that cost 10, 100 and 1000 tokens a call and more where they are slow."""
+
+    monkeypatch.setattr(os, "fsync", lambda file: None)  # nothing here outlives the process
+
+    class Priced(kit.Table):
+        def __init__(self, scores, tokens):
+            super().__init__(scores)
+            self.tokens = tokens
+
+        def choose(self, task, texts, k):
+            return replace(super().choose(task, texts, k), usage=Usage(1, self.tokens, 0))
+
+    prices = {"cheap": Priced(WRONG, 10), "dear": Priced(RIGHT, 100), "dearest": Priced(RIGHT, 1000)}
+    bench.models.choosers.update(prices)
+    bench.models.forget = lambda: None
+    bench.models.info = lambda name: SimpleNamespace(present=name in prices, kind="scorer")
+    file = tmp_path / "space.toml"
+    file.write_text(SPACE, "utf-8")
+
+    def make(budget=500.0, trials=12, seed=0, file=file, **wishes):
+        plan = bench.plan(questions=bench.questions[:3], model=False, cold=True, seed=seed)
+        wish = SearchConfig(plan, space(bench.models, file=file), "reader_hit@1", "tokens", budget, trials, **wishes)
+        return Search(wish, bench.models, lambda drawn: bench.engine.ask(kit.graph, drawn.question, model=False))
+
+    return make
+
+
+def run(search, job=None):
+    return search(job or Job("search", lambda job: None))
+
+
+def test_the_known_best_line_is_found(found):
+    best = front(run(found(trials=20)))
+    top = best[0]
+    assert (top.tried.quality, top.tried.cost, top.tried.asked) == (1.0, 100.0, 3)
+    assert top.line.operators[0].hops == 2 and top.line.operators[1].hops == 2 and top.line.operators[2].model == "dear"
+    free = best[-1]
+    assert free.tried.cost == 0 and len(free.line) == 2  # nothing is cheaper than no model
+    assert [point.tried.quality for point in best] == sorted({point.tried.quality for point in best}, reverse=True)
+
+
+def test_the_budget_is_kept(found):
+    points = run(found(budget=500.0))
+    over = [point for point in points if "dearest" in repr(point.line)]
+    assert over and all(point.tried.stopped in (OVER_BUDGET, BEATEN) for point in over)
+    assert any(point.tried.stopped == OVER_BUDGET and point.tried.asked == 2 for point in over)  # 2 x 1000 is more than 3 x 500
+    assert all(point.tried.cost <= 500 for point in front(points))
+    tight = run(found(budget=50.0))
+    assert max(point.tried.cost for point in front(tight)) <= 50 and all("dear" not in repr(point.line) for point in front(tight))
+
+
+def test_the_same_seed_tries_the_same_lines_and_another_seed_others(found, tmp_path, monkeypatch):
+    def at(place, seed):
+        monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / place))
+        return run(found(trials=11, seed=seed))
+
+    first = at("a", 0)
+    assert at("b", 0) == first and len({repr(point.line) for point in first}) == len(first)
+    assert [repr(point.line) for point in at("c", 1)] != [repr(point.line) for point in first]
+
+
+def test_a_search_taken_up_again_is_as_if_it_had_never_stopped(found, bench, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "whole"))
+    whole = run(found(trials=14))
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "parts"))
+    job, calls = Job("search", lambda job: None), []
+    plain = type(bench.models.choosers["dear"]).choose
+
+    def stopping(self, task, texts, k):
+        calls.append(task.query)
+        if len(calls) == 9:
+            job.cancel()
+        return plain(self, task, texts, k)
+
+    monkeypatch.setattr(type(bench.models.choosers["dear"]), "choose", stopping)
+    search = found(trials=14)
+    with pytest.raises(Cancelled):
+        run(search, job)
+    kept = search.points()
+    assert 0 < len(kept) < 14 and kept == whole[: len(kept)]
+    with search.file.open("ab") as file:
+        file.write(b'{"op_code": 5, "torn')  # as when the process is killed while it writes
+    assert run(found(trials=14)) == whole
+    study = _study(search.file)
+    assert len(_points(study)) == 14 and len(_kept(study)) >= 14
+
+
+def test_more_trials_go_on_from_what_is_there(found):
+    first = run(found(trials=5))
+    more = run(found(trials=9))
+    assert more[:5] == first and len(more) == 9
+
+
+def test_a_small_space_is_searched_once_through_and_then_ends(found, tmp_path):
+    file = tmp_path / "one.toml"
+    file.write_text('[[extract]]\noperator = "EgoNetwork"\n[[retrieve]]\noperator = "ShortestPaths"\nhops = [1, 2]\n', "utf-8")
+    assert len(run(found(file=file, trials=6))) == 2
+
+
+def test_two_processes_cannot_be_at_the_same_search(found):
+    search, sentences = found(trials=2), []
+
+    class Meddling(Job):
+        def check(self):
+            with pytest.raises(BadInput, match="by another process"):
+                run(found(trials=2))
+            sentences.append(1)
+
+    run(search, Meddling("search", lambda job: None))
+    assert sentences
+
+
+def test_a_line_is_given_up_only_where_it_cannot_come_onto_the_front(found):
+    search = found()
+    line = parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='cheap', keep=1)")
+    asked = []
+
+    def beaten(quality, cost):
+        asked.append((quality, cost))
+        return quality < 0.5
+
+    wish = search.wish
+    trial = Trial(wish.tuning, "reader_hit@1", "tokens", 500.0, search.models, search.ask, beaten)
+    # nothing right: after one of three questions 2/3 can be reached at 10/3 tokens, after two 1/3
+    assert trial(line, Job("", lambda job: None)) == Tried(0.0, 10.0, 2, BEATEN)
+    assert asked == [(2 / 3, 10 / 3), (1 / 3, 20 / 3)]
+
+
+def test_a_question_fails_as_in_an_evaluation(found, bench):
+    """Of three questions the first fails, then all: they score 0 and cost nothing, and a line that answers none is on no front."""
+    search = found()
+    line = parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='dear', keep=1)")
+    whole = Trial(search.wish.tuning, "reader_hit@1", "tokens", 500.0, search.models, search.ask)(line, Job("", lambda job: None))
+    assert (whole.quality, whole.cost, whole.words()) == (1.0, 100.0, "")
+    drawn = search.wish.tuning.drawn
+
+    def ask(one):
+        if one.question.id in failing:
+            raise BadInput(f"“{one.question.id}” is not in the graph.")
+        return search.ask(one)
+
+    trial = Trial(search.wish.tuning, "reader_hit@1", "tokens", 500.0, search.models, ask)
+    failing = {drawn[0].question.id}
+    told = trial(line, Job("", lambda job: None))
+    assert told == Tried(2 / 3, 100.0, 3, "", 1, f"“{drawn[0].question.id}” is not in the graph.")
+    assert told.words().startswith("2 of 3 answered, 1 failed: “")
+    failing = {one.question.id for one in drawn}
+    told = trial(line, Job("", lambda job: None))
+    assert told == Tried(0.0, 0.0, 3, "", 3, "“…” is not in the graph.") and front((Point(1, line, told),)) == ()
+
+
+def test_a_failed_question_counts_as_none_and_is_told(found, bench):
+    class Broken:
+        def choose(self, task, texts, k):
+            raise ModelFailed("The model server went away.")
+
+    bench.models.choosers["cheap"] = Broken()
+    search = found()
+    trial = Trial(search.wish.tuning, "reader_hit@1", "tokens", 500.0, search.models, search.ask)
+    told = trial(parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='cheap')"), Job("", lambda job: None))
+    assert told == Tried(0.0, 0.0, 3, "", 3, "The model server went away.")
+
+
+def test_seconds_end_a_line_in_the_middle_of_a_question(found, bench):
+    class Slow:
+        def choose(self, task, texts, k):
+            while True:
+                task.check()
+
+    bench.models.choosers["cheap"] = Slow()
+    search = found()
+    trial = Trial(search.wish.tuning, "reader_hit@1", "seconds", 0.02, search.models, search.ask)
+    told = trial(parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='cheap')"), Job("", lambda job: None))
+    assert (told.stopped, told.asked) == (OVER_BUDGET, 1) and told.cost > 0.06
+
+
+@pytest.mark.parametrize(
+    "wrong, sentence",
+    [
+        ({"quality": "seconds"}, "no quality"),
+        ({"quality": "reader_hits@1"}, "Did you mean"),
+        ({"cost": "calls"}, "seconds or tokens"),
+        ({"budget": 0.0}, "more than nothing"),
+        ({"trials": 0}, "at least one line"),
+    ],
+)
+def test_wishes_that_cannot_be_granted(found, wrong, sentence):
+    with pytest.raises(BadParameter, match=sentence):
+        replace(found().wish, **wrong)

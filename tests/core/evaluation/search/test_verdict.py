@@ -1,0 +1,106 @@
+"""What a search found against published lines: which are published, what counts as better, and unseen questions are unseen."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from core.engine import Engine
+from core.errors import BadInput
+from core.evaluation.metrics.statistics import Estimate, Paired
+from core.evaluation.reports.summary import Summary
+from core.evaluation.runs.store import shared
+from core.evaluation.search.search import Point, Search, SearchConfig, front
+from core.evaluation.search.trial import Tried
+from core.evaluation.search.verdict import Beaten, SearchPlan, SearchVerdict, hunt, judged, references
+from core.instances.catalogue import catalogue
+from core.operators.text import parse_line
+
+GOOD = "EgoNetwork() >> ShortestPaths() >> Rank(model='good', keep=1) >> Answer()"
+PLAIN = "EgoNetwork() >> ShortestPaths() >> Answer()"
+
+
+class Registry:
+    def __init__(self, *away):
+        self.away = away
+
+    def info(self, name):
+        kind = "chat" if name in ("choose", "answer") else "scorer"
+        return SimpleNamespace(kind=kind, present=name not in self.away, how_to_get="Fetch it." if name in self.away else "")
+
+
+def test_published_lines_are_those_of_table_1_that_ask_no_language_model():
+    assert [one.id for one in references(catalogue(), Registry())] == ["lego-1", "lego-2", "lego-6", "lego-10", "lego-12", "lego-14"]
+    assert [one.id for one in references(catalogue(), Registry("encoder"))] == ["lego-1"]
+
+
+def points(*lines, cost=1.0):
+    return tuple(Point(i, parse_line(line), Tried(1.0, cost, 3)) for i, line in enumerate(lines, 1))
+
+
+def test_a_point_is_held_against_the_best_published_line(bench, kit):
+    right = {"One -> has_genre -> Drama": 2.0, "Ann -> directed_by_reverse -> One -> has_genre -> Drama": 3.0}
+    bench.models.choosers["good"] = kit.Table(right)
+    bench.models.forget = lambda: None
+    plain = bench.instance("plain", PLAIN)
+    asked = (bench.questions[0], bench.questions[2])  # of both the plain line names Ann or One first, the other Drama
+    unseen = bench.plan(plain, questions=asked, model=False, cold=True)
+    space = SimpleNamespace(models=lambda: (), told=lambda: {})
+    hunted = SearchPlan(Search(SearchConfig(unseen, space), bench.models, None), unseen)
+    chosen = points(GOOD, PLAIN)
+    plan = hunted.plan(chosen)
+    assert [one.id for one in plan.instances] == ["plain", repr(parse_line(GOOD))]  # the published line is not run twice
+    job = bench.run(plan)
+    verdict = judged(Summary(shared().run(job.number), shared().rows(job.number)), hunted, chosen)
+    good, same = verdict.against
+    assert (verdict.best.id, verdict.questions) == ("plain", 2)
+    assert (good.quality.difference, good.quality.low, good.quality.n) == (1.0, 1.0, 2)
+    assert good.quality.p_holm == 1.0  # two questions prove little: an exact two-sided test cannot say less than 0.5, twice
+    assert good.cost.difference == pytest.approx(good.figures["seconds"].mean - verdict.figures["plain"]["seconds"].mean)
+    assert not good.better
+    assert (same.quality.difference, same.better) == (0.0, False)
+    assert verdict.words(good).startswith("Found 1 does not beat PLAIN: +1.00 reader_hit@1 [1.00, 1.00] (p = 1, n = 2)")
+
+
+@pytest.mark.parametrize(
+    "difference, p_holm, seconds, better",
+    [
+        (0.3, 0.049, -1.0, True),
+        (0.3, 0.049, 0.0, True),
+        (0.3, 0.051, -1.0, False),  # though its interval is above nothing
+        (-0.3, 0.001, -1.0, False),
+        (0.3, 0.001, 0.1, False),
+    ],
+)
+def test_a_point_beats_another_only_where_the_corrected_p_says_so_and_it_costs_no_more(difference, p_holm, seconds, better):
+    quality = Paired("reader_hit@1", "a", "b", difference, 0.1, 0.5, 0.01, 60, p_holm)
+    cost = Paired("seconds", "a", "b", seconds, seconds, seconds, 1.0, 60, 1.0)
+    told = Beaten(points(PLAIN)[0], {"seconds": Estimate(1.0, 1.0, 1.0, 60)}, quality, cost)
+    published = catalogue()["lego-1"]
+    verdict = SearchVerdict(1, published, {}, {"lego-1": {"seconds": Estimate(2.0, 2.0, 2.0, 60)}}, (told,), 60)
+    assert told.better is better and (" beats Shortest paths (No. 1): " in verdict.words(told)) is better
+
+
+def test_the_front_has_the_best_first_and_of_equal_lines_the_first():
+    def point(number, quality, cost, stopped=""):
+        return Point(number, parse_line(PLAIN), Tried(quality, cost, 3, stopped))
+
+    told = (point(1, 0.5, 1.0), point(2, 0.9, 2.0), point(3, 0.9, 2.0), point(4, 0.4, 1.5), point(5, 1.0, 9.0, "over the budget"))
+    assert [one.number for one in front(told)] == [2, 1]
+
+
+@pytest.fixture
+def engine(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    (tmp_path / "tune.txt").write_text("what genre has [One]\tDrama\n", "utf-8")
+    (tmp_path / "both.txt").write_text("who directed [Two]\tAnn\nwhat genre has [One]\tDrama\n", "utf-8")
+    return Engine(Registry())
+
+
+def test_unseen_questions_are_unseen_and_tokens_need_a_language_model(engine, films, tmp_path):
+    given = {"known": references(catalogue(), Registry()), "graph": str(films.folder)}
+    with pytest.raises(BadInput, match="1 of the unseen questions are tuning questions as well, such as “what genre has One”"):
+        hunt(engine, str(tmp_path / "tune.txt"), None, str(tmp_path / "both.txt"), **given)
+    with pytest.raises(BadInput, match="no line costs a token"):
+        hunt(engine, str(tmp_path / "tune.txt"), None, cost="tokens", **given)
+    with pytest.raises(BadInput, match="at least one published line"):
+        hunt(engine, str(tmp_path / "tune.txt"), None, **{**given, "known": ()})

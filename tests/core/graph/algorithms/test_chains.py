@@ -1,0 +1,115 @@
+"""Relation chains on the five films nodes by hand, and against brute force on random graphs.
+
+Codes: 0 and 1 directed_by along and against its triples, 2 and 3 has_genre, 4 and 5 release_year, 6 and 7 written_by.
+"""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.graph.algorithms.chains import best_chains, chain_name, chain_of, chains_from, ranked_ends, sampled, walk
+from core.graph.store import Graph
+from tests.core.graph.strategies import directions, graphs
+
+DIRECTED, GENRE, YEAR, WRITTEN = 0, 2, 4, 6
+
+
+def named(kit, *names):
+    return [kit.node(name) for name in names]
+
+
+def found(kit, *seeds, steps=3, direction="both"):
+    return {chain: kit.graph.names(ends) for chain, ends in chains_from(kit.graph, named(kit, *seeds), steps, direction)}
+
+
+def test_the_chains_from_a_film_never_run_straight_back(kit):
+    # Drama leads back to One only; from Ann both ways against the triples lead to Two, and on by the relation not just taken.
+    assert found(kit, "One") == {
+        (0,): ["Ann"],
+        (2,): ["Drama"],
+        (0, 1): ["Two"],
+        (0, 7): ["Two"],
+        (0, 1, 6): ["Ann"],
+        (0, 1, 4): ["1999"],
+        (0, 7, 0): ["Ann"],
+        (0, 7, 4): ["1999"],
+    }
+    assert list(found(kit, "One", direction="out")) == [(0,), (2,)] and found(kit, "Ann", direction="out") == {}
+
+
+def test_a_chain_that_ends_at_its_start_is_continued_but_not_given(kit):
+    # Ann, against written_by to Two, along directed_by to Ann: an end that answers nothing, but the way back to One
+    assert (7, 0) not in found(kit, "Ann") and found(kit, "Ann")[(7, 0, 1)] == ["One"]
+
+
+def test_walks_are_counted_and_each_end_has_the_first_path(kit):
+    front = walk(kit.graph, named(kit, "One", "Two"), (DIRECTED,))
+    nodes, walks = front.ends(named(kit, "One", "Two"))
+    assert kit.graph.names(nodes) == ["Ann"] and walks.tolist() == [2.0]
+    assert [kit.graph.text(path) for path in front.paths(nodes)] == ["One -> directed_by -> Ann"]
+    long = walk(kit.graph, named(kit, "One"), (DIRECTED, WRITTEN + 1, YEAR))
+    (path,) = long.paths(named(kit, "1999"))
+    assert kit.graph.text(path) == "One -> directed_by -> Ann -> written_by_reverse -> Two -> release_year -> 1999"
+    assert chain_of(kit.graph, path) == (0, 7, 4) and chain_name(kit.graph, (0, 7)) == "directed_by -> written_by_reverse"
+    assert walk(kit.graph, named(kit, "One"), (YEAR,)) is None
+
+
+def test_ends_reached_by_more_walks_come_first_then_by_id(kit):
+    order = lambda chain, *seeds: kit.graph.names(ranked_ends(walk(kit.graph, named(kit, *seeds), chain), named(kit, *seeds)))
+    assert order((1,), "Ann") == ["One", "Two"]  # once each
+    assert order((0, 1), "One", "Two") == []  # each film leads to the other only, and both are seeds
+
+
+def test_the_chain_that_best_reproduces_answers(kit):
+    best = lambda seed, *answers: best_chains(kit.graph, named(kit, seed), named(kit, *answers), 3)
+    assert best("Ann", "One", "Two") == (((1,),), 1.0)
+    assert best("Ann", "Two") == (((7,),), 1.0)  # directed films are One and Two: F1 2/3
+    assert best("Two", "Ann") == (((0,), (6,)), 1.0)  # one person did both
+    assert best("One", "Ann") == (((0,),), 1.0)  # (0, 1, 6) ends there too, but is longer
+    assert best("Ann", "One", "Drama") == (((1, 2),), 2 / 3)  # Drama alone of two; the films are One and Two: F1 1/2
+    assert best("Drama", "Drama") == ((), 0.0)
+
+
+def brute(graph, seeds, steps, direction):
+    """Every walk one by one: a step that undoes the one before it returns to no node it came from."""
+    ends, walks = {}, {}
+    level = [((), (seed,)) for seed in sorted(set(seeds))]
+    for _ in range(steps):
+        longer = []
+        for chain, nodes in level:
+            for near, edge, forward in zip(*(part.tolist() for part in graph.steps(nodes[-1], direction))):
+                code = 2 * int(graph.relations[edge]) + (not forward)
+                if chain and code == chain[-1] ^ 1 and near == nodes[-2]:
+                    continue
+                longer.append(((*chain, code), (*nodes, near)))
+        for chain, nodes in longer:
+            walks.setdefault(chain, {}).setdefault(nodes[-1], 0)
+            walks[chain][nodes[-1]] += 1
+            if nodes[-1] not in seeds:
+                ends.setdefault(chain, set()).add(nodes[-1])
+        level = longer
+    return ends, walks
+
+
+@settings(max_examples=40, deadline=None)
+@given(graphs, directions, st.integers(1, 3), st.integers(0, 100))
+def test_chains_and_walks_are_those_of_brute_force(graph: Graph, direction, steps, pick):
+    seeds = sorted({pick % graph.n_nodes, (pick * 7 + 3) % graph.n_nodes})
+    ends, walks = brute(graph, seeds, steps, direction)
+    got = list(chains_from(graph, seeds, steps, direction))
+    assert [chain for chain, _ in got] == sorted(ends, key=lambda chain: (len(chain), chain))
+    assert {chain: set(nodes.tolist()) for chain, nodes in got} == ends
+    for chain, _ in got[:20]:
+        front = walk(graph, seeds, chain, direction)
+        nodes, counts = front.ends(seeds)
+        assert dict(zip(nodes.tolist(), counts.tolist())) == {n: c for n, c in walks[chain].items() if n not in seeds}
+        for path in front.paths(nodes):
+            assert chain_of(graph, path) == chain and path.start in seeds
+    some = {chain for chain, _ in chains_from(graph, seeds, steps, direction, sample=1)}
+    assert some <= set(ends)
+
+
+def test_a_sample_is_spread_evenly(toy):
+    front = walk(toy, [0, 1, 2, 3], ())
+    assert sampled(front, 2).now.tolist() == [0, 3] and sampled(front, None) is front
+    assert np.array_equal(sampled(front, 9).now, front.now)

@@ -1,0 +1,27 @@
+"""Steps into nodes without a name, on five nodes of which one is a mediator."""
+
+import numpy as np
+
+from core.graph.algorithms.mediators import mediating, told
+from core.graph.building.build import build
+
+SIBLING, PROFESSION, OTHER = "people.person.sibling_s", "people.person.profession", "people.sibling_relationship.sibling"
+KIN = [("Ann", SIBLING, "m.0abc"), ("m.0abc", OTHER, "Bob"), ("Ann", PROFESSION, "Actor"), ("Bob", PROFESSION, "Judge")]
+
+
+def code(graph, relation, forward=True):
+    return 2 * graph.relation_names.index(relation) + (not forward)
+
+
+def test_steps_into_nodes_without_a_name(tmp_path):
+    graph = build(KIN, tmp_path / "kin", "kin", "both")
+    into = mediating(graph)
+    assert set(np.flatnonzero(into)) == {code(graph, SIBLING), code(graph, OTHER, False)}
+    sibling, profession = (code(graph, SIBLING), code(graph, OTHER)), code(graph, PROFESSION)
+    assert told(sibling, into) == 1 and told((*sibling, profession), into) == 2 and told((profession,), into) == 1
+    assert told(sibling[:1], into) == 0  # nothing is told until it leads on
+
+
+def test_a_step_that_mostly_leads_to_names_is_none(tmp_path):
+    graph = build([("a", "part", "m.01"), ("a", "part", "b"), ("b", "part", "c")], tmp_path / "parts", "parts", "both")
+    assert not mediating(graph).any()  # one of three

@@ -1,0 +1,89 @@
+"""What a graph's first picture holds: by hand on small graphs, and within its bounds on larger ones."""
+
+import numpy as np
+import pytest
+
+from core.graph.algorithms import overview as module
+from core.graph.algorithms.overview import busiest, overview
+from core.graph.building.build import build
+
+
+def named(graph, nodes):
+    return graph.names(nodes)
+
+
+def told(graph, found):
+    return graph.triple_texts(found.edges)
+
+
+def test_a_small_graph_is_drawn_whole(toy):
+    found = overview(toy)
+    assert found.whole and len(found.edges) == 7
+    assert named(toy, found.hubs) == ["A", "C", "D", "B", "E"]  # 4 edges, 4, 3 (its loop counts twice), 2, 1; ties by id
+    assert found.joints == () and found.further == ()
+
+
+@pytest.fixture
+def cinema(tmp_path, monkeypatch):
+    """Two genres of many films, two films of both, and what else these have; at most 7 entities are drawn."""
+    for name, value in {"HUBS": 2, "JOINTS": 2, "ROOM": 7}.items():
+        monkeypatch.setattr(module, name, value)
+    films = [
+        (f"film {i:02}", "has_genre", genre)
+        for i in range(10)
+        for genre in (["Drama", "Crime"] if i < 2 else ["Drama" if i % 2 else "Crime"])
+    ]
+    more = [("film 00", "directed_by", "Ann"), ("film 00", "starred", "Bo"), ("film 01", "directed_by", "Cy"), ("film 01", "year", "1999")]
+    return build([*films, *more], tmp_path / "cinema", "cinema", "both")
+
+
+def test_hubs_those_that_join_them_and_what_these_lead_to(cinema):
+    found = overview(cinema)
+    assert not found.whole and set(named(cinema, found.hubs)) == {"Drama", "Crime"}
+    assert named(cinema, found.joints) == ["film 00", "film 01"]
+    assert named(cinema, found.further) == ["Ann", "1999", "Bo"]  # of each film in turn, by a relation not shown so far
+    assert sorted(told(cinema, found)) == [
+        "film 00 -> directed_by -> Ann",
+        "film 00 -> has_genre -> Crime",
+        "film 00 -> has_genre -> Drama",
+        "film 00 -> starred -> Bo",
+        "film 01 -> has_genre -> Crime",
+        "film 01 -> has_genre -> Drama",
+        "film 01 -> year -> 1999",
+    ]
+
+
+def test_of_a_dense_graph_each_entity_has_a_few_triples(tmp_path):
+    triples = [(f"n{i}", f"r{(i + j) % 5}", f"n{j}") for i in range(12) for j in range(12) if i != j]
+    graph = build(triples, tmp_path / "dense", "dense", "both")
+    found = overview(graph)
+    heads, relations, tails = graph.triples(np.array(found.edges))
+    ends = np.concatenate([heads, tails])
+    assert len(found.edges) <= 3 * 12 and set(ends.tolist()) == set(range(12)) and len(set(relations.tolist())) == 5
+    pairs = {frozenset(pair) for pair in zip(heads.tolist(), tails.tolist())}
+    assert len(pairs) == len(found.edges)  # each pair once
+
+
+def test_the_best_connected_of_a_very_large_graph_are_found_by_a_sample(tmp_path, monkeypatch):
+    """Three hubs of 400, 300 and 200 edges among 30,000 triples; counting is not allowed."""
+    rng = np.random.default_rng(5)
+    triples = [(f"a{i}", "r", f"b{rng.integers(30_000)}") for i in range(30_000)]
+    triples += [(f"a{i}", "r", f"hub {size}") for size in (4000, 3000, 2000) for i in range(size)]
+    graph = build(triples, tmp_path / "large", "large", "both")
+    exact = busiest(graph, 3)
+    monkeypatch.setattr(module, "MANY", 1000)
+    monkeypatch.setattr(type(graph), "shape", lambda self: pytest.fail("the whole graph was counted"))
+    assert busiest(graph, 3) == exact and named(graph, exact) == ["hub 4000", "hub 3000", "hub 2000"]
+    found = overview(graph)
+    assert found.hubs[:3] == tuple(exact) and 0 < len(found.edges)
+
+
+def test_the_same_picture_from_a_database(cinema, tmp_path):
+    pytest.importorskip("ladybug", reason="the graph database is not installed")
+    from core.graph.building.export import build_database
+
+    triples = [tuple(text.split(" -> ")) for text in cinema.triple_texts(np.arange(cinema.n_edges))]
+    stored = build_database(triples, tmp_path / "db", name="cinema", direction="both")
+    found = overview(stored)
+    assert stored.names(found.hubs) == cinema.names(overview(cinema).hubs)
+    assert sorted(stored.triple_texts(found.edges)) == sorted(told(cinema, overview(cinema)))

@@ -1,0 +1,115 @@
+"""What a question starts from, on a small graph whose names lie in each other's way."""
+
+import pytest
+
+from core.graph.building.build import build
+from core.graph.names.linking import stem
+from core.graph.names.lookup import names
+from core.graph.names.word_index import WordIndex, words_of
+
+TRIPLES = [
+    ("Pulp Fiction", "directed_by", "Quentin Tarantino"),
+    ("Jackie Brown", "directed_by", "Quentin Tarantino"),
+    ("Pulp Fiction", "has_tags", "quentin tarantino"),
+    ("Pulp Fiction", "has_tags", "pulp"),
+    ("Pulp Fiction", "release_year", "1994"),
+    ("Amélie", "in_language", "French"),
+    ("Amélie", "has_tags", "film"),
+    ("Amélie", "has_tags", "language"),
+    ("Amelia", "in_language", "English"),
+    ("Spider-Man", "has_genre", "Action"),
+    ("Some Mother's Son", "has_genre", "Drama"),
+    ("Pulp", "written_by", "Mike Hodges"),
+]
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory):
+    return build(TRIPLES, tmp_path_factory.mktemp("linking") / "g", "g")
+
+
+def linked(graph, question):
+    return [graph.node_name(link.mention.node) for link in names(graph).links(question)]
+
+
+@pytest.mark.parametrize(
+    "question, expected",
+    [
+        ("what did quentin tarantino direct", ["Quentin Tarantino"]),  # “direct” tells of directed_by, which the keyword has not
+        ("which films have the tag quentin tarantino", ["quentin tarantino"]),  # “tag” tells of has_tags
+        ("films about quentin tarantino", ["quentin tarantino"]),  # nothing told: as it is written
+        ("quentin tarantino", ["Quentin Tarantino"]),  # the name alone: two edges before one
+        ("what did Quentin Tarantino direct", ["Quentin Tarantino"]),
+        ("film Amelie", ["Amélie"]),  # an accent is nearer than another letter, and a film more than the word film
+        ("what is the language of the film amelie", ["Amélie"]),
+        ("who acted in pulp fictoin", ["Pulp Fiction"]),  # two words, one mistyped, before one word
+        ("who acted in Pulp Fictoin", ["Pulp Fiction"]),
+        ("who wrote pulp", ["Pulp"]),  # written_by speaks for the film
+        ("spiderman", ["Spider-Man"]),  # words divided otherwise
+        ("pulpfiction cast", ["Pulp Fiction"]),
+        ("some mothers son", ["Some Mother's Son"]),
+        ("is Pulp Fiction of 1994", ["Pulp Fiction", "1994"]),  # in their own writing: all of them
+        ("is it of 1995", []),  # numbers are not mistyped
+        ("films that quentin tarantino directed and mike hodges wrote", ["Quentin Tarantino", "Mike Hodges"]),
+        ("what film", ["film"]),  # nothing else is named
+        ("who directed it", []),
+    ],
+)
+def test_what_is_meant(graph, question, expected):
+    assert linked(graph, question) == expected
+
+
+def test_what_may_be_meant_instead(graph):
+    (link,) = names(graph).links("what did quentin tarantino direct")
+    assert graph.names(link.others) == ["quentin tarantino"] and not link.mention.fuzzy
+    (link,) = names(graph).links("who acted in Pulp Fictoin")
+    assert graph.names(link.others) == ["Pulp"] and link.mention.fuzzy and link.mention.text == "Pulp Fictoin"
+    (link,) = names(graph).links("film Amelie")
+    assert graph.names(link.others) == ["Amelia"]
+    (link,) = names(graph).links("who made [pulp]")
+    assert (graph.node_name(link.mention.node), graph.names(link.others)) == ("pulp", ["Pulp"])
+
+
+def test_names_of_long_texts_and_odd_signs(graph):
+    assert linked(graph, "pulp " * 400)[:1] == ["pulp"]
+    assert linked(graph, "\ud800 <script> ’ ' 🎬") == []
+
+
+@pytest.mark.parametrize(
+    "typed, errors",
+    [
+        ("pulp fiction", (0, 0)),
+        ("pulp fictoin", (0, 1)),  # two letters swapped
+        ("pulp ficton", (0, 1)),  # one left out
+        ("ppulp fiction", (1, 0)),
+        ("bulp fiction", (1, 0)),
+        ("pulpfiction", (1,)),
+        ("pul pfiction", (1, 0)),  # the gap is elsewhere
+        ("pullp fictoin", (1, 1)),  # two errors from twelve letters on
+    ],
+)
+def test_typing_errors(typed, errors):
+    (found,) = WordIndex(["Pulp Fiction", "1994"]).find(words_of(typed))
+    assert (found.nodes, found.errors) == ((0,), errors)
+
+
+def test_no_more_errors_than_one_in_a_short_name_and_none_in_numbers():
+    index = WordIndex(["Jaws 2", "War Zoo"])
+    assert index.find(words_of("Jaws 3")) == index.find(words_of("wra zooo")) == []
+    assert [found.errors for found in index.find(words_of("jwas 2"))] == [(1, 0)]
+
+
+@pytest.mark.parametrize(
+    "word, told",
+    [
+        ("director", "direct"),
+        ("directed", "direct"),
+        ("written", "writ"),
+        ("wrote", "writ"),
+        ("writers", "writ"),
+        ("starred", "star"),
+        ("actors", "act"),
+    ],
+)
+def test_stems(word, told):
+    assert stem(word) == told

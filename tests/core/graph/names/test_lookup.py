@@ -1,0 +1,105 @@
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from core.errors import UnknownEntity
+from core.graph.building.build import build
+from core.graph.names.lookup import names
+from core.graph.store import Graph
+
+NAMES = ["Inception", "The Dark Knight", "Dark", "dark", "What", "movie", "1999", "İstanbul Tales", "It", "Some Mother's Son", "C++"]
+
+
+@pytest.fixture(scope="module")
+def films(tmp_path_factory):
+    triples = [(name, "r", "end") for name in NAMES] + [("Dark", "s", "end")]
+    return build(triples, tmp_path_factory.mktemp("names") / "g", "g")
+
+
+def found(graph, question):
+    return [(m.text, graph.node_name(m.node), m.fuzzy) for m in names(graph).mentions(question)]
+
+
+def test_exact_then_without_case(films):
+    known = names(films)
+    assert [films.node_name(known.find(name)) for name in NAMES] == NAMES
+    assert films.names(known.exact("INCEPTION")) == ["Inception"] and known.exact("Incep") == ()
+    assert films.names(known.exact("dark")) == ["dark"] and films.names(known.exact("DARK")) == ["Dark", "dark"]
+    assert films.node_name(known.find(" DARK ")) == "Dark"  # of two, the one with more edges
+    assert known.exact("") == () and known.exact("\ud800") == ()
+
+
+def test_unknown_names_bring_the_nearest(films):
+    with pytest.raises(UnknownEntity) as error:
+        names(films).find("Incption")
+    assert error.value.alternatives[0] == "Inception" and "Did you mean Inception" in str(error.value)
+
+
+def test_search_orders_beginnings_first(films):
+    texts = [films.node_name(node) for node, _ in names(films).search("dark", 3)]
+    assert texts == ["Dark", "dark", "The Dark Knight"]
+    assert names(films).search("  ") == [] and names(films).search("x", 0) == [] and len(names(films).search("a", 99)) == films.n_nodes
+
+
+@pytest.mark.parametrize(
+    "question, expected",
+    [
+        ("who directed [Inception] in 1999", [("Inception", "Inception", False)]),
+        ("who directed Inception", [("Inception", "Inception", False)]),
+        ("who directed inception", [("inception", "Inception", False)]),
+        ("who directed THE DARK KNIGHT?", [("THE DARK KNIGHT", "The Dark Knight", False)]),  # not also Dark
+        ("Dark or Inception", [("Dark", "Dark", False), ("Inception", "Inception", False)]),
+        ("a dark one", [("dark", "dark", False)]),
+        ("what movie came in 1999", [("1999", "1999", False)]),
+        ("darkness of inceptions", []),
+        ("what movie", [("what", "What", False), ("movie", "movie", False)]),  # nothing else is named
+        ("who directd Incption", [("Incption", "Inception", True)]),
+        ("films like Some Mother's Son?", [("Some Mother's Son", "Some Mother's Son", False)]),
+        ("who wrote C++ first", [("C++", "C++", False)]),
+        ("İSTANBUL TALES", [("İSTANBUL TALES", "İstanbul Tales", False)]),
+        ("", []),
+        ("[]", []),
+        ("🎬 <b>", []),
+    ],
+)
+def test_mentions(films, question, expected):
+    if question == "darkness of inceptions":
+        expected = [("inceptions", "Inception", True)]  # word boundaries: only spelling finds it
+    assert found(films, question) == expected
+
+
+def test_places_are_those_in_the_question(films):
+    question = "ßß İ: who made inception now"
+    (mention,) = names(films).mentions(question)
+    assert question[mention.start : mention.end] == mention.text == "inception"
+
+
+def test_one_object_a_graph_and_threads_agree(films):
+    assert names(films) is names(Graph.open(films.folder))
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda i: found(films, f"who directed Inception {i}"), range(64)))
+    assert all(answer[0][1] == "Inception" for answer in answers)
+
+
+def test_topics_of_movie_questions(movies):
+    from core.datasets import questions
+
+    known = names(movies)
+    for hops in (1, 2, 3):
+        sample = questions(f"metaqa-{hops}hop-dev")[::20]
+        mentioned = [{movies.node_name(m.node) for m in known.mentions(q.text)} for q in sample]
+        among = [q.entities[0] in ms for q, ms in zip(sample, mentioned)]
+        alone = [{q.entities[0]} == ms for q, ms in zip(sample, mentioned)]
+        assert sum(among) / len(sample) > 0.99 and sum(alone) / len(sample) > 0.98
+
+
+def test_search_is_quick_enough_to_type_against(movies):
+    known = names(movies)
+    known.search("warm up")
+    seconds = []
+    for text in ("chr", "christopher nolan", "the lord of the rings", "zzzz", "Incption"):
+        start = time.perf_counter()
+        known.search(text)
+        seconds.append(time.perf_counter() - start)
+    assert sorted(seconds)[2] < 0.12  # 20 ms on an idle machine

@@ -1,0 +1,55 @@
+import pytest
+
+from core.graph.building.build import build
+from core.graph.names.lookup import names
+from core.graph.names.roles import described, role, singular
+
+TRIPLES = [
+    ("Heat", "directed_by", "Mann"),
+    ("Ali", "directed_by", "Mann"),
+    ("Heat", "written_by", "Mann"),
+    ("Heat", "has_tags", "mann"),
+    ("Heat", "starred_actors", "Pacino"),
+    ("m.1", "people.person.place_of_birth", "Paris"),
+    ("Mannheim", "twin", "Paris"),
+    ("Ann Mann", "has_friends", "Pacino"),
+]
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory):
+    return build(TRIPLES, tmp_path_factory.mktemp("roles") / "g", "g")
+
+
+@pytest.mark.parametrize(
+    "name, told",
+    [
+        ("Mann", "director, writer"),  # two triples, then one
+        ("mann", "tag"),
+        ("Pacino", "friend, starred actor"),
+        ("Paris", "place of birth, twin"),
+        ("Heat", "has director, tag, starred actor"),  # of four relations the first three
+        ("m.1", "person"),  # the relation's name tells
+    ],
+)
+def test_what_a_node_is(graph, name, told):
+    assert role(graph, graph.nodes_named(name)[0]) == told
+
+
+def test_the_edges_are_counted(graph):
+    assert described(graph, graph.nodes_named("mann")[0]) == "tag · 1 edge"
+    assert described(graph, graph.nodes_named("Mann")[0]) == "director, writer · 3 edges"
+
+
+@pytest.mark.parametrize(
+    "many, one", [("tags", "tag"), ("countries", "country"), ("series", "series"), ("boss", "boss"), ("boxes", "box"), ("year", "year")]
+)
+def test_singular(many, one):
+    assert singular(many) == one
+
+
+def test_what_is_offered_while_one_types(graph):
+    told = [graph.node_name(node) for node in names(graph).complete("mann", 9)]
+    # both of this very name first (100 of 100): the capital letter and three edges before one; then what begins so, then at a word
+    assert told == ["Mann", "mann", "Mannheim", "Ann Mann"]
+    assert names(graph).complete("", 9) == [] and names(graph).complete("zzzzzz", 9) == []

@@ -1,0 +1,66 @@
+"""A person who cancels is heard in the middle of a method, and to be interrupted changes nothing."""
+
+import numpy as np
+import pytest
+
+from core.errors import Cancelled
+from core.graph.building.build import build
+from core.graph.pagerank import exact, fora, rbs
+from core.graph.pagerank.best import pagerank_exact, top_pagerank
+
+WHOLE = {"exact": exact, "fora": fora, "rbs": rbs}
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory):
+    """300 nodes and 900 triples, a few hubs, the same every time."""
+    ends = (300 * np.random.default_rng(7).random((900, 2)) ** 2).astype(int)
+    return build([(f"n{a}", "r", f"n{b}") for a, b in ends], tmp_path_factory.mktemp("web") / "g", "web")
+
+
+def counted(graph, method, direction, **more):
+    """What the method finds, and how often it asked whether to go on."""
+    asked = []
+    return top_pagerank(graph, [5, 9], 40, 0.8, direction, method, check=lambda: asked.append(1), **more), len(asked)
+
+
+@pytest.mark.parametrize("direction", ["out", "both"])
+@pytest.mark.parametrize("method", WHOLE)
+def test_small_steps_find_the_same(web, method, direction, monkeypatch):
+    (nodes, scores), seldom = counted(web, method, direction)
+    monkeypatch.setattr(WHOLE[method], "AT_ONCE", 20)
+    (again, values), often = counted(web, method, direction)
+    assert again.tolist() == nodes.tolist() and values.tolist() == scores.tolist()
+    assert often >= seldom + 10
+
+
+def test_small_steps_of_the_weighted_equation_find_the_same(web, monkeypatch):
+    weights = np.random.default_rng(0).random(web.n_edges) + 0.1
+    (nodes, scores), _ = counted(web, "exact", "both", weights=weights)
+    monkeypatch.setattr(exact, "AT_ONCE", 1)
+    (again, values), often = counted(web, "exact", "both", weights=weights)
+    assert again.tolist() == nodes.tolist() and values.tolist() == scores.tolist() and often > 10
+
+
+@pytest.mark.parametrize("method", WHOLE)
+def test_a_cancel_ends_it_where_it_is(web, method, monkeypatch):
+    monkeypatch.setattr(WHOLE[method], "AT_ONCE", 20)
+    left = iter(range(5))
+
+    def check():
+        if next(left, None) is None:
+            raise Cancelled()
+
+    with pytest.raises(Cancelled):
+        top_pagerank(web, [5], 40, 0.8, "both", method, check=check)
+    assert len(top_pagerank(web, [5], 40, 0.8, "both", method)[0]) == 40  # what was lent is given back clean
+
+
+def test_the_exact_answer_is_cancelled_too(web, monkeypatch):
+    monkeypatch.setattr(exact, "AT_ONCE", 1)
+
+    def check():
+        raise Cancelled()
+
+    with pytest.raises(Cancelled):
+        pagerank_exact(web, [5], check=check)

@@ -1,0 +1,338 @@
+"""Each method of personalised PageRank against the exact answer, by its own guarantee."""
+
+import mmap
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+import igraph
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import BadParameter
+from core.graph.building.build import build
+from core.graph.names.lookup import names
+from core.graph.pagerank import disk, push
+from core.graph.pagerank.best import METHODS, PageRankReport, pagerank_exact, top_pagerank
+from core.graph.pagerank.extrapolate import returns, stays
+from core.graph.pagerank.fora import fora, walk_rate
+from core.graph.pagerank.gather import _read_about, pull
+from core.graph.pagerank.problem import pose
+from core.graph.pagerank.push import drain, local_push
+from core.graph.pagerank.pushing import enqueue
+from core.graph.pagerank.rbs import degrees, search
+from core.graph.pagerank.refine import Looks
+from core.graph.pagerank.table import COUNT, ESTIMATE, FIRST, RESIDUAL, borrowed, find, put
+from core.graph.pagerank.topppr import topppr
+from core.graph.pagerank.walking import push_back
+from tests.core.graph.pagerank.test_best import dense, recall
+from tests.core.graph.strategies import directions, graphs
+
+BOTH_FROM_A = [0.421903, 0.134650, 0.251346, 0.107720, 0.084381]  # igraph on the fixture, order A B C D E, damping 0.8
+OUT_FROM_A = [0.280899, 0.112360, 0.202247, 0.404494, 0]
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory):
+    """400 nodes and 1,200 triples, a few hubs, the same every time."""
+    rng = np.random.default_rng(3)
+    ends = (400 * rng.random((1200, 2)) ** 2).astype(int)
+    return build([(f"n{a}", "r", f"n{b}") for a, b in ends], tmp_path_factory.mktemp("web") / "g", "web")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("direction, expected", [("both", BOTH_FROM_A), ("out", OUT_FROM_A)])
+def test_five_nodes_in_their_order(toy, method, direction, expected):
+    report = PageRankReport()
+    nodes, scores = top_pagerank(toy, [0], 5, 0.8, direction, method, report=report)
+    wanted = [node for node in np.argsort(-np.array(expected), kind="stable") if expected[node]]
+    if method in ("fora", "topppr", "rbs"):  # each within its error, which five nodes with few ties leave in order
+        assert np.array(expected)[nodes] == pytest.approx(scores, rel=0.5)
+    else:
+        assert scores == pytest.approx(np.array(expected)[wanted], abs=1e-5)
+        assert nodes.tolist() == wanted
+    assert sorted(nodes.tolist()) == sorted(wanted) and report.note
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_as_many_as_are_reached_and_wanted(tmp_path, method):
+    # two pieces: a chain of 30 from c0, and the pair x - y; isolated pieces give what they hold
+    graph = build([(f"c{i}", "r", f"c{i + 1}") for i in range(29)] + [("x", "r", "y")], tmp_path / "g", "g")
+    x = graph.names(range(32)).index("x")
+    for keep in (1, 7, 25, 40):
+        assert len(top_pagerank(graph, [0], keep, 0.5, "both", method)[0]) == min(keep, 30)
+        assert len(top_pagerank(graph, [x], keep, 0.8, "both", method)[0]) == min(keep, 2)
+    assert top_pagerank(graph, [x + 1], 5, 0.8, "out", method)[0].tolist() == [x + 1]  # no step leads on
+    assert len(top_pagerank(graph, [0, x], 40, 0.8, "both", method)[0]) == 32
+    assert top_pagerank(graph, [0], 5, 0.0, "both", method)[0].tolist() == [0]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_every_time(web, method):
+    first, again = (top_pagerank(web, [5, 9], 40, 0.8, "both", method) for _ in range(2))
+    assert all(np.array_equal(a, b) for a, b in zip(first, again))
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs, directions, st.floats(0.05, 0.95), st.data())
+def test_push_and_exact_with_weights_equal_a_dense_solve(graph, direction, damping, data):
+    weights = np.array(data.draw(st.lists(st.floats(0.1, 9.0), min_size=graph.n_edges, max_size=graph.n_edges)))
+    seeds = data.draw(st.lists(st.integers(0, graph.n_nodes - 1), min_size=1, max_size=3))
+    expected = dense(graph, seeds, damping, direction, weights)
+    assert pagerank_exact(graph, seeds, damping, direction, weights=weights) == pytest.approx(expected, abs=1e-9)
+    for given_weights, reference in ((weights, expected), (None, dense(graph, seeds, damping, direction))):
+        found = local_push(pose(graph, seeds, 9, damping, direction, recall=1.0, weights=given_weights))
+        assert len(found.nodes) == (reference > 1e-14).sum() and reference[found.nodes] == pytest.approx(found.scores, abs=1e-8)
+
+
+@pytest.mark.parametrize("direction", ["out", "both"])
+def test_weights_equal_igraph(web, direction):
+    weights = np.random.default_rng(0).random(web.n_edges) + 0.1
+    peer = igraph.Graph(web.n_nodes, list(zip(web.heads.tolist(), web.tails.tolist())), directed=True)
+    theirs = np.array(peer.personalized_pagerank(directed=direction == "out", damping=0.8, reset_vertices=[3, 4], weights=weights.tolist()))
+    assert pagerank_exact(web, [3, 4], 0.8, direction, weights=weights) == pytest.approx(theirs, abs=1e-9)
+    nodes, scores = top_pagerank(web, [3, 4], 50, 0.8, direction, "exact", weights=weights)
+    assert theirs[nodes] == pytest.approx(scores, abs=1e-9) and recall(theirs, nodes, 50) == 1.0
+
+
+def test_unfit_weights_and_recalls(toy):
+    for weights in ([1.0], [1.0] * 6 + [0.0], [1.0] * 6 + [np.nan]):
+        with pytest.raises(BadParameter):
+            top_pagerank(toy, [0], 3, weights=np.array(weights))
+    with pytest.raises(BadParameter):
+        top_pagerank(toy, [0], 3, method="fora", weights=np.ones(7))
+    for asked in (0.0, 1.1, float("nan")):
+        with pytest.raises(BadParameter):
+            top_pagerank(toy, [0], 3, recall=asked)
+
+
+@pytest.mark.parametrize("direction", ["out", "in", "both"])
+def test_push_by_recall(web, direction):
+    for seed in range(0, web.n_nodes, 40):
+        exact = pagerank_exact(web, [seed], 0.8, direction)
+        loose, tight = (local_push(pose(web, [seed], 60, 0.8, direction, recall=asked)) for asked in (0.8, 0.99))
+        assert loose.edges <= tight.edges and recall(exact, tight.nodes, 60) >= 0.95
+    spent = local_push(pose(web, [0], 60, 0.8, direction, recall=1.0), budget=1)
+    assert not spent.settled and "gave up" in spent.note
+
+
+def test_what_stays_of_a_residual(tmp_path, toy):
+    # One edge: each second step is back, 0.2 x (1 + 0.64 + 0.64^2 + ...) = 0.2 / 0.36, which is all of it.
+    edge = build([("a", "r", "b")], tmp_path / "edge", "edge")
+    assert stays(pose(edge, [0], 2, 0.8, "both")) == pytest.approx(0.2 / 0.36) == pagerank_exact(edge, [0], 0.8, "both")[0]
+    # A ring: b = 0.64 / (2 - b) of a step comes back, b = 0.4, as on a line without end, where 0.2 / sqrt(1 - 0.64) stays.
+    ring = build([(str(at), "r", str((at + 1) % 400)) for at in range(400)], tmp_path / "ring", "ring")
+    assert stays(pose(ring, [0], 2, 0.8, "both")) == pytest.approx(0.2 / 0.6) == pytest.approx(pagerank_exact(ring, [0], 0.8, "both")[0])
+    # Along the triples nothing is known of what comes back.
+    assert stays(pose(toy, [0], 2, 0.8, "out")) == pytest.approx(0.2)
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """Each of a hub's 300 neighbours v has one neighbour u more, with 0, 1, 2 or 3 leaves: on trees the equation is exact."""
+    triples = [("hub", "r", f"v{arm}") for arm in range(300)] + [(f"v{arm}", "r", f"u{arm}") for arm in range(300)]
+    triples += [(f"u{arm}", "r", f"leaf {arm} {at}") for arm in range(300) for at in range(arm % 4)]
+    return build(triples, tmp_path_factory.mktemp("tree") / "g", "tree")
+
+
+def test_the_neighbours_of_a_hub_are_told_apart_by_what_comes_back(tree):
+    hub, *arms = (names(tree).find(name) for name in ("hub", "v0", "v1", "v2", "v3"))
+    problem, exact = pose(tree, [hub], 4, 0.8, "both"), pagerank_exact(tree, [hub], 0.8, "both")[arms]
+    with borrowed() as work:
+        put(work.table, hub, 1.0)
+        enqueue(work.table, 0.0, 1)
+        drain(work, problem, np.inf, 1000)
+        slots = np.array([find(work.table.index, node) for node in arms])
+        means = (0.8, stays(problem), 0.0, 256, returns(problem))
+        pulled, _ = pull(work.table, slots, np.zeros(301), *means, 4, 1, problem.links)
+        plain, _ = pull(work.table, slots, np.zeros(301), *means, 0, 1, problem.links)
+    # The hub has kept 0.2 and hands on 0.2 / 300 along each step, by its estimate. s(u) = 0.8 s(v) / 2 where u has no leaves, and
+    # s(v) = 0.8 (0.2 / 300 + s(u)), so that s(v) = 0.8 x 0.2 / 300 / (1 - 0.32).
+    assert pulled[0] == pytest.approx(0.8 * 0.2 / 300 / (1 - 0.32))
+    assert pulled / pulled[0] == pytest.approx(exact / exact[0], rel=1e-9)  # what is to come to the hub is handed on to all alike
+    assert plain / plain[0] != pytest.approx(exact / exact[0], rel=1e-3)
+
+
+def test_of_a_hubs_neighbours_those_near_the_last_place_are_looked_at_closely(tree):
+    """The last of the best 100 has 1 or 2 leaves about its u: such are asked to the end, the others change as they do."""
+    hub, arms = names(tree).find("hub"), [names(tree).find(f"v{arm}") for arm in range(300)]
+    problem = pose(tree, [hub], 100, 0.8, "both")
+    with borrowed() as work:
+        put(work.table, hub, 1.0)
+        enqueue(work.table, 0.0, 1)
+        drain(work, problem, np.inf, 1000)
+        slots = np.array([find(work.table.index, node) for node in arms])
+        means = (0.8, stays(problem), 0.0, 254, returns(problem))
+        plain, _ = pull(work.table, slots, np.zeros(301), *means, 0, 1, problem.links)
+        close, _ = pull(work.table, slots, np.zeros(301), *means, 4, 1, problem.links)
+        scores = np.zeros(301)
+        scores[0], scores[slots] = 0.2, 0.8 / 300 * stays(problem)
+        Looks(problem, disk.Disk(problem.links)).ask(work.table, scores, 0.0, float(scores[1]), True)
+    last = np.sort(plain)[-99]  # with the hub 100
+    near = np.abs(plain - last) <= 0.008 * last
+    assert 0 < near.sum() < 300
+    assert scores[slots[near]] == pytest.approx(close[near])
+    assert scores[slots[~near]] == pytest.approx(plain[~near] * np.median(close[near] / plain[near]))
+
+
+@pytest.mark.parametrize("direction", ["out", "in", "both"])
+def test_reading_ahead_about_a_crowd_stays_within_the_arrays(web, direction):
+    problem = pose(web, [0], 60, 0.8, direction)
+    with borrowed() as work:
+        put(work.table, 0, 1.0)
+        enqueue(work.table, 0.0, 1)
+        drain(work, problem, np.inf, 1000)
+        slots = np.arange(work.table.state[COUNT])
+        _read_about.py_func(slots, 254, 4, work.table, problem.links)  # not compiled, so that a place outside an array is told
+
+
+def test_a_hub_outgrows_the_first_arrays_and_threads_do_not_share_them(tmp_path, web):
+    star = build([("hub", "r", f"leaf{i}") for i in range(FIRST + 1000)], tmp_path / "g", "g")
+    # p = 0.8 x leaves + 0.2 at the hub and each leaf has 0.8 p / n: p = 0.2 / (1 - 0.64)
+    found = local_push(pose(star, [0], 50, 0.8, "both", recall=1.0))
+    assert found.nodes.tolist() == list(range(50)) and found.scores[0] == pytest.approx(0.2 / 0.36)
+    assert found.scores[1:] == pytest.approx(0.8 * 0.2 / 0.36 / (FIRST + 1000))
+    alone = [local_push(pose(web, [seed], 60, 0.8, "both")).scores.tobytes() for seed in range(24)]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda seed: local_push(pose(web, [seed], 60, 0.8, "both")).scores.tobytes(), range(24))) == alone
+
+
+def test_a_search_that_waits_for_the_disk_finds_the_same(web, monkeypatch):
+    seeds, plain = range(0, web.n_nodes, 25), {}
+    for direction in ("out", "in", "both"):
+        plain |= {(seed, direction): local_push(pose(web, [seed], 60, 0.8, direction)) for seed in seeds}
+    read = []
+    monkeypatch.setattr(disk, "LARGE", 0)
+    monkeypatch.setattr(disk, "FEW", -1)
+    monkeypatch.setattr(push, "AHEAD", 7)
+    monkeypatch.setattr(disk, "_madvise", lambda page, size, advice: read.append(page))
+    for (seed, direction), known in plain.items():
+        found = local_push(pose(web, [seed], 60, 0.8, direction))
+        assert (found.nodes.tobytes(), found.scores.tobytes(), found.edges) == (known.nodes.tobytes(), known.scores.tobytes(), known.edges)
+    assert read and all(page % disk.PAGE == 0 for page in read)
+
+
+def test_a_page_is_asked_for_once(web, monkeypatch):
+    reading, read = disk.Disk(pose(web, [0], 1, 0.8, "both").links), []
+    monkeypatch.setattr(disk, "_madvise", lambda page, size, advice: read.append((page, size, advice)))
+    held = np.memmap(tempfile.TemporaryFile(), np.int32, "w+", shape=5000)  # begins on a page; each holds 1,024
+    reading._read(held, np.array([3000, 1, 2, 1025]))
+    reading._read(held, np.array([1023, 4999, 2000], np.int32))
+    asked = [held.ctypes.data + 4096 * page for page in (0, 1, 2, 4)]
+    assert read == [(page, 4096, mmap.MADV_WILLNEED) for page in asked]
+    sides = np.memmap(tempfile.TemporaryFile(), np.int64, "w+", shape=(1000, 2))  # 256 pairs on a page
+    reading._read(sides[:, 0], np.array([0, 255, 256]))
+    reading._read(sides[:, 1], np.array([255, 900]))
+    assert [(page - sides.ctypes.data) // 4096 for page, *_ in read[4:]] == [0, 1, 3]
+
+
+def test_a_hub_queues_up_at_the_least_that_it_may_need(tmp_path):
+    star = build([("hub", "r", f"leaf{at}") for at in range(300)], tmp_path / "star", "star")
+    problem, (hub, leaf) = pose(star, [0], 1, 0.8, "both"), (names(star).find(name) for name in ("hub", "leaf7"))
+    with borrowed() as work:
+        put(work.table, leaf, 1.0)
+        enqueue(work.table, 0.0, 1)
+        drain(work, problem, 0.004, 1000)  # the hub is given 0.8, less than 0.004 x 255, which is not even all that it needs
+        slot = find(work.table.index, hub)
+        assert work.table.cells[slot].tolist() == pytest.approx([0.8, 0.004 * 255, 0.0, -255])
+        enqueue(work.table, 0.8 / 256, 2)
+        drain(work, problem, 0.8 / 256, 1000)  # now it is asked how many steps it has, and needs 300 times the bar
+        assert work.table.cells[slot].tolist() == pytest.approx([0.8, 0.8 / 256 * 300, 0.0, 300])
+
+
+def test_pages_of_rows():
+    # rows of 3, 0, 2,500 and 1 int32 from place 10, 20, 1,000 and 5,000: a page holds 1,024
+    places = disk._pages(np.array([10, 20, 1000, 5000]), np.array([3, 0, 2500, 1]), 4)
+    assert places.tolist() == [10, 12, 1000, 2024, 3048, 3499, 5000, 5000]
+
+
+@pytest.mark.parametrize("direction", ["out", "in", "both"])
+def test_what_is_read_around_a_few_nodes(web, direction):
+    nodes = np.array([5, 0, 17])
+    reading, found = disk.Disk(pose(web, [0], 1, 0.8, direction).links), []
+    reading.rows = lambda some, most: found.append((some.tolist(), most))
+    neighbours = lambda some: np.unique(web.steps_from(np.asarray(some, np.int64), direction).nodes).tolist()
+    reading.around(nodes, 10**6, 3)
+    assert found[0] == ([5, 0, 17], 10**6)
+    first = neighbours(nodes)
+    few = [node for node in first if 1 < web.degrees(np.array([node]))[0] <= 3]
+    # in one direction nobody knows without asking of how few steps they are; the step of those of one leads back
+    assert found[1:] == ([(few, 3)] if direction == "both" else []) and few
+
+
+def test_fora_within_epsilon_of_all_above_delta(web):
+    for seed in (0, 7, 120):
+        exact, found = pagerank_exact(web, [seed], 0.8, "both"), fora(pose(web, [seed], 20, 0.8, "both"))
+        assert found.settled and found.scores == pytest.approx(exact[found.nodes], rel=0.5)
+        best = np.sort(exact)[::-1][:20]
+        assert (exact[found.nodes] >= best * (1 - 0.5) / (1 + 0.5)).all()  # what replaced a better one is nearly as good
+
+
+def test_the_number_of_walks_of_fora():
+    # (2 x 0.5 / 3 + 2) x ln(2 x 1000) / (0.25 x 0.001) = 2.3333 x 7.6009 / 0.00025
+    assert walk_rate(0.5, 0.001, 1000) == pytest.approx(70_941.8, abs=1)
+
+
+def test_topppr_proves_its_precision(web):
+    for seed in (0, 7, 120):
+        exact, found = pagerank_exact(web, [seed], 0.8, "both"), topppr(pose(web, [seed], 20, 0.8, "both", recall=0.9))
+        assert found.settled and recall(exact, found.nodes, 20) >= 0.9
+
+
+def test_topppr_without_residual_is_exact(toy):
+    found = topppr(pose(toy, [3], 5, 0.8, "out"))  # D leads only to itself
+    assert found.nodes.tolist() == [3] and found.scores == pytest.approx([1.0], abs=0.05)
+
+
+def test_a_backward_push_keeps_its_invariant(web):
+    for direction in ("out", "both"):
+        problem = pose(web, [0], 1, 0.8, direction)
+        rows = np.array([dense(web, [u], 0.8, direction) for u in range(0, web.n_nodes, 100)])
+        degrees_all = np.diff(web.out_indptr) + (np.diff(web.in_indptr) if direction == "both" else 0)
+        if degrees_all.min() == 0:
+            continue  # mass at dead ends returns to the seed, which a push backward does not know
+        with borrowed() as work:
+            put(work.table, 5, 1.0)
+            most, needed = push_back(work.table, 0.8, 0.01, 10**9, problem.links)
+            count = work.table.state[COUNT]
+            nodes, cells = work.table.nodes[:count], work.table.cells[:count]
+            assert not needed and most <= 0.01
+            estimate = np.zeros(web.n_nodes)
+            estimate[nodes] = cells[:, ESTIMATE]
+            for row, start in zip(rows, range(0, web.n_nodes, 100)):
+                assert row[5] == pytest.approx(estimate[start] + (row[nodes] * cells[:, RESIDUAL]).sum(), abs=1e-9)
+
+
+@pytest.mark.parametrize("direction", ["both", "out"])
+def test_rbs_is_unbiased_and_varies_as_little_as_it_says(toy, direction):
+    theta, seed = 0.05, 0
+    problem = pose(toy, [seed], 5, 0.8, direction)
+    exact = np.array([dense(toy, [v], 0.8, "both")[seed] for v in range(5)]) if direction == "both" else np.array(OUT_FROM_A)
+    draws = np.zeros((400, 5))
+    for trial in range(400):
+        nodes, values, _ = search(problem, seed, theta, np.array([trial * 7919 + 1], np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+        draws[trial, nodes] = values
+    beyond = 0.8 * theta  # the levels cut off
+    error = 4 * np.sqrt(theta * exact / 400) + beyond
+    assert (np.abs(draws.mean(0) - exact) <= error).all()
+    assert (draws.var(0) <= theta * exact * 1.3 + 1e-12).all()
+    assert degrees(problem, np.arange(5)).tolist() == [4, 2, 4, 3, 1]
+
+
+def test_partition_stays_inside_the_cluster_of_the_seed(tmp_path):
+    # two cliques of six joined by one edge: Leiden parts them, and the exact PageRank of one clique alone is what is found
+    triples = [(f"{side}{i}", "r", f"{side}{j}") for side in "ab" for i in range(6) for j in range(i)]
+    graph = build([*triples, ("a0", "r", "b0")], tmp_path / "g", "g")
+    a = [node for node, name in enumerate(graph.names(range(12))) if name.startswith("a")]
+    nodes, scores = top_pagerank(graph, [a[3]], 6, 0.8, "both", "partition")
+    assert sorted(nodes.tolist()) == a
+    # by symmetry the seed has x and each other y: x + 5 y = 1, x = 0.2 + 0.8 y
+    y = 0.8 / 5.8
+    assert scores == pytest.approx([0.2 + 0.8 * y, *[y] * 5])
+    assert len(top_pagerank(graph, [a[3]], 9, 0.8, "both", "partition")[0]) == 9  # more than the cluster holds

@@ -1,0 +1,70 @@
+"""GraphML: names by hand, what is refused, and igraph as a peer that writes it."""
+
+import pytest
+
+from core.errors import BadInput
+from core.graph.readers.triple_file import read_triples
+
+HEAD = '<?xml version="1.0"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
+KEYS = """<key id="d0" for="node" attr.name="Label" attr.type="string"/>
+<key id="d1" for="edge" attr.name="relation" attr.type="string"><default>knows</default></key>
+"""
+
+
+def triples(tmp_path, text, name="g.graphml"):
+    (tmp_path / name).write_bytes(text.encode())
+    return list(read_triples(tmp_path / name))
+
+
+def test_by_hand(tmp_path):
+    body = """<graph edgedefault="directed">
+<edge source="a" target="b"/>
+<node id="a"><data key="d0">Ann &amp; &#66;ob</data></node>
+<node id="b"><data key="d0">Ann &amp; Bob</data></node>
+<node id="c"/>
+<edge source="b" target="c"><data key="d1"> likes
+ a lot</data></edge>
+</graph></graphml>"""
+    assert triples(tmp_path, HEAD + KEYS + body) == [("Ann & Bob", "knows", "Ann & Bob (b)"), ("Ann & Bob (b)", "likes a lot", "c")]
+
+
+def test_other_attributes_and_none(tmp_path):
+    keys = '<key id="n" for="node" attr.name="name"/><key id="t" for="all" attr.name="type"/>'
+    body = '<graph><node id="1"><data key="n">One</data><data key="t">Film</data></node><node id="2"/>'
+    edges = '<edge source="1" target="2"><data key="t">made</data></edge><edge source="2" target="1"/></graph></graphml>'
+    assert triples(tmp_path, HEAD + keys + body + edges) == [("One", "made", "2"), ("2", "connected_to", "One")]
+
+
+def test_igraph_writes_what_we_read(tmp_path):
+    igraph = pytest.importorskip("igraph")
+    graph = igraph.Graph(n=3, edges=[(0, 1), (2, 0), (0, 1)], directed=True)
+    graph.vs["name"], graph.es["relation"] = ["A", "B <i>", "C"], ["r", "s", "t"]
+    graph.write_graphml(str(tmp_path / "peer.graphml"))
+    assert list(read_triples(tmp_path / "peer.graphml")) == [("A", "r", "B <i>"), ("C", "s", "A"), ("A", "t", "B <i>")]
+
+
+LAUGHS = '<!DOCTYPE g [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>\n<graphml><graph><node id="&b;"/></graph></graphml>'
+OUTSIDE = '<!DOCTYPE g [<!ENTITY a SYSTEM "file:///etc/hostname">]>\n<graphml><graph><node id="x">&a;</node></graph></graphml>'
+
+
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        (LAUGHS, "line 1: it declares XML entities"),
+        (OUTSIDE, "line 1: it declares XML entities"),
+        ("<html/>", "first element should be <graphml>"),
+        ("<graphml>\n<graph>\n</graphml>", "line 3: not XML"),
+        ("", "not XML"),
+        ("A\tr\tB", "line 1: not XML"),
+        ("<graphml><graph>\n<node/></graph></graphml>", "line 2: this node lacks “id”"),
+        ('<graphml><graph>\n<node id="a"/><edge source="a"/></graph></graphml>', "line 2: this edge lacks “target”"),
+        ('<graphml><graph>\n<node id="a"/>\n<edge source="a" target="z"/></graph></graphml>', "line 3: this edge names the node “z”"),
+        ('<graphml><graph>\n<node id="a"/>\n<node id="a"/></graph></graphml>', "line 3: there are two nodes “a”"),
+        ("<graphml><graph>\n<hyperedge/></graph></graphml>", "line 2: hyperedges"),
+        ('<graphml><graph><node id="a"/></graph></graphml>', "no triples"),
+        ("<graphml>" + "<graph>" * 99, "nested more than 64 deep"),
+    ],
+)
+def test_what_is_refused(tmp_path, text, told):
+    with pytest.raises(BadInput, match=told):
+        triples(tmp_path, text)

@@ -1,0 +1,83 @@
+"""The same triples in any order of lines give the same results, with every row of the catalogue, to the last byte."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+from core.comparison.run import Ask, LaneRun, Progress
+from core.graph.building.build import build
+from core.indexes import user_cases
+from core.instances.catalogue import catalogue
+from core.models.combine import uses_chat
+from core.models.registry import shared
+from core.operators.base import parameters
+from core.types import Question
+from tests.films import Parrot, Picker, Table, Written
+
+# Two films alike in all but their names, each joined to Ann by two relations, and apart from them a pair.
+LINES = [
+    "One\tdirected_by\tAnn",
+    "One\twritten_by\tAnn",
+    "Two\tdirected_by\tAnn",
+    "Two\twritten_by\tAnn",
+    "1999\tyear_of\tDrama",
+]
+ORDERS = 5
+
+
+@pytest.fixture(scope="module")
+def graphs(tmp_path_factory):
+    folder, made = tmp_path_factory.mktemp("orders"), []
+    for seed in range(ORDERS):
+        lines = list(LINES)
+        random.Random(seed).shuffle(lines)
+        (folder / f"{seed}.tsv").write_text("\n".join(lines) + "\n", "utf-8")
+        made.append(build(folder / f"{seed}.tsv", folder / str(seed), "films"))
+    return made
+
+
+@pytest.fixture(autouse=True)
+def solved(monkeypatch):
+    """One solved question, without which the case memory has nothing to go by."""
+    monkeypatch.setattr(user_cases, "_read", lambda digest: (Question("who made Two", entities=("Two",), answers=("Ann",)),))
+
+
+def told(graph, row):
+    """What a row finds from Ann and 1999, in names, where its scorers find all texts alike."""
+    picker = Picker("directed_by", "Ann -> directed_by_reverse -> One", "One, directed_by, Ann", "Ann -> written_by_reverse -> Two")
+    line = catalogue()[row].line
+    asked = [(p, getattr(o, p.name)) for o in line.parts() for p in parameters(type(o)) if p.model or p.chat]
+    named = [name for p, name in asked if name not in p.also]
+    models = Written(Parrot("One"), **{name: picker if uses_chat(name, shared().is_chat) else Table({}) for name in named})
+    seeds = tuple(graph.nodes_named(name)[0] for name in ("Ann", "1999"))
+    lane = LaneRun(Ask(graph, Question("which film is by Ann"), seeds), line, models)
+    lane.retrieve(Progress())
+    lane.answer(Progress())
+    timeless = lambda notes: [re.sub(r" in [\d.]+ s\.", "", note) for note in notes]
+    states = [(s.subgraph, s.paths, s.reader, timeless(s.trace[-1].notes)) for s in lane.states]
+    return [
+        (
+            part and (graph.names(part.nodes), graph.triple_texts(part.edges), part.scores is not None and part.scores.tolist()),
+            paths is not None and (graph.texts(paths.items), paths.scores),
+            reader and graph.names(reader),
+            notes,
+        )
+        for part, paths, reader, notes in states
+    ], (lane.state.prompt.messages, lane.state.answer)
+
+
+@pytest.mark.parametrize("row", sorted(catalogue()))
+def test_the_order_of_lines_decides_nothing(graphs, row):
+    first, *others = (told(graph, row) for graph in graphs)
+    for other in others:
+        assert other == first
+
+
+def test_both_relations_of_a_film_are_paths(graphs):
+    states, _ = told(graphs[0], "lego-1")
+    texts = states[-1][1][0]
+    assert texts[:3] == ["Ann -> directed_by_reverse -> One", "Ann -> written_by_reverse -> One", "Ann -> directed_by_reverse -> Two"]
+    assert texts[3:] == ["Ann -> written_by_reverse -> Two", "1999 -> year_of -> Drama"]

@@ -1,0 +1,41 @@
+"""Spans of time as a person reads them, and the time that work will still take."""
+
+import pytest
+
+from core.io.durations import ago, span, with_time_left
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.2, "1 second"),
+        (40, "40 seconds"),
+        (90, "2 minutes"),
+        (5399, "90 minutes"),
+        (5400, "1.5 hours"),
+        (75608, "21 hours"),
+        (9 * 86400, "9 days"),
+    ],
+)
+def test_spans(seconds, words):
+    assert span(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(3, "just now"), (60, "1 minute ago"), (3599, "59 minutes ago"), (7200, "2 hours ago"), (90000, "1 day ago")]
+)
+def test_ages(seconds, words):
+    assert ago(seconds) == words
+
+
+def test_time_left_counts_from_where_the_work_was_taken_up(monkeypatch):
+    now, told = [100.0], []
+    monkeypatch.setattr("core.io.durations.time.monotonic", lambda: now[0])
+    tell = with_time_left(lambda text, share: told.append(text))
+    tell("Looking", None)
+    tell("Work", 0.5)
+    for after, share in ((1, 0.55), (10, 0.6), (30, 0.75), (40, 1.0)):
+        now[0] = 100.0 + after
+        tell("Work", share)
+    # a tenth in ten seconds, then a quarter in thirty: what is left takes four times and once as long
+    assert told == ["Looking", "Work", "Work", "Work, 40 seconds left", "Work, 30 seconds left", "Work"]

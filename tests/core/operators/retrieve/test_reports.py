@@ -1,0 +1,89 @@
+"""The operator that fetches community reports, and the prompt that shows them beside the paths."""
+
+import json
+
+import pytest
+
+from core.diagnosis.funnel import funnel
+from core.errors import BadParameter
+from core.graph.building.build import build
+from core.operators import Answer, CommunityReports, EgoNetwork, ShortestPaths
+from core.operators.base import Context
+from core.types import Question, State
+from tests.films import TRIPLES, Parrot, Written
+
+
+class Reporter(Parrot):
+    """Writes a report where JSON is asked for, else answers."""
+
+    def reply(self, messages, *, schema=None, **told):
+        self.text = json.dumps({"title": "Films", "summary": "Made in 1999.", "findings": []}) if schema else "Drama"
+        return super().reply(messages, **told)
+
+
+@pytest.fixture
+def graph(tmp_path):
+    return build(TRIPLES, tmp_path / "films", "films", "both")
+
+
+def run(graph, chat, *seeds, line=None):
+    from core.graph.names.lookup import names
+
+    ctx = Context(graph, Written(chat))
+    state = State(Question("a question"), tuple(names(graph).find(seed) for seed in seeds))
+    for operator in line or (CommunityReports(),):
+        state = operator(state, ctx)
+    return state
+
+
+def test_a_report_for_each_community_of_the_seeds_in_their_order(graph):
+    # Leiden parts these five nodes as {One, Drama} and {Ann, Two, 1999}: modularity 3/5 + 1/5 - (3/10)^2 - (7/10)^2 = 0.22.
+    after = run(graph, Reporter(""), "Two", "Drama", "One")
+    assert [(r.about, r.members) for r in after.reports] == [(("Two",), 3), (("Drama", "One"), 2)]
+    step = after.trace[-1]
+    assert step.sizes == {"reports": 2} and step.usage.calls == 2 and "2 of 2 reports had not been prepared" in step.notes[0]
+
+
+def test_prepared_reports_cost_nothing_and_are_said_to_be_fewer_than_the_communities(graph):
+    run(graph, Reporter(""), "Two", "One")
+    after = run(graph, Reporter(""), "Two", "One", line=(CommunityReports(keep=1),))
+    assert after.trace[-1].usage.calls == 0 and [r.about for r in after.reports] == [("Two",)]
+    assert after.trace[-1].notes == ("The question's entities lie in 2 communities; the reports of the first 1 are shown.",)
+
+
+def test_a_reply_that_is_no_report_is_noted_in_the_trace(graph):
+    after = run(graph, Parrot("Two films."), "Two")
+    assert after.reports[0].text == "Two films." and any("no whole JSON" in note for note in after.trace[-1].notes)
+
+
+def test_the_prompt_shows_reports_before_the_paths_and_the_funnel_counts_them(graph):
+    line = (EgoNetwork(hops=1), ShortestPaths(hops=1), CommunityReports(), Answer(prompt="paths-and-reports"))
+    after = run(graph, Reporter(""), "Ann", line=line)
+    lines = after.prompt.messages[-1]["content"].splitlines()
+    assert lines[:2] == ["Reports:", "Films: Made in 1999."] and lines[lines.index("Facts:") + 1].startswith("Ann -> ")
+    assert after.prompt.reports == 1 and after.answer == "Drama"
+    alive = {stage.name: stage.alive for stage in funnel(graph, after, ["1999", "Drama"])}
+    assert alive["paths"] == () and alive["prompt"] == ("1999",) and alive["answer"] == ("Drama",)
+
+
+def test_a_prompt_without_reports_does_not_count_them(graph):
+    after = run(graph, Reporter(""), "Ann", line=(EgoNetwork(hops=1), ShortestPaths(hops=1), CommunityReports(), Answer()))
+    assert after.prompt.reports == 0 and {s.name: s.alive for s in funnel(graph, after, ["1999"])}["prompt"] == ()
+
+
+def test_a_prompt_with_reports_needs_someone_to_fetch_them():
+    with pytest.raises(BadParameter, match="community reports, and nothing before"):
+        EgoNetwork() >> ShortestPaths() >> Answer(prompt="paths-and-reports")
+
+
+def test_braces_in_reports_stay_as_they_are(graph):
+    class Brackets(Reporter):
+        def reply(self, messages, *, schema=None, **told):
+            made = super().reply(messages, schema=schema, **told)
+            from dataclasses import replace
+
+            return replace(made, text=made.text.replace("1999", "{paths} {question}")) if schema else made
+
+    line = (EgoNetwork(hops=1), ShortestPaths(hops=1), CommunityReports(), Answer(prompt="paths-and-reports"))
+    after = run(graph, Brackets(""), "Ann", line=line)
+    assert "Films: Made in {paths} {question}." in after.prompt.messages[-1]["content"]

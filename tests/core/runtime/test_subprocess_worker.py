@@ -1,0 +1,94 @@
+"""Work in another process: its words, its end, and what becomes of it when somebody cancels or dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from core.errors import BadInput, Cancelled, HopscopeError
+from core.io.home import ROOT
+from core.runtime.subprocess_worker import DIED, apart
+
+
+def doubled(number, progress, check):
+    progress("Doubling", 0.5)
+    return 2 * number, os.getpid()
+
+
+def refused(progress, check):
+    raise BadInput("That is no number.")
+
+
+def asleep(progress, check):
+    progress(str(os.getpid()), None)
+    time.sleep(600)
+
+
+def killed(progress, check):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def quiet(*_):
+    """Nobody listens, and nobody cancels."""
+
+
+def gone(pid: int) -> bool:
+    for _ in range(200):
+        try:
+            with open(f"/proc/{pid}/stat") as stat:
+                if stat.read().rpartition(")")[2].split()[0] == "Z":
+                    return True  # dead, and nobody has asked after it
+        except FileNotFoundError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_what_it_tells_and_gives():
+    told = []
+    number, pid = apart(doubled, 21, progress=lambda *said: told.append(said), check=quiet)
+    assert (number, told) == (42, [("Doubling", 0.5)]) and pid != os.getpid() and gone(pid)
+
+
+def test_what_it_raises_is_a_sentence():
+    with pytest.raises(HopscopeError, match="That is no number."):
+        apart(refused, progress=quiet, check=quiet)
+
+
+def test_its_death_is_a_sentence():
+    with pytest.raises(HopscopeError, match=DIED):
+        apart(killed, progress=quiet, check=quiet)
+
+
+def test_a_cancel_ends_it_in_the_middle():
+    pids, cancelled = [], threading.Event()
+
+    def told(text, share):
+        pids.append(int(text))
+        cancelled.set()
+
+    def check():
+        if cancelled.is_set():
+            raise Cancelled()
+
+    with pytest.raises(Cancelled):
+        apart(asleep, progress=told, check=check)
+    assert gone(pids[0])
+
+
+def test_it_does_not_outlive_the_process_that_asked():
+    code = (
+        "from core.runtime.subprocess_worker import apart; from tests.core.runtime.test_subprocess_worker import asleep, quiet\n"
+        "apart(asleep, progress=lambda text, share: print(text, flush=True), check=quiet)"
+    )
+    asking = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    pid = int(asking.stdout.readline())
+    asking.kill()
+    asking.communicate()
+    assert gone(pid)

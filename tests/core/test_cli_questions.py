@@ -1,0 +1,62 @@
+"""`questions` on the command line: a file is kept as a set that evaluate and the case memory know, or refused with a sentence."""
+
+import json
+
+import pytest
+
+from core.cli import OK, WRONG, main
+from core.datasets import datasets, graph_for, questions
+from core.evaluation.runs.store import shared
+from core.graph.building.build import build
+
+TRIPLES = [("Two", "directed_by", "Ann"), ("One", "directed_by", "Ann"), ("One", "has_genre", "Drama")]
+
+
+@pytest.fixture
+def told(tmp_path, monkeypatch, capsys):
+    """`told(text, *arguments, name=...)`: exit code, standard output and error of keeping a file of that text."""
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    build(TRIPLES, tmp_path / "home" / "graphs" / "mine", "mine")
+
+    def run(text, *arguments, name="q.csv", graph="mine", set="My set"):
+        (tmp_path / name).write_text(text, "utf-8")
+        code = main(["questions", str(tmp_path / name), "--graph", graph, "--name", set, *arguments])
+        out = capsys.readouterr()
+        return code, out.out, out.err
+
+    yield run
+    shared().close()
+
+
+def test_a_file_is_kept_and_what_does_not_fit_is_told(told, capsys):
+    text = "question,answers,entities\nwho directed One,Ann,One\nwho directed Nine,Ann,Nine\n"
+    code, out, err = told(text, "--title", "Directors")
+    assert (code, out) == (OK, "2 questions of mine are kept as my-set\n")
+    assert err == "hopscope: Of 2 questions on mine, 1 names an entity that is not in the graph, such as “Nine”.\n"
+    assert datasets()["mine"].sets["my-set"].title == "Directors"
+    assert main(["evaluate", "--set", "my-set", "--instances", "EgoNetwork() >> ShortestPaths()", "--no-llm", "--json"]) == OK
+    figures = next(iter(json.loads(capsys.readouterr().out)["instances"].values()))
+    assert figures["questions"]["scored"] == 1 and figures["metrics"]["subgraph_recall"]["mean"] == 0.5
+
+
+def test_columns_and_graphs_of_the_rows(told):
+    assert told("7\twho directed One\tAnn\n", "--columns", "id,question,answers", name="q.tsv", set="tabs")[0] == OK
+    assert [(one.id, one.answers) for one in questions("tabs")] == [("7", ("Ann",))]
+    rows = '{"question": "who", "answer": "B", "q_entity": "A", "graph": [["A", "r", "B"]]}\n{"question": "what"}\n'
+    code, _, err = told(rows, "--own-graphs", name="q.jsonl", set="rows")
+    assert code == OK and "1 comes without a graph of its own" in err
+    assert graph_for("rows", questions("rows")[0]).n_edges == 1
+
+
+@pytest.mark.parametrize(
+    "text, changed, sentence",
+    [
+        ("question\nwho\n", {"graph": "mein"}, "There is no graph “mein”. Did you mean mine?"),
+        ("question\nwho\n", {"set": "metaqa-1hop-dev"}, "already a question set"),
+        ("a\tb\tc\n", {"name": "q.txt"}, "most of its lines hold 3 columns"),
+        ("", {}, "holds no questions"),
+    ],
+)
+def test_what_cannot_be_kept_is_told(told, text, changed, sentence):
+    code, _, err = told(text, **changed)
+    assert code == WRONG and sentence in err and datasets()["mine"].sets == {}
