@@ -18,6 +18,12 @@ PAGES = {
     "/models": "h2",
 }
 SERIOUS = ("serious", "critical")
+# True once nothing has run, and nothing stood pale, for two seconds.
+STILL = """() => {
+    const moves = document.querySelector('[data-stale=true], [data-testid=stApp][data-test-script-state=running]');
+    if (moves || !window.stillSince) window.stillSince = performance.now();
+    return performance.now() - window.stillSince > 2000;
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +62,7 @@ def serious(page) -> str:
     """What axe finds serious on the page, a line each."""
     from axe_playwright_python.sync_playwright import Axe
 
-    page.wait_for_function("!document.querySelector('[data-stale=true]')")  # what is drawn anew is pale for a moment
-    page.wait_for_timeout(2_000)
+    page.wait_for_function(STILL, timeout=120_000)  # what is drawn anew is pale for a moment
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     told = [
         (one["id"], one["help"], node["html"][:160], node["failureSummary"].split("\n")[-1][:160])
