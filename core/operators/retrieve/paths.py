@@ -49,6 +49,9 @@ class ShortestPaths(Operator):
     that tie. A path is a sequence of triples (LEGO-GraphRAG v1, definition 2.3), so with `parallel` each relation that joins two
     of its entities makes a path of its own; the papers' code keeps one, whichever igraph's `get_eid` gives. They come by (length,
     seed, nodes, edges), unranked. The zero-length path to the seed itself, which the papers' code also prints, is left out.
+
+    >>> answers("EgoNetwork(direction='out') >> ShortestPaths(direction='out')", "A")
+    ['A -> r0 -> B', 'A -> r1 -> C', 'A -> r1 -> C -> r4 -> D']
     """
 
     stage = "retrieve"
