@@ -9,6 +9,7 @@ from core.cases.finished import Finished, FinishedLane
 from core.comparison.run import Ask, LaneRun
 from core.diagnosis.matching import match
 from core.engine import Comparison, Lane
+from core.environment import Environment
 from core.models.base import NoModels
 from core.runtime.jobs import CANCELLED, DONE, FAILED
 
@@ -40,7 +41,7 @@ def comparison(finished: Finished) -> Comparison:
     ask = Ask(finished.graph, finished.question, finished.seeds, finished.seed, finished.reader, finished.model)
     lanes = []
     for lane in finished.lanes:
-        run = LaneRun(ask, lane.instance.line, Titles(lane.model), states=list(lane.states))
+        run = LaneRun(ask, lane.instance.line, Environment(Titles(lane.model)), states=list(lane.states))
         text = "Cancelled" if lane.status == CANCELLED else ""
         lanes.append(Lane(lane.instance, run, lane.status, text, lane.error, lane.answer, lane.retrieved, lane.repair))
     return Comparison(ask, lanes)
@@ -78,6 +79,6 @@ def answer(comparison: Comparison, lane: Lane) -> str:
 
 def _lane(lane: Lane, model: bool) -> FinishedLane:
     role = next((operator.role for operator in lane.instance.line if operator.stage == "generate"), None)
-    title = lane.run.models.title(role) if role and model else None
+    title = lane.run.environment.models.title(role) if role and model else None
     status = lane.status if lane.status in (DONE, FAILED) else CANCELLED
     return FinishedLane(lane.instance, lane.states, status, lane.error, lane.answer, lane.retrieved, title, lane.repair)

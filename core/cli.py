@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from core.commands import (
     ask,
@@ -26,6 +27,9 @@ from core.commands import (
 from core.commands.terminal import FAILED, INTERRUPTED, OK, WRONG
 from core.errors import BadInput, BadParameter, HopscopeError, StoreError, UnknownEntity
 
+if TYPE_CHECKING:
+    from core.engine import Engine
+
 __all__ = ["FAILED", "INTERRUPTED", "OK", "WRONG", "main", "parser"]
 COMMANDS = (
     ask,
@@ -43,9 +47,10 @@ COMMANDS = (
 )
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code."""
+def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | None = None) -> int:
+    """Run one command, in the environment of `engine()` where it needs one (default: an engine of its own); the exit code."""
     options = parser().parse_args(arguments)
+    options.engine = engine or _engine
     try:
         return options.run(options)
     except (BadInput, BadParameter, UnknownEntity, StoreError) as error:
@@ -66,6 +71,12 @@ def parser() -> argparse.ArgumentParser:
     for command in COMMANDS:
         command.add(commands)
     return top
+
+
+def _engine() -> Engine:
+    from core.engine import Engine  # takes half a second, which most commands need not wait for
+
+    return Engine()
 
 
 def _complain(error: object, code: int) -> int:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
 
+from core.cases import solved
 from core.comparison.comparing import Comparing, Comparison, Lane, Queues
 from core.comparison.housekeeping import Housekeeping, freeze
 from core.comparison.run import Ask, LaneRun, Prefixes, Progress
 from core.comparison.waiters import Waiter, Waiters
 from core.diagnosis.repairing import Repairing
+from core.environment import Environment
 from core.errors import BadInput, BadParameter, UnknownEntity
-from core.indexes import user_cases
 from core.instances.catalogue import Instance
+from core.models.base import Models
 from core.models.combine import uses_chat
+from core.models.registry import Registry
 from core.operators.base import parameters, values
 from core.operators.text import parse_line
 from core.runtime.jobs import Job, Jobs
@@ -29,15 +31,14 @@ WARMING = (
     "EgoNetwork(hops=1) >> ShortestPaths(hops=1) >> Rank(keep=4)",
     "EgoNetwork(hops=1) >> BeamSearch(hops=1, width=2)",
 )  # lines that load between them what most others need
-__all__ = ["Comparison", "Engine", "Lane", "check_question", "shared"]
+__all__ = ["Comparison", "Engine", "Lane", "check_question"]
 
 
 class Engine:
     """Graphs, models and jobs of one process."""
 
-    def __init__(self, models=None):
-        self._models = models
-        user_cases.come_from(_solved)
+    def __init__(self, models: Models | None = None, solved: Callable[[str], Sequence[Question]] = solved):
+        self.environment = Environment(Registry() if models is None else models, solved)
         self.jobs = Jobs(workers=4)
         self.evaluations = Jobs(workers=1)  # apart, so that hours of evaluation never keep a question waiting
         self.preparing = Jobs()  # apart as well: indexes, and measuring how they serve
@@ -48,12 +49,8 @@ class Engine:
 
     @property
     def models(self):
-        """The registry of models."""
-        if self._models is None:
-            from core.models.registry import shared
-
-            self._models = shared()
-        return self._models
+        """The models of the environment."""
+        return self.environment.models
 
     def graph(self, name: str = "metaqa", progress=None):
         """The graph of that name, built first where it is not yet; opened once a process."""
@@ -80,7 +77,7 @@ class Engine:
         ask = Ask(self.graph(), Question("warm"), (0,), model=False)
         encoder = self.models.info("encoder").present
         for text in WARMING if encoder else WARMING[:1]:
-            LaneRun(ask, parse_line(text), self.models).retrieve(Progress())
+            LaneRun(ask, parse_line(text), self.environment).retrieve(Progress())
         names(self.graph()).mentions("warm")
         shipped = datasets()["metaqa"]
         for name in shipped.sets:
@@ -153,13 +150,13 @@ class Engine:
             ask.question.answers,
             ask.reader,
             ask.model,
-            [(i.id, repr(i.line), *(operator.stamp(ask.graph) for operator in i.line)) for i in instances],
+            [(i.id, repr(i.line), *(operator.stamp(ask.graph, self.environment) for operator in i.line)) for i in instances],
         ]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
     def _job(self, ask: Ask, instances: Sequence[Instance]) -> Job:
         job = Job(self.key(ask, instances))
-        job.comparison = Comparison(ask, [Lane(i, LaneRun(ask, i.line, self.models, self._prefixes)) for i in instances])
+        job.comparison = Comparison(ask, [Lane(i, LaneRun(ask, i.line, self.environment, self._prefixes)) for i in instances])
         return job
 
     def _begin(self, job: Job, after: Repairing | None) -> None:
@@ -181,13 +178,6 @@ class Engine:
             return False
 
 
-def _solved(digest: str) -> list[Question]:
-    """The person's own solved questions: saved cases and thumbs up."""
-    from core.cases import solved
-
-    return solved(digest)
-
-
 def check_question(text: str) -> str:
     """The question, trimmed. Raises BadInput where it is empty or far too long."""
     text = " ".join(text.split())
@@ -198,7 +188,3 @@ def check_question(text: str) -> str:
     return text
 
 
-@cache
-def shared() -> Engine:
-    """The engine of this process."""
-    return Engine()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from core.errors import HopscopeError
-from core.evaluation.runs.store import shared as store
 from pages.parts.evaluate.evaluating import leave, new_run, progress, run_actions, runs
 from pages.parts.evaluate.figures import facts, figures
 from pages.parts.evaluate.questions import one_question
 from pages.parts.evaluate.searching import show_search
+from pages.parts.shared.session import store
 from pages.parts.shared.text import many, plain
 
 

@@ -12,6 +12,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 
+from core.environment import Environment
 from core.graph.building.build import build
 from core.models.base import Choice, Reply
 from core.operators.base import Context
@@ -137,12 +138,23 @@ def kit(films):
     def state(*seeds):
         return State(Question("a question"), tuple(node(seed) for seed in seeds))
 
+    solved: list[Question] = []  # the person's own
+
     def context(chat=None, seed=0, **choosers):
-        return Context(films, Written(chat, **choosers), seed)
+        return Context(films, Environment(Written(chat, **choosers), lambda digest: solved), seed)
 
     def texts(after):
         return [films.text(path) for path in after.paths.items]
 
     return SimpleNamespace(
-        graph=films, node=node, state=state, context=context, texts=texts, Table=Table, Picker=Picker, Parrot=Parrot, Written=Written
+        graph=films,
+        solved=solved,
+        node=node,
+        state=state,
+        context=context,
+        texts=texts,
+        Table=Table,
+        Picker=Picker,
+        Parrot=Parrot,
+        Written=Written,
     )

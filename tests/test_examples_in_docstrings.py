@@ -14,6 +14,7 @@ import re
 import numpy as np
 import pytest
 
+from core.environment import Environment
 from core.evaluation.metrics.catalogue import DECLARED
 from core.io.home import ROOT
 from core.models.base import NoModels
@@ -70,7 +71,7 @@ EXAMPLES = examples()
 def names(toy):
     def retrieve(line, *entities, models=None, question="a question"):
         seeds = tuple("ABCDE".index(entity) for entity in entities)
-        state, context = State(Question(question), seeds), Context(toy, models or NoModels())
+        state, context = State(Question(question), seeds), Context(toy, Environment(models or NoModels()))
         for operator in parse_line(line):
             state = operator(state, context)
         return state

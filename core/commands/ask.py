@@ -39,12 +39,11 @@ def add(commands) -> None:
 
 def run(options) -> int:
     """Compare the chosen instances; the exit code."""
-    from core.engine import shared
     from core.instances.catalogue import catalogue, find
     from core.results import comparison_dict
     from core.types import Question
 
-    engine, known = shared(), catalogue()
+    engine, known = options.engine(), catalogue()
     chosen = [find(spec, known) for spec in options.instance or ["lego-12"]]
     with bar("Opening the graph") as advanced:
         graph = engine.graph(options.graph, progress=advanced)

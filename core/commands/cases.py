@@ -80,10 +80,9 @@ def _study(options) -> int:
     from core.case_adapter import finished
     from core.cases import export, save
     from core.datasets import datasets
-    from core.engine import shared
     from core.instances.catalogue import find
 
-    engine, dataset = shared(), datasets()["case-study"]
+    engine, dataset = options.engine(), datasets()["case-study"]
     with bar("Opening the graph") as advanced:
         graph = dataset.open(advanced)
     questions = {question.id: question for question in dataset.questions("case-study")}
@@ -122,13 +121,14 @@ def _demo(options) -> int:
     from core.cases.finished import freeze_finished
     from core.datasets import datasets
 
+    engine = options.engine()
     told, made = tomllib.loads((FOLDER / f"{DEMO}.toml").read_text("utf-8")), []
     dataset = datasets()[told["graph"]]
     with bar("Opening the graph") as advanced:
         graph = dataset.open(advanced)
     for row in told["case"]:
         question = next(one for one in dataset.questions(row["set"]) if one.text == row["question"])
-        comparison = _compared(graph, question, told["lanes"], row.get("model", told["model"]))
+        comparison = _compared(engine, graph, question, told["lanes"], row.get("model", told["model"]))
         link = {"q": question.text, "e": list(question.entities), "a": list(question.answers), "lane": told["lanes"], "graph": dataset.name}
         key, notes = hashlib.sha256(question.text.encode()).hexdigest()[:12], f"{row['title']}. {row['notes'].strip()}"
         ended = finished(comparison)
@@ -139,15 +139,13 @@ def _demo(options) -> int:
     return OK
 
 
-def _compared(graph, question, lanes, model: bool):
+def _compared(engine, graph, question, lanes, model: bool):
     """An ended comparison with the changes that help. Raises ModelFailed where a lane fails."""
     import time
 
     from core.diagnosis.verdict_words import explain
-    from core.engine import shared
     from core.instances.catalogue import find
 
-    engine = shared()
     job = engine.compare(engine.ask(graph, question, model=model), [find(key) for key in lanes], repairs=True)
     watch(job)
     while job.comparison.repairing:

@@ -67,20 +67,19 @@ def add_columns(command) -> None:
 
 def run(options) -> int:
     """Evaluate, print and write; the exit code."""
-    from core.engine import shared
     from core.evaluation.metrics.catalogue import REPORTED, metric
     from core.evaluation.reports.summary import Summary, summary_dict
     from core.evaluation.runs.plan import misfits
     from core.evaluation.runs.starting import evaluate
-    from core.evaluation.runs.store import shared as store
+    from core.evaluation.runs.store import Store, evaluations_file
 
     files, more = _files(options), [metric(name.strip()).name for name in options.metrics.split(",") if name.strip()]
-    engine = shared()
+    engine, store = options.engine(), Store(evaluations_file())
     plan = _plan(options, engine)
     warn(misfits(plan.drawn, engine.graph))
-    job = evaluate(engine, plan, options.again, workers_of(options))
+    job = evaluate(engine, store, plan, options.again, workers_of(options))
     finish(job)
-    summary = Summary(store().run(job.number), store().rows(job.number))
+    summary = Summary(store.run(job.number), store.rows(job.number))
     _write(files, summary)
     if options.json:
         print(json.dumps(summary_dict(summary, list(dict.fromkeys([*REPORTED, *more]))), ensure_ascii=False, indent=2))

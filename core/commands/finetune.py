@@ -75,11 +75,10 @@ def run_encoder(options) -> int:
     """Train, serve, report; the exit code."""
     from dataclasses import replace
 
-    from core.engine import shared
     from core.finetune import run
     from core.finetune.encoder import PRESETS
 
-    engine, told = shared(), None
+    engine, told = options.engine(), None
     if not options.report:
         wishes = {name: value for name in ("batch", "epochs", "rate", "negatives") if (value := getattr(options, name)) is not None}
         settings = replace(PRESETS[options.preset], seed=options.seed, **wishes)
@@ -97,11 +96,10 @@ def run_encoder(options) -> int:
 
 def run_llm(options) -> int:
     """Train, serve, report; the exit code."""
-    from core.engine import shared
     from core.finetune import run
     from core.finetune.llm import NEEDED, Settings
 
-    engine = shared()
+    engine = options.engine()
     if options.report:
         told = _there(engine, run.CHAT, "llm --base MODEL")
     elif not options.base:
@@ -130,15 +128,16 @@ def _tests(told: dict) -> tuple[str, ...]:
 
 
 def _report(engine, told: dict, options) -> list[dict]:
-    from core.evaluation.runs.store import shared as store
+    from core.evaluation.runs.store import Store, evaluations_file
     from core.finetune.report import evaluations, lines, table, together
     from core.finetune.split import Split
 
+    store = Store(evaluations_file())
     split, numbers = Split(**{**told["split"], **({"tests": options.test} if options.test else {})}), []
-    for job in evaluations(split, options.test_sample, engine):
+    for job in evaluations(split, options.test_sample, engine, store):
         finish(job)
         numbers.append(job.number)
-    summary = together([(store().run(number), store().rows(number)) for number in numbers])
+    summary = together([(store.run(number), store.rows(number)) for number in numbers])
     for instance in summary.instances:
         if failed := summary.answered(instance):
             warn([f"{instance}: {failed}"])

@@ -53,7 +53,7 @@ def _list(options) -> int:
     from core.indexes.prepared import leftovers, prepared
 
     engine, graph = _opened(options)
-    for one in prepared(graph, engine.models):
+    for one in prepared(graph, engine.environment):
         parts = f", {one.parts[0]:,} of {one.parts[1]:,} {one.kind.parts}" if one.parts else ""
         print(f"{one.kind.name:16} {one.state:20} {_size(one.size):>10}  {one.kind.title}{parts}")
     for rest in leftovers(graph):
@@ -75,9 +75,8 @@ def _delete(options) -> int:
 
 def _opened(options):
     """The engine and the graph."""
-    from core.engine import shared
 
-    engine = shared()
+    engine = options.engine()
     with bar("Opening the graph") as advanced:
         return engine, engine.graph(options.graph, progress=advanced)
 

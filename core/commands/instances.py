@@ -21,16 +21,17 @@ def run(options) -> int:
     from core.instances.catalogue import catalogue, faults
     from core.instances.needs import missing
     from core.instances.page import page
-    from core.models.registry import shared
+    from core.models.registry import Registry
 
     if options.page:
         print(page(), end="")
         return OK
+    registry = Registry()
     rows = [
-        {"id": i.id, "title": i.title, "paper": i.paper, "group": i.group, "line": repr(i.line), "missing": missing(i.line, shared())}
+        {"id": i.id, "title": i.title, "paper": i.paper, "group": i.group, "line": repr(i.line), "missing": missing(i.line, registry)}
         for i in catalogue().values()
     ]
-    for sentence in (*faults(), *shared().faults()):
+    for sentence in (*faults(), *registry.faults()):
         print(f"hopscope: left out: {sentence}", file=sys.stderr)
     if options.json:
         print(json.dumps(rows, ensure_ascii=False, indent=2))

@@ -16,9 +16,9 @@ def add(commands) -> None:
 
 def run(options) -> int:
     """Fetch where asked to, then list; the exit code."""
-    from core.models.registry import shared
+    from core.models.registry import Registry
 
-    registry = shared()
+    registry = Registry()
     if options.fetch:
         with bar("Fetching") as advanced:
             registry.fetch(options.fetch, advanced)

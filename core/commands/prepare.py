@@ -16,9 +16,8 @@ def add(commands) -> None:
 
 def run(options) -> int:
     """Build and fetch; a model that cannot be had is told of and does not stop the rest. The exit code."""
-    from core.engine import shared
 
-    engine = shared()
+    engine = options.engine()
     with bar("Building the graph") as advanced:
         engine.graph("metaqa", progress=advanced)
     for info in engine.models.declared():

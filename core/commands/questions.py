@@ -29,7 +29,6 @@ def run(options) -> int:
     """Keep the file, and say how many questions it holds and what of them does not fit the graph; the exit code."""
     from core.datasets import keep_set
     from core.datasets.fit import fit, own_fit
-    from core.engine import shared
 
     graphs = "question" if options.own_graphs else "union"
     how = {"format": options.format, "columns": options.columns, "graphs": graphs}
@@ -40,6 +39,6 @@ def run(options) -> int:
         if options.own_graphs:
             misfit = own_fit(known, found).words("graphs of their own")
         else:
-            misfit = fit(shared().graph(options.graph, progress=advanced), found).words(options.graph)
+            misfit = fit(options.engine().graph(options.graph, progress=advanced), found).words(options.graph)
     warn([misfit] if misfit else [])
     return OK

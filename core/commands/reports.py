@@ -29,14 +29,13 @@ def add(commands) -> None:
 
 def run(options) -> int:
     """Write the reports and say how many; the exit code."""
-    from core.engine import shared
     from core.indexes.communities import communities
     from core.indexes.reports import Reports
     from core.io.durations import with_time_left
 
     if options.size < 2:
         raise BadInput("--size must be at least 2.")
-    engine = shared()
+    engine = options.engine()
     with bar("Opening the graph") as advanced:
         graph = engine.graph(options.graph, progress=advanced)
         found = communities(graph, options.size, advanced)

@@ -44,17 +44,17 @@ def add(commands) -> None:
 
 def run(options) -> int:
     """Search, judge, print and save; the exit code."""
-    from core.engine import shared
     from core.evaluation.runs.plan import misfits
+    from core.evaluation.runs.store import Store, evaluations_file
     from core.evaluation.search.search import front
     from core.evaluation.search.verdict import start, told
     from core.instances.catalogue import save
 
-    engine = shared()
+    engine = options.engine()
     hunted = _hunt(options, engine)
     asked = [*hunted.search.wish.tuning.drawn, *(hunted.unseen.drawn if hunted.unseen else ())]
     warn(misfits(asked, engine.graph))
-    job = start(engine, hunted)
+    job = start(engine, Store(evaluations_file()), hunted)
     points, verdict = finish(job)
     best = front(points)
     kept = save(options.save, best[0].line, _notes(hunted.search.wish)) if options.save and best else None

@@ -7,8 +7,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from core.environment import Environment
 from core.graph.protocol import KnowledgeGraph
-from core.models.base import Models
 from core.operators.base import Context, Line
 from core.operators.branch import Branch
 from core.operators.read import GraphReader
@@ -82,7 +82,7 @@ class LaneRun:
 
     ask: Ask
     line: Line
-    models: Models
+    environment: Environment
     prefixes: Prefixes = field(default_factory=Prefixes)
     states: list[State] = field(default_factory=list)
     reused: list[int] = field(default_factory=list)  # places of the states that others had computed
@@ -108,12 +108,14 @@ class LaneRun:
     def answered(self) -> bool:
         """Whether the answer is known from before."""
         operator = next((operator for operator in self.line if operator.stage == "generate"), None)
-        return operator is not None and self.prefixes.get(self._key(operator, self.stamp + operator.stamp(self.ask.graph))) is not None
+        if operator is None:
+            return False
+        return self.prefixes.get(self._key(operator, self.stamp + operator.stamp(self.ask.graph, self.environment))) is not None
 
     def _run(self, operators: list, progress: Progress) -> None:
         context = Context(
             self.ask.graph,
-            self.models,
+            self.environment,
             self.ask.seed,
             progress.check,
             progress.advanced,
@@ -128,7 +130,7 @@ class LaneRun:
             if isinstance(operator, Branch):  # its operators run like all others, so that each has a state of its own
                 waiting = [*operator.arm(self.state), *waiting]
                 continue
-            self.stamp += operator.stamp(self.ask.graph)
+            self.stamp += operator.stamp(self.ask.graph, self.environment)
             key = self._key(operator, self.stamp)
             state = self.prefixes.get(key) if operator.remembered else None
             if state is None:
@@ -146,4 +148,4 @@ class LaneRun:
         """What the state after `operator`, run next, is known by."""
         done = tuple((step.operator, tuple(step.parameters.items())) for step in self.state.trace)
         asks = operator.stage == "generate" and self.ask.model
-        return (*self.ask.key(self.models.signature()), done, stamp, repr(operator), asks)
+        return (*self.ask.key(self.environment.models.signature()), done, stamp, repr(operator), asks)

@@ -52,7 +52,7 @@ class Repairing:
     def _of(self, job: Job, lane: Lane, told) -> Repair | None:
         ask = self._comparison.ask
         before = right(ask.graph, lane.state, ask.question.answers, reader=True)
-        return repair(ask, lane.instance.line, told, before, lane.run.models, lane.run.prefixes, job.check)
+        return repair(ask, lane.instance.line, told, before, lane.run.environment, lane.run.prefixes, job.check)
 
     def _wait(self, job: Job) -> None:
         """Until no other lane waits or works. Raises Cancelled where that takes too long or nobody is there."""

@@ -12,6 +12,7 @@ from core.diagnosis.explanation import Explained
 from core.diagnosis.funnel import right
 from core.diagnosis.losses import Loss, figure
 from core.diagnosis.wording import counted
+from core.environment import Environment
 from core.errors import BadParameter, Cancelled, HopscopeError
 from core.indexes.chains import at_hand
 from core.operators import ChainRanking, PersonalizedPageRank
@@ -39,7 +40,7 @@ def repair(
     line: Line,
     told: Explained,
     before: int | None,
-    models,
+    environment: Environment,
     prefixes: Prefixes,
     check: Callable[[], None] = lambda: None,
     seconds: float = MOST_SECONDS,
@@ -54,10 +55,10 @@ def repair(
         return None
     least, best = max(before, told.right), None
     until = time.monotonic() + seconds
-    for number, change in enumerate(changes(ask, line, told.losses, models)):
+    for number, change in enumerate(changes(ask, line, told.losses, environment.models)):
         if number == MOST_TRIED or time.monotonic() >= until:
             break
-        found = _tried(ask, line, change, models, prefixes, _until(check, until))
+        found = _tried(ask, line, change, environment, prefixes, _until(check, until))
         if found is not None and found.right > (best.right if best else least):
             best = found
         if best is not None and best.right == best.of:
@@ -170,13 +171,13 @@ def _until(check: Callable[[], None], until: float) -> Callable[[], None]:
     return checked
 
 
-def _tried(ask: Ask, line: Line, change: Change, models, prefixes: Prefixes, check: Callable[[], None]) -> Repair | None:
+def _tried(ask: Ask, line: Line, change: Change, environment: Environment, prefixes: Prefixes, check: Callable[[], None]) -> Repair | None:
     """What a change brings; None where it cannot be run, or not in time."""
     changed = _changed(line, change)
     if changed is None:
         return None
     own = Layered(prefixes)  # what is only tried takes no room from what was asked
-    run = LaneRun(replace(ask, model=False, reader=True), changed, models, own)
+    run = LaneRun(replace(ask, model=False, reader=True), changed, environment, own)
 
     def advanced(text: str, fraction: float | None = None) -> None:
         check()

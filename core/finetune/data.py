@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from core.environment import Environment
 from core.graph.algorithms.chains import Chain, chain_of
 from core.graph.names.lookup import names
 from core.graph.store import Graph
@@ -74,7 +75,7 @@ def example(
     golds = {node for answer in question.answers for node in names(graph).exact(answer)}
     state = State(question, tuple(seeds))
     for operator in RETRIEVAL:
-        state = operator(state, Context(graph, NoModels(), seed, check))
+        state = operator(state, Context(graph, Environment(NoModels()), seed, check))
     assert state.paths is not None and state.subgraph is not None  # the operators wrote both
     chains: dict[Chain, list[Path]] = {}
     for path in state.paths.items:

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.starting import evaluate
-from core.evaluation.runs.store import Run, StoredRow
+from core.evaluation.runs.store import Run, Store, StoredRow
 from core.finetune.split import Split
 from core.runtime.jobs import Job
 
@@ -16,7 +16,7 @@ BEFORE, AFTER = "lego-v1-16", "lego-v1-18"  # one-shot ranking of the same paths
 SHOWN = ("path_hit@1", "path_hit@32", "path_recall@32")
 
 
-def evaluations(split: Split, size: int, engine) -> Iterator[Job]:
+def evaluations(split: Split, size: int, engine, store: Store) -> Iterator[Job]:
     """The jobs that ask `size` unseen questions of each test set, first of the plain encoder, then of the trained one.
 
     Apart from each other, so that what the plain encoder finds is asked for once, however often another one is trained; kept
@@ -26,7 +26,7 @@ def evaluations(split: Split, size: int, engine) -> Iterator[Job]:
 
     known = catalogue()
     for name in (BEFORE, AFTER):
-        yield evaluate(engine, split.plan([find(name, known)], size, engine.graph))
+        yield evaluate(engine, store, split.plan([find(name, known)], size, engine.graph))
 
 
 def together(runs: Sequence[tuple[Run, Sequence[StoredRow]]]) -> Summary:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path as FilePath
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from core.errors import BadParameter
+from core.runtime.derived import Derived
 from core.types import Direction, Path
 
 
@@ -46,6 +48,11 @@ class KnowledgeGraph(Protocol):
     direction: Direction  # the way a search should run where an instance leaves it to the graph
     relation_names: tuple[str, ...]
     folder: FilePath | None  # where it lies, None for one in memory only
+
+    @cached_property
+    def derived(self) -> Derived:
+        """What was derived from this graph in this process: its names made searchable, indexes read, arrangements; gone with it."""
+        return Derived()
 
     @property
     def at_hand(self) -> bool:

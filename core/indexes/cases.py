@@ -9,8 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -23,7 +21,6 @@ from core.errors import StoreError
 from core.graph.algorithms.chains import Chain, best_chains, nothing
 from core.graph.names.lookup import names
 from core.graph.store import Graph
-from core.indexes import user_cases
 from core.indexes.chains import Tell, fingerprint
 from core.indexes.masking import masked
 from core.indexes.place import free, index_folder, waiting
@@ -34,9 +31,8 @@ OWN = "own"  # names a person's own solved questions among the sources
 DRAW = 0  # seed of the draw from a set, so that the same cases serve every run
 AT_ONCE = 64  # cases written together; what is written survives a cancel
 HELD = 8
+SHELF = "solved questions"  # where those read are kept on their graph
 TABLE = "CREATE TABLE IF NOT EXISTS cases (key TEXT PRIMARY KEY, masked TEXT, chains TEXT, fit REAL, vector BLOB)"
-_held: OrderedDict[tuple, Cases] = OrderedDict()
-_lock = threading.Lock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,40 +95,39 @@ def cases(
     direction: str = "graph",
     progress: Tell = untold,
     check: Callable[[], None] = nothing,
+    own: Sequence[Question] = (),
 ) -> Cases:
     """The cases of the named sources, solved first where they are not yet; newly saved ones count at once.
 
-    `source` names question sets, and `own` for the person's own, with commas between; of a set, `size` questions are
-    drawn, the same every time. Questions whose entities or answers the graph has not are left out. Raises BadInput for an
-    unknown set, StoreError where cases cannot be kept, and what `check` raises.
+    `source` names question sets, and `own` for the person's own, which the argument `own` gives, with commas between; of a set,
+    `size` questions are drawn, the same every time. Questions whose entities or answers the graph has not are left out. Raises
+    BadInput for an unknown set, StoreError where cases cannot be kept, and what `check` raises.
     """
-    place = (graph.digest, fingerprint(encoder), steps, graph.resolve(direction))
-    file = _file(graph, *place[1:])
+    place = (fingerprint(encoder), steps, graph.resolve(direction))
+    file, shelf = _file(graph, *place), graph.derived.shelf(SHELF, HELD)
     parts = parts_of(source)
     sets = tuple(part for part in parts if part != OWN)
     key = (*place, sets, size)
-    with waiting(_lock, check):  # two lanes that need the same cases solve them once
-        found = _held.get(key)
+    with waiting(shelf.lock, check):  # two lanes that need the same cases solve them once
+        found = shelf.values.get(key)
         if found is None:
-            found = _solved(graph, encoder, file, _drawn(sets, size), steps, place[3], progress, check)
-            _held[key] = found
-            while len(_held) > HELD:
-                _held.popitem(last=False)
+            found = _solved(graph, encoder, file, _drawn(sets, size), steps, place[2], progress, check)
+            shelf.values[key] = found
         if OWN in parts:
-            found = found + _solved(graph, encoder, file, user_cases.solved(graph.digest), steps, place[3], progress, check)
+            found = found + _solved(graph, encoder, file, own, steps, place[2], progress, check)
     return found
 
 
 def forget(graph: Graph) -> None:
     """Lets go of the graph's cases in memory. Raises StoreError while they are solved."""
-    with free(_lock, "The solved questions"):
-        for key in [key for key in _held if key[0] == graph.digest]:
-            del _held[key]
+    shelf = graph.derived.shelf(SHELF, HELD)
+    with free(shelf.lock, "The solved questions"):
+        shelf.values.clear()
 
 
-def coverage(graph: Graph, encoder, source: str, size: int, steps: int) -> tuple[int, int]:
+def coverage(graph: Graph, encoder, source: str, size: int, steps: int, own: Sequence[Question] = ()) -> tuple[int, int]:
     """How many questions of the sources are solved already, and how many can be: those whose entities and answers the graph has."""
-    asked_for = (*_drawn(tuple(part for part in parts_of(source) if part != OWN), size), *user_cases.solved(graph.digest))
+    asked_for = (*_drawn(tuple(part for part in parts_of(source) if part != OWN), size), *own)
     by_key = {key_of(question): question for question in asked_for if question.answers}
     file, solved = _file(graph, fingerprint(encoder), steps, graph.resolve("graph")), set()
     if file.is_file():
@@ -147,9 +142,9 @@ def parts_of(source: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.strip() for part in source.split(",") if part.strip()))
 
 
-def own_stamp(graph: Graph, source: str) -> str:
+def own_stamp(source: str, own: Sequence[Question]) -> str:
     """Changes with the person's own solved questions, where these are among the sources."""
-    return " ".join(key_of(question) for question in user_cases.solved(graph.digest)) if OWN in parts_of(source) else ""
+    return " ".join(map(key_of, own)) if OWN in parts_of(source) else ""
 
 
 def _file(graph: Graph, encoder: str, steps: int, direction: str) -> Path:

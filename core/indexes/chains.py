@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,12 +25,10 @@ from core.runtime.meter import spent, untold
 MOST_CHAINS = 10_000  # about 50 MB
 RARE = 0.002  # share of the nodes reached; a step that fewer can take follows by an accident of names
 MOST_EDGES = 2_000_000  # triples looked at to learn which steps follow each other
-HELD = 4
+SHELF = "relation chains"  # where those read are kept on their graph
 PROBE = "Which words does this encoder put near each other?"
 VERSION = 2
 Tell = Callable[[str, float | None], None]
-_held: OrderedDict[tuple, ChainIndex] = OrderedDict()
-_guard = threading.Lock()
 _fingerprints: WeakKeyDictionary = WeakKeyDictionary()
 
 
@@ -137,44 +133,42 @@ def chain_index(
 
     Raises StoreError where they cannot be kept, and what `check` raises.
     """
-    key = (graph.digest, fingerprint(encoder), steps, graph.resolve(direction))
-    with waiting(_guard, check):
-        index = _held.pop(key, None)
+    key, shelf = (fingerprint(encoder), steps, graph.resolve(direction)), graph.derived.shelf(SHELF)
+    with waiting(shelf.lock, check):
+        index = shelf.values.get(key)
         if index is None:
             index = _read(_file(graph, key))
         if index is None:
-            index = build(graph, encoder, steps, key[3], progress, check)
+            index = build(graph, encoder, steps, key[2], progress, check)
             keep(_file(graph, key), lambda stream: _write(stream, index))
-        _held[key] = index
-        while len(_held) > HELD:
-            _held.popitem(last=False)
+        shelf.values[key] = index
     return index
 
 
 def at_hand(graph: KnowledgeGraph, encoder, steps: int, direction: str = "graph") -> bool:
     """Whether the graph's chains were encoded before, so that asking for them takes no time."""
-    key = (graph.digest, fingerprint(encoder), steps, graph.resolve(direction))
-    return key in _held or _file(graph, key).exists()
+    key = (fingerprint(encoder), steps, graph.resolve(direction))
+    return key in graph.derived.shelf(SHELF).values or _file(graph, key).exists()
 
 
 def prepare(graph: Graph, encoder, steps: int, progress: Tell, check: Callable[[], None]) -> None:
     """The graph's chains encoded anew and kept; what was kept stays until then. Raises as `chain_index`."""
-    key = (graph.digest, fingerprint(encoder), steps, graph.resolve("graph"))
-    with waiting(_guard, check):
-        index = build(graph, encoder, steps, key[3], progress, check)
+    key, shelf = (fingerprint(encoder), steps, graph.resolve("graph")), graph.derived.shelf(SHELF)
+    with waiting(shelf.lock, check):
+        index = build(graph, encoder, steps, key[2], progress, check)
         keep(_file(graph, key), lambda stream: _write(stream, index))
-        _held.pop(key, None)
+        shelf.values.pop(key, None)
 
 
 def forget(graph: Graph) -> None:
     """Lets go of the graph's chains in memory. Raises StoreError while they are encoded."""
-    with free(_guard, "The relation chains"):
-        for key in [key for key in _held if key[0] == graph.digest]:
-            del _held[key]
+    shelf = graph.derived.shelf(SHELF)
+    with free(shelf.lock, "The relation chains"):
+        shelf.values.clear()
 
 
 def _file(graph: KnowledgeGraph, key: tuple) -> Path:
-    return index_folder(graph) / f"chains-{key[1]}-{key[2]}-{key[3]}.npz"
+    return index_folder(graph) / f"chains-{key[0]}-{key[1]}-{key[2]}.npz"
 
 
 def build(graph: Graph, encoder, steps: int, direction: str, progress: Tell, check: Callable[[], None]) -> ChainIndex:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from pathlib import Path
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -16,19 +14,10 @@ from core.runtime.meter import spent, untold
 
 MAX_SIZE = 10  # of Microsoft's GraphRAG
 
-_clusters: WeakKeyDictionary[Graph, Communities] = WeakKeyDictionary()  # of open graphs
-_lock = threading.Lock()
-
 
 def clusters(graph: Graph, progress: Tell = untold, check: Callable[[], None] = lambda: None) -> Communities:
     """The communities of at most `CLUSTER` nodes each that PageRank inside clusters works in. Raises BadInput, StoreError."""
-    with _lock:
-        found = _clusters.get(graph)
-    if found is None:
-        found = communities(graph, CLUSTER, progress, check)
-        with _lock:
-            _clusters[graph] = found
-    return found
+    return graph.derived.once("clusters", None, lambda: communities(graph, CLUSTER, progress, check))
 
 
 @spent("preparation", "Communities of the graph")

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +15,7 @@ import numpy as np
 from core.errors import HopscopeError, StoreError
 from core.graph.store import Graph
 from core.indexes.place import keep
+from core.models.registry import Registry
 from core.runtime.cluster import Lost, Workers
 
 Of = Literal["nodes", "triples"]
@@ -60,11 +61,12 @@ def spread(workers: Workers, encoder: str, check: Callable[[], None]) -> Encode:
     return encode
 
 
+_models = cache(Registry)  # in a worker: those of its process
+
+
 def _encoded(encoder: str, block: Texts) -> np.ndarray:
     """In a worker: the vectors of a block's texts."""
-    from core.models.registry import shared
-
-    return shared().encoder(encoder).encode(block[1]) if block[1] else NONE
+    return _models().encoder(encoder).encode(block[1]) if block[1] else NONE
 
 
 def block_file(folder: Path, number: int) -> Path:

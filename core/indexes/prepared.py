@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISDIR
 
+from core.environment import Environment
 from core.errors import StoreError
 from core.graph.store import Graph
-from core.indexes import user_cases
 from core.indexes.place import NAMED, being_made, index_folder
 from core.indexes.table import KINDS, Kind
 from core.io.durations import with_time_left
@@ -79,28 +79,28 @@ class Leftover:
     earlier: bool = False
 
 
-def prepared(graph: Graph, models) -> list[Prepared]:
+def prepared(graph: Graph, env: Environment) -> list[Prepared]:
     """Every kind with what of it is there, in the order of the table. Raises StoreError."""
     entries = sorted(index_folder(graph).iterdir())
-    return [_prepared(graph, models, kind, entries) for kind in KINDS.values()]
+    return [_prepared(graph, env, kind, entries) for kind in KINDS.values()]
 
 
-def stamp(graph: Graph, models) -> tuple:
+def stamp(graph: Graph, env: Environment) -> tuple:
     """What changes whenever `prepared` or `leftovers` may give something else, and is quickly had."""
     folder = index_folder(graph)
     entries = [(path.name, *_weight(path)) for path in sorted(folder.iterdir())]
     beside = sorted(path.name for path in folder.parent.iterdir())
-    return graph.digest, tuple(entries), tuple(beside), models.signature(), tuple(user_cases.solved(graph.digest))
+    return graph.digest, tuple(entries), tuple(beside), env.models.signature(), tuple(env.solved(graph.digest))
 
 
-def _prepared(graph: Graph, models, kind: Kind, entries: Sequence[Path]) -> Prepared:
-    absent = [told for role in kind.models if (told := models.info(role).how_to_get)]
-    usual = "" if absent else kind.usual(graph, models)
+def _prepared(graph: Graph, env: Environment, kind: Kind, entries: Sequence[Path]) -> Prepared:
+    absent = [told for role in kind.models if (told := env.models.info(role).how_to_get)]
+    usual = "" if absent else kind.usual(graph, env)
     matches = [(path, match) for path in entries if (match := kind.match(path.name))]
     kept = tuple(Kept(path, kind.words(match), *_weight(path), path.name == usual) for path, match in matches)
-    lacks, parts = kind.lacks(graph) or next(iter(absent), ""), None
+    lacks, parts = kind.lacks(graph, env) or next(iter(absent), ""), None
     try:
-        parts = kind.coverage(graph, models) if kept and not absent else None
+        parts = kind.coverage(graph, env) if kept and not absent else None
     except StoreError as error:
         return Prepared(kind, kept, None, lacks, str(error))
     return Prepared(kind, kept, parts, lacks)
@@ -130,7 +130,7 @@ def key(graph: Graph, kind: Kind) -> str:
     return f"index-{graph.digest}-{kind.name}"
 
 
-def start(jobs: Jobs, graph: Graph, kind: Kind, models, anew: bool = False) -> Job:
+def start(jobs: Jobs, graph: Graph, kind: Kind, env: Environment, anew: bool = False) -> Job:
     """A job that builds an index, or the one that is at it. `anew` makes from nothing what is otherwise added to."""
 
     def work(job: Job) -> None:
@@ -138,7 +138,7 @@ def start(jobs: Jobs, graph: Graph, kind: Kind, models, anew: bool = False) -> J
             _remove(graph, kind)
         job.tell("Beginning", None)
         assert kind.build is not None  # what comes by itself is never asked for
-        kind.build(graph, models, with_time_left(job.tell), job.check)
+        kind.build(graph, env, with_time_left(job.tell), job.check)
 
     return jobs.start(key(graph, kind), lambda: Job(key(graph, kind), work), again=True)
 

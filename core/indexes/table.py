@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from core.environment import Environment
 from core.graph.algorithms.leiden import CLUSTER, too_large
 from core.graph.store import Graph
 from core.indexes import cases as memory
-from core.indexes import chains, communities, user_cases, vectors
+from core.indexes import chains, communities, vectors
 from core.indexes.reports import Reports
 from core.io.durations import span
 
@@ -43,20 +44,20 @@ class Kind:
     purpose: str
     pattern: str
     words: Callable[[re.Match], str]
-    usual: Callable[[Graph, Any], str]
-    build: Callable[[Graph, Any, Tell, Check], Any] | None = None
-    seconds: Callable[[Graph, Any], float] = lambda graph, models: 0.0
+    usual: Callable[[Graph, Environment], str]
+    build: Callable[[Graph, Environment, Tell, Check], Any] | None = None
+    seconds: Callable[[Graph, Environment], float] = lambda graph, env: 0.0
     pace: str = ""
     adds: bool = False
     models: tuple[str, ...] = ()
     parts: str = ""
-    coverage: Callable[[Graph, Any], tuple[int, int] | None] = lambda graph, models: None
-    lacks: Callable[[Graph], str] = lambda graph: ""
+    coverage: Callable[[Graph, Environment], tuple[int, int] | None] = lambda graph, env: None
+    lacks: Callable[[Graph, Environment], str] = lambda graph, env: ""
     forget: Callable[[Graph], None] = lambda graph: None
 
-    def takes(self, graph: Graph, models, share: float = 1.0) -> str:
+    def takes(self, graph: Graph, env: Environment, share: float = 1.0) -> str:
         """About how long building takes, or a share of it, in words."""
-        return f"about {span(share * self.seconds(graph, models))}{', ' * bool(self.pace)}{self.pace}"
+        return f"about {span(share * self.seconds(graph, env))}{', ' * bool(self.pace)}{self.pace}"
 
     def match(self, name: str) -> re.Match | None:
         """Whether a file or folder of that name is of this kind, and what its name tells."""
@@ -67,29 +68,33 @@ class Kind:
         return self.match(re.sub(BESIDE, "", name)) is not None
 
 
-def _chains_file(graph: Graph, models) -> str:
-    return f"chains-{chains.fingerprint(models.encoder())}-{STEPS}-{graph.resolve('graph')}.npz"
+def _chains_file(graph: Graph, env: Environment) -> str:
+    return f"chains-{chains.fingerprint(env.models.encoder())}-{STEPS}-{graph.resolve('graph')}.npz"
 
 
-def _cases_file(graph: Graph, models) -> str:
-    return f"cases-{chains.fingerprint(models.encoder())}-{STEPS}-{graph.resolve('graph')}.sqlite"
+def _cases_file(graph: Graph, env: Environment) -> str:
+    return f"cases-{chains.fingerprint(env.models.encoder())}-{STEPS}-{graph.resolve('graph')}.sqlite"
+
+
+def _too_large(graph: Graph, env: Environment) -> str:
+    return too_large(graph)
 
 
 def _steps(match: re.Match) -> str:
     return f"up to {match['steps']} step{'s' * (match['steps'] != '1')}, followed {WAYS[match['way']]}"
 
 
-def _solve(graph: Graph, models, tell: Tell, check: Check) -> None:
-    memory.cases(graph, models.encoder(), _sources(graph), SOLVED, STEPS, "graph", tell, check)
+def _solve(graph: Graph, env: Environment, tell: Tell, check: Check) -> None:
+    memory.cases(graph, env.models.encoder(), _sources(graph), SOLVED, STEPS, "graph", tell, check, env.solved(graph.digest))
 
 
-def _solved(graph: Graph, models) -> tuple[int, int]:
-    return memory.coverage(graph, models.encoder(), _sources(graph), SOLVED, STEPS)
+def _solved(graph: Graph, env: Environment) -> tuple[int, int]:
+    return memory.coverage(graph, env.models.encoder(), _sources(graph), SOLVED, STEPS, env.solved(graph.digest))
 
 
-def _to_solve(graph: Graph) -> int:
+def _to_solve(graph: Graph, env: Environment) -> int:
     """How many questions are solved, at most; looks at none of them."""
-    return SOLVED * (len(memory.parts_of(_sources(graph))) - 1) + len(user_cases.solved(graph.digest))
+    return SOLVED * (len(memory.parts_of(_sources(graph))) - 1) + len(env.solved(graph.digest))
 
 
 def _sources(graph: Graph) -> str:
@@ -101,8 +106,8 @@ def _sources(graph: Graph) -> str:
     return ",".join([*(name for name in sets if "-ntm-" not in name), memory.OWN])
 
 
-def _nothing_solved(graph: Graph) -> str:
-    if _sources(graph) != memory.OWN or user_cases.solved(graph.digest):
+def _nothing_solved(graph: Graph, env: Environment) -> str:
+    if _sources(graph) != memory.OWN or env.solved(graph.digest):
         return ""
     return (
         "No question set of this graph is meant to be learnt from. Save a comparison whose answers are known, "
@@ -110,24 +115,24 @@ def _nothing_solved(graph: Graph) -> str:
     )
 
 
-def _write_reports(graph: Graph, models, tell: Tell, check: Check) -> None:
+def _write_reports(graph: Graph, env: Environment, tell: Tell, check: Check) -> None:
     found = communities.communities(graph, progress=tell, check=check)
     order = (-found.sizes()).argsort(kind="stable").tolist()
-    _reports(graph, found, models).prepare(order, tell, check)
+    _reports(graph, found, env).prepare(order, tell, check)
 
 
-def _reports(graph: Graph, found: communities.Communities, models) -> Reports:
-    return Reports(graph, found, lambda: models.chat("answer"), models.signature("answer"))
+def _reports(graph: Graph, found: communities.Communities, env: Environment) -> Reports:
+    return Reports(graph, found, lambda: env.models.chat("answer"), env.models.signature("answer"))
 
 
-def _written(graph: Graph, models) -> tuple[int, int] | None:
+def _written(graph: Graph, env: Environment) -> tuple[int, int] | None:
     found = communities.kept(graph)
     if found is None or len(found) > COUNTED:
         return None
-    return len(found) - len(_reports(graph, found, models).missing(range(len(found)))), len(found)
+    return len(found) - len(_reports(graph, found, env).missing(range(len(found)))), len(found)
 
 
-def _writing(graph: Graph, models) -> float:
+def _writing(graph: Graph, env: Environment) -> float:
     found = communities.kept(graph)
     return SECONDS_A_REPORT * (graph.n_nodes / 5 if found is None else len(found))
 
@@ -135,7 +140,7 @@ def _writing(graph: Graph, models) -> float:
 def _vectors(of: vectors.Of, title: str, purpose: str) -> Kind:
     """The kind of the vectors of nodes or of triples."""
 
-    def many(graph: Graph) -> str:
+    def many(graph: Graph, env: Environment) -> str:
         total, items = vectors.count(graph, of), "entities" if of == "nodes" else of
         if of == "nodes" and getattr(graph, "numbered", False):
             return "The entities of this graph are only numbered; there are no names to encode."
@@ -152,14 +157,14 @@ def _vectors(of: vectors.Of, title: str, purpose: str) -> Kind:
         f"{purpose} Read by Vector search.",
         rf"vectors-{of}-(?P<encoder>[0-9a-f]+)",
         lambda match: "",
-        lambda graph, models: vectors.place(graph, models.encoder(), of).name,
-        lambda graph, models, tell, check: vectors.build(graph, models.encoder(), of, tell, check),
-        lambda graph, models: vectors.count(graph, of) * SECONDS_A_TEXT[of],
+        lambda graph, env: vectors.place(graph, env.models.encoder(), of).name,
+        lambda graph, env, tell, check: vectors.build(graph, env.models.encoder(), of, tell, check),
+        lambda graph, env: vectors.count(graph, of) * SECONDS_A_TEXT[of],
         "without a GPU",
         adds=True,
         models=("encoder",),
         parts=f"{'entities' if of == 'nodes' else of} are encoded",
-        coverage=lambda graph, models: vectors.coverage(graph, models.encoder(), of),
+        coverage=lambda graph, env: vectors.coverage(graph, env.models.encoder(), of),
         lacks=many,
         forget=vectors.forget,
     )
@@ -174,10 +179,10 @@ KINDS = {
             "Groups of entities that hang closely together, found by the Leiden algorithm; community reports are written about them.",
             rf"communities-(?!{CLUSTER}\.)(?P<size>\d+)\.npy",
             lambda match: f"at most {int(match['size']):,} entities each, where they can be split",
-            lambda graph, models: f"communities-{communities.MAX_SIZE}.npy",
-            lambda graph, models, tell, check: communities.prepare(graph, communities.MAX_SIZE, tell, check),
-            lambda graph, models: graph.n_nodes * SECONDS_A_NODE,
-            lacks=too_large,
+            lambda graph, env: f"communities-{communities.MAX_SIZE}.npy",
+            lambda graph, env, tell, check: communities.prepare(graph, communities.MAX_SIZE, tell, check),
+            lambda graph, env: graph.n_nodes * SECONDS_A_NODE,
+            lacks=_too_large,
         ),
         Kind(
             "clusters",
@@ -186,10 +191,10 @@ KINDS = {
             "question's entities only. Read by PageRank where its method is partition.",
             rf"communities-{CLUSTER}\.npy",
             lambda match: f"at most {CLUSTER:,} entities each, where they can be split",
-            lambda graph, models: f"communities-{CLUSTER}.npy",
-            lambda graph, models, tell, check: communities.prepare(graph, CLUSTER, tell, check),
-            lambda graph, models: graph.n_nodes * SECONDS_A_NODE,
-            lacks=too_large,
+            lambda graph, env: f"communities-{CLUSTER}.npy",
+            lambda graph, env, tell, check: communities.prepare(graph, CLUSTER, tell, check),
+            lambda graph, env: graph.n_nodes * SECONDS_A_NODE,
+            lacks=_too_large,
         ),
         Kind(
             "reports",
@@ -198,7 +203,7 @@ KINDS = {
             "A report that is missing is written when a question needs it.",
             r"reports\.sqlite",
             lambda match: "",
-            lambda graph, models: "reports.sqlite",
+            lambda graph, env: "reports.sqlite",
             _write_reports,
             _writing,
             "the largest communities first, by a small language model without a GPU",
@@ -206,7 +211,7 @@ KINDS = {
             models=("answer",),
             parts="communities have a report",
             coverage=_written,
-            lacks=too_large,
+            lacks=_too_large,
         ),
         Kind(
             "chains",
@@ -216,8 +221,8 @@ KINDS = {
             r"chains-(?P<encoder>[0-9a-f]+)-(?P<steps>\d+)-(?P<way>both|out|in)\.npz",
             _steps,
             _chains_file,
-            lambda graph, models, tell, check: chains.prepare(graph, models.encoder(), STEPS, tell, check),
-            lambda graph, models: chains.MOST_CHAINS * SECONDS_A_CHAIN,
+            lambda graph, env, tell, check: chains.prepare(graph, env.models.encoder(), STEPS, tell, check),
+            lambda graph, env: chains.MOST_CHAINS * SECONDS_A_CHAIN,
             "or less where there are fewer chains",
             models=("encoder",),
             forget=chains.forget,
@@ -231,7 +236,7 @@ KINDS = {
             lambda match: f"chains of {_steps(match)}",
             _cases_file,
             _solve,
-            lambda graph, models: _to_solve(graph) * SECONDS_A_CASE,
+            lambda graph, env: _to_solve(graph, env) * SECONDS_A_CASE,
             adds=True,
             models=("encoder",),
             parts="questions are solved",
@@ -249,7 +254,7 @@ KINDS = {
             "The comparisons of PageRank methods that were made on this graph, as the other tab shows them.",
             r"pageranks\.json",
             lambda match: "",
-            lambda graph, models: "pageranks.json",
+            lambda graph, env: "pageranks.json",
         ),
     )
 }

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +22,8 @@ from core.indexes.place import AT_WORK, free, index_folder, keep, waiting
 from core.io.durations import span
 from core.runtime.meter import spent
 
-VERSION, HELD = 1, 4
+VERSION = 1
+SHELF = "vectors"  # where opened ones are kept on their graph
 FLAT_UP_TO = 200_000  # vectors that are all looked at: 20 ms and 0.3 GB
 LINKS, BUILDING, SEARCHING = 32, 80, 512  # of HNSW: M, efConstruction, efSearch
 TRAINED = 20_000  # vectors from which the steps of its bytes are learnt
@@ -32,8 +31,6 @@ LIMIT = 1_000_000  # nodes or triples that are encoded without being asked twice
 AT_ONCE = 100_000  # nodes or triples that are encoded within a question
 SAMPLE = 256  # texts encoded to tell how long all would take
 INDEX = "index.faiss"
-_held: OrderedDict[tuple, VectorIndex] = OrderedDict()
-_guard = threading.Lock()
 
 
 def nothing(*_) -> None:
@@ -74,9 +71,9 @@ def vector_index(graph: Graph, encoder, of: Of, progress: Tell = nothing, check:
 
     Raises StoreError where there are none and more than `AT_ONCE` are wanted, with the command that prepares them.
     """
-    key = (graph.digest, fingerprint(encoder), of)
-    with waiting(_guard, check):
-        index = _held.pop(key, None)
+    key, shelf = (fingerprint(encoder), of), graph.derived.shelf(SHELF)
+    with waiting(shelf.lock, check):
+        index = shelf.values.get(key)
         if index is None or not (place(graph, encoder, of) / DONE).exists():  # may have been deleted since
             index = opened(place(graph, encoder, of))
             if index is None and count(graph, of) > AT_ONCE:
@@ -86,9 +83,7 @@ def vector_index(graph: Graph, encoder, of: Of, progress: Tell = nothing, check:
                     f"python -m core index vectors --graph {name} --of {of}"
                 )
             index = index or build(graph, encoder, of, progress, check)
-        _held[key] = index
-        while len(_held) > HELD:
-            _held.popitem(last=False)
+        shelf.values[key] = index
     return index
 
 
@@ -159,9 +154,9 @@ def delete(folder: Path) -> None:
 
 def forget(graph: Graph) -> None:
     """Let go of the graph's vectors in memory. Raises StoreError while they are encoded by a question."""
-    with free(_guard, "The vectors"):
-        for key in [key for key in _held if key[0] == graph.digest]:
-            del _held[key]
+    shelf = graph.derived.shelf(SHELF)
+    with free(shelf.lock, "The vectors"):
+        shelf.values.clear()
 
 
 def kind_for(items: int) -> str:

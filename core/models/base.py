@@ -125,6 +125,12 @@ class NoModels:
     def title(self, name: str) -> str:
         return name
 
+    def info(self, name: str) -> Any:
+        raise ModelUnavailable("No model is here.")
+
+    def forget(self) -> None:
+        pass
+
 
 class Models(Protocol):
     """Where operators get models by name or role. `core.models.registry.Registry` is the real one."""
@@ -140,3 +146,7 @@ class Models(Protocol):
     def signature(self, name: str | None = None) -> str: ...
 
     def title(self, name: str) -> str: ...
+
+    def info(self, name: str) -> Any: ...
+
+    def forget(self) -> None: ...

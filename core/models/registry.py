@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -239,7 +238,3 @@ def _close(made: Any) -> None:
         made.close()
 
 
-@functools.lru_cache(maxsize=1)
-def shared() -> Registry:
-    """The one registry of this process."""
-    return Registry()

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from core.environment import Environment
 from core.errors import BadParameter, nearest
 from core.models.base import Choice, Models
 from core.models.combine import parse
@@ -83,7 +84,7 @@ class Recorder:
 
 @dataclass(frozen=True)
 class Context:
-    """What operators work with beside the state: graph, models, the seed, and how to tell of progress or stop.
+    """What operators work with beside the state: graph, environment, the seed, and how to tell of progress or stop.
 
     `check()` raises Cancelled where the person cancelled; `progress(text, fraction)` says what is being done;
     `far` hears how far a ranking or a prompt is; `on_text` receives the answer as it is written. With `answering` off,
@@ -91,7 +92,7 @@ class Context:
     """
 
     graph: Any
-    models: Models
+    environment: Environment
     seed: int = 0
     check: Callable[[], None] = lambda: None
     progress: Callable[[str, float | None], None] = untold
@@ -99,6 +100,11 @@ class Context:
     answering: bool = True
     far: Callable[[HowFar], None] = lambda far: None
     seen: set = field(default_factory=set, repr=False, compare=False)  # what models were asked for in this run
+
+    @property
+    def models(self) -> Models:
+        """The models of the environment."""
+        return self.environment.models
 
     def rng(self, question: str, operator: Operator) -> np.random.Generator:
         """Random numbers that depend only on the seed, the question and the operator."""
@@ -152,7 +158,7 @@ class Operator:
         """The operators that may run in this one's place: itself, or those of a branch's arms."""
         return (self,)
 
-    def stamp(self, graph: Any) -> str:
+    def stamp(self, graph: Any, environment: Environment) -> str:
         """What the outcome depends on beside the state, the graph and the models, as a text; most depend on nothing else."""
         return ""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from core.environment import Environment
 from core.errors import BadParameter
 from core.operators.base import Context, Operator
 from core.types import State
@@ -77,8 +78,8 @@ class Branch(Operator):
             state = operator(state, ctx)
         return state
 
-    def stamp(self, graph) -> str:
-        return " ".join(operator.stamp(graph) for operator in self.parts())
+    def stamp(self, graph, environment: Environment) -> str:
+        return " ".join(operator.stamp(graph, environment) for operator in self.parts())
 
     def words(self) -> str:
         told = [f"{key} → {_words(arm)}" for key, arm in self.arms]

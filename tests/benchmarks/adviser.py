@@ -9,7 +9,7 @@ import numpy as np
 
 from core.datasets import datasets
 from core.diagnosis.adviser import USUAL, advise
-from core.engine import shared
+from core.engine import Engine
 from core.graph.names.lookup import names
 from core.graph.pagerank.best import top_pagerank
 
@@ -19,7 +19,7 @@ SAMPLE, SEED = 200, 21
 
 def run() -> list[dict]:
     """Three rows a set: the mean answer recall of 1,000 nodes, of the suggested size with hops known, and without."""
-    graph, rows = shared().graph("metaqa"), []
+    graph, rows = Engine().graph("metaqa"), []
     for name in SETS:
         questions = datasets()["metaqa"].questions(name)
         drawn = [questions[int(i)] for i in np.random.default_rng(SEED).choice(len(questions), SAMPLE, replace=False)]

@@ -18,7 +18,7 @@ import numpy as np
 from core.comparison.run import Ask, LaneRun, Prefixes, Progress
 from core.datasets import datasets, questions
 from core.diagnosis.funnel import gold_nodes
-from core.engine import shared
+from core.engine import Engine
 from core.errors import HopscopeError
 from core.evaluation.metrics.statistics import holm, paired
 from core.instances.catalogue import catalogue
@@ -42,7 +42,7 @@ ONLY = tuple(filter(None, os.environ.get("HOPSCOPE_BENCHMARK_SETS", "").split(",
 
 def run() -> list[dict]:
     """For every set and line the share of first answers that are right."""
-    engine, known, rows = shared(), catalogue(), []
+    engine, known, rows = Engine(), catalogue(), []
     for name, entities in (pair for pair in SETS if not ONLY or any(word in pair[0] for word in ONLY)):
         asks = list(_asks(engine, name, entities))
         lines = PUBLISHED + tuple(line for line in OWN if entities > 1 or line != "chain-intersection")  # else it is chain ranking
@@ -69,7 +69,7 @@ def run() -> list[dict]:
 
 def _asked(engine, ask: Ask, line: Line) -> tuple[bool, float]:
     """What a line finds, as in `found`. What the encoder read before is remembered."""
-    lane = LaneRun(ask, line, engine.models, Prefixes())
+    lane = LaneRun(ask, line, engine.environment, Prefixes())
     lane.retrieve(Progress())
     return found(lane)
 

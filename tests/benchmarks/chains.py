@@ -14,7 +14,7 @@ import numpy as np
 from core.comparison.run import Ask, LaneRun, Prefixes, Progress
 from core.datasets import questions
 from core.diagnosis.funnel import right
-from core.engine import shared
+from core.engine import Engine
 from core.evaluation.metrics.statistics import estimates
 from core.graph.algorithms.chains import best_chains, ranked_ends, walk
 from core.graph.names.lookup import names
@@ -47,7 +47,7 @@ AIMS = {
 
 def run() -> list[dict]:
     """For every line and set, the share of questions whose first answer is right (or hops, predicted), and warm milliseconds."""
-    engine = shared()
+    engine = Engine()
     graph = engine.graph("metaqa")
     asks = {told: [engine.ask(graph, question, model=False) for question in drawn(f"{stem}-test")] for told, stem in SETS.items()}
     rows = [
@@ -62,7 +62,7 @@ def run() -> list[dict]:
     ]
     for name, line in LINES.items():
         for told, asked in asks.items():
-            LaneRun(asked[0], line, engine.models, Prefixes()).retrieve(Progress())  # builds and loads what is kept
+            LaneRun(asked[0], line, engine.environment, Prefixes()).retrieve(Progress())  # builds and loads what is kept
             good, took = zip(*(_timed(engine, ask, line) for ask in asked))
             wall, busy = np.array(took).T * 1e3
             aim = AIMS.get(name, {}).get(told)
@@ -82,7 +82,7 @@ def run() -> list[dict]:
 def _timed(engine, ask: Ask, line: Line) -> tuple[bool, tuple[float, float]]:
     """Whether the first answer (or the number of hops) is right, and the seconds on the clock and of the processors."""
     engine.models.encoder().forget()
-    lane = LaneRun(ask, line, engine.models, Prefixes())
+    lane = LaneRun(ask, line, engine.environment, Prefixes())
     start = time.perf_counter(), time.process_time()
     lane.retrieve(Progress())
     took = time.perf_counter() - start[0], time.process_time() - start[1]

@@ -41,13 +41,13 @@ def run() -> list[dict]:
 def path_texts() -> list[str]:
     """The first texts of the shortest paths that No. 1 finds from an entity of the movie graph."""
     from core.comparison.run import LaneRun, Progress
-    from core.engine import shared
+    from core.engine import Engine
     from core.instances.catalogue import catalogue
     from core.types import Question
 
-    engine = shared()
+    engine = Engine()
     graph = engine.graph("metaqa")
     ask = engine.ask(graph, Question("who directed Inception"), model=False)
-    lane = LaneRun(ask, catalogue()["lego-1"].line, engine.models)
+    lane = LaneRun(ask, catalogue()["lego-1"].line, engine.environment)
     lane.retrieve(Progress())
     return [graph.text(path) for path in lane.state.paths.items][:TEXTS]

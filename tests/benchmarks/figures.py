@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.commands.terminal import finish
-from core.engine import shared
+from core.engine import Engine
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.starting import evaluate
-from core.evaluation.runs.store import shared as store
+from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import Instance, catalogue
 from core.instances.needs import missing, needed
 from core.operators.base import Line
@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--only", choices=("quality", "answers"), help="one of the two parts")
     parser.add_argument("--questions", type=int, default=QUALITY.size, help="of each hop count, for the stages (%(default)s)")
     options = parser.parse_args()
-    engine, stages = shared(), Sample(options.questions, False, False)
+    engine, stages = Engine(), Sample(options.questions, False, False)
     known = catalogue()
     chosen = [known[name] for name in options.instances] or list(known.values())
     ready = [i for i in chosen if not missing(i.line, engine.models)]
@@ -80,9 +80,10 @@ def asks(instance: Instance, models) -> bool:
 def summary(engine, instance: Instance, sample: Sample) -> Summary:
     """The run of an instance over a sample, finished first where it is not."""
     plan = make_plan([instance], SETS, sample.size, engine.graph, model=sample.model, cold=sample.cold)
-    job = evaluate(engine, plan)
+    store = Store(evaluations_file())
+    job = evaluate(engine, store, plan)
     finish(job)
-    return Summary(store().run(job.number), store().rows(job.number))
+    return Summary(store.run(job.number), store.rows(job.number))
 
 
 def table(instances: list[Instance], found: dict[tuple[str, bool], Summary]):

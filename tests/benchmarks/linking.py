@@ -26,15 +26,15 @@ OTHER = ("webqsp-cwq", "pathquestion-2hop", "pathquestion-3hop")
 
 def run() -> list[dict]:
     """The rows of the benchmark: shares and milliseconds."""
-    from core.engine import shared
+    from core.engine import Engine
 
     rows = []
     for part in ("dev", "test"):
-        rows += _rows(f"linking {part}", shared().graph("metaqa"), sample(part))
+        rows += _rows(f"linking {part}", Engine().graph("metaqa"), sample(part))
     for name in OTHER:
         dataset = datasets()[name]
         for title in dataset.sets:
-            graph = shared().graph(name) if dataset.sets[title].graphs != "question" else None
+            graph = Engine().graph(name) if dataset.sets[title].graphs != "question" else None
             if graph is not None:
                 rows += _rows(f"linking {title}", graph, _fitting(graph, dataset.questions(title)), WAYS[:1])
     return rows
@@ -121,9 +121,9 @@ def main() -> None:
     parser.add_argument("--part", default="dev")
     parser.add_argument("--wrong", type=int, default=20)
     options = parser.parse_args()
-    from core.engine import shared
+    from core.engine import Engine
 
-    graph = shared().graph("metaqa")
+    graph = Engine().graph("metaqa")
     for way in WAYS:
         told = list(judged(graph, sample(options.part), way))
         wrong = [one for one in told if one[2] != set(one[0].entities)]

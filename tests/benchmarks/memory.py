@@ -22,7 +22,7 @@ import numpy as np
 
 from core.comparison.run import Ask, LaneRun, Prefixes, Progress
 from core.datasets import datasets, questions
-from core.engine import shared
+from core.engine import Engine
 from core.errors import HopscopeError
 from core.evaluation.metrics.statistics import holm, paired
 from core.indexes.cases import Cases
@@ -46,7 +46,7 @@ CONDITIONS = (*METAQA, *REWORDED, *OWN, *CROSSED)  # set asked, solved questions
 
 def run() -> list[dict]:
     """For every condition the share of first answers that are right, with what case memory wins and loses against chain ranking."""
-    engine, rows, tests = shared(), [], []
+    engine, rows, tests = Engine(), [], []
     half, values = (DEVELOPMENT, TRIED) if TRIED else (HELD_OUT, (0.0, CaseMemory().ranking))
     with tempfile.TemporaryDirectory() as folder:
         for name, solved, size, most in CONDITIONS:
@@ -107,7 +107,7 @@ def _unlike(most: float) -> Iterator[None]:
 
 def _answers(engine, asks: list[Ask], operator) -> np.ndarray:
     """Whether the graph reader's first answer to each question is right, float64."""
-    lanes = [LaneRun(ask, Line((operator,)), engine.models, Prefixes()) for ask in asks]
+    lanes = [LaneRun(ask, Line((operator,)), engine.environment, Prefixes()) for ask in asks]
     for lane in lanes:
         lane.retrieve(Progress())
     return np.array([_right(lane.ask.graph, lane.state) for lane in lanes], float)

@@ -12,7 +12,7 @@ import os
 import numpy as np
 
 from core.comparison.run import Ask, LaneRun, Prefixes, Progress
-from core.engine import shared
+from core.engine import Engine
 from core.evaluation.metrics.statistics import holm, paired
 from core.operators.base import Line
 from core.operators.retrieve.chains import ChainRanking
@@ -26,7 +26,7 @@ OTHERS = ("pathquestion-2hop", "pathquestion-3hop", "webqsp-answerable", "cwq-an
 
 def run() -> list[dict]:
     """For every set and price the share of first answers that are right, with what is won and lost against no price."""
-    engine, rows, tests = shared(), [], []
+    engine, rows, tests = Engine(), [], []
     half, part, prices = (DEVELOPMENT, "dev", TRIED) if TRIED else (HELD_OUT, "test", (ChainRanking().price,))
     for name in (*(f"{name}-{part}" for name in METAQA), *OTHERS):
         here = list(asks(engine, name, half))
@@ -47,7 +47,7 @@ def run() -> list[dict]:
 
 def _answers(engine, here: list[Ask], price: float) -> np.ndarray:
     """For each question whether the first answer is right, and the share of the known answers in the best paths: float64 [n, 2]."""
-    lanes = [LaneRun(ask, Line((ChainRanking(price=price),)), engine.models, Prefixes()) for ask in here]
+    lanes = [LaneRun(ask, Line((ChainRanking(price=price),)), engine.environment, Prefixes()) for ask in here]
     for lane in lanes:
         lane.retrieve(Progress())
     return np.array([found(lane) for lane in lanes], float)

@@ -14,7 +14,7 @@ import numpy as np
 from core.comparison.run import LaneRun, Prefixes, Progress
 from core.datasets import questions
 from core.diagnosis.funnel import gold_nodes
-from core.engine import shared
+from core.engine import Engine
 from core.instances.catalogue import catalogue
 from core.operators.base import Context
 from core.operators.read import GraphReader
@@ -31,7 +31,7 @@ def run() -> list[dict]:
 
 def rows(part: str, each: int, lines, show: int = 0) -> list[dict]:
     """The rows of some lines on one part of the sets."""
-    engine, told = shared(), []
+    engine, told = Engine(), []
     graph, known = engine.graph("metaqa"), catalogue()
     for line in lines:
         won = lost = 0
@@ -40,9 +40,9 @@ def rows(part: str, each: int, lines, show: int = 0) -> list[dict]:
             every = questions(f"metaqa-{hops}hop-{part}")
             for i in np.sort(np.random.default_rng(SEED).choice(len(every), each, replace=False)).tolist():
                 ask = engine.ask(graph, every[i], reader=False, model=False)
-                lane = LaneRun(ask, known[line].line, engine.models, Prefixes())
+                lane = LaneRun(ask, known[line].line, engine.environment, Prefixes())
                 lane.retrieve(Progress())
-                context = Context(graph, engine.models)
+                context = Context(graph, engine.environment)
                 gold = {node for answer in every[i].answers for node in gold_nodes(graph, answer)}
                 names = {name: reader(lane.state, context).reader[:1] for name, reader in READERS.items()}
                 hits = {name: not gold.isdisjoint(first) for name, first in names.items()}

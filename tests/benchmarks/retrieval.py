@@ -6,7 +6,7 @@ import statistics
 import time
 
 from core.comparison.run import LaneRun, Prefixes, Progress
-from core.engine import shared
+from core.engine import Engine
 from core.instances.catalogue import catalogue
 
 INSTANCES = {"lego-1": 0.15, "lego-2": 1.5, "lego-10": 1.5, "lego-12": 1.5, "lego-14": 1.5}
@@ -18,8 +18,8 @@ def run() -> list[dict]:
     """A row an instance: the median over the questions; every question starts without cached vectors or states."""
     from core.datasets import datasets
 
-    engine, dataset, known = shared(), datasets()["metaqa"], catalogue()
-    graph, encoder = engine.graph("metaqa"), shared().models.encoder()
+    engine, dataset, known = Engine(), datasets()["metaqa"], catalogue()
+    graph, encoder = engine.graph("metaqa"), Engine().models.encoder()
     questions = [dataset.draw(name, seed) for name in SETS for seed in range(EACH)]
     rows = []
     for key, limit in INSTANCES.items():
@@ -27,7 +27,7 @@ def run() -> list[dict]:
         for question in questions:
             ask = engine.ask(graph, question, model=False)
             encoder.forget()
-            lane = LaneRun(ask, known[key].line, engine.models, Prefixes())
+            lane = LaneRun(ask, known[key].line, engine.environment, Prefixes())
             start = time.perf_counter()
             lane.retrieve(Progress())
             seconds.append(time.perf_counter() - start)

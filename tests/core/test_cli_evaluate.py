@@ -7,7 +7,6 @@ import pytest
 
 from core.cli import FAILED, OK, WRONG, main
 from core.commands.evaluate import split
-from core.evaluation.runs.store import shared
 
 LINE = "EgoNetwork(hops=2, keep=300) >> ShortestPaths() >> Rank(model='bm25', keep=20) >> Answer()"
 PROMISED = ("subgraph_recall", "path_recall@32", "path_hit@32", "reader_hit@1", "hits@1", "f1", "seconds", "tokens_in", "tokens_out")
@@ -25,8 +24,7 @@ def told(films, tmp_path, monkeypatch, capsys):
         out = capsys.readouterr()
         return code, out.out, out.err
 
-    yield run
-    shared().close()
+    return run
 
 
 def test_one_object_with_every_promised_figure(told):

@@ -5,8 +5,8 @@ import pytest
 from core.cli import OK, WRONG, main
 from core.engine import Engine
 from core.graph.building.build import build
-from core.models.registry import shared
 from tests.films import TRIPLES, Bag
+from tests.real_models import registry
 
 
 @pytest.fixture
@@ -14,8 +14,8 @@ def films(tmp_path, monkeypatch):
     """The films graph in a folder of its own, and an engine whose encoder counts words."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     monkeypatch.setattr("core.models.registry.Registry.encoder", lambda self, name="encoder": Bag())
-    engine = Engine(shared())
-    monkeypatch.setattr("core.engine.shared", lambda: engine)
+    engine = Engine(registry())
+    monkeypatch.setattr("core.cli._engine", lambda: engine)
     return build(TRIPLES, tmp_path / "films", "films", "both")
 
 

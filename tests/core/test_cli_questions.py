@@ -6,7 +6,6 @@ import pytest
 
 from core.cli import OK, WRONG, main
 from core.datasets import datasets, graph_for, questions
-from core.evaluation.runs.store import shared
 from core.graph.building.build import build
 
 TRIPLES = [("Two", "directed_by", "Ann"), ("One", "directed_by", "Ann"), ("One", "has_genre", "Drama")]
@@ -24,8 +23,7 @@ def told(tmp_path, monkeypatch, capsys):
         out = capsys.readouterr()
         return code, out.out, out.err
 
-    yield run
-    shared().close()
+    return run
 
 
 def test_a_file_is_kept_and_what_does_not_fit_is_told(told, capsys):

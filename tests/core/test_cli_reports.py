@@ -31,7 +31,7 @@ def films(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     graph, writer = build(TRIPLES, tmp_path / "films", "films", "both"), Writer()
     engine = Engine(Written(writer))
-    monkeypatch.setattr("core.engine.shared", lambda: engine)
+    monkeypatch.setattr("core.cli._engine", lambda: engine)
     return graph, writer
 
 

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from core.cli import FAILED, OK, WRONG, main
-from core.evaluation.runs.store import shared
 from core.instances.catalogue import catalogue
 
 
@@ -23,8 +22,7 @@ def told(films, tmp_path, monkeypatch, capsys):
         out = capsys.readouterr()
         return code, out.out, out.err
 
-    yield run
-    shared().close()
+    return run
 
 
 def test_it_searches_judges_saves_and_goes_on(told):

@@ -15,6 +15,7 @@ from core.comparison.run import Ask, LaneRun, Progress
 from core.diagnosis.funnel import funnel
 from core.diagnosis.missed_answers import lost_paths
 from core.diagnosis.path_outcome import fate
+from core.environment import Environment
 from core.errors import BadInput
 from core.graph.names.lookup import names
 from core.instances.catalogue import catalogue
@@ -35,7 +36,7 @@ def run(kit, line: str, answers=("Drama", "Nobody")) -> list[State]:
     """The states after each operator of a line, from One and Two."""
     seeds = (kit.node("One"), kit.node("Two"))
     models = kit.Written(encoder=kit.Table({"One -> has_genre -> Drama": 1 / 3, "has_genre": 2.0}))
-    lane = LaneRun(Ask(kit.graph, Question("genre of One", "q-1", ("One",), answers, 1), seeds), parse_line(line), models)
+    lane = LaneRun(Ask(kit.graph, Question("genre of One", "q-1", ("One",), answers, 1), seeds), parse_line(line), Environment(models))
     lane.retrieve(Progress())
     lane.answer(Progress())
     return lane.states
@@ -75,7 +76,7 @@ def test_every_row_of_the_catalogue_comes_back_whole(kit):
     models = kit.Written(encoder=kit.Table({"One -> has_genre -> Drama": 1.0}))
     done = 0
     for row in catalogue().values():
-        lane = LaneRun(Ask(kit.graph, Question("genre of One"), (kit.node("One"),)), row.line, models)
+        lane = LaneRun(Ask(kit.graph, Question("genre of One"), (kit.node("One"),)), row.line, Environment(models))
         try:
             lane.retrieve(Progress())
         except (KeyError, AttributeError, BadInput):  # a model, a solved question or an index that only its own tests write down

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.engine import shared
 from core.io.home import ROOT
 from core.runtime.jobs import Job
+from pages.parts.shared.session import engine
 
 LANE = "PersonalizedPageRank(keep=900) >> ShortestPaths() >> Answer()"
 
@@ -15,7 +15,7 @@ LANE = "PersonalizedPageRank(keep=900) >> ShortestPaths() >> Answer()"
 @pytest.fixture
 def opened(movies):
     """A page of that name, on the movie graph, which is open."""
-    shared().jobs.start("open-metaqa", lambda: Job("open-metaqa", lambda job: movies)).wait(120)
+    engine().jobs.start("open-metaqa", lambda: Job("open-metaqa", lambda job: movies)).wait(120)
 
     def page(name: str, **query) -> AppTest:
         at = AppTest.from_file(str(ROOT / "pages" / f"{name}.py"), default_timeout=120)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.engine import shared
 from core.io.home import ROOT
+from pages.parts.shared.session import engine
 
 PAGE = str(ROOT / "pages" / "compare.py")
 QUESTION = "which person directed the movie Inception"
@@ -21,7 +21,7 @@ def opened(**query) -> AppTest:
 
 
 def job(at: AppTest):
-    found = shared().jobs.get(at.session_state["job"])
+    found = engine().jobs.get(at.session_state["job"])
     assert found.wait(60)
     return found
 

@@ -132,9 +132,9 @@ def test_two_people_at_once(address):
 
 
 def test_the_language_model_answers_after_the_reader(address):
-    from core.models.registry import shared
+    from tests.real_models import registry
 
-    info = shared().info("answer")
+    info = registry().info("answer")
     if not info.present:
         pytest.skip(info.how_to_get)
     short = "EgoNetwork(hops=1) >> ShortestPaths() >> Rank(model='bm25', keep=5) >> Answer()"

@@ -7,14 +7,13 @@ from streamlit.testing.v1 import AppTest
 
 from core.datasets import datasets
 from core.datasets.own import save_set
-from core.engine import shared as engine
 from core.errors import HopscopeError
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.starting import evaluate
-from core.evaluation.runs.store import shared as store
 from core.instances.catalogue import catalogue
 from core.io.home import ROOT
 from core.io.home import home as home_folder
+from pages.parts.shared.session import engine, store
 
 
 @pytest.fixture
@@ -36,7 +35,7 @@ def run(home):
     """A finished run: No. 1 on three questions, and No. 10."""
     known = catalogue()
     plan = make_plan([known["lego-1"], known["lego-10"]], "metaqa-1hop-dev", 3, engine().graph, model=False)
-    job = evaluate(engine(), plan)
+    job = evaluate(engine(), store(), plan)
     assert job.wait(120) and not job.error
     return job.number
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.engine import shared
 from core.graph.building.build import build
 from core.indexes import communities
 from core.indexes.place import index_folder
 from core.io.home import ROOT, graphs_folder
+from pages.parts.shared.session import engine
 from tests.films import TRIPLES, Bag
 
 PAGE = str(ROOT / "pages" / "indexes.py")
@@ -26,11 +26,11 @@ def films(monkeypatch, tmp_path):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     monkeypatch.setenv("HOPSCOPE_MODELS", str(tmp_path / "none"))
     bag = Bag()
-    monkeypatch.setattr(shared().models, "encoder", lambda name="encoder": bag)
+    monkeypatch.setattr(engine().models, "encoder", lambda name="encoder": bag)
     yield build(TRIPLES, graphs_folder() / "indexed", "indexed", "both")
-    shared().forget("indexed")
-    shared().jobs._jobs.pop("open-indexed", None)
-    shared().preparing._jobs.clear()
+    engine().forget("indexed")
+    engine().jobs._jobs.pop("open-indexed", None)
+    engine().preparing._jobs.clear()
 
 
 def opened() -> AppTest:
@@ -63,7 +63,7 @@ def test_what_is_absent_says_what_it_is_for_and_how_long_it_takes(films):
     assert at.metric[0].value.startswith("0 of ") and at.metric[1].value == "0 bytes"
     assert {"build-communities", "build-chains"} <= keys(at) and "yes-delete-communities" not in keys(at)
     assert "build-reports" not in keys(at)  # the language model is not here, and the card says how to get it
-    assert shared().models.info("answer").how_to_get in [text.value for text in at.text]
+    assert engine().models.info("answer").how_to_get in [text.value for text in at.text]
 
 
 def test_building_rebuilding_and_deleting(films):
@@ -162,7 +162,7 @@ def test_no_method_is_a_sentence(films):
 def test_a_damaged_store_is_in_the_list_and_says_what_is_wrong(films):
     file = films.data_folder / "tails.npy"
     os.truncate(file, file.stat().st_size - 4)
-    shared().forget("indexed")
+    engine().forget("indexed")
 
     def beside():
         from pages.parts.shared.sidebar import sidebar

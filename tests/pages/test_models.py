@@ -9,11 +9,11 @@ import time
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.engine import shared
 from core.errors import BadInput
 from core.io.home import ROOT, models_folder
 from core.models.declared import own_file
 from pages.parts.models.add_model import checked
+from pages.parts.shared.session import engine
 
 PAGE = str(ROOT / "pages" / "models.py")
 
@@ -23,10 +23,10 @@ def own(monkeypatch, tmp_path):
     """A person's own empty folder, and a registry that goes back to what it was."""
     monkeypatch.setenv("HOPSCOPE_MODELS", str(models_folder()))
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
-    shared().models.reload()
+    engine().models.reload()
     yield tmp_path
     monkeypatch.undo()
-    shared().models.reload()
+    engine().models.reload()
 
 
 def opened() -> AppTest:
@@ -51,7 +51,7 @@ def test_every_model_has_a_card_and_absent_ones_say_how_to_get_them(own, monkeyp
     at = opened()
     assert not at.exception and not at.error
     told = [text.value for text in at.text]
-    for info in shared().models.declared():
+    for info in engine().models.declared():
         assert info.present or info.how_to_get in told
     assert button(at, "Fetch")
     assert any("that model is not installed yet" in caption.value for caption in at.caption)
@@ -60,7 +60,7 @@ def test_every_model_has_a_card_and_absent_ones_say_how_to_get_them(own, monkeyp
 def test_a_role_is_given_and_kept(own):
     at = opened()
     at.selectbox(key="role-reranker").set_value("bm25").run()
-    assert shared().models.roles["reranker"] == "bm25"
+    assert engine().models.roles["reranker"] == "bm25"
     assert 'reranker = "bm25"' in own_file().read_text("utf-8")
     assert at.selectbox(key="role-reranker").value == "bm25"
 
@@ -89,7 +89,7 @@ def test_a_language_model_replies(own, monkeypatch):
             on_text("<b>you</b>")
             return Reply("Hello <b>you</b>", 7, 5)
 
-    registry = shared().models
+    registry = engine().models
     monkeypatch.setattr(registry, "chat", lambda name: Parrot())
     monkeypatch.setattr(type(registry), "info", _present(type(registry).info))
     at = opened()
@@ -127,10 +127,10 @@ def test_a_server_is_added_and_removed(own):
     fill(at, name="mine", url="http://127.0.0.1:9/v1", model="some-model")
     button(at, "Add").click().run()
     assert at.success and not at.error
-    assert "mine" in {info.name for info in shared().models.declared()}
+    assert "mine" in {info.name for info in engine().models.declared()}
     at.run()
     button(at, "Remove").click().run()
-    assert "mine" not in {info.name for info in shared().models.declared()}
+    assert "mine" not in {info.name for info in engine().models.declared()}
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.engine import Engine
-from core.evaluation.runs.store import shared
 from core.evaluation.search import verdict
 from core.evaluation.search.space import space
 from core.instances.catalogue import catalogue
 from pages.parts.evaluate import searching
+from pages.parts.shared.session import store
 from tests.films import films
 
 __all__ = ["films"]
@@ -54,7 +54,7 @@ def at(films, tmp_path, monkeypatch):
     made.asked = asked
     yield made
     engine.evaluations.stop()
-    shared().close()
+    store().close()
 
 
 def send(at):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.comparison.run import Ask, LaneRun, Prefixes, Progress
+from core.environment import Environment
 from core.errors import Cancelled
 from core.evaluation.metrics.judge import judge
 from core.evaluation.metrics.outcome import Outcome, observe
@@ -43,19 +44,21 @@ def asking(engine, plan: Plan) -> Callable[[Drawn], Ask]:
     return ask
 
 
-def one(plan: Plan, models, ask: Callable[[Drawn], Ask], place: int, instance: Instance, prefixes: Prefixes, check) -> FinishedRow:
+def one(
+    plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], place: int, instance: Instance, prefixes: Prefixes, check
+) -> FinishedRow:
     """An instance run on the question at `place`. Raises what `check` raises; what else fails is told in the row."""
     drawn, start = plan.drawn[place], time.perf_counter()
     if plan.cold:
-        models.forget()
+        environment.models.forget()
     outcome, states, error = None, None, None
     try:
         asked = ask(drawn)
-        lane = LaneRun(asked, instance.line, models, Prefixes() if plan.cold else prefixes)
+        lane = LaneRun(asked, instance.line, environment, Prefixes() if plan.cold else prefixes)
         progress = Progress(check=check)
         lane.retrieve(progress)
         lane.answer(progress)
-        outcome = observe(asked.graph, lane.state, _judged(plan, models, lane, check))
+        outcome = observe(asked.graph, lane.state, _judged(plan, environment.models, lane, check))
         states = freeze_all(lane.states, asked.graph)
     except Cancelled:
         raise
@@ -71,21 +74,21 @@ def _judged(plan: Plan, models, lane: LaneRun, check):
     return judge(models.chat("judge"), question.text, question.answers, answer, check)
 
 
-def warm(plan: Plan, models, ask: Callable[[Drawn], Ask], job: Told) -> None:
+def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], job: Told) -> None:
     """Load what will be needed, so that no question pays for it. Raises ModelUnavailable where a language model that is to
     answer or judge is not here; what only some instances rank by is told of in their rows."""
     job.tell("Loading the models")
     needed = [name for i in plan.instances for o in i.line if o.stage == "generate" and plan.model for name in used(o)]
     needed += ["judge"] if plan.judge else []
     for role in dict.fromkeys(needed):
-        load = getattr(models.chat(role), "load", None)
+        load = getattr(environment.models.chat(role), "load", None)
         if load:
             load()
     asked = plan.drawn[0]
     extractors = dict.fromkeys(operator for i in plan.instances for operator in i.line if starts(operator))
     for work in [
-        *(lambda operator=operator: _start(operator, ask(asked), models, job) for operator in extractors),
-        *(lambda name=name: _score(models, name) for name in plan.models if name not in needed),
+        *(lambda operator=operator: _start(operator, ask(asked), environment, job) for operator in extractors),
+        *(lambda name=name: _score(environment.models, name) for name in plan.models if name not in needed),
     ]:
         job.check()
         try:
@@ -96,9 +99,9 @@ def warm(plan: Plan, models, ask: Callable[[Drawn], Ask], job: Told) -> None:
             log.info("Warming up: %s", error)  # every row that meets it keeps it
 
 
-def _start(operator: Operator, asked: Ask, models, job: Told) -> None:
+def _start(operator: Operator, asked: Ask, environment: Environment, job: Told) -> None:
     """Have an operator's compiled code loaded, or compiled where it never was."""
-    operator(State(asked.question, asked.seeds), Context(asked.graph, models, asked.seed, job.check))
+    operator(State(asked.question, asked.seeds), Context(asked.graph, environment, asked.seed, job.check))
 
 
 def _score(models, name: str) -> None:

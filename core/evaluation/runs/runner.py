@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 
 from core.comparison.run import Ask, Prefixes
+from core.environment import Environment
 from core.errors import Cancelled
 from core.evaluation.runs.plan import Drawn, Plan
 from core.evaluation.runs.row import FinishedRow, one, warm
@@ -66,7 +67,7 @@ class Evaluation:
     plan: Plan
     store: Store
     run: int
-    models: object
+    environment: Environment
     ask: Callable[[Drawn], Ask]
     workers: Workers | None = None
 
@@ -77,7 +78,7 @@ class Evaluation:
         pace = Pace(len(self.plan.drawn) * len(self.plan.instances), left)
         if any(left.values()):
             if not self.workers:  # each of which warms itself
-                warm(self.plan, self.models, self.ask, job)
+                warm(self.plan, self.environment, self.ask, job)
             self.store.mark(self.run, RUNNING)
         try:
             with closing(self._spread(job, done, pace, self.workers) if self.workers else self._here(job, done, pace)) as rows:
@@ -107,7 +108,7 @@ class Evaluation:
             for instance in instances:
                 job.check()
                 job.tell(f"{pace.words()}: {instance.name}", pace.done / pace.total)
-                yield one(self.plan, self.models, self.ask, place, instance, prefixes, job.check)
+                yield one(self.plan, self.environment, self.ask, place, instance, prefixes, job.check)
 
     def _spread(self, job: Told, done: set[tuple[str, str]], pace: Pace, workers: Workers) -> Rows:
         """The rows that are left, question by question over the workers."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 
 from core.comparison.run import Prefixes
-from core.engine import shared
+from core.engine import Engine
 from core.evaluation.runs.plan import Plan
 from core.evaluation.runs.row import FinishedRow, asking, one, warm
 from core.instances.catalogue import Instance
@@ -15,6 +15,7 @@ from core.runtime.jobs import Job
 
 Turn = tuple[int, list[Instance]]  # a question's place, and the instances that are left for it
 _warmed: set[tuple] = set()  # in a worker: what it has loaded
+_engine = cache(Engine)  # in a worker: the one of its process, which is a worker for nothing else
 
 
 def spread(plan: Plan, turns: Iterable[Turn], workers: Workers, check: Callable[[], None]) -> Iterator[Sequence[FinishedRow]]:
@@ -26,10 +27,10 @@ def spread(plan: Plan, turns: Iterable[Turn], workers: Workers, check: Callable[
 
 def turn(plan: Plan, left: Turn) -> list[FinishedRow]:
     """In a worker: the instances one after the other, sharing what they have in common, by the engine of its process."""
-    engine, (place, instances), prefixes = shared(), left, Prefixes()
+    engine, (place, instances), prefixes = _engine(), left, Prefixes()
     ask = asking(engine, plan)
     key = (plan.graphs, plan.model, plan.judge, *(repr(instance.line) for instance in plan.instances))
     if key not in _warmed:
-        warm(plan, engine.models, ask, Job("worker", lambda job: None))
+        warm(plan, engine.environment, ask, Job("worker", lambda job: None))
         _warmed.add(key)
-    return [one(plan, engine.models, ask, place, instance, prefixes, lambda: None) for instance in instances]
+    return [one(plan, engine.environment, ask, place, instance, prefixes, lambda: None) for instance in instances]

@@ -6,12 +6,12 @@ from core.errors import BadInput, BadParameter
 from core.evaluation.runs.plan import Plan
 from core.evaluation.runs.row import asking
 from core.evaluation.runs.runner import Evaluation
-from core.evaluation.runs.store import shared
+from core.evaluation.runs.store import Store
 from core.runtime.cluster import Workers
 from core.runtime.jobs import Job
 
 
-def evaluate(engine, plan: Plan, again: bool = False, workers: Workers | None = None) -> Job:
+def evaluate(engine, store: Store, plan: Plan, again: bool = False, workers: Workers | None = None) -> Job:
     """A job of the engine that runs the plan and keeps every row as it goes; `job.number` is the run's number in the store.
 
     An unfinished run of the same plan is taken up where it stopped, unless `again`. With `workers` its questions are spread
@@ -19,12 +19,11 @@ def evaluate(engine, plan: Plan, again: bool = False, workers: Workers | None = 
     """
     if workers and plan.cold:
         raise BadInput("The seconds of each instance alone are told by one process; leave out either the workers or the cold run.")
-    store = shared()
     depends = "\n".join([*(_signature(engine.models, name) for name in plan.models), *_stamps(engine, plan)])
     run = store.begin(plan.spec(depends), plan.drawn, again)
 
     def make() -> Job:
-        job = Job(f"evaluation-{run.id}", Evaluation(plan, store, run.id, engine.models, asking(engine, plan), workers))
+        job = Job(f"evaluation-{run.id}", Evaluation(plan, store, run.id, engine.environment, asking(engine, plan), workers))
         job.number = run.id
         return job
 
@@ -45,4 +44,4 @@ def _stamps(engine, plan: Plan) -> list[str]:
         graph = plan.drawn[0].open(engine.graph)
     except BadInput:  # the question has no graph, as its rows will say
         return []
-    return [stamp for instance in plan.instances for operator in instance.line if (stamp := operator.stamp(graph))]
+    return [stamp for instance in plan.instances for operator in instance.line if (stamp := operator.stamp(graph, engine.environment))]

@@ -10,7 +10,6 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -191,14 +190,9 @@ class Store:
             return self._db.execute(query, values).fetchall()
 
 
-def shared() -> Store:
-    """The store of the person's folder."""
-    return _shared(home() / "evaluations.sqlite")
-
-
-@lru_cache(maxsize=8)
-def _shared(file: Path) -> Store:
-    return Store(file)
+def evaluations_file() -> Path:
+    """The person's evaluations."""
+    return home() / "evaluations.sqlite"
 
 
 def _json(value: Any) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.comparison.run import Ask
+from core.environment import Environment
 from core.errors import BadInput, BadParameter
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import pareto
@@ -32,7 +33,6 @@ from core.runtime.jobs import Job
 if TYPE_CHECKING:
     import optuna
 
-    from core.models.registry import Registry
 
 COSTS = ("seconds", "tokens")
 RANDOM = 10  # lines drawn by lot before the sampler leans on what it has seen
@@ -117,7 +117,7 @@ class Search:
     """
 
     wish: SearchConfig
-    models: Registry
+    environment: Environment
     ask: Callable[[Drawn], Ask]
 
     @cached_property
@@ -125,7 +125,7 @@ class Search:
         """Where its trials are kept: one line of JSON after the other, by Optuna's journal."""
         folder = home() / "searches"
         folder.mkdir(exist_ok=True)
-        return folder / f"{self.wish.key(self.models)}.jsonl"
+        return folder / f"{self.wish.key(self.environment.models)}.jsonl"
 
     def points(self) -> tuple[Point, ...]:
         """What was tried so far, in order; nothing where the search was never begun."""
@@ -176,8 +176,8 @@ class Search:
 
         wish, plan = self.wish, self.wish.tuning
         this = Plan((Instance(repr(line), "", line),), plan.drawn, seed=plan.seed, model=False, cold=True)
-        warm(this, self.models, self.ask, _Quiet(job))
-        return Trial(this, wish.quality, wish.cost, wish.budget, self.models, self.ask, beaten)(line, job)
+        warm(this, self.environment, self.ask, _Quiet(job))
+        return Trial(this, wish.quality, wish.cost, wish.budget, self.environment, self.ask, beaten)(line, job)
 
     def _told(self, cost: float) -> float:
         """A cost as the sampler hears it."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.comparison.run import Ask, LaneRun, Progress
+from core.environment import Environment
 from core.errors import BadInput, Cancelled
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.failures import answered, kinds, reasons
@@ -17,7 +18,7 @@ from core.operators.base import Line
 from core.runtime.jobs import Job, sentence
 
 if TYPE_CHECKING:
-    from core.models.registry import Registry
+    pass
 
 OVER_BUDGET = "over the budget"
 BEATEN = "beaten already"
@@ -66,7 +67,7 @@ class Trial:
     quality: str
     cost: str
     budget: float
-    models: Registry
+    environment: Environment
     ask: Callable[[Drawn], Ask]
     beaten: Callable[[float, float], bool] = lambda quality, cost: False
 
@@ -113,7 +114,7 @@ class Trial:
 
     def _one(self, line: Line, drawn: Drawn, job: Job, room: float) -> Outcome:
         """One question, as if it were the first that the models meet. Raises OverBudget once it has taken more than `room` seconds."""
-        self.models.forget()
+        self.environment.models.forget()
         asked = self.ask(drawn)
         start = time.perf_counter()
 
@@ -122,7 +123,7 @@ class Trial:
             if self.cost == "seconds" and time.perf_counter() - start > room:
                 raise OverBudget
 
-        lane = LaneRun(asked, line, self.models)
+        lane = LaneRun(asked, line, self.environment)
         lane.retrieve(Progress(check=check))
         lane.answer(Progress(check=check))
         return observe(asked.graph, lane.state)

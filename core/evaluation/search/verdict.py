@@ -13,6 +13,8 @@ from core.evaluation.reports.export import shown
 from core.evaluation.reports.naming import of
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.plan import Plan, make_plan
+from core.evaluation.runs.runner import Evaluation
+from core.evaluation.runs.store import Store
 from core.evaluation.search.search import Point, Search, SearchConfig, front
 from core.evaluation.search.space import USUAL, space
 from core.instances.catalogue import Instance
@@ -116,13 +118,11 @@ def hunt(engine, sets: str, sample: int | None, unseen: str = "", unseen_sample:
     def ask(drawn):
         return engine.ask(drawn.open(engine.graph), drawn.question, seed=tuning.seed, model=False)
 
-    return SearchPlan(Search(SearchConfig(tuning, space(engine.models, kinds), **wishes), engine.models, ask), later)
+    return SearchPlan(Search(SearchConfig(tuning, space(engine.models, kinds), **wishes), engine.environment, ask), later)
 
 
-def start(engine, hunted: SearchPlan) -> Job:
+def start(engine, store: Store, hunted: SearchPlan) -> Job:
     """The job that searches and then judges; its result is `(points, verdict)`, the verdict None without unseen questions."""
-    from core.evaluation.runs.runner import Evaluation
-    from core.evaluation.runs.store import shared as store
 
     def work(job: Job):
         points = hunted.search(job)
@@ -130,9 +130,9 @@ def start(engine, hunted: SearchPlan) -> Job:
         if hunted.unseen is None or not chosen:
             return points, None
         plan = hunted.plan(chosen)
-        run = store().begin(plan.spec("\n".join(map(engine.models.signature, plan.models))), plan.drawn)
-        Evaluation(plan, store(), run.id, engine.models, hunted.search.ask)(_Said(job, "On unseen questions: "))
-        return points, judged(Summary(store().run(run.id), store().rows(run.id)), hunted, chosen)
+        run = store.begin(plan.spec("\n".join(map(engine.models.signature, plan.models))), plan.drawn)
+        Evaluation(plan, store, run.id, engine.environment, hunted.search.ask)(_Said(job, "On unseen questions: "))
+        return points, judged(Summary(store.run(run.id), store.rows(run.id)), hunted, chosen)
 
     key = f"search-{hunted.search.file.stem}"
     return engine.evaluations.start(key, lambda: Job(key, work), again=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
-
 import numpy as np
 
 from core.graph.algorithms.chains import Chain
@@ -12,7 +10,6 @@ from core.graph.unnamed import unnamed
 
 MOST_EDGES = 200_000  # triples whose nodes' names are looked at
 MOSTLY = 0.5  # share of the nodes that a step leads to
-_known: WeakKeyDictionary = WeakKeyDictionary()
 
 
 def mediating(graph: KnowledgeGraph) -> np.ndarray:
@@ -20,9 +17,7 @@ def mediating(graph: KnowledgeGraph) -> np.ndarray:
 
     From all triples, or from `MOST_EDGES` of them spread evenly.
     """
-    if graph not in _known:
-        _known[graph] = _looked(graph)
-    return _known[graph]
+    return graph.derived.once("mediating", None, lambda: _looked(graph))
 
 
 def _looked(graph: KnowledgeGraph) -> np.ndarray:

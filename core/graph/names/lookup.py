@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import threading
-from collections import OrderedDict
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,6 @@ from core.graph.store import LARGE, Graph
 if TYPE_CHECKING:
     from core.graph.names.linking import LinkedName
 
-HELD = 4  # graphs whose names are kept ready
 ALIKE = 50.0  # of 100; names less alike are not offered
 DEGREE, PROPER = 4.0, 3.0  # of 100: what ten times the edges, and a capital letter, are worth in what is offered
 
@@ -86,15 +84,6 @@ class Names:
         return Vocabulary(graph.names(range(graph.n_nodes)), graph.degrees(np.arange(graph.n_nodes)))
 
 
-_held: OrderedDict[str, Names] = OrderedDict()
-_guard = threading.Lock()
-
-
 def names(graph: KnowledgeGraph) -> Names:
-    """The names of a graph, one object for each graph content; the last few graphs' are kept."""
-    with _guard:
-        known = _held.pop(graph.digest, None) or Names(graph)
-        _held[graph.digest] = known
-        while len(_held) > HELD:
-            _held.popitem(last=False)
-        return known
+    """The names of a graph, one object for each graph."""
+    return graph.derived.once("names", None, lambda: Names(graph))

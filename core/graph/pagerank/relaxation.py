@@ -9,10 +9,8 @@ one half-sweep to the next. Real graphs are nearly so. A leaf is eliminated: its
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field
 from math import ceil, log, sqrt
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -26,9 +24,6 @@ SETTLED = 3e-4  # what the last two half-sweeps may change, of a sum of one, for
 MOST = 1000  # where few are kept, one that is wrong weighs more
 SMALL, CONVERGED = 5000, 1e-11  # up to so many nodes they go on until they change no more than this
 INVERSES = 8  # dampings for which they are kept
-
-_layouts: WeakKeyDictionary[Graph, Layout] = WeakKeyDictionary()
-_lock = threading.Lock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,11 +65,7 @@ class Layout:
 
 def layout(graph: Graph) -> Layout:
     """The arrangement of a graph, made once and kept as long as the graph."""
-    with _lock:
-        made = _layouts.get(graph)
-        if made is None:
-            made = _layouts[graph] = _arrange(graph)
-        return made
+    return graph.derived.once("half-sweep layout", None, lambda: _arrange(graph))
 
 
 def half_sweeps(damping: float) -> int:

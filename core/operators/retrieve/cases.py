@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core.environment import Environment
 from core.errors import BadInput
+from core.indexes.cases import Cases, asked, cases, own_stamp
+from core.indexes.masking import masked
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
 from core.operators.extract import DIRECTION_HELP
 from core.operators.retrieve.chains import (
@@ -26,7 +29,6 @@ from core.types import State, Usage
 
 if TYPE_CHECKING:
     from core.graph.algorithms.chains import Chain
-    from core.indexes.cases import Cases
 
 SHARP = 48  # a neighbour's weight is its cosine to this power: at 0.9 it weighs 0.006 of one at 1
 WORDS = 30  # a chain that is 0.1 more like the question in words, as chain ranking holds them, weighs e³ = 20 times as much
@@ -51,11 +53,9 @@ def neighbours(state: State, ctx: Context, recorder: Recorder, by: Any) -> tuple
     A case may vote where its question is at least `by.alike` like this one and is not this very question, and where its
     chain solved it.
     """
-    from core.indexes.cases import asked, cases
-    from core.indexes.masking import masked
-
     encoder = ctx.models.encoder(by.encoder)
-    known = cases(ctx.graph, encoder, by.source, by.size, by.steps, by.direction, ctx.progress, ctx.check)
+    own = ctx.environment.solved(ctx.graph.digest)
+    known = cases(ctx.graph, encoder, by.source, by.size, by.steps, by.direction, ctx.progress, ctx.check, own)
     ctx.progress(f"Looking among {len(known):,} solved questions", None)
     vector = encoder.encode([masked(ctx.graph, state.question.text, state.seeds)], ctx.check)[0]
     recorder.usage += Usage(texts=1)
@@ -127,10 +127,8 @@ class CaseMemory(Operator):
         ranked = self._chain_ranking().ranked(state, ctx, Recorder()) if self.ranking else []
         return {chain: self.ranking**SHARP * float(np.exp(WORDS * score)) for chain, score, _ in ranked}
 
-    def stamp(self, graph) -> str:
-        from core.indexes.cases import own_stamp
-
-        return own_stamp(graph, self.source)
+    def stamp(self, graph, environment: Environment) -> str:
+        return own_stamp(self.source, environment.solved(graph.digest))
 
     def words(self) -> str:
         return f"case memory, {self.size:,} solved questions a set"
@@ -170,10 +168,8 @@ class PredictHops(Operator):
         recorder.notes.append(f"{why}; chain ranking decides.")
         return state.replace(hops=len(ranked[0][0]) if ranked else None)
 
-    def stamp(self, graph) -> str:
-        from core.indexes.cases import own_stamp
-
-        return own_stamp(graph, self.source)
+    def stamp(self, graph, environment: Environment) -> str:
+        return own_stamp(self.source, environment.solved(graph.digest))
 
     def words(self) -> str:
         return "hops predicted"

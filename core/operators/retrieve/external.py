@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from core.environment import Environment
 from core.errors import BadParameter, RetrieverFailed
 from core.operators.base import Context, Operator, Recorder, param
 from core.operators.extract import subgraph_on
@@ -72,7 +73,7 @@ class OwnRetriever(Operator):
             "keep": self.keep,
         }
 
-    def stamp(self, graph: Any) -> str:
+    def stamp(self, graph: Any, environment: Environment) -> str:
         from core.retrievers.declared import retriever
 
         try:

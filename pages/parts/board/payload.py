@@ -181,7 +181,7 @@ class Board:
 
     def _answerer(self, lane: Lane) -> str | None:
         role = next((o.role for o in lane.instance.line if o.stage == "generate"), None)
-        return lane.run.models.title(role) if role and self._comparison.ask.model else None
+        return lane.run.environment.models.title(role) if role and self._comparison.ask.model else None
 
 
 def idle(instances: Iterable[Instance]) -> dict[str, Any]:

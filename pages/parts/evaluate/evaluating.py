@@ -18,11 +18,10 @@ from core.evaluation.runs.opening import planned
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Run
-from core.evaluation.runs.store import shared as store
 from core.runtime.jobs import Job
 from pages.parts.graphs.ways import SETS
 from pages.parts.methods.groups import is_heading, options
-from pages.parts.shared.session import engine, graph_name, instances
+from pages.parts.shared.session import engine, graph_name, instances, store
 from pages.parts.shared.text import many, plain
 
 FIRST = ("lego-1", "lego-12", "lego-14")
@@ -120,7 +119,7 @@ def begin(chosen, sets: list[str], size: int, seed: int, **wishes: bool) -> None
     try:
         with st.spinner("Opening the graph and drawing the questions"):
             plan = make_plan(chosen, ",".join(sets), size, engine().graph, seed=seed, **wishes)
-            job = evaluate(engine(), plan)
+            job = evaluate(engine(), store(), plan)
     except HopscopeError as error:
         st.error(plain(str(error)))
         return
@@ -167,7 +166,7 @@ def follow(job: Job, run: Run) -> None:
 def resume(run: Run) -> None:
     """Take a run up where it stopped; with other models than it was begun with it is a run of its own."""
     try:
-        job = evaluate(engine(), planned(store(), run))
+        job = evaluate(engine(), store(), planned(store(), run))
     except HopscopeError as error:
         st.session_state.evaluate_told = str(error)
     else:

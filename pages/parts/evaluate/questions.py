@@ -10,10 +10,9 @@ from core.evaluation.metrics.catalogue import REPORTED, metric
 from core.evaluation.reports.naming import titles
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.opening import opened
-from core.evaluation.runs.store import shared as store
 from pages.parts.board.finished import downloads, finished_board
 from pages.parts.compare.permalink import MOST_LANES
-from pages.parts.shared.session import engine
+from pages.parts.shared.session import engine, store
 from pages.parts.shared.text import many, plain
 
 SHOWN = 200

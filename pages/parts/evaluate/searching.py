@@ -17,7 +17,7 @@ from core.instances.catalogue import save
 from core.runtime.jobs import CANCELLED
 from pages.parts.compare.permalink import Link
 from pages.parts.evaluate.evaluating import no_questions, usual_sets
-from pages.parts.shared.session import engine, follow, graph_name, instances, said
+from pages.parts.shared.session import engine, follow, graph_name, instances, said, store
 from pages.parts.shared.text import plain
 
 QUALITIES = ("reader_hit@1", "reader_f1", "reader_recall", "path_recall@32", "path_hit@32", "path_mrr")
@@ -40,7 +40,7 @@ def show_search() -> None:
         with st.spinner("Opening graph and questions"):
             st.session_state.search_hunt = said(lambda: _hunt(wishes))
         if st.session_state.search_hunt is not None:
-            said(lambda: start(engine(), st.session_state.search_hunt))
+            said(lambda: start(engine(), store(), st.session_state.search_hunt))
     hunted = st.session_state.get("search_hunt")
     if hunted is not None:
         _shown(hunted)

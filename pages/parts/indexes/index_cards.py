@@ -47,7 +47,7 @@ def cards(graph: Any) -> None:
     told = st.session_state.pop("index_told", None)
     if told:
         st.error(plain(told))
-    known = _listed(repr(stamp(graph, engine().models)), graph)
+    known = _listed(repr(stamp(graph, engine().environment)), graph)
     left = leftovers(graph)
     _figures(known, left)
     for one in known:
@@ -59,7 +59,7 @@ def cards(graph: Any) -> None:
 @st.cache_resource(max_entries=16, show_spinner="Looking at what is there")
 def _listed(changed: str, _graph: Any) -> list[Prepared]:
     """What is prepared, looked up anew where the stamp `changed`."""
-    return prepared(_graph, engine().models)
+    return prepared(_graph, engine().environment)
 
 
 def _figures(known: list[Prepared], left: list[Leftover]) -> None:
@@ -114,7 +114,7 @@ def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
         lines.append("  ·  ".join(facts))
     if one.state not in (READY, DAMAGED) and not one.lacks and not at_work and one.kind.build is not None:
         missing = 1 - one.parts[0] / max(1, one.parts[1]) if one.state == PARTLY else 1
-        lines.append(f"Building {'the rest ' * (one.state == PARTLY)}takes {one.kind.takes(graph, engine().models, missing)}.")
+        lines.append(f"Building {'the rest ' * (one.state == PARTLY)}takes {one.kind.takes(graph, engine().environment, missing)}.")
     return lines
 
 
@@ -130,7 +130,7 @@ def _buttons(graph: Any, one: Prepared) -> None:
                 "Rebuild", key=f"rebuild-{name}", icon=":material/refresh:", type="tertiary", on_click=_start, args=(graph, kind), help=told
             )
         else:
-            question = f"Throw away what is there and make it anew? That takes {kind.takes(graph, engine().models)}."
+            question = f"Throw away what is there and make it anew? That takes {kind.takes(graph, engine().environment)}."
             _asked("Rebuild", ":material/refresh:", f"rebuild-{name}", question, "Yes, rebuild it", lambda: _start(graph, kind, anew=True))
     if one.kept:
         question = f"Delete {size(one.size)}? A question that needs it will make it again, and wait for it."
@@ -153,7 +153,7 @@ def _tried(action: Callable[[], Any]) -> None:
 
 
 def _start(graph: Any, kind: Kind, anew: bool = False) -> None:
-    _tried(lambda: start(engine().preparing, graph, kind, engine().models, anew))
+    _tried(lambda: start(engine().preparing, graph, kind, engine().environment, anew))
 
 
 def _building(kind: Kind, one: Prepared, job: Job) -> None:

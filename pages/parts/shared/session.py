@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -10,17 +12,29 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.comparison.waiters import Waiter
-from core.engine import Engine, shared
+from core.engine import Engine
 from core.errors import HopscopeError
+from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import Instance, catalogue
 from core.runtime.jobs import Job
 
 ASKING = ("compare", "build")  # the pages that ask questions
 
 
+@cache
 def engine() -> Engine:
-    """The engine, one a process."""
-    return shared()
+    """The engine that all visitors share."""
+    return Engine()
+
+
+def store() -> Store:
+    """The evaluations of the person's folder."""
+    return _store(evaluations_file())
+
+
+@lru_cache(maxsize=8)
+def _store(file: Path) -> Store:
+    return Store(file)
 
 
 def waiter(page: str) -> Waiter:

@@ -10,6 +10,7 @@ from core.case_adapter import comparison, finished, rating
 from core.cases import whole
 from core.cases.finished import freeze_finished, thaw_finished
 from core.cases.store import save
+from core.environment import Environment
 from core.errors import BadInput
 from core.results import comparison_dict
 
@@ -27,7 +28,7 @@ def test_results_are_the_same_after_thawing(compared):
             path["score"] = None if path["score"] is None else round(path["score"], 6)
     assert one == other
     assert [lane.status for lane in after.lanes] == ["done", "done", "failed"] and "bm25" in after.lanes[2].error
-    assert after.lanes[0].run.models.title("answer") == "Parrot" and after.lanes[0].instance == before.lanes[0].instance
+    assert after.lanes[0].run.environment.models.title("answer") == "Parrot" and after.lanes[0].instance == before.lanes[0].instance
 
 
 def test_the_board_is_the_same_after_thawing(compared):
@@ -77,9 +78,9 @@ def test_three_lanes_of_a_thousand_nodes_stay_under_a_hundred_kilobytes(movies, 
     from core.comparison.run import Ask, LaneRun, Progress
     from core.graph.names.lookup import names
     from core.instances.catalogue import Instance
-    from core.models.registry import shared
     from core.operators.text import parse_line
     from core.types import Question
+    from tests.real_models import registry
 
     question, seeds = Question("who directed Inception", entities=("Inception",)), (names(movies).find("Inception"),)
     lanes = []
@@ -87,7 +88,7 @@ def test_three_lanes_of_a_thousand_nodes_stay_under_a_hundred_kilobytes(movies, 
         "PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25')",
         "PersonalizedPageRank() >> BeamSearch(model='bm25', rank='bm25')",
     ):
-        run = LaneRun(Ask(movies, question, seeds, model=False), parse_line(text), shared())
+        run = LaneRun(Ask(movies, question, seeds, model=False), parse_line(text), Environment(registry()))
         run.retrieve(Progress())
         lanes.append(FinishedLane(Instance(text, text, run.line), tuple(run.states)))
     packed = pack(freeze_finished(Finished(movies, question, seeds, tuple(lanes))))

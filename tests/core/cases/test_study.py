@@ -92,7 +92,7 @@ def test_the_study_runs_and_saves_what_it_exports(capsys, tmp_path, monkeypatch,
     scores = kit.Table({"radio.radio_subject.episodes_with_this_subject": 1.0})
     chooser = kit.Picker("radio.radio_subject.episodes_with_this_subject", "geography.mountain.mountain_type")
     engine = Engine(kit.Written(encoder=scores, **{f"prefilter(encoder, choose, {n})": chooser for n in (32, 64)}))
-    monkeypatch.setattr("core.engine.shared", lambda: engine)
+    monkeypatch.setattr("core.cli._engine", lambda: engine)
     assert main(["cases", "study", "--out", str(tmp_path / "study.cases.gz")]) == 0
     engine.jobs.stop()
     own = [case for case in cases() if not case.example]

@@ -12,6 +12,7 @@ from core.comparison.comparing import Lane
 from core.comparison.run import Ask, LaneRun
 from core.comparison.timing import apart, cost, spans
 from core.engine import Engine
+from core.environment import Environment
 from core.instances.catalogue import Instance
 from core.models.base import Task
 from core.models.scorers import EncoderScorer
@@ -75,14 +76,14 @@ class Slow(Operator):
 
 
 def test_the_seconds_of_a_step_are_its_own(clock):
-    step = Slow()(State(Question("q")), Context(None, clock)).trace[0]
+    step = Slow()(State(Question("q")), Context(None, Environment(clock))).trace[0]
     assert (step.seconds, step.ranking, step.waiting, step.saved) == (6, 4, 5, 3)
     assert step.prepared == (("Building an index", 10),)
 
 
 def lane(*steps: Step, reused=(), **fields) -> Lane:
     ask = Ask(None, Question("q"), ())
-    run = LaneRun(ask, Line(), None, states=[State(Question("q"), trace=steps)], reused=list(reused))
+    run = LaneRun(ask, Line(), Environment(None), states=[State(Question("q"), trace=steps)], reused=list(reused))
     return Lane(Instance("a", "a", Line()), run, **fields)
 
 

@@ -7,10 +7,11 @@ import pytest
 from core.comparison.run import Ask, LaneRun, Prefixes, Progress
 from core.datasets import datasets
 from core.diagnosis.funnel import right
+from core.environment import Environment
 from core.instances.catalogue import find
-from core.models.registry import shared
 from core.types import Question
 from pages.parts.compare.permalink import DEFAULT_LANES
+from tests.real_models import registry
 
 UNLISTED = {"who directed Inception": (("Inception",), ("Christopher Nolan",))}  # in no set
 SMALL = ("metaqa", "case-study", "pathquestion-2hop", "pathquestion-3hop")
@@ -25,7 +26,7 @@ def known(dataset, text: str) -> Question:
 
 @pytest.mark.parametrize("name", SMALL)
 def test_every_example_is_answered_in_a_lane(movies, name):
-    if not shared().info("encoder").present:
+    if not registry().info("encoder").present:
         pytest.skip("the encoder is not installed")
     dataset, prefixes = datasets()[name], Prefixes()
     graph = movies if name == "metaqa" else dataset.open()
@@ -36,7 +37,7 @@ def test_every_example_is_answered_in_a_lane(movies, name):
         ask = Ask(graph, question, tuple(names(graph).find(entity) for entity in question.entities), model=False)
         found = []
         for key in DEFAULT_LANES:
-            run = LaneRun(ask, find(key).line, shared(), prefixes)
+            run = LaneRun(ask, find(key).line, Environment(registry()), prefixes)
             run.retrieve(Progress())
             found.append(right(graph, run.state, question.answers, reader=True))
         assert max(found) == len(set(question.answers)), (text, found)

@@ -7,6 +7,7 @@ import pytest
 
 from core.diagnosis import left_out as leftout
 from core.diagnosis.left_out import place_beyond
+from core.environment import Environment
 from core.operators import EgoNetwork, PersonalizedPageRank
 from core.operators.base import Context
 from core.types import Question, State
@@ -41,7 +42,7 @@ def test_what_is_not_known_is_not_told(kit, monkeypatch):
 def test_it_costs_little_on_the_movie_graph(movies):
     """At most a tenth of a second, and the second node of the same question next to nothing."""
     seed = movies.nodes_named("Woody Allen")[0]
-    state = PersonalizedPageRank(keep=1000)(State(Question("q"), (seed,)), Context(movies, None))
+    state = PersonalizedPageRank(keep=1000)(State(Question("q"), (seed,)), Context(movies, Environment(None)))
     out = np.setdiff1d(np.arange(movies.n_nodes), state.subgraph.nodes)[:2]
     took = []
     for _ in range(3):

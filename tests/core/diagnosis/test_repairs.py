@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-
 import pytest
 
 from core.comparison.run import Ask, LaneRun, Layered, Prefixes, Progress
 from core.diagnosis.explanation import explained
 from core.diagnosis.funnel import right
 from core.diagnosis.repairs import changes, repair
+from core.environment import Environment
 from core.errors import Cancelled
+from core.indexes import chains
 from core.operators.text import parse_line
 from core.types import Question, Repair
 
@@ -19,10 +19,10 @@ TWO = "One -> directed_by -> Ann -> directed_by_reverse -> Two"
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
+def home(kit, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr("core.indexes.chains._held", OrderedDict())
     monkeypatch.setattr("core.indexes.chains.index_folder", lambda graph: tmp_path)
+    chains.forget(kit.graph)  # what other tests prepared
 
 
 @pytest.fixture
@@ -32,12 +32,12 @@ def tried(kit):
     def make(text, answers, scores, start="One", check=lambda: None, seconds=60.0, model=False):
         models, prefixes = kit.Written(encoder=kit.Table(scores)), Prefixes()
         ask = Ask(kit.graph, Question("a question", answers=tuple(answers)), (kit.node(start),), model=model)
-        run = LaneRun(ask, parse_line(text), models, prefixes)
+        run = LaneRun(ask, parse_line(text), Environment(models), prefixes)
         run.retrieve(Progress())
         told = explained(kit.graph, [run.states], answers)[0]
         words = [change.words for change in changes(ask, run.line, told.losses, models)] if told.losses else []
         before = right(kit.graph, run.state, ask.question.answers, reader=True)
-        found = repair(ask, run.line, told, before, models, prefixes, check, seconds)
+        found = repair(ask, run.line, told, before, run.environment, prefixes, check, seconds)
         return found, words, prefixes
 
     return make
@@ -98,17 +98,17 @@ def test_what_does_not_help_is_not_offered(tried):
 def test_nothing_is_tried_where_all_is_found_or_nothing_known(tried, kit):
     assert tried("EgoNetwork() >> ShortestPaths(parallel=False) >> Rank()", ["Ann"], {ANN: 1.0})[0] is None
     ask = Ask(kit.graph, Question("q"), (kit.node("One"),))
-    run = LaneRun(ask, parse_line("EgoNetwork() >> ShortestPaths()"), kit.Written())
+    run = LaneRun(ask, parse_line("EgoNetwork() >> ShortestPaths()"), Environment(kit.Written()))
     run.retrieve(Progress())
     told = explained(kit.graph, [run.states], ())[0]
-    assert repair(ask, run.line, told, None, kit.Written(), Prefixes()) is None
+    assert repair(ask, run.line, told, None, run.environment, Prefixes()) is None
 
 
 def test_relation_chains_instead_where_they_are_prepared(tried, kit):
     line = "EgoNetwork() >> ShortestPaths(parallel=False)"
     assert tried(line, ["Drama"], {})[1] == []
     asked = Ask(kit.graph, Question("the genre of One"), (kit.node("One"),))
-    LaneRun(asked, parse_line("ChainRanking()"), kit.Written()).retrieve(Progress())  # which prepares them
+    LaneRun(asked, parse_line("ChainRanking()"), Environment(kit.Written())).retrieve(Progress())  # which prepares them
     assert tried(line, ["Drama"], {})[1] == ["Follow relation chains"]
 
 

@@ -7,6 +7,7 @@ import pytest
 from core.comparison.run import Ask, LaneRun, Progress
 from core.diagnosis.verdict_words import explain, lane_names
 from core.engine import Comparison, Lane
+from core.environment import Environment
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
 from core.runtime.jobs import DONE, FAILED, RUNNING
@@ -26,7 +27,7 @@ def asked(kit):
         lanes = []
         for i, line in enumerate(lines):
             instance = Instance(f"l{i}", f"No. {i + 1}", parse_line(line), method=methods[i] if methods else "")
-            run = LaneRun(ask, instance.line, models)
+            run = LaneRun(ask, instance.line, Environment(models))
             run.retrieve(Progress())
             lanes.append(Lane(instance, run, DONE, "", retrieved=True))
         return Comparison(ask, lanes)

@@ -7,7 +7,7 @@ import pytest
 from core.engine import Engine
 from core.evaluation.runs.plan import Drawn, Plan
 from core.evaluation.runs.starting import evaluate
-from core.evaluation.runs.store import shared
+from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
 from core.types import Question
@@ -20,6 +20,7 @@ def bench(kit, tmp_path, monkeypatch):
     """`bench.engine`, `bench.plan("a=LINE", ...)`, `bench.run(plan)` giving the ended job, and `bench.store()`."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     engine = Engine(kit.Written(encoder=kit.Table({"One -> has_genre -> Drama": 1.0})))
+    store = Store(evaluations_file())
     films = str(kit.graph.folder)
     questions = (
         Question("genre of One", "q-1", ("One",), ("Drama",), 1),
@@ -37,10 +38,12 @@ def bench(kit, tmp_path, monkeypatch):
         return Plan(lines, drawn, "films-set", 10, ((films, kit.graph.digest),), **wishes)
 
     def run(plan, again=False):
-        job = evaluate(engine, plan, again)
+        job = evaluate(engine, store, plan, again)
         assert job.wait(120), "the job did not end"
         return job
 
-    yield SimpleNamespace(engine=engine, models=engine.models, plan=plan, run=run, store=shared, instance=instance, questions=questions)
+    yield SimpleNamespace(
+        engine=engine, models=engine.models, plan=plan, run=run, store=lambda: store, instance=instance, questions=questions
+    )
     engine.evaluations.stop()
-    shared().close()
+    store.close()

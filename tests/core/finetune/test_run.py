@@ -116,10 +116,9 @@ def test_what_cannot_be_done_is_said(movies, tmp_path, monkeypatch, capsys, argu
 
 
 def test_the_command_prints_what_was_trained(house, monkeypatch, capsys):
-    from core import engine
     from core.finetune.encoder import PRESETS
 
-    monkeypatch.setattr(engine, "shared", lambda: house.engine)
+    monkeypatch.setattr("core.cli._engine", lambda: house.engine)
     monkeypatch.setitem(PRESETS, "cpu", FAST)
     arguments = ["finetune", "encoder", "--set", house.split.sets, "--questions", "all", "--held-out", "3", "--no-report"]
     assert main([*arguments, "--json"]) == OK

@@ -10,12 +10,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from core.environment import Environment
 from core.errors import BadInput, StoreError
 from core.graph.building.build import build
 from core.graph.readers.triple_file import TripleFile
 from core.graph.storage.write import locked
 from core.indexes import cases as memory
-from core.indexes import chains, user_cases
+from core.indexes import chains
 from core.indexes.communities import communities
 from core.indexes.place import index_folder
 from core.indexes.prepared import (
@@ -50,15 +51,18 @@ class Here(Written):
         return SimpleNamespace(present=not told, how_to_get=told)
 
 
+ASKED = (Question("who directed [One]", "a", ("One",), ("Ann",)), Question("who made [Three]", "b", ("Three",), ("Ann",)))
+
+
 @pytest.fixture
 def films(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
-    graph = build(TRIPLES, tmp_path / "films", "films", "both")
-    asked = (Question("who directed [One]", "a", ("One",), ("Ann",)), Question("who made [Three]", "b", ("Three",), ("Ann",)))
-    monkeypatch.setattr(user_cases, "_read", lambda digest: asked)
-    yield graph
-    chains._held.clear()
-    memory._held.clear()
+    return build(TRIPLES, tmp_path / "films", "films", "both")
+
+
+def around(models=None, solved=ASKED):
+    """An environment of these models, by default all of them, and of solved questions."""
+    return Environment(models or Here(Parrot(REPORT)), lambda digest: solved)
 
 
 @pytest.fixture
@@ -69,13 +73,13 @@ def jobs():
 
 
 def made(jobs, graph, name, models=None, **wishes):
-    job = start(jobs, graph, KINDS[name], models or Here(Parrot(REPORT)), **wishes)
+    job = start(jobs, graph, KINDS[name], around(models), **wishes)
     assert job.wait(60)
     return job
 
 
-def told(graph, models=None):
-    return {one.kind.name: one for one in prepared(graph, models or Here(Parrot(REPORT)))}
+def told(graph, models=None, solved=ASKED):
+    return {one.kind.name: one for one in prepared(graph, around(models, solved))}
 
 
 def test_nothing_is_there_at_first(films):
@@ -119,7 +123,7 @@ def test_reports_that_are_cancelled_stay_and_are_gone_on_with(films, jobs):
 
     chat.reply = slow
     models = Here(chat)
-    job = start(jobs, films, KINDS["reports"], models)
+    job = start(jobs, films, KINDS["reports"], around(models))
     assert first.wait(30) and building(jobs, films, KINDS["reports"]) is job
     with pytest.raises(StoreError, match="cancel that first"):
         delete(jobs, films, KINDS["reports"])
@@ -166,14 +170,13 @@ def test_an_absent_model_says_how_to_get_it(films):
     assert not told(films, models)["communities"].lacks
 
 
-def test_cases_need_something_solved(films, monkeypatch):
-    monkeypatch.setattr(user_cases, "_read", lambda digest: ())
-    assert "learnt from" in told(films)["cases"].lacks
+def test_cases_need_something_solved(films):
+    assert "learnt from" in told(films, solved=())["cases"].lacks
 
 
 def test_nothing_is_deleted_while_it_is_made_for_a_question(films, jobs):
     made(jobs, films, "chains")
-    with chains._guard, pytest.raises(StoreError, match="try again when that is done"):
+    with films.derived.shelf(chains.SHELF).lock, pytest.raises(StoreError, match="try again when that is done"):
         delete(jobs, films, KINDS["chains"])
     assert told(films)["chains"].state == READY
 
@@ -203,15 +206,15 @@ def test_unknown_and_unfinished_files_are_leftovers(films):
 
 
 def test_the_stamp_changes_with_what_is_there(films):
-    before = stamp(films, Here())
-    assert before == stamp(films, Here())
+    before = stamp(films, around(Here()))
+    assert before == stamp(films, around(Here()))
     np.save(index_folder(films) / "communities-10.npy", np.zeros(5, np.int32))
-    assert stamp(films, Here()) != before
+    assert stamp(films, around(Here())) != before
 
 
 def test_how_long_it_takes_is_told_without_looking_at_the_questions(films, monkeypatch):
     monkeypatch.setattr(memory, "coverage", lambda *asked: pytest.fail("that takes seconds, and this is asked at every run of a page"))
-    assert KINDS["cases"].takes(films, Here(Parrot(REPORT))) == "about 1 second"
+    assert KINDS["cases"].takes(films, around(Here(Parrot(REPORT)))) == "about 1 second"
 
 
 @pytest.mark.parametrize("name", ["cases", "reports"])

@@ -2,9 +2,9 @@
 
 from core.instances.catalogue import catalogue
 from core.instances.needs import missing, needed
-from core.models.registry import shared
 from core.operators import Answer, BeamSearch, PersonalizedPageRank, ThinkOnGraph
 from core.operators.text import parse_line
+from tests.real_models import registry
 
 EXISTING = {"tog", "rog", "kelp", "gsr", "gcr", "structgpt", "kb-binder", "dog"}  # the systems of LEGO-GraphRAG v1's Table 1
 
@@ -17,12 +17,12 @@ def test_models_come_in_the_order_of_the_line_without_words_that_are_none():
 
 
 def test_what_is_missing_is_told_once_in_a_sentence():
-    gsr = missing(catalogue()["gsr"].line, shared(), answering=False)
+    gsr = missing(catalogue()["gsr"].line, registry(), answering=False)
     assert len(gsr) == 1 and gsr[0].startswith("gsr-t5 is not on this computer: no weights of it come with Hopscope; declare")
-    assert missing(parse_line("PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25')"), shared()) == ()
-    (unknown,) = missing(parse_line("PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm52')"), shared())
+    assert missing(parse_line("PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25')"), registry()) == ()
+    (unknown,) = missing(parse_line("PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm52')"), registry())
     assert "no declared model" in unknown and "bm25" in unknown
-    assert missing(catalogue()["lego-1"].line, shared(), answering=False) == ()
+    assert missing(catalogue()["lego-1"].line, registry(), answering=False) == ()
 
 
 def test_the_systems_of_table_1_are_all_there_and_say_what_they_are():

@@ -42,7 +42,7 @@ def found(graph, text: str) -> dict[str, dict]:
     engine, prefixes, lanes = Engine(), Prefixes(), {}
     ask = engine.ask(graph, Question(text), model=False)
     for name in INSTANCES:
-        lane = LaneRun(ask, catalogue()[name].line, engine.models, prefixes)
+        lane = LaneRun(ask, catalogue()[name].line, engine.environment, prefixes)
         lane.retrieve(Progress())
         paths = lane.state.paths.head(KEPT)
         scores = [None] * len(paths.items) if paths.scores is None else [round(float(score), 5) for score in paths.scores]

@@ -8,14 +8,14 @@ import re
 import pytest
 
 from core.comparison.run import Ask, LaneRun, Progress
+from core.environment import Environment
 from core.graph.building.build import build
-from core.indexes import user_cases
 from core.instances.catalogue import catalogue
 from core.models.combine import uses_chat
-from core.models.registry import shared
 from core.operators.base import parameters
 from core.types import Question
 from tests.films import Parrot, Picker, Table, Written
+from tests.real_models import registry
 
 # Two films alike in all but their names, each joined to Ann by two relations, and apart from them a pair.
 LINES = [
@@ -39,10 +39,7 @@ def graphs(tmp_path_factory):
     return made
 
 
-@pytest.fixture(autouse=True)
-def solved(monkeypatch):
-    """One solved question, without which the case memory has nothing to go by."""
-    monkeypatch.setattr(user_cases, "_read", lambda digest: (Question("who made Two", entities=("Two",), answers=("Ann",)),))
+SOLVED = (Question("who made Two", entities=("Two",), answers=("Ann",)),)  # without which the case memory has nothing to go by
 
 
 def told(graph, row):
@@ -51,9 +48,9 @@ def told(graph, row):
     line = catalogue()[row].line
     asked = [(p, getattr(o, p.name)) for o in line.parts() for p in parameters(type(o)) if p.model or p.chat]
     named = [name for p, name in asked if name not in p.also]
-    models = Written(Parrot("One"), **{name: picker if uses_chat(name, shared().is_chat) else Table({}) for name in named})
+    models = Written(Parrot("One"), **{name: picker if uses_chat(name, registry().is_chat) else Table({}) for name in named})
     seeds = tuple(graph.nodes_named(name)[0] for name in ("Ann", "1999"))
-    lane = LaneRun(Ask(graph, Question("which film is by Ann"), seeds), line, models)
+    lane = LaneRun(Ask(graph, Question("which film is by Ann"), seeds), line, Environment(models, lambda digest: SOLVED))
     lane.retrieve(Progress())
     lane.answer(Progress())
     timeless = lambda notes: [re.sub(r" in [\d.]+ s\.", "", note) for note in notes]

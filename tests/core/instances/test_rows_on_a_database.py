@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 from core.comparison.run import Ask, LaneRun, Progress
+from core.environment import Environment
 from core.graph.building.export import export
 from core.graph.names.lookup import names
 from core.instances.catalogue import catalogue
 from core.models.combine import uses_chat
-from core.models.registry import shared
 from core.operators.base import parameters
 from core.types import Question
 from tests.films import Parrot, Picker, Table, Written
+from tests.real_models import registry
 
 pytest.importorskip("ladybug", reason="the graph database is not installed")
 
@@ -48,11 +49,11 @@ def models(row, scorer, picker):
     """What the line asks while retrieving, written down."""
     told = [(p, getattr(o, p.name)) for o in catalogue()[row].line.parts() for p in parameters(type(o)) if p.model or p.chat]
     named = [name for p, name in told if name not in p.also]
-    return Written(Parrot("Drama"), **{name: picker if uses_chat(name, shared().is_chat) else scorer for name in named})
+    return Written(Parrot("Drama"), **{name: picker if uses_chat(name, registry().is_chat) else scorer for name in named})
 
 
 def run(graph, row, seed, text, given):
-    lane = LaneRun(Ask(graph, Question(text), (seed,)), catalogue()[row].line, given)
+    lane = LaneRun(Ask(graph, Question(text), (seed,)), catalogue()[row].line, Environment(given))
     lane.retrieve(Progress())
     lane.answer(Progress())
     return lane

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from core.comparison.run import Ask, LaneRun, Progress
+from core.environment import Environment
 from core.errors import ModelUnavailable
-from core.indexes import user_cases
 from core.instances.catalogue import catalogue
 from core.models.combine import names, uses_chat
-from core.models.registry import shared
 from core.operators import OPERATORS
 from core.operators.base import parameters
 from core.types import Question
+from tests.real_models import registry
 
 ROWS = sorted(catalogue())
 SCORED = ["lego-1", "lego-2", "lego-6", "lego-10", "lego-12", "lego-14", "lego-14-triple"]  # no language model while retrieving
@@ -22,14 +22,11 @@ CHOSEN = ["lego-14-llm-stopped"]  # with the language model while retrieving
 SAID = ["tog", "tog-bm25", "tog-embeddings", "rog", "rog-trained"]  # paths only where a language model says sensible things
 
 
-@pytest.fixture(autouse=True)
-def solved(monkeypatch):
-    """One solved question on the five nodes, without which the case memory has nothing to go by."""
-    monkeypatch.setattr(user_cases, "_read", lambda digest: (Question("year of Two", entities=("Two",), answers=("1999",)),))
+SOLVED = (Question("year of Two", entities=("Two",), answers=("1999",)),)  # without which the case memory has nothing to go by
 
 
 def run(graph, models, row, seeds, text, model=True):
-    lane = LaneRun(Ask(graph, Question(text), seeds, model=model), catalogue()[row].line, models)
+    lane = LaneRun(Ask(graph, Question(text), seeds, model=model), catalogue()[row].line, Environment(models, lambda digest: SOLVED))
     lane.retrieve(Progress())
     lane.answer(Progress())
     return lane.state
@@ -48,7 +45,7 @@ def asked(line):
 def test_every_row_with_written_down_models(kit, row):
     picker = kit.Picker("has_genre", "directed_by", "One, has_genre, Drama", "One -> has_genre -> Drama", "One -> directed_by -> Ann")
     table = kit.Table({"One -> has_genre -> Drama": 1.0})
-    choosers = {name: picker if uses_chat(name, shared().is_chat) else table for name in asked(catalogue()[row].line)}
+    choosers = {name: picker if uses_chat(name, registry().is_chat) else table for name in asked(catalogue()[row].line)}
     state = run(kit.graph, kit.Written(**choosers), row, (kit.node("One"),), "genre of One")
     assert state.answer == "Drama" and [step.operator for step in state.trace][-1] == "Answer"
     if catalogue()[row].line.operators[0].stage == "extract" and row not in SAID:
@@ -58,15 +55,15 @@ def test_every_row_with_written_down_models(kit, row):
 @pytest.mark.parametrize("row", ROWS)
 def test_every_row_with_the_real_models_on_five_nodes(kit, row):
     needed = {name for expression in asked(catalogue()[row].line) for name in names(expression)}
-    absent = [info.how_to_get for name in sorted(needed) if not (info := shared().info(name)).present]
+    absent = [info.how_to_get for name in sorted(needed) if not (info := registry().info(name)).present]
     if absent:
         with pytest.raises(ModelUnavailable, match="is not on this computer|cannot run here"):
-            run(kit.graph, shared(), row, (kit.node("One"),), "what genre is the film One")
+            run(kit.graph, registry(), row, (kit.node("One"),), "what genre is the film One")
         pytest.skip(absent[0])
     answer = row in ANSWERED
-    if not answer and row not in CHOSEN and any(uses_chat(name, shared().is_chat) for name in needed):
+    if not answer and row not in CHOSEN and any(uses_chat(name, registry().is_chat) for name in needed):
         pytest.skip("its language model is asked as in the rows that are answered")
-    state = run(kit.graph, shared(), row, (kit.node("One"),), "what genre is the film One", answer)
+    state = run(kit.graph, registry(), row, (kit.node("One"),), "what genre is the film One", answer)
     assert state.prompt and all(step.seconds >= 0 for step in state.trace) and bool(state.answer) == answer
 
 
@@ -74,7 +71,7 @@ def test_every_row_with_the_real_models_on_five_nodes(kit, row):
 def test_rows_with_the_real_encoder_on_the_movie_graph(movies, row):
     from core.graph.names.lookup import names
 
-    state = run(movies, shared(), row, (names(movies).find("Inception"),), "which person directed the movie Inception", model=False)
+    state = run(movies, registry(), row, (names(movies).find("Inception"),), "which person directed the movie Inception", model=False)
     found = {movies.node_name(node) for path in state.paths.items for node in path.nodes}
     assert "Christopher Nolan" in found and len(state.subgraph.nodes) <= 1000
 
@@ -83,7 +80,7 @@ def test_chain_ranking_answers_who_directed_a_film(movies):
     from core.graph.names.lookup import names
 
     for text in ("which person directed the movie Inception", "who directed Inception", "Inception director"):
-        state = run(movies, shared(), "chain-ranking", (names(movies).find("Inception"),), text, model=False)
+        state = run(movies, registry(), "chain-ranking", (names(movies).find("Inception"),), text, model=False)
         assert movies.names(state.reader) == ["Christopher Nolan"], text
 
 

@@ -13,7 +13,7 @@ import pytest
 from core.errors import BadParameter, ModelUnavailable
 from core.io.home import ROOT
 from core.models.declared import ROLES, shipped
-from core.models.registry import Registry, shared
+from core.models.registry import Registry
 
 SHIPPED_ROLES = shipped().roles
 
@@ -123,7 +123,6 @@ def test_one_copy_of_each_model(own_home):
     registry.unload("encoder")
     registry.unload("encoder")
     assert registry.encoder() is registry.encoder()
-    assert shared() is shared()
 
 
 def test_kinds_are_not_mixed_up(own_home):

@@ -44,7 +44,9 @@ def test_the_arm_is_the_one_for_the_state_s_hops(kit):
 def test_a_lane_has_a_state_for_every_operator_of_the_arm(kit, monkeypatch):
     monkeypatch.setattr(PredictHops, "apply", lambda self, state, ctx, recorder: state.replace(hops=2))
     reached = []
-    lane = LaneRun(Ask(kit.graph, Question("a question"), (kit.node("One"),)), LINE, kit.Written(encoder=kit.Table({})), Prefixes())
+    lane = LaneRun(
+        Ask(kit.graph, Question("a question"), (kit.node("One"),)), LINE, kit.context(encoder=kit.Table({})).environment, Prefixes()
+    )
     lane.retrieve(Progress(reached=reached.append))
     told = ["PredictHops", "EgoNetwork", "ShortestPaths", "Rank", "GraphReader"]
     assert [state.trace[-1].operator for state in lane.states] == told and reached == lane.states

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from core.environment import Environment
 from core.graph.building.build import build
 from core.operators import EgoNetwork, GraphReader, ShortestPaths
 from core.operators.base import Context
@@ -101,7 +102,7 @@ def test_of_persons_the_one_whose_part_is_told(tmp_path):
     paths = Ranking("path", (Path((two, ann), (0,), (True,)), Path((two, bob), (1,), (True,))))
     for question, told in (("who wrote Two", "Bob"), ("who directed Two", "Ann"), ("who is behind Two", "Ann")):
         state = State(Question(question), (two,)).replace(paths=paths)
-        assert graph.names(GraphReader()(state, Context(graph, None)).reader) == [told]
+        assert graph.names(GraphReader()(state, Context(graph, Environment(None))).reader) == [told]
 
 
 def test_a_director_who_also_wrote_is_read_whichever_triple_a_path_took(tmp_path):
@@ -120,7 +121,9 @@ def test_a_director_who_also_wrote_is_read_whichever_triple_a_path_took(tmp_path
     bob = Path((two, graph.nodes_named("Bob")[0]), (edge[two, by["written_by"], graph.nodes_named("Bob")[0]],), (True,))
     far = Path((two, six, cy), (edge[six, by["of"], two], edge[six, by["directed_by"], cy]), (False, True))
     state = State(Question("who directed Two"), (two,)).replace(paths=Ranking("path", (wrote, bob, far)))
-    assert graph.names(GraphReader()(state, Context(graph, None)).reader) == ["Ann"]  # not Bob, who only wrote, nor Cy of another film
+    assert graph.names(GraphReader()(state, Context(graph, Environment(None))).reader) == [
+        "Ann"
+    ]  # not Bob, who only wrote, nor Cy of another film
 
 
 def test_the_line_is_written_as_before():

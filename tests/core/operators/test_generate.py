@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from core.environment import Environment
 from core.errors import BadInput
 from core.graph.building.build import build
 from core.operators import Answer, BeamSearch, EgoNetwork, GraphReader, ShortestPaths, SimplePaths
@@ -47,7 +48,7 @@ def test_a_question_that_alone_is_too_long_says_so(kit, paths):
 
 def test_without_a_model_the_prompt_is_written_and_nobody_is_asked(kit, paths):
     chat = kit.Parrot("never")
-    after = Answer()(paths, Context(kit.graph, kit.Written(chat), answering=False))
+    after = Answer()(paths, Context(kit.graph, Environment(kit.Written(chat)), answering=False))
     assert after.answer is None and after.prompt.paths == 4 and not chat.asked
 
 
@@ -91,10 +92,10 @@ def test_the_question_s_own_entity_is_answered_only_where_that_is_wished(tmp_pat
     same = Path((ann, bob, ann), (there, there), (True, False))  # to Bob and back over one triple: no answer
     child = Path((ann, bob, cy), (there, edge[bob, parent, cy]), (True, True))
     state = State(Question("the spouse of the spouse of Ann"), (ann,), paths=Ranking("path", (Path((ann,)), same, back, child)))
-    assert graph.names(GraphReader()(state, Context(graph, None)).reader) == ["Cy"]
-    assert graph.names(GraphReader(itself=True)(state, Context(graph, None)).reader) == ["Ann"]
+    assert graph.names(GraphReader()(state, Context(graph, Environment(None))).reader) == ["Cy"]
+    assert graph.names(GraphReader(itself=True)(state, Context(graph, Environment(None))).reader) == ["Ann"]
     only = state.replace(paths=Ranking("path", (Path((ann,)), same)))
-    assert GraphReader(itself=True)(only, Context(graph, None)).reader == ()
+    assert GraphReader(itself=True)(only, Context(graph, Environment(None))).reader == ()
     assert repr(GraphReader(itself=True)) == "GraphReader(itself=True)" and not GraphReader().itself
 
 
@@ -104,7 +105,7 @@ def test_the_question_s_own_entity_is_reached_by_a_beam(tmp_path, kit):
     line = EgoNetwork(hops=2) >> BeamSearch(hops=2, direction="out", rank="steps")
     state = State(Question("the spouse of the spouse of Ann"), (ann,))
     table = kit.Table({"Ann -> spouse -> Bob": 0.5, "Ann -> spouse -> Bob -> spouse -> Ann": 0.9})
-    context = Context(graph, kit.Written(encoder=table))
+    context = Context(graph, Environment(kit.Written(encoder=table)))
     for operator in line:
         state = operator(state, context)
     assert graph.names(GraphReader(itself=True)(state, context).reader) == ["Ann"]

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from core.environment import Environment
 from core.graph.algorithms import chains, local
 from core.graph.algorithms.local import Local
 from core.graph.algorithms.neighbourhood import induced
@@ -61,7 +62,7 @@ def run(graph, text, seeds, scorer=None):
     seeds = tuple(graph.nodes_named(name)[0] for name in seeds)
     state = State(Question("q"), seeds)
     for operator in parse_line(text):
-        state = operator(state, Context(graph, Written(Parrot("no"), bm25=scorer or Table({}))))
+        state = operator(state, Context(graph, Environment(Written(Parrot("no"), bm25=scorer or Table({})))))
     return state, [note for step in state.trace for note in step.notes]
 
 
@@ -108,7 +109,7 @@ def test_a_walk_that_is_cut_says_so(star, monkeypatch):
     assert found.cut and found.now.tolist() == [star.nodes_named("H")[0]] * 50
     state, by = State(Question("q"), (0,)), SimpleNamespace(chains=1, keep=10, direction="out")
     recorder = SimpleNamespace(notes=[], frames=[])
-    walked(state, Context(star, None), recorder, [((0, 0), 1.0, "the r of the r of X")], by)
+    walked(state, Context(star, Environment(None)), recorder, [((0, 0), 1.0, "the r of the r of X")], by)
     assert recorder.notes == ["the r of the r of X: more walks than can be followed; the ends are those of the first."]
 
 

@@ -6,6 +6,7 @@ One - Ann - Two, One - Drama, Two - 1999; triples have five words, the arrow twi
 import numpy as np
 import pytest
 
+from core.environment import Environment
 from core.errors import BadParameter
 from core.evaluation.metrics.outcome import observe
 from core.graph.building.build import build
@@ -79,7 +80,7 @@ def test_a_hub_does_not_fill_the_subgraph_before_a_better_match(tmp_path, kit):
     graph = build(triples, tmp_path / "hubs", "hubs", "both")
     ids = {name: node for node, name in enumerate(graph.names(range(graph.n_nodes)))}
     state = State(Question("star star hub"), (ids["lone"],))
-    after = VectorSearch(matches=2, keep=8)(state, Context(graph, kit.Written()))
+    after = VectorSearch(matches=2, keep=8)(state, Context(graph, Environment(kit.Written())))
     kept = graph.names(after.subgraph.nodes)
     assert {"lone", "star", "hub", "s0", "s1", "s2"} < set(kept) and len(kept) == 8 and {"h0", "h1"} < set(kept)
 

@@ -10,15 +10,15 @@ import pytest
 
 from core.cli import OK, WRONG, main
 from core.errors import BadParameter, Cancelled, HopscopeError
-from core.evaluation.runs.store import shared
+from core.evaluation.runs.store import Store, evaluations_file
 from core.graph.building.build import build
 from core.indexes import encoded
 from core.indexes.vectors import build as build_vectors
 from core.indexes.vectors import delete, place
-from core.models.registry import shared as models
 from core.runtime.cluster import DIED, Lost, Workers
 from tests.core import cluster_work as work
 from tests.films import TRIPLES
+from tests.real_models import registry as models
 
 pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed; get it with: pip install ray")
 TWO = Workers(2)
@@ -93,8 +93,7 @@ def films_file(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     graph, file = build(TRIPLES, tmp_path / "films", "films", "both"), tmp_path / "mine.txt"
     file.write_text("what genre has [One]\tDrama\nwho directed [Two]\tAnn\nwho is [Nobody]\tAnn\nwhen was [Two] made\t1999\n", "utf-8")
-    yield graph, file
-    shared().close()
+    return graph, file
 
 
 def models_folder():
@@ -111,11 +110,11 @@ def test_an_evaluation_is_that_of_one_process(films_file, capsys):
     for more in ([], ["--again", "--workers", "2"]):
         assert main([*command, *more]) == OK
         told.append(json.loads(capsys.readouterr().out)["run"])
-    alone, spread = (shared().rows(run) for run in told)
+    alone, spread = (Store(evaluations_file()).rows(run) for run in told)
     assert told[0] != told[1] and len(alone) == 8 and stripped(alone) == stripped(spread)
-    assert sum(row.error is not None for row in spread) == 2 and shared().run(told[1]).status == "done"
+    assert sum(row.error is not None for row in spread) == 2 and Store(evaluations_file()).run(told[1]).status == "done"
     for row in alone:
-        states = [shared().states(run, row.instance, row.question.id) for run in told]
+        states = [Store(evaluations_file()).states(run, row.instance, row.question.id) for run in told]
         assert without_seconds(states[0]) == without_seconds(states[1])
 
 

@@ -78,7 +78,7 @@ def test_other_wishes_are_another_run(bench):
 
 def test_what_operators_depend_on_makes_another_run(bench, monkeypatch):
     first = bench.run(bench.plan()).number
-    monkeypatch.setattr(EgoNetwork, "stamp", lambda self, graph: f"seven solved questions of {graph.name}")
+    monkeypatch.setattr(EgoNetwork, "stamp", lambda self, graph, environment: f"seven solved questions of {graph.name}")
     assert bench.run(bench.plan()).number == first + 1 == bench.run(bench.plan()).number
 
 
@@ -112,7 +112,7 @@ def test_cancelling_keeps_what_is_done_and_the_rest_follows(bench):
             return super().choose(task, texts, k)
 
     bench.models.choosers["encoder"] = Slow({})
-    job = evaluate(bench.engine, bench.plan())
+    job = evaluate(bench.engine, bench.store(), bench.plan())
     assert reached.wait(60)
     job.cancel()
     go.set()

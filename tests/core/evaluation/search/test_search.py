@@ -56,7 +56,7 @@ def found(bench, kit, tmp_path, monkeypatch):
     def make(budget=500.0, trials=12, seed=0, file=file, **wishes):
         plan = bench.plan(questions=bench.questions[:3], model=False, cold=True, seed=seed)
         wish = SearchConfig(plan, space(bench.models, file=file), "reader_hit@1", "tokens", budget, trials, **wishes)
-        return Search(wish, bench.models, lambda drawn: bench.engine.ask(kit.graph, drawn.question, model=False))
+        return Search(wish, bench.engine.environment, lambda drawn: bench.engine.ask(kit.graph, drawn.question, model=False))
 
     return make
 
@@ -156,7 +156,7 @@ def test_a_line_is_given_up_only_where_it_cannot_come_onto_the_front(found):
         return quality < 0.5
 
     wish = search.wish
-    trial = Trial(wish.tuning, "reader_hit@1", "tokens", 500.0, search.models, search.ask, beaten)
+    trial = Trial(wish.tuning, "reader_hit@1", "tokens", 500.0, search.environment, search.ask, beaten)
     # nothing right: after one of three questions 2/3 can be reached at 10/3 tokens, after two 1/3
     assert trial(line, Job("", lambda job: None)) == Tried(0.0, 10.0, 2, BEATEN)
     assert asked == [(2 / 3, 10 / 3), (1 / 3, 20 / 3)]
@@ -166,7 +166,7 @@ def test_a_question_fails_as_in_an_evaluation(found, bench):
     """Of three questions the first fails, then all: they score 0 and cost nothing, and a line that answers none is on no front."""
     search = found()
     line = parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='dear', keep=1)")
-    whole = Trial(search.wish.tuning, "reader_hit@1", "tokens", 500.0, search.models, search.ask)(line, Job("", lambda job: None))
+    whole = Trial(search.wish.tuning, "reader_hit@1", "tokens", 500.0, search.environment, search.ask)(line, Job("", lambda job: None))
     assert (whole.quality, whole.cost, whole.words()) == (1.0, 100.0, "")
     drawn = search.wish.tuning.drawn
 
@@ -175,7 +175,7 @@ def test_a_question_fails_as_in_an_evaluation(found, bench):
             raise BadInput(f"“{one.question.id}” is not in the graph.")
         return search.ask(one)
 
-    trial = Trial(search.wish.tuning, "reader_hit@1", "tokens", 500.0, search.models, ask)
+    trial = Trial(search.wish.tuning, "reader_hit@1", "tokens", 500.0, search.environment, ask)
     failing = {drawn[0].question.id}
     told = trial(line, Job("", lambda job: None))
     assert told == Tried(2 / 3, 100.0, 3, "", 1, f"“{drawn[0].question.id}” is not in the graph.")
@@ -192,7 +192,7 @@ def test_a_failed_question_counts_as_none_and_is_told(found, bench):
 
     bench.models.choosers["cheap"] = Broken()
     search = found()
-    trial = Trial(search.wish.tuning, "reader_hit@1", "tokens", 500.0, search.models, search.ask)
+    trial = Trial(search.wish.tuning, "reader_hit@1", "tokens", 500.0, search.environment, search.ask)
     told = trial(parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='cheap')"), Job("", lambda job: None))
     assert told == Tried(0.0, 0.0, 3, "", 3, "The model server went away.")
 
@@ -205,7 +205,7 @@ def test_seconds_end_a_line_in_the_middle_of_a_question(found, bench):
 
     bench.models.choosers["cheap"] = Slow()
     search = found()
-    trial = Trial(search.wish.tuning, "reader_hit@1", "seconds", 0.02, search.models, search.ask)
+    trial = Trial(search.wish.tuning, "reader_hit@1", "seconds", 0.02, search.environment, search.ask)
     told = trial(parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='cheap')"), Job("", lambda job: None))
     assert (told.stopped, told.asked) == (OVER_BUDGET, 1) and told.cost > 0.06
 

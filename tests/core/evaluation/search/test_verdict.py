@@ -8,7 +8,7 @@ from core.engine import Engine
 from core.errors import BadInput
 from core.evaluation.metrics.statistics import Estimate, Paired
 from core.evaluation.reports.summary import Summary
-from core.evaluation.runs.store import shared
+from core.evaluation.runs.store import Store, evaluations_file
 from core.evaluation.search.search import Point, Search, SearchConfig, front
 from core.evaluation.search.trial import Tried
 from core.evaluation.search.verdict import Beaten, SearchPlan, SearchVerdict, hunt, judged, references
@@ -45,12 +45,12 @@ def test_a_point_is_held_against_the_best_published_line(bench, kit):
     asked = (bench.questions[0], bench.questions[2])  # of both the plain line names Ann or One first, the other Drama
     unseen = bench.plan(plain, questions=asked, model=False, cold=True)
     space = SimpleNamespace(models=lambda: (), told=lambda: {})
-    hunted = SearchPlan(Search(SearchConfig(unseen, space), bench.models, None), unseen)
+    hunted = SearchPlan(Search(SearchConfig(unseen, space), bench.engine.environment, None), unseen)
     chosen = points(GOOD, PLAIN)
     plan = hunted.plan(chosen)
     assert [one.id for one in plan.instances] == ["plain", repr(parse_line(GOOD))]  # the published line is not run twice
     job = bench.run(plan)
-    verdict = judged(Summary(shared().run(job.number), shared().rows(job.number)), hunted, chosen)
+    verdict = judged(Summary(Store(evaluations_file()).run(job.number), Store(evaluations_file()).rows(job.number)), hunted, chosen)
     good, same = verdict.against
     assert (verdict.best.id, verdict.questions) == ("plain", 2)
     assert (good.quality.difference, good.quality.low, good.quality.n) == (1.0, 1.0, 2)

@@ -4,25 +4,23 @@ import numpy as np
 import pytest
 
 from core.comparison.run import Ask, LaneRun, Prefixes, Progress
+from core.environment import Environment
 from core.errors import BadInput
 from core.graph.algorithms.chains import chain_name, chain_of
 from core.graph.building.build import build
 from core.graph.names.lookup import names
-from core.indexes import user_cases
 from core.indexes.cases import _drawn, cases, key_of
-from core.models.registry import shared
 from core.operators import CaseMemory, ChainIntersection, ChainRanking, GraphReader, PredictHops
 from core.operators.base import Context, Line, Recorder
 from core.types import Question, State
 from tests.films import Bag
+from tests.real_models import registry
 
 
 @pytest.fixture
-def solved(monkeypatch):
+def solved(kit):
     """A list that stands for the person's own solved questions."""
-    mine: list[Question] = []
-    monkeypatch.setattr(user_cases, "_read", lambda digest: mine)
-    return mine
+    return kit.solved
 
 
 def asked(kit, text, *seeds):
@@ -60,7 +58,7 @@ def test_ends_that_more_walks_reach_come_first(kit, tmp_path):
     triples = [("a", "part", "m"), ("a", "part", "n"), ("m", "kind", "x"), ("m", "kind", "y"), ("n", "kind", "y")]
     graph = build(triples, tmp_path / "parts", "parts", "both")
     state = State(Question("the kind of the part of a", entities=("a",)), (names(graph).find("a"),))
-    after = ChainRanking(chains=1)(state, Context(graph, kit.Written()))
+    after = ChainRanking(chains=1)(state, Context(graph, Environment(kit.Written())))
     assert [graph.text(path) for path in after.paths.items] == ["a -> part -> m -> kind -> y", "a -> part -> m -> kind -> x"]
 
 
@@ -106,7 +104,7 @@ def test_a_seed_without_chains_has_no_paths(kit):
 
 def test_a_case_stands_for_every_chain_that_solves_it(kit, solved):
     solved += [WHO_MADE_TWO, WHICH_BY_ANN, Question("who made Nobody", entities=("Nobody",), answers=("Ann",))]
-    known = cases(kit.graph, Bag(), "own", 1, 3)
+    known = cases(kit.graph, Bag(), "own", 1, 3, own=solved)
     assert known.texts == ("who made X", "what is there by X")  # what the graph has not is left out
     assert known.chains == (((0,), (6,)), ((1,),)) and known.fits == (1.0, 1.0)
     assert [place for place, _ in known.nearest(Bag().encode(["what is there by X"])[0])] == [1, 0]
@@ -190,7 +188,9 @@ def test_a_new_case_counts_at_once_in_a_lane_too(kit, solved):
     line, prefixes = Line((CaseMemory("own"),)), Prefixes()
 
     def reader():
-        lane = LaneRun(Ask(kit.graph, Question("what of One", entities=("One",)), (kit.node("One"),)), line, kit.Written(), prefixes)
+        lane = LaneRun(
+            Ask(kit.graph, Question("what of One", entities=("One",)), (kit.node("One"),)), line, kit.context().environment, prefixes
+        )
         lane.retrieve(Progress())
         return kit.graph.names(lane.state.reader), lane.state.trace[0].notes[0]
 
@@ -233,5 +233,5 @@ def test_same_bytes_twice(kit):
 )
 def test_chains_of_the_movie_graph_with_the_real_encoder(movies, text, entity, chain):
     state = State(Question(text, entities=(entity,)), (names(movies).find(entity),))
-    after = ChainRanking()(state, Context(movies, shared()))
+    after = ChainRanking()(state, Context(movies, Environment(registry())))
     assert chain_name(movies, chain_of(movies, after.paths.items[0])) == chain, after.trace[-1].notes

@@ -12,7 +12,7 @@ from core.cli import FAILED, OK, main
 from core.engine import Engine
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.starting import evaluate
-from core.evaluation.runs.store import shared as store
+from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import catalogue, find
 from core.io.home import ROOT
 from core.results import comparison_dict
@@ -49,8 +49,7 @@ def address(tmp_path_factory):
 def home(tmp_path, monkeypatch, address):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     own_file().write_text(f'[words]\ntitle = "Words in common"\nurl = "{address}"\nkeep = 2\n', "utf-8")
-    yield tmp_path
-    store().close()
+    return tmp_path
 
 
 @pytest.fixture
@@ -128,16 +127,18 @@ def test_it_is_evaluated_and_each_question_asked_once(engine, kit, home):
     file.write_text("question,answers,entities\nwho directed One,Ann,One\nwho wrote Two,Ann,Two\nwhen was Two,1999,Two\n", "utf-8")
     plan = make_plan([find("retriever-mine")], str(file), None, lambda name: kit.graph, graph="films", model=False)
     engine._graphs["films"] = kit.graph
-    job = evaluate(engine, plan)
+    store = Store(evaluations_file())
+    job = evaluate(engine, store, plan)
     assert job.wait(60) and not job.error
-    rows = store().rows(job.number)
+    rows = store.rows(job.number)
     assert sorted(row.outcome.answer.found for row in rows) == [0, 1, 1]
     from core.retrievers import asking
 
     assert sum(asking._module("mine", home / "mine.py").COUNT) == 3
-    assert evaluate(engine, plan).number == job.number  # nothing is left to be done
+    assert evaluate(engine, store, plan).number == job.number  # nothing is left to be done
     own_file().write_text('[mine]\npython = "mine:retrieve"\nversion = 2\n', "utf-8")
-    again = evaluate(engine, make_plan([find("retriever-mine")], str(file), None, lambda name: kit.graph, graph="films", model=False))
+    plan = make_plan([find("retriever-mine")], str(file), None, lambda name: kit.graph, graph="films", model=False)
+    again = evaluate(engine, store, plan)
     assert again.number != job.number and again.wait(60)
 
 

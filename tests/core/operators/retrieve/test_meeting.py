@@ -8,6 +8,7 @@ One --has_genre--> Drama   Two --has_genre--> Comedy   Three --has_genre--> War
 import numpy as np
 import pytest
 
+from core.environment import Environment
 from core.graph.building.build import build
 from core.indexes.chains import Alike
 from core.operators import ChainIntersection, ChainRanking, GraphReader
@@ -35,7 +36,7 @@ def ask(tmp_path):
     ids = {graph.node_name(node): node for node in range(graph.n_nodes)}
 
     def asked(operator, text, *entities):
-        context = Context(graph, Written(encoder=Bag()))
+        context = Context(graph, Environment(Written(encoder=Bag())))
         after = operator(State(Question(text, entities=entities), tuple(ids[name] for name in entities)), context)
         return after, [graph.text(path) for path in after.paths.items], graph.names(GraphReader()(after, context).reader)
 
@@ -97,7 +98,7 @@ def test_what_has_no_name_is_no_answer(tmp_path):
     """Ann's sibling is told by way of a node without a name."""
     graph = build([("Ann", "sibling_s", "m.0abc"), ("m.0abc", "sibling", "Bob")], tmp_path / "kin", "kin", "out")
     ids = {graph.node_name(node): node for node in range(graph.n_nodes)}
-    context = Context(graph, Written(encoder=Bag()))
+    context = Context(graph, Environment(Written(encoder=Bag())))
     asked = State(Question("the sibling s of Ann", entities=("Ann",)), (ids["Ann"],))
     ranked = ChainRanking()(asked, context)
     assert [path.end for path in ranked.paths.items] == [ids["Bob"]]

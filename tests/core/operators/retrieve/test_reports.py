@@ -5,6 +5,7 @@ import json
 import pytest
 
 from core.diagnosis.funnel import funnel
+from core.environment import Environment
 from core.errors import BadParameter
 from core.graph.building.build import build
 from core.operators import Answer, CommunityReports, EgoNetwork, ShortestPaths
@@ -29,7 +30,7 @@ def graph(tmp_path):
 def run(graph, chat, *seeds, line=None):
     from core.graph.names.lookup import names
 
-    ctx = Context(graph, Written(chat))
+    ctx = Context(graph, Environment(Written(chat)))
     state = State(Question("a question"), tuple(names(graph).find(seed) for seed in seeds))
     for operator in line or (CommunityReports(),):
         state = operator(state, ctx)

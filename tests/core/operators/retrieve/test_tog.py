@@ -5,6 +5,7 @@ import json
 import pytest
 
 from core.diagnosis.path_outcome import fate
+from core.environment import Environment
 from core.graph.building.build import build
 from core.operators import ThinkOnGraph
 from core.operators.base import Context
@@ -98,12 +99,12 @@ def test_of_twenty_entities_a_few_are_drawn_and_ids_without_a_name_are_not_asked
     for _ in range(2):
         chat = Script(ratings((1, 10)), ratings((1, 10), (5, 5)), YES)
         state = State(Question("q"), (0,))
-        after = ThinkOnGraph(depth=1)(state, Context(hub, _Only(chat)))
+        after = ThinkOnGraph(depth=1)(state, Context(hub, Environment(_Only(chat))))
         told.append((listed(chat.asked[1]), after.paths.items))
     assert told[0] == told[1] and len(told[0][0]) == 5 and len(after.subgraph.nodes) == 21
     bare = build([("hub", "r", "m.0abc1"), ("hub", "r", "g.1xyz"), ("hub", "type.object.name", "x")], tmp_path / "bare", "bare", "both")
     chat = Script(ratings((1, 10)), YES)  # no question about m.0abc1 and g.1xyz, and none about Freebase's own relation
-    after = ThinkOnGraph(depth=1)(State(Question("q"), bare.nodes_named("hub")), Context(bare, _Only(chat)))
+    after = ThinkOnGraph(depth=1)(State(Question("q"), bare.nodes_named("hub")), Context(bare, Environment(_Only(chat))))
     assert listed(chat.asked[0]) == ["r"] and after.paths.scores == (0.5, 0.5)
 
 

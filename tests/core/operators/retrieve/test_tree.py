@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.environment import Environment
 from core.errors import BadParameter
 from core.operators import EgoNetwork, PersonalizedPageRank, TreePaths
 from core.operators.base import Context
@@ -52,7 +53,7 @@ def test_in_both_readings_a_node_without_steps_ends_a_branch(kit, whole):
 
 def toy_paths(toy, kit, **parameters):
     """From A, one triple kept at each hop, A > B first: A>B A>C B>C C>A C>D E>A D>D."""
-    context = Context(toy, kit.Written(encoder=kit.Table({"A, r0, B": 1.0})))
+    context = Context(toy, Environment(kit.Written(encoder=kit.Table({"A, r0, B": 1.0}))))
     state = EgoNetwork(hops=4, direction="out")(State(Question("q"), (0,)), context)
     after = TreePaths(width=1, direction="out", **parameters)(state, context)
     return [toy.text(path) for path in after.paths.items]
@@ -103,7 +104,7 @@ def test_a_wide_tree_reaches_what_igraph_reaches(movies, kit):
     igraph = pytest.importorskip("igraph")
     from core.graph.names.lookup import names
 
-    context = Context(movies, kit.Written(encoder=kit.Table({})))
+    context = Context(movies, Environment(kit.Written(encoder=kit.Table({}))))
     state = PersonalizedPageRank(keep=300)(State(Question("q"), (names(movies).find("Inception"),)), context)
     nodes = state.subgraph.nodes.tolist()
     place = {node: i for i, node in enumerate(nodes)}

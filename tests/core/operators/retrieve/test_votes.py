@@ -6,6 +6,7 @@ Ann --people.person.profession--> Actor        Bob --people.person.profession-->
 
 import pytest
 
+from core.environment import Environment
 from core.graph.building.build import build
 from core.operators import ChainIntersection, ChainVotes, GraphReader
 from core.operators.base import Context
@@ -31,7 +32,7 @@ def ask(tmp_path):
     def asked(triples, operator, text, *entities):
         graph = build(triples, tmp_path / str(len(triples)), "votes", "both")
         ids = {graph.node_name(node): node for node in range(graph.n_nodes)}
-        context = Context(graph, Written(encoder=Bag()))
+        context = Context(graph, Environment(Written(encoder=Bag())))
         after = operator(State(Question(text, entities=entities), tuple(ids[name] for name in entities)), context)
         return after, [graph.text(path) for path in after.paths.items], graph.names(GraphReader()(after, context).reader)
 

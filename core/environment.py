@@ -1,0 +1,28 @@
+"""What a run works with beside its graph and its question."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from core.models.base import Models
+from core.types import Question
+
+
+def none_solved(digest: str) -> Sequence[Question]:
+    """Nobody has solved a question."""
+    return ()
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Models, a person's own solved questions and a clock, made by whoever starts a run and handed down; nothing below looks for
+    one of its own. What is derived from a graph is kept on the graph (`core.runtime.derived`).
+
+    `solved(digest)` gives the questions that the person has solved on the graph of that digest; `clock()` seconds from any start.
+    """
+
+    models: Models
+    solved: Callable[[str], Sequence[Question]] = none_solved
+    clock: Callable[[], float] = time.perf_counter
