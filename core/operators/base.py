@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -134,7 +133,7 @@ class Operator:
     def __call__(self, state: State, ctx: Context) -> State:
         """The state after this operator, with one more step in its trace."""
         ctx.check()
-        recorder, start = Recorder(), time.perf_counter()
+        recorder, start = Recorder(), ctx.environment.clock()
         with metered(ctx.far, ctx.seen) as meter:
             after = self.apply(state, ctx, recorder)
         step = Step(
@@ -146,7 +145,7 @@ class Operator:
             notes=tuple(recorder.notes),
             frames=tuple(recorder.frames),
             before_cut=recorder.before_cut,
-            **_times(meter, time.perf_counter() - start),
+            **_times(meter, ctx.environment.clock() - start),
         )
         return after.replace(trace=state.trace + (step,))
 

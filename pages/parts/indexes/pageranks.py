@@ -136,8 +136,10 @@ def _warnings(graph: Any, methods: Sequence[str]) -> list[str]:
             f"On this graph a question takes up to about: {each}. All methods are held against the exact answer, which is worked out last."
         )
     clusters = KINDS["clusters"]
-    if "partition" in methods and not clusters.lacks(graph) and not (index_folder(graph) / clusters.usual(graph, None)).exists():
-        told.append(f"{TITLES['partition']}: the clusters are found first, once; that takes {clusters.takes(graph, None)}.")
+    environment = engine().environment
+    there = (index_folder(graph) / clusters.usual(graph, environment)).exists()
+    if "partition" in methods and not there and not clusters.lacks(graph, environment):
+        told.append(f"{TITLES['partition']}: the clusters are found first, once; that takes {clusters.takes(graph, environment)}.")
     return [line for line in told if line]
 
 
