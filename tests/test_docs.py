@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import sys
 import types
@@ -10,8 +11,9 @@ import pytest
 
 from core.io.home import ROOT
 from tests.films import films, kit
+from tests.test_examples_in_docstrings import failures, names
 
-__all__ = ["films", "kit"]
+__all__ = ["films", "kit", "names"]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -31,8 +33,8 @@ def test_rooms_that_documents_name_are_there():
             assert (ROOT / path).exists() or path == "core/operators/degree.py", f"{page.name}: {path}"
 
 
-def test_the_example_of_an_operator_runs_as_written(kit, monkeypatch):
-    """The two files and the row of CONTRIBUTING.md."""
+def test_the_example_of_an_operator_runs_as_written(kit, monkeypatch, names):
+    """The two files and the row of CONTRIBUTING.md, and the example in the operator's docstring."""
     from core.operators import OPERATORS
     from core.operators.text import parse_line
 
@@ -41,6 +43,8 @@ def test_the_example_of_an_operator_runs_as_written(kit, monkeypatch):
     monkeypatch.setitem(sys.modules, module.__name__, module)
     exec(compile(operator, "core/operators/degree.py", "exec"), module.__dict__)
     monkeypatch.setitem(OPERATORS, "DegreeNeighbourhood", module.DegreeNeighbourhood)
+    (example,) = doctest.DocTestFinder().find(module.DegreeNeighbourhood, globs=names)
+    assert example.examples and not failures(example)
     space: dict = {}
     exec(compile(test, "tests/core/operators/test_degree.py", "exec"), space)
     space["test_the_best_connected_nodes_near_the_seed_are_kept"](kit)

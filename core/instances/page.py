@@ -16,6 +16,9 @@ This page is made from the code: `python -m core instances --page > docs/operato
 
 An instance is a line of operators. Each operator takes the state of a question and gives a new one; its parameters are the fields of
 its form on the Build page, the keys of its TOML row and the arguments of its text form, `PersonalizedPageRank(keep=500)`.
+
+The examples are run by the tests (tests/test_examples_in_docstrings.py) on `toy`, a graph of five nodes: A -> r0 -> B, A -> r1 -> C,
+B -> r2 -> C, C -> r3 -> A, C -> r4 -> D, E -> r5 -> A, D -> r6 -> D.
 """
 
 
@@ -27,11 +30,17 @@ def page() -> str:
 def _operators() -> Iterator[str]:
     for stage in STAGES:
         for cls in (cls for cls in OPERATORS.values() if cls.stage == stage):
-            yield from (f"### {cls.__name__}", "", f"*{stage}*, {cls.title}. {_flow(cls)}", "", inspect.getdoc(cls) or "", "")
+            yield from (f"### {cls.__name__}", "", f"*{stage}*, {cls.title}. {_flow(cls)}", "", _description(cls), "")
             if parameters(cls):
                 yield from ("| parameter | default | |", "|---|---|---|")
                 yield from (f"| `{p.name}` | `{p.default!r}` | {_cell(_meaning(p))} |" for p in parameters(cls))
                 yield ""
+
+
+def _description(cls: type[Operator]) -> str:
+    """The docstring, its example as code."""
+    text, mark, example = (inspect.getdoc(cls) or "").partition("\n>>> ")
+    return f"{text.rstrip()}\n\n```python\n>>> {example}\n```" if mark else text
 
 
 def _flow(cls: type[Operator]) -> str:

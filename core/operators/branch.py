@@ -22,6 +22,10 @@ class Branch(Operator):
 
     What a branch reads is what one of its arms reads that the arm did not write itself; it writes what every arm writes.
     Its operators appear in the trace like all others; the branch itself does no work and has no step of its own.
+
+    >>> line = "PredictHops(source='own') >> Branch(on='hops', arms={1: EgoNetwork(hops=0)}, otherwise=EgoNetwork(direction='out'))"
+    >>> [len(retrieve(line, "B", question=text, models=scores({})).subgraph.nodes) for text in ("the r2 of B", "the r4 of the r2 of B")]
+    [1, 4]
     """
 
     title = "branch"

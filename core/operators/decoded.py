@@ -22,6 +22,10 @@ class DecodedPaths(Operator):
 
     A reply that is none of the paths, as of a server that cannot be held to them, ends the writing; if it is the first, the
     first `keep` paths are taken as they come. Both are noted.
+
+    >>> written = says('{"path": "A -> r1 -> C"}')
+    >>> answers("EgoNetwork() >> ShortestPaths(direction='out') >> DecodedPaths(keep=1)", "A", models=written)
+    ['A -> r1 -> C']
     """
 
     stage = "refine"

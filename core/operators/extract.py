@@ -35,6 +35,10 @@ class PersonalizedPageRank(Operator):
     damping, so 0.8 is the probability of following an edge (the papers' code; their formula reads the other way).
     `method` is one of core/graph/pagerank/best.py; the report's table 5 has RBS, FORA and TopPPR, its table 6 Leiden clusters.
     Nodes the walk never reaches are left out, where the papers' code pads with them.
+
+    >>> part = retrieve("PersonalizedPageRank(keep=2, damping=0.5, direction='out')", "A").subgraph
+    >>> toy.names(part.nodes), (29 * part.scores).round(2)  # p(A) = 1/2 + p(C) / 4 and p(C) = 3/8 p(A), so 16/29 and 6/29
+    (['A', 'C'], array([16.,  6.]))
     """
 
     stage = "extract"
@@ -69,6 +73,10 @@ class RandomWalks(Operator):
 
     LEGO-GraphRAG v1, instance 1 (64 walks of 4 steps, no restart in its code; restart > 0 gives walks with restart). Its
     code walks inside the subgraph that PageRank extracted before (`inside`), the paper in the whole graph.
+
+    >>> part = retrieve("RandomWalks(walks=5, steps=1, direction='out')", "B").subgraph
+    >>> toy.names(part.nodes), part.scores  # the only step from B leads to C
+    (['B', 'C'], array([5., 5.]))
     """
 
     stage = "extract"
@@ -103,6 +111,10 @@ class EgoNetwork(Operator):
     """The subgraph induced on all nodes within `hops` steps of a seed, the nearest first where `keep` caps it.
 
     LEGO-GraphRAG's k-hop neighbourhood (KSE, Ego).
+
+    >>> part = retrieve("EgoNetwork(hops=1, direction='out')", "C").subgraph
+    >>> toy.names(part.nodes), toy.triple_texts(part.edges)
+    (['A', 'C', 'D'], ['A -> r1 -> C', 'C -> r3 -> A', 'C -> r4 -> D', 'D -> r6 -> D'])
     """
 
     stage = "extract"

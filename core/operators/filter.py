@@ -20,6 +20,10 @@ class FilterSubgraph(Operator):
     technical report, SAE: its max_edge 64 counts relation types). "triple": each edge as `A -> r -> B` (the report's
     code for MetaQA). "node": names; the edges between the kept nodes stay.
     mode "edges" keeps the picked edges and their ends (the report); "induced" keeps every edge between these ends (v1).
+
+    >>> part = retrieve("EgoNetwork() >> FilterSubgraph(keep=2)", "A", models=scores({"r1": 0.9, "r4": 0.8})).subgraph
+    >>> toy.triple_texts(part.edges)
+    ['A -> r1 -> C', 'C -> r4 -> D']
     """
 
     stage = "filter"

@@ -21,6 +21,10 @@ class Answer(Operator):
     Zero-shot, or with one or a few solved examples before the question. Where the paths do not fit into the model's
     context, the last ones are left out and the trace says how many. With no path found the model is asked all the
     same and told so. "paths-and-reports" shows community reports before the paths (LEGO-GraphRAG's GRAG-M).
+
+    >>> state = retrieve("EgoNetwork() >> ShortestPaths(direction='out') >> Answer(paths=2)", "A", models=says("B, C"))
+    >>> state.answer, state.prompt.paths
+    ('B, C', 2)
     """
 
     stage = "generate"

@@ -25,6 +25,9 @@ class GraphReader(Operator):
     the first that ends elsewhere, at an entity that has a name. With `itself` they may be one, where a path comes back by a
     triple that it had not taken before (“the spouse of the spouse”); of the retrievers beam search finds such paths.
     Answers that a retriever of one's own brought along stay as they are.
+
+    >>> toy.names(retrieve("EgoNetwork() >> ShortestPaths(direction='out') >> GraphReader()", "A").reader)  # r0 leads to B alone
+    ['B']
     """
 
     stage = "read"

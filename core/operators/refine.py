@@ -24,6 +24,10 @@ class Rank(Operator):
 
     With a language model as chooser it may be fewer, in the order it named them (the papers' code falls back to the
     order of the list).
+
+    >>> table = {"A -> r1 -> C": 0.9, "A -> r0 -> B": 0.2}
+    >>> answers("EgoNetwork() >> ShortestPaths(direction='out') >> Rank(keep=2)", "A", models=scores(table))
+    ['A -> r1 -> C', 'A -> r0 -> B']
     """
 
     stage = "refine"
@@ -48,7 +52,11 @@ class Rank(Operator):
 
 @dataclass(frozen=True, repr=False)
 class RandomSelect(Operator):
-    """`keep` of the paths drawn without replacement, in the order drawn (LEGO-GraphRAG v1's random refinement)."""
+    """`keep` of the paths drawn without replacement, in the order drawn (LEGO-GraphRAG v1's random refinement).
+
+    >>> sorted(answers("EgoNetwork() >> ShortestPaths(direction='out') >> RandomSelect(keep=3)", "A"))  # all three there are
+    ['A -> r0 -> B', 'A -> r1 -> C', 'A -> r1 -> C -> r4 -> D']
+    """
 
     stage = "refine"
     title = "random selection"

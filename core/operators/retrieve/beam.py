@@ -33,6 +33,10 @@ class BeamSearch(Operator):
     percentile, instead of a fixed number, at most `limit`. `fanout` caps the steps tried from one node to the first in
     edge order (32 and 64 in the report's code, none in its Algorithm 1); 0 is no cap. `stop` names a language model that
     is shown the kept paths after each hop but the last, and may end the search (the report's LLMs-ES).
+
+    >>> table = {"A -> r1 -> C": 0.8, "A -> r1 -> C -> r4 -> D": 0.9}
+    >>> answers("EgoNetwork() >> BeamSearch(hops=2, width=1, direction='out')", "A", models=scores(table))
+    ['A -> r1 -> C -> r4 -> D', 'A -> r1 -> C']
     """
 
     stage = "retrieve"

@@ -80,6 +80,13 @@ class CaseMemory(Operator):
     where no question is solved on the graph. After case-based reasoning over knowledge bases (CBR-KBQA, EMNLP 2021); the
     weights were chosen on development questions of MetaQA, `ranking` on half of the questions of all sets: the least with which
     no set lost answers that chain ranking has, beyond chance.
+
+    >>> from core.io.home import home
+    >>> file = home() / "solved.json"
+    >>> _ = file.write_text('[{"question": "where does A lead", "entities": ["A"], "answers": ["D"]}]')
+    >>> line = f"CaseMemory(source='{file}', ranking=0.0, direction='out')"
+    >>> answers(line, "A", question="where does A lead to", models=scores({}))
+    ['A -> r1 -> C -> r4 -> D']
     """
 
     stage = "retrieve"
@@ -141,6 +148,9 @@ class PredictHops(Operator):
     The `neighbours` most similar ones vote as in the case memory, and the votes for chains of one length are added. Where
     none is similar enough, it is the length of the best chain by chain ranking. The LEGO-GraphRAG report (B.8) leaves the
     prediction to a classifier such as FRAG, which is not published.
+
+    >>> retrieve("PredictHops(source='own')", "A", question="the r4 of the r1 of A", models=scores({})).hops
+    2
     """
 
     stage = "convert"

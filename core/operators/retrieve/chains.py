@@ -41,6 +41,9 @@ class ChainRanking(Operator):
     cosines) less `price` for each step, or part of one, beyond a third of the masked question's words, walked, and give one path
     for each end, ends that more walks reach first. Needs no solved question and no training. Hopscope's own; the price and the
     third were chosen on questions of MetaQA, PathQuestion, WebQSP and CWQ whose text has an even MD5.
+
+    >>> answers("ChainRanking(chains=1)", "A", question="the r4 of the r1 of A", models=scores({}))
+    ['A -> r1 -> C -> r4 -> D']
     """
 
     stage = "retrieve"

@@ -31,6 +31,12 @@ class OwnRetriever(Operator):
     It is told the question, the names of its entities, the graph's name, the seed and `keep`, never the known answers. Paths, hits and
     answers come back as names and are looked up in the graph; what is not there is left out with a note. Hits without paths are joined to
     the entities by shortest paths. It is asked anew with every run. docs/own-retriever.md describes request and reply.
+
+    >>> from core.io.home import home
+    >>> _ = (home() / "retrievers.toml").write_text('mine.python = "mine:retrieve"')
+    >>> _ = (home() / "mine.py").write_text("retrieve = lambda request: {'paths': [{'nodes': ['A', 'C'], 'relations': ['r1']}]}")
+    >>> answers("OwnRetriever(name='mine')", "A")
+    ['A -> r1 -> C']
     """
 
     stage = "retrieve"

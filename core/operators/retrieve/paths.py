@@ -80,7 +80,11 @@ class ShortestPaths(Operator):
 
 @dataclass(frozen=True, repr=False)
 class SimplePaths(Operator):
-    """All paths of at most `hops` steps from each seed that visit no node twice ("complete paths" of LEGO-GraphRAG v1)."""
+    """All paths of at most `hops` steps from each seed that visit no node twice ("complete paths" of LEGO-GraphRAG v1).
+
+    >>> answers("EgoNetwork() >> SimplePaths(hops=2, direction='out')", "B")
+    ['B -> r2 -> C', 'B -> r2 -> C -> r3 -> A', 'B -> r2 -> C -> r4 -> D']
+    """
 
     stage = "retrieve"
     title = "complete paths"

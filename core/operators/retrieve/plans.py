@@ -30,6 +30,9 @@ class RelationPlans(Operator):
     must bear the plan's relation; here one reply lists the plans, and parallel edges each give a path).
 
     A relation that is not in the list makes its plan unusable; a reply without any usable plan gives no path. Both are noted.
+
+    >>> answers("EgoNetwork() >> RelationPlans()", "A", models=says('{"plans": [["r1", "r4"], ["r1", "r9"]]}'))
+    ['A -> r1 -> C -> r4 -> D']
     """
 
     stage = "retrieve"

@@ -17,6 +17,10 @@ class CommunityReports(Operator):
     on each by a language model (LEGO-GraphRAG, technical report, B.10: its Microsoft-GraphRAG instance; it names neither the
     level, here the finest, nor the size, here that of Microsoft's code). Reports that were prepared ahead are read from
     disk; one that was not is written now, kept, and the trace says so.
+
+    >>> written = says('{"title": "All five", "summary": "A to E hang together.", "findings": []}')
+    >>> retrieve("CommunityReports()", "A", models=written).reports
+    (Report(title='All five', text='A to E hang together.', about=('A',), members=5),)
     """
 
     stage = "retrieve"

@@ -39,6 +39,10 @@ class ThinkOnGraph(Operator):
 
     A reply without ratings of relations ends that chain; without ratings of entities each of n gets 1 / n. A relation is not
     walked back the way it just came. `model` may also be a scorer: the code's BM25 and sentence embeddings.
+
+    >>> first = says('{"ratings": [{"number": 1, "score": 10}], "sufficient": "no"}')  # the first of r0 and r1, then r2
+    >>> answers("ThinkOnGraph(depth=2, exhausted='facts', direction='out')", "A", models=first)
+    ['A -> r0 -> B -> r2 -> C', 'A -> r0 -> B']
     """
 
     stage = "retrieve"

@@ -33,6 +33,10 @@ class TreePaths(Operator):
     and the first triple to it is the only one; a frontier of at most `width` is kept unasked; of a pick without scores that
     is larger than `width` a sample is drawn, a smaller one is filled up in frontier order; only branches of all `hops` and
     those that end in a node without any step are handed on, so that branches cut short are lost.
+
+    >>> table = {"A, r1, C": 0.8, "C, r4, D": 0.9}
+    >>> answers("EgoNetwork() >> TreePaths(hops=2, width=1, direction='out')", "A", models=scores(table))
+    ['A -> r1 -> C -> r4 -> D']
     """
 
     stage = "retrieve"

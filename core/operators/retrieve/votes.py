@@ -36,6 +36,11 @@ class ChainVotes(Operator):
     its chains to it. Each end has a path for each entity, along the best chain; a path's score is its end's votes. In a graph
     without mediators chain intersection decides. No training. Hopscope's own; the constants were chosen on questions of WebQSP
     and CWQ whose text has an even MD5.
+
+    >>> from core.graph.building.build import in_memory
+    >>> jobs = in_memory([("Ann", "job", "m.01"), ("m.01", "firm", "Ace"), ("m.01", "since", "1999")], "jobs")
+    >>> answers("ChainVotes(chains=1)", "Ann", graph=jobs, question="the firm of the job of Ann", models=scores({}))
+    ['Ann -> job -> m.01 -> firm -> Ace']
     """
 
     stage = "retrieve"
