@@ -5,21 +5,16 @@ from __future__ import annotations
 import importlib.util
 import json
 import secrets
-import threading
-import time
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput, ModelFailed, ModelUnavailable, shorten
-from core.models.base import Messages, Reply
+from core.models.base import Messages
+from core.models.chat.client import Ask, Check, LocalChat, Writing
 from core.models.chat.grammar import choice_grammar
-from core.models.chat.repeats import ended, guarded
-from core.models.chat.replies import Replies
-from core.models.chat.turns import Turn, in_turn
 from core.models.threads import threads
-from core.runtime.meter import Advance, spent
+from core.runtime.meter import Advance
 
 BATCH = 128  # prompt tokens between two chances to stop
 
@@ -53,132 +48,47 @@ def open_engine(path: Path, name: str, context: int, batch: int, *, key: str = "
         raise ModelFailed(f"{name} could not be loaded from {path}: {shorten(str(error), 200)}") from error
 
 
-class LlamaChat:
-    """A Chat over the GGUF file at `path`. Loads when first used; one request at a time, others wait for their turn.
+class LlamaChat(LocalChat):
+    """A Chat over the GGUF file at `path`. `reply` raises BadInput where the prompt does not fit the context.
 
     Greedy and without reuse of earlier prompts, so that the same prompt gives the same reply whatever was asked before.
     The engine listens on a loopback port that needs a key (`url`, `key`): an OpenAI-compatible server for whoever has it.
     """
 
     def __init__(self, path: Path, name: str, context: int = 4096):
-        self.path, self.name, self.context = Path(path), name, context
-        self.key = secrets.token_urlsafe(24)
-        self._server: Any = None
-        self._loading, self._running, self._replies = threading.Lock(), Turn(), Replies()
-
-    @property
-    def loaded(self) -> bool:
-        return self._server is not None
+        super().__init__(name, context)
+        self.path, self.key = Path(path), secrets.token_urlsafe(24)
 
     @property
     def url(self) -> str:
         """The base address of the OpenAI-compatible server, ending in /v1. Loads the model."""
-        return f"{self._engine().listening_address}/v1"
-
-    def load(self) -> None:
-        """Read the model now. Raises ModelUnavailable, ModelFailed."""
-        self._engine()
-
-    def forget(self) -> None:
-        """Drop all remembered replies."""
-        self._replies.forget()
-
-    def close(self) -> None:
-        """Free the memory once the request that runs now has ended; the next use loads anew."""
-        with self._running, self._loading:
-            self._server = None
-
-    def reply(
-        self,
-        messages: Messages,
-        *,
-        schema: dict[str, Any] | None = None,
-        max_tokens: int = 256,
-        seed: int = 0,
-        temperature: float = 0.0,
-        on_text: Callable[[str], None] | None = None,
-        check: Callable[[], None] | None = None,
-    ) -> Reply:
-        """The model's reply; see `core.models.base.Chat`. Raises BadInput where the prompt does not fit the context."""
-        key = Replies.key(messages, schema, max_tokens, seed, temperature)
-        request = {
-            "messages": [dict(m) for m in messages],
-            "max_tokens": max_tokens,
-            "seed": seed,
-            "temperature": temperature,
-            "stream": True,
-            "stream_options": {"include_usage": True},
-            "return_progress": True,
-            "cache_prompt": False,
-        }
-        grammar = choice_grammar(schema)
-        if grammar is not None:
-            request["grammar"] = grammar
-        elif schema is not None:
-            request["response_format"] = {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": schema}}
-
-        def asked() -> Reply:
-            found = self._replies.find(key, on_text)
-            return self._replies.keep(key, self._stream(request, on_text, check, schema)) if found is None else found
-
-        return in_turn(self._running, asked, check)
+        return f"{self.load().listening_address}/v1"
 
     def count_tokens(self, messages: Messages) -> int:
         """Tokens of the messages in the model's own chat template, exactly. Loads the model."""
         prompt = self._post("/apply-template", {"messages": [dict(m) for m in messages]})["prompt"]
         return len(self._post("/tokenize", {"content": prompt, "add_special": True, "parse_special": True})["tokens"])
 
-    def _stream(
-        self, request: dict[str, Any], on_text: Callable[[str], None] | None, check: Callable[[], None] | None, schema: Any
-    ) -> Reply:
+    def _write(self, ask: Ask, writing: Writing, check: Check | None) -> None:
         """Run one request, piece by piece; a truthy value from the callback makes the engine stop it."""
-        engine, start = self._engine(), time.perf_counter()
-        pieces: list[str] = []
-        told: dict[str, Any] = {"finish": "stop", "usage": {}, "error": None, "raised": None, "prompt": {}}
-        repeats, heard = guarded(on_text, schema)
-        reading: list[Advance] = []
-
-        def piece(chunk: dict[str, Any]) -> bool:
-            try:
-                if check:
-                    check()
-                told["error"] = chunk.get("error") or told["error"]
-                told["usage"] = chunk.get("usage") or told["usage"]
-                told["prompt"] = prompt = chunk.get("prompt_progress") or told["prompt"]
-                if "prompt_progress" in chunk:
-                    reading[:] = reading or [Advance("Reading the prompt", prompt["total"])]
-                    reading[0](prompt["processed"])
-                for choice in chunk.get("choices") or ():
-                    told["finish"] = choice.get("finish_reason") or told["finish"]
-                    text = (choice.get("delta") or {}).get("content")
-                    if text:
-                        pieces.append(text)
-                        if heard(text):
-                            return True
-            except BaseException as error:  # the engine would swallow it: stop the request, then raise it below
-                told["raised"] = error
-                return True
-            return False
-
+        request = {**ask.body(), "return_progress": True, "cache_prompt": False}
+        grammar = choice_grammar(ask.schema)
+        if grammar is not None:
+            request["grammar"] = grammar
+        elif ask.schema is not None:
+            request["response_format"] = ask.response_format()
+        heard = _Heard(writing, check)
         try:
-            with spent("model"):
-                answer = engine.handle_chat_completions(request, piece)
+            answer = self.load().handle_chat_completions(request, heard)
         except RuntimeError as error:
             raise ModelFailed(f"{self.name} failed: {shorten(str(error), 200)}") from error
-        if told["raised"] is not None:
-            raise told["raised"]
-        refused = told["error"] or (answer.get("error") if isinstance(answer, dict) else None)
+        if heard.raised is not None:
+            raise heard.raised
+        refused = heard.error or (answer.get("error") if isinstance(answer, dict) else None)
         if refused:
             self._refuse(refused)
-        usage = told["usage"]
-        return ended(
-            repeats,
-            "".join(pieces),
-            usage.get("prompt_tokens") or told["prompt"].get("total", 0),
-            usage.get("completion_tokens") or len(pieces),
-            told["finish"],
-            time.perf_counter() - start,
-        )
+        writing.tokens_in = heard.usage.get("prompt_tokens") or heard.prompt.get("total", 0)
+        writing.tokens_out = heard.usage.get("completion_tokens") or len(writing.pieces)
 
     def _refuse(self, error: dict[str, Any]) -> None:
         """Raise what the engine said."""
@@ -188,21 +98,13 @@ class LlamaChat:
             )
         raise ModelFailed(f"{self.name} failed: {shorten(str(error.get('message', error)), 200)}")
 
-    def _engine(self) -> Any:
-        """The engine, loaded when first asked for."""
-        if self._server is None:
-            with spent("preparation", f"Loading {self.name}"), self._loading:
-                if self._server is None:
-                    self._server = self._start()
-        return self._server
-
     def _start(self) -> Any:
         return open_engine(self.path, self.name, self.context, BATCH, key=self.key)
 
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """What the engine's own port answers."""
         request = urllib.request.Request(
-            self._engine().listening_address + path,
+            self.load().listening_address + path,
             json.dumps(body).encode(),
             {"Content-Type": "application/json", "Authorization": f"Bearer {self.key}"},
         )
@@ -212,3 +114,39 @@ class LlamaChat:
                 return json.load(answer)
         except OSError as error:
             raise ModelFailed(f"{self.name} could not count tokens: {error}.") from error
+
+
+class _Heard:
+    """What the engine calls with each chunk; a truthy value makes it stop. What is raised meanwhile, which the engine would swallow, is
+    kept in `raised`."""
+
+    def __init__(self, writing: Writing, check: Check | None):
+        self._writing, self._check = writing, check
+        self._reading: Advance | None = None
+        self.usage: dict[str, Any] = {}
+        self.prompt: dict[str, Any] = {}
+        self.error: dict[str, Any] | None = None
+        self.raised: BaseException | None = None
+
+    def __call__(self, chunk: dict[str, Any]) -> bool:
+        try:
+            return self._take(chunk)
+        except BaseException as error:
+            self.raised = error
+            return True
+
+    def _take(self, chunk: dict[str, Any]) -> bool:
+        """Whether the reply is to be stopped."""
+        if self._check:
+            self._check()
+        self.error, self.usage = chunk.get("error") or self.error, chunk.get("usage") or self.usage
+        if "prompt_progress" in chunk:
+            self.prompt = chunk["prompt_progress"] or self.prompt
+            self._reading = self._reading or Advance("Reading the prompt", self.prompt["total"])
+            self._reading(self.prompt["processed"])
+        for choice in chunk.get("choices") or ():
+            self._writing.finish = choice.get("finish_reason") or self._writing.finish
+            text = (choice.get("delta") or {}).get("content")
+            if text and self._writing.add(text):
+                return True
+        return False

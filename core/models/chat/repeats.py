@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-
-from core.models.base import Reply
 
 TOKEN = re.compile(r"\w+|[^\w\s]")
 ORDINAL = re.compile(r"(?m)^[ \t]*\d+[.)][ \t]+")  # the numbers of a list differ where its items do not
@@ -77,24 +74,3 @@ class Repeats:
         while first >= period and self._tokens[first][0] == self._tokens[first - period][0]:
             first -= 1
         self.found = (self._tokens[first][2], sum(1 for token, _, _ in self._tokens if re.match(r"\w", token)))
-
-
-def guarded(on_text: Callable[[str], None] | None, schema: object) -> tuple[Repeats | None, Callable[[str], bool]]:
-    """(the guard, what to call with each piece of a reply, which says whether to stop). Replies under a schema have an end of
-    their own and are not guarded."""
-    repeats = Repeats() if schema is None else None
-
-    def heard(piece: str) -> bool:
-        if on_text:
-            on_text(piece)
-        return repeats is not None and repeats.add(piece)
-
-    return repeats, heard
-
-
-def ended(repeats: Repeats | None, text: str, tokens_in: int, tokens_out: int, finish: str | None, seconds: float) -> Reply:
-    """The reply of a model, with what repeats in it once."""
-    if repeats is not None and repeats.end():
-        assert repeats.found is not None  # since it repeats itself
-        return Reply(repeats.kept, tokens_in, tokens_out, "repeat", words=repeats.found[1], seconds=seconds)
-    return Reply(text, tokens_in, tokens_out, "length" if finish == "length" else "stop", seconds=seconds)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+
+from cachetools import LRUCache
 
 from core.models.base import Messages, Reply
 from core.runtime.meter import new_to_this, saved
@@ -20,20 +18,12 @@ class Replies:
     """The last replies by what was asked, for one model; safe to use from several threads."""
 
     def __init__(self, remember: int = REMEMBERED):
-        self.remember, self._lock = remember, threading.Lock()
-        self._replies: OrderedDict[str, Reply] = OrderedDict()
-
-    @staticmethod
-    def key(messages: Messages, schema: dict[str, Any] | None, max_tokens: int, seed: int, temperature: float) -> str:
-        """A digest of everything that a reply depends on."""
-        return hashlib.sha256(json.dumps([list(messages), schema, max_tokens, seed, temperature], sort_keys=True).encode()).hexdigest()
+        self._lock, self._replies = threading.Lock(), LRUCache[str, Reply](remember)
 
     def find(self, key: str, on_text: Callable[[str], None] | None) -> Reply | None:
         """The reply remembered for `key`, marked as cached and given to `on_text` in one piece; None where there is none."""
         with self._lock:
             found = self._replies.get(key)
-            if found is not None:
-                self._replies.move_to_end(key)
         if found is None:
             return None
         if on_text and found.text:
@@ -46,8 +36,6 @@ class Replies:
         """Remember `reply` and return it."""
         with self._lock:
             self._replies[key] = reply
-            while len(self._replies) > self.remember:
-                self._replies.popitem(last=False)
         return reply
 
     def forget(self) -> None:

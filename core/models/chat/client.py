@@ -1,0 +1,181 @@
+"""What chat clients share: replies remembered, stopped where they repeat themselves, timed, and waited for with patience."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from core.models.base import Messages, Reply
+from core.models.chat.repeats import Repeats
+from core.models.chat.replies import Replies, estimate_tokens
+from core.models.chat.turns import Turn, in_turn, patiently
+from core.runtime.meter import spent
+
+Check = Callable[[], None]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What a model is asked: everything that its reply depends on."""
+
+    messages: tuple[dict[str, str], ...]
+    schema: dict[str, Any] | None
+    max_tokens: int
+    seed: int
+    temperature: float
+
+    def key(self) -> str:
+        """A digest of it."""
+        parts = [self.messages, self.schema, self.max_tokens, self.seed, self.temperature]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+    def body(self) -> dict[str, Any]:
+        """The request of the OpenAI protocol, streamed and with usage; the schema is left to `response_format`."""
+        return {
+            "messages": list(self.messages),
+            "max_tokens": self.max_tokens,
+            "seed": self.seed,
+            "temperature": self.temperature,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+
+    def response_format(self) -> dict[str, Any]:
+        """The part of a request of the OpenAI protocol that holds a reply to the schema."""
+        return {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": self.schema}}
+
+
+class Writing:
+    """A reply while it is written: what came so far, and what the client learns of tokens and of how it ended.
+
+    Replies under a schema have an end of their own and are not guarded against repetition.
+    """
+
+    def __init__(self, ask: Ask, on_text: Callable[[str], None] | None):
+        self._on_text, self._repeats = on_text, Repeats() if ask.schema is None else None
+        self.pieces: list[str] = []
+        self.finish: str | None = None
+        self.tokens_in = self.tokens_out = 0
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+    def add(self, piece: str) -> bool:
+        """Pass a piece on. Whether the reply repeats itself by now, so that it is to be stopped."""
+        self.pieces.append(piece)
+        if self._on_text:
+            self._on_text(piece)
+        return self._repeats is not None and self._repeats.add(piece)
+
+    def ended(self, seconds: float) -> Reply:
+        """The reply, with what repeats in it once."""
+        if self._repeats is not None and self._repeats.end():
+            assert self._repeats.found is not None  # since it repeats itself
+            kept, words = self._repeats.kept, self._repeats.found[1]
+            return Reply(kept, self.tokens_in, self.tokens_out, "repeat", words=words, seconds=seconds)
+        finish = "length" if self.finish == "length" else "stop"
+        return Reply(self.text, self.tokens_in, self.tokens_out, finish, seconds=seconds)
+
+
+class ChatClient:
+    """A `Chat` that says in `_write` how one reply comes about; all else is here."""
+
+    streams = True  # whether replies come piece by piece
+
+    def __init__(self, name: str, context: int):
+        self.name, self.context, self._replies = name, context, Replies()
+
+    def reply(
+        self,
+        messages: Messages,
+        *,
+        schema: dict[str, Any] | None = None,
+        max_tokens: int = 256,
+        seed: int = 0,
+        temperature: float = 0.0,
+        on_text: Callable[[str], None] | None = None,
+        check: Check | None = None,
+    ) -> Reply:
+        """The model's reply, remembered for who asks the same again; see `core.models.base.Chat`."""
+        ask = Ask(tuple(dict(message) for message in messages), schema, max_tokens, seed, temperature)
+        key = ask.key()
+
+        def work() -> Reply:
+            found = self._replies.find(key, on_text)
+            return self._replies.keep(key, self._written(ask, on_text, check)) if found is None else found
+
+        return self._waited_for(work, check)
+
+    def count_tokens(self, messages: Messages) -> int:
+        """Tokens of the messages, as an estimate."""
+        return estimate_tokens(messages)
+
+    def forget(self) -> None:
+        """Drop all remembered replies."""
+        self._replies.forget()
+
+    def _written(self, ask: Ask, on_text: Callable[[str], None] | None, check: Check | None) -> Reply:
+        self._ready()
+        writing, start = Writing(ask, on_text if self.streams else None), time.perf_counter()
+        with spent("model"):
+            self._write(ask, writing, check)
+        reply = writing.ended(time.perf_counter() - start)
+        if on_text and reply.text and not self.streams:
+            on_text(reply.text)
+        return reply
+
+    def _waited_for(self, work: Callable[[], T], check: Check | None) -> T:
+        """What `work` returns; `check` may raise before and during it."""
+        if check:
+            check()
+        return patiently(work, check)
+
+    def _ready(self) -> None:
+        """Make ready what is not part of a reply's time. Raises ModelUnavailable, ModelFailed."""
+
+    def _write(self, ask: Ask, writing: Writing, check: Check | None) -> None:
+        """Give `writing` the reply, and what is known of tokens and end. Raises ModelFailed, and what `check` raises."""
+        raise NotImplementedError(f"{type(self).__name__} does not write.")
+
+
+class LocalChat(ChatClient):
+    """A chat client over an engine in this process, made in `_start`: loaded when first used, one request at a time."""
+
+    def __init__(self, name: str, context: int):
+        super().__init__(name, context)
+        self._engine: Any = None
+        self._loading, self._running = threading.Lock(), Turn()
+
+    @property
+    def loaded(self) -> bool:
+        return self._engine is not None
+
+    def load(self) -> Any:
+        """The engine, read now if it was not. Raises ModelUnavailable, ModelFailed."""
+        engine = self._engine
+        if engine is None:
+            with spent("preparation", f"Loading {self.name}"), self._loading:
+                engine = self._engine = self._engine or self._start()
+        return engine
+
+    def close(self) -> None:
+        """Free the memory once the request that runs now has ended; the next use loads anew."""
+        with self._running, self._loading:
+            self._engine = None
+
+    def _ready(self) -> None:
+        self.load()
+
+    def _waited_for(self, work: Callable[[], T], check: Check | None) -> T:
+        return in_turn(self._running, work, check)
+
+    def _start(self) -> Any:
+        """A new engine."""
+        raise NotImplementedError(f"{type(self).__name__} has no engine.")
