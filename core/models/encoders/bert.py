@@ -91,7 +91,10 @@ class Torch:
 
 
 def graph(folder: Path):
-    """The OpenVINO model of a BERT folder: ids int64 [b, l] to (mean over tokens [b, d], tokens [b, l, d])."""
+    """The OpenVINO model of a BERT folder: ids int64 [b, l] to (mean over tokens [b, d], tokens [b, l, d]).
+
+    `openvino.convert_model` gives the same vectors as fast, but reads weights through torch: 8 s at the first question instead of 0.3 s.
+    """
     import openvino
     from openvino import opset13 as op
     from safetensors.numpy import load_file

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from cachetools import LRUCache
 
 from core.errors import BadInput, ModelFailed, shorten
 from core.models.chat.llama import open_engine
@@ -29,7 +29,7 @@ class LlamaEncoder:
         self.path, self.name, self.context = Path(path), name, context
         self._engine: Any = None
         self._running = Turn()
-        self._vectors: OrderedDict[str, np.ndarray] = OrderedDict()
+        self._vectors: LRUCache[str, np.ndarray] = LRUCache(REMEMBERED)
 
     @property
     def loaded(self) -> bool:
@@ -55,9 +55,6 @@ class LlamaEncoder:
         def found() -> np.ndarray:
             if text not in self._vectors:
                 self._vectors[text] = self._computed(text)
-                if len(self._vectors) > REMEMBERED:
-                    self._vectors.popitem(last=False)
-            self._vectors.move_to_end(text)
             return self._vectors[text]
 
         return in_turn(self._running, found, check)
@@ -71,9 +68,9 @@ class LlamaEncoder:
         except RuntimeError as error:
             raise ModelFailed(f"{self.name} failed: {shorten(str(error), 200)}") from error
         if "data" not in answer:
-            told = answer.get("error", {})
-            if "too large" in str(told.get("message")):
+            fault = answer.get("error", {})
+            if "too large" in str(fault.get("message")):
                 raise BadInput(f"{self.name} reads at most {self.context} tokens at once; this is longer: “{shorten(text)}”")
-            raise ModelFailed(f"{self.name} failed: {shorten(str(told.get('message', told)), 200)}")
+            raise ModelFailed(f"{self.name} failed: {shorten(str(fault.get('message', fault)), 200)}")
         vector = np.asarray(answer["data"][0]["embedding"], np.float32)
         return vector / max(float(np.linalg.norm(vector)), 1e-12)

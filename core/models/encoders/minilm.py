@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from cachetools import LRUCache
 
 from core.errors import ModelUnavailable
 from core.models.chat.turns import Turn, in_turn, patiently
@@ -42,16 +43,16 @@ class Encoder:
     """A MiniLM-like sentence encoder read from `folder`: mean of the token vectors, unit length, 256 tokens at most.
 
     Loads when first used. `backend` is openvino, torch, or auto (HOPSCOPE_ENCODER, else OpenVINO where it is installed).
-    Safe to use from several threads; vectors of the last 100,000 texts are remembered.
+    Safe to use from several threads; vectors of the last `remember` texts are remembered, none where it is 0.
     """
 
     heard = True  # `encode` tells what it has as it comes
 
     def __init__(self, folder: Path, backend: str = "auto", precision: str | None = None, remember: int = REMEMBERED):
-        self.folder, self.backend, self.precision, self.remember = Path(folder), backend, precision, remember
+        self.folder, self.backend, self.precision = Path(folder), backend, precision
         self._forward: Forward | None = None
         self._loading, self._running, self._lookup = threading.Lock(), Turn(), threading.Lock()
-        self._vectors: OrderedDict[str, np.ndarray] = OrderedDict()
+        self._vectors: LRUCache[str, np.ndarray] = LRUCache(remember)
         self.computed = 0  # texts whose vectors were computed rather than remembered
         self._spent = [0.0, 0]  # seconds of computing, and characters of what was computed
 
@@ -115,8 +116,6 @@ class Encoder:
     @property
     def dimension(self) -> int:
         """The length of a vector."""
-        import json
-
         return int(json.loads((self.folder / "config.json").read_text("utf-8"))["hidden_size"])
 
     def encode_tokens(self, texts: Sequence[str], check: Check | None = None) -> Iterator[tuple[list[int], np.ndarray]]:
@@ -141,8 +140,6 @@ class Encoder:
     def _recall(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
         with self._lookup:
             known = {text: self._vectors[text] for text in texts if text in self._vectors}
-            for text in known:
-                self._vectors.move_to_end(text)
         seconds, characters = self._spent
         new = new_to_this(texts)
         saved(seconds / max(1, characters) * sum(len(text) for text in new if text in known))
@@ -150,10 +147,8 @@ class Encoder:
 
     def _keep(self, known: dict[str, np.ndarray], fresh: Sequence[str]) -> None:
         with self._lookup:
-            for text in fresh:
-                self._vectors[text] = known[text]
-            while len(self._vectors) > self.remember:
-                self._vectors.popitem(last=False)
+            if self._vectors.maxsize:
+                self._vectors.update((text, known[text]) for text in fresh)
 
     def _compute(self, texts: list[str], check: Check | None) -> Iterator[tuple[list[str], np.ndarray]]:
         """Texts with their unit vectors."""
