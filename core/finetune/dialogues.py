@@ -11,7 +11,7 @@ import numpy as np
 from core.finetune.data import Example
 from core.models.base import Messages, Task
 from core.models.llm_chooser import prompt
-from core.prompts import filled, prompts
+from core.operators.retrieve import plans
 
 PLAN = "plan"
 TASKS = ("path", "triple", "relation", PLAN)  # the units that v1's No. 20, 14 and 7 choose, and the plans of Reasoning on Graphs
@@ -51,9 +51,8 @@ def choice(example: Example, unit: str, shown: int, rng: np.random.Generator) ->
 
 def plan(example: Example, rng: np.random.Generator) -> Dialogue:
     """The relations in an order drawn by lot; the reply names the chain that leads to the answers."""
-    part, asked = example.part("relation"), prompts("relations")["plans"]
+    part = example.part("relation")
     known = [*part.positives, *part.negatives]
-    relations = "\n".join(known[int(i)] for i in rng.permutation(len(known)))
-    words = dict(relations=relations, question=example.question, entities=", ".join(example.entities), k=str(PLANS), hops=str(PLAN_HOPS))
-    messages = tuple({"role": role, "content": filled(asked[role], **words)} for role in ("system", "user"))
-    return Dialogue(PLAN, messages, json.dumps({"plans": [list(example.plan)]}))
+    listed = [known[int(i)] for i in rng.permutation(len(known))]
+    asked = plans.prompt(example.question, example.entities, listed, PLANS, PLAN_HOPS)
+    return Dialogue(PLAN, asked, json.dumps({"plans": [list(example.plan)]}))

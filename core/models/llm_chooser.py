@@ -9,31 +9,14 @@ from typing import Any
 
 from core.models.base import Chat, Choice, Messages, Task
 from core.models.scorers import PLURAL
+from core.prompts import messages, numbered, plain, prompts
 from core.types import Usage
-
-HELP = {
-    "relation": "A relation is useful if following it from the entities of the question leads towards the answer.",
-    "triple": "A triple is a fact: an entity, a relation, an entity. It is useful if the answer can be read from it or lies behind it.",
-    "node": "An entity is useful if it is an answer to the question or lies on the way to one.",
-    "path": "A path is a chain of facts, entity -> relation -> entity. It is useful if the question's answer can be read from it.",
-}
-SYSTEM = (
-    "You choose evidence from a knowledge graph. You get a question and a numbered list of {plural}. {help} "
-    'Reply with JSON only, {{"choices": [numbers]}}: the numbers of at most {k} useful {plural}, the most useful first. '
-    "An empty list means that none is useful."
-)
-USER = "Question: {query}\n\nNumbered {plural}:\n{list}\n\nNumbers of at most {k} useful {plural}, the most useful first:"
 
 
 def prompt(task: Task, texts: Sequence[str], k: int) -> Messages:
     """The messages that show all of `texts`, numbered from 1, on one line each."""
-    plural = PLURAL.get(task.unit, "items")
-    lines = "\n".join(f"{number}. {' '.join(text.split())}" for number, text in enumerate(texts, 1))
-    system = SYSTEM.format(plural=plural, help=HELP.get(task.unit, ""), k=k)
-    return (
-        {"role": "system", "content": system},
-        {"role": "user", "content": USER.format(query=" ".join(task.query.split()), plural=plural, list=lines, k=k)},
-    )
+    what, help = PLURAL.get(task.unit, "items"), prompts("choose")["help"].get(task.unit, "")
+    return messages("choose", "choose", what=what, help=help, question=plain(task.query), list=numbered(texts), k=str(k))
 
 
 def reply_schema(n: int, k: int) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import Any
 
 from core.errors import shorten
 from core.models.base import Chat, Messages, Task
-from core.models.llm_chooser import HELP, PLURAL
-from core.prompts import filled, prompts
+from core.models.scorers import PLURAL
+from core.prompts import messages, numbered, plain, prompts
 from core.types import Usage
 
 TOP = 10  # the highest score, which counts as 1
@@ -38,8 +38,8 @@ def rate(chat: Chat, task: Task, start: str, texts: Sequence[str], k: int) -> Ra
         shown //= 2
     if shown < len(texts):
         notes.append(f"Only the first {shown} of {len(texts)} {PLURAL[task.unit]} fit into the model's context and were rated.")
-    messages, most = _messages(task, start, texts[:shown], k), min(k, shown)
-    reply = chat.reply(messages, schema=_schema(shown, most), max_tokens=_longest(most), seed=task.seed, check=task.check)
+    asked, most = _messages(task, start, texts[:shown], k), min(k, shown)
+    reply = chat.reply(asked, schema=_schema(shown, most), max_tokens=_longest(most), seed=task.seed, check=task.check)
     pairs = _pairs(reply.text)
     usage = Usage(1, reply.tokens_in, reply.tokens_out)
     if pairs is None:
@@ -61,10 +61,9 @@ def _longest(k: int) -> int:
 
 
 def _messages(task: Task, start: str, texts: Sequence[str], k: int) -> Messages:
-    prompt, plain = prompts("relations")["rate"], lambda text: " ".join(text.split())
-    words = dict(what=PLURAL[task.unit], help=HELP[task.unit], k=str(k), question=plain(task.query), start=plain(start))
-    words["list"] = "\n".join(f"{number}. {plain(text)}" for number, text in enumerate(texts, 1))
-    return tuple({"role": role, "content": filled(prompt[role], **words)} for role in ("system", "user"))
+    what, help = PLURAL[task.unit], prompts("choose")["help"][task.unit]
+    values = dict(question=plain(task.query), start=plain(start), list=numbered(texts))
+    return messages("relations", "rate", what=what, help=help, k=str(k), **values)
 
 
 def _schema(n: int, k: int) -> dict[str, Any]:
@@ -83,8 +82,8 @@ def _schema(n: int, k: int) -> dict[str, Any]:
 def _pairs(reply: str) -> list[tuple[int, float]] | None:
     """(number, score) as the reply names them; None where there are none to read."""
     try:
-        told = json.loads(reply)["ratings"]
-        return [(int(one["number"]), float(one["score"])) for one in told]
+        ratings = json.loads(reply)["ratings"]
+        return [(int(one["number"]), float(one["score"])) for one in ratings]
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
         found = re.findall(r"(?<![\d.])(\d{1,6})\D+?(\d{1,3}(?:\.\d+)?)", reply)
         return [(int(number), float(score)) for number, score in found] or None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.errors import shorten
 from core.operators.base import Context, Operator, Recorder, param
-from core.prompts import filled, prompts
+from core.prompts import messages, plain
 from core.types import Path, Ranking, State, Usage
 
 
@@ -39,7 +39,7 @@ class DecodedPaths(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.paths is not None  # a line is refused where nothing wrote what is read
         first = state.paths.items[: self.limit]
-        of = {" ".join(text.split()): path for text, path in reversed(list(zip(ctx.graph.texts(first), first)))}
+        of = {plain(text): path for text, path in reversed(list(zip(ctx.graph.texts(first), first)))}
         left = dict(sorted(of.items()))
         if len(state.paths) > self.limit:
             recorder.notes.append(f"The trie holds the first {self.limit:,} of {len(state.paths):,} paths.")
@@ -58,21 +58,19 @@ class DecodedPaths(Operator):
 
     def _write(self, state: State, ctx: Context, recorder: Recorder, texts: list[str]) -> tuple[str | None, str]:
         """The path that is written, or None, and the reply."""
-        prompt = prompts("relations")["path"]
-        words = dict(question=" ".join(state.question.text.split()), entities=", ".join(ctx.graph.names(state.seeds)))
-        messages = tuple({"role": role, "content": filled(prompt[role], **words)} for role in ("system", "user"))
+        asked = messages("relations", "path", question=plain(state.question.text), entities=", ".join(ctx.graph.names(state.seeds)))
         path = {"type": "object", "properties": {"path": {"type": "string", "enum": texts}}, "required": ["path"]}
         longest = 16 + max(len(text.encode()) for text in texts)
         reply = ctx.models.chat(self.role).reply(
-            messages, schema=path | {"additionalProperties": False}, max_tokens=min(512, longest), seed=ctx.seed, check=ctx.check
+            asked, schema=path | {"additionalProperties": False}, max_tokens=min(512, longest), seed=ctx.seed, check=ctx.check
         )
         recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
         try:
             said = json.loads(reply.text)["path"]
         except (ValueError, KeyError, TypeError, RecursionError):
             said = reply.text
-        told = " ".join(said.split()) if isinstance(said, str) else ""
-        return (told if told in set(texts) else None), reply.text
+        path_text = plain(said) if isinstance(said, str) else ""
+        return (path_text if path_text in set(texts) else None), reply.text
 
     def words(self) -> str:
         return f"{self.keep:,} written by a constrained language model"

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.errors import shorten
-from core.models.base import Chat, Task
-from core.prompts import filled, prompts
+from core.models.base import Chat, Messages, Task
+from core.prompts import messages, plain
 from core.types import Usage
 
 SCHEMA: dict[str, Any] = {
@@ -26,26 +26,24 @@ def sufficient(chat: Chat, task: Task, texts: Sequence[str]) -> tuple[bool, Usag
 
     A reply that is neither yes nor no counts as no. Where the texts do not fit into the context, the first of them are shown.
     """
-    shown = [" ".join(text.split()) for text in texts]
-    messages = _messages(task.query, shown)
-    while shown and chat.count_tokens(messages) > chat.context - REPLY_TOKENS:
+    shown = list(map(plain, texts))
+    asked = _asked(task, shown)
+    while shown and chat.count_tokens(asked) > chat.context - REPLY_TOKENS:
         shown = shown[: len(shown) // 2]
-        messages = _messages(task.query, shown)
-    reply = chat.reply(messages, schema=SCHEMA, max_tokens=REPLY_TOKENS, seed=task.seed, check=task.check)
+        asked = _asked(task, shown)
+    reply = chat.reply(asked, schema=SCHEMA, max_tokens=REPLY_TOKENS, seed=task.seed, check=task.check)
     said = _read(reply.text)
     if said is None:
-        told = f"the language model's reply (“{shorten(reply.text)}”) is neither yes nor no and counts as no"
+        sentence = f"the language model's reply (“{shorten(reply.text)}”) is neither yes nor no and counts as no"
     else:
-        told = "the language model found the paths sufficient" if said else "the language model wanted more paths"
+        sentence = "the language model found the paths sufficient" if said else "the language model wanted more paths"
     if len(shown) < len(texts):
-        told += f" (shown {len(shown)} of {len(texts)})"
-    return said is True, Usage(1, reply.tokens_in, reply.tokens_out), told
+        sentence += f" (shown {len(shown)} of {len(texts)})"
+    return said is True, Usage(1, reply.tokens_in, reply.tokens_out), sentence
 
 
-def _messages(question: str, paths: list[str]) -> tuple[dict[str, str], ...]:
-    prompt = prompts("stop")["sufficient"]
-    user = filled(prompt["user"], paths="\n".join(paths), question=" ".join(question.split()))
-    return ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": user})
+def _asked(task: Task, paths: Sequence[str]) -> Messages:
+    return messages("stop", "sufficient", paths="\n".join(paths), question=plain(task.query))
 
 
 def _read(reply: str) -> bool | None:

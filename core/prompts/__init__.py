@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,38 @@ def prompts(file: str) -> dict[str, dict[str, Any]]:
     return tomllib.loads((FOLDER / f"{file}.toml").read_text("utf-8"))
 
 
+def messages(file: str, name: str, **values: str) -> tuple[dict[str, str], ...]:
+    """A prompt's system and user message, their places filled.
+
+    >>> from core.prompts import messages
+    >>> messages("stop", "sufficient", paths="A -> r1 -> C", question="where")[1]["content"].splitlines()[:4]
+    ['Facts:', 'A -> r1 -> C', '', 'Question: where']
+    """
+    prompt = prompts(file)[name]
+    return tuple({"role": role, "content": filled(prompt[role], **values)} for role in ("system", "user"))
+
+
 def filled(template: str, **values: str) -> str:
-    """The template with its places (`{paths}`, `{question}` ...) filled, all in one go: braces in what is filled in stay as they are."""
+    """The template with its places filled, all in one go: braces in what is filled in stay as they are.
+
+    >>> from core.prompts import filled
+    >>> filled('{question} as {"json": 1}', question="who is {name}", name="Ann")
+    'who is {name} as {"json": 1}'
+    """
     return re.sub("|".join(f"{{{name}}}" for name in values), lambda place: values[place[0][1:-1]], template)
+
+
+def plain(text: str) -> str:
+    """A text on one line, with single spaces, as prompts list them."""
+    return " ".join(text.split())
+
+
+def numbered(texts: Iterable[str]) -> str:
+    """Texts as a numbered list, one a line, from 1.
+
+    >>> from core.prompts import numbered
+    >>> print(numbered(["directed_by", "has genre"]))
+    1. directed_by
+    2. has genre
+    """
+    return "\n".join(f"{number}. {plain(text)}" for number, text in enumerate(texts, 1))

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from core.errors import shorten
+from core.models.base import Messages
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
 from core.operators.extract import DIRECTION_HELP
 from core.operators.retrieve.paths import CAP_HELP
-from core.prompts import filled, prompts
+from core.prompts import messages
 from core.types import Path, Ranking, State, Usage
 
 Plan = tuple[str, ...]
@@ -63,13 +64,10 @@ class RelationPlans(Operator):
 
     def _plans(self, state: State, ctx: Context, recorder: Recorder, known: Sequence[str]) -> list[Plan]:
         ctx.progress("Planning which relations to follow", None)
-        prompt = prompts("relations")["plans"]
-        words = dict(relations="\n".join(known), question=state.question.text, entities=", ".join(ctx.graph.names(state.seeds)))
-        words |= dict(k=str(self.plans), hops=str(self.hops))
-        messages = tuple({"role": role, "content": filled(prompt[role], **words)} for role in ("system", "user"))
+        asked = prompt(state.question.text, ctx.graph.names(state.seeds), known, self.plans, self.hops)
         longest = 24 + self.plans * self.hops * (4 + max(map(len, known)) // 2)
         reply = ctx.models.chat(self.role).reply(
-            messages, schema=schema(known, self.plans, self.hops), max_tokens=longest, seed=ctx.seed, check=ctx.check
+            asked, schema=schema(known, self.plans, self.hops), max_tokens=longest, seed=ctx.seed, check=ctx.check
         )
         recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
         plans, notes = parse(reply.text, known)
@@ -78,6 +76,12 @@ class RelationPlans(Operator):
 
     def words(self) -> str:
         return f"{self.plans} plans of up to {self.hops} relations"
+
+
+def prompt(question: str, entities: Sequence[str], known: Sequence[str], plans: int, hops: int) -> Messages:
+    """What the model that plans is told: the known relations, one a line, the question and its entities."""
+    values = dict(question=question, entities=", ".join(entities), k=str(plans), hops=str(hops))
+    return messages("relations", "plans", relations="\n".join(known), **values)
 
 
 def near_relations(local, seeds: Sequence[int]) -> list[str]:
@@ -113,8 +117,7 @@ def parse(reply: str, known: Sequence[str]) -> tuple[list[Plan], list[str]]:
     may follow its relation either way.
     """
     try:
-        told = json.loads(reply)["plans"]
-        plans = [tuple(map(str, plan)) for plan in told if isinstance(plan, list)]
+        plans = [tuple(map(str, plan)) for plan in json.loads(reply)["plans"] if isinstance(plan, list)]
     except (ValueError, KeyError, TypeError, RecursionError):
         lines = [re.sub(r"^\s*(?:[-*•]|\d+[.):])\s+", "", line) for line in reply.splitlines()]
         plans = [tuple(filter(None, map(str.strip, re.split(r"->|→|,", line)))) for line in lines]
