@@ -16,6 +16,7 @@ from core.datasets.own import added_set, added_sets, save_set, sets_folder
 from core.datasets.relations import read_table
 from core.datasets.sets import QuestionSet
 from core.errors import BadInput, StoreError
+from core.graph.building.build import open_or_build
 from core.graph.protocol import KnowledgeGraph
 from core.graph.storage.opening import open_store
 from core.graph.store import META
@@ -47,8 +48,6 @@ class Dataset:
         process that builds it. Raises StoreError or BadInput where that fails."""
         if self.triples is None:
             return _opened(self.folder)
-        from core.graph.building.build import open_or_build
-
         with _opening:  # the threads of one process build once
             return open_or_build(self.triples, self.folder, self.name, self.direction, progress, check, wait=True)
 

@@ -13,6 +13,8 @@ import numpy as np
 from core.errors import BadInput
 from core.finetune.data import UNITS, Example
 from core.finetune.loop import Check, Schedule, Tell, Training, TrainingState, drawn
+from core.models.cross import device
+from core.models.threads import threads
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -100,9 +102,6 @@ class Model:
         import torch
         import transformers
         from tokenizers import Tokenizer
-
-        from core.models.cross import device
-        from core.models.threads import threads
 
         torch.set_num_threads(threads())
         transformers.utils.logging.set_verbosity_error()  # it would print a table of what it read

@@ -13,6 +13,9 @@ import numpy as np
 from core.errors import BadInput, ModelUnavailable, shorten
 from core.finetune.dialogues import Dialogue
 from core.finetune.loop import Check, Schedule, Tell, Training, TrainingState, drawn
+from core.models.cross import device
+from core.models.llm_chooser import parse
+from core.models.threads import threads
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -71,9 +74,6 @@ class Model:
         import peft
         import torch
         import transformers
-
-        from core.models.cross import device
-        from core.models.threads import threads
 
         torch.set_num_threads(threads())
         transformers.utils.logging.set_verbosity_error()
@@ -195,8 +195,6 @@ def fitting(model: Model, dialogues: Sequence[Dialogue], cut: int) -> list[tuple
 def figures(model: Model, unseen: Sequence[Dialogue], settings: Settings, tell: Tell, check: Check) -> list[dict[str, Any]]:
     """Before and after on dialogues of unseen questions, by task: `loss` a token of the right reply, and of the choices `hit`, the
     share of which the first number that the model names is right."""
-    from core.models.llm_chooser import parse
-
     rows = []
     for when in ("before", "after"):
         with model.plain() if when == "before" else nullcontext():

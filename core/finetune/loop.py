@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import Cancelled, StoreError
 from core.finetune.place import durable
 from core.indexes.place import keep
+from core.io.durations import span
 from core.runtime.meter import untold
 
 if TYPE_CHECKING:
@@ -147,8 +148,6 @@ class Training:
             self._write(f"best-{state.step}", {name: weight.detach() for name, weight in self.weights.items()})
 
     def _tell(self, state: TrainingState, pace: float | None) -> None:
-        from core.io.durations import span
-
         left = f", about {span(pace * (self.schedule.steps - state.step))} left" if pace else ""
         loss = f", loss {state.losses[-1]:.3f}" if state.losses else ""
         self.tell(f"Step {state.step:,} of {self.schedule.steps:,}{loss}{left}", state.step / self.schedule.steps)

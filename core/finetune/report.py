@@ -10,6 +10,7 @@ from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Run, Store, StoredRow
 from core.finetune.split import Split
+from core.instances.catalogue import catalogue, find
 from core.runtime.jobs import Job
 
 BEFORE, AFTER = "lego-v1-16", "lego-v1-18"  # one-shot ranking of the same paths, by the role encoder and by encoder-finetuned
@@ -22,8 +23,6 @@ def evaluations(split: Split, size: int, engine, store: Store) -> Iterator[Job]:
     Apart from each other, so that what the plain encoder finds is asked for once, however often another one is trained; kept
     question by question. A job's `number` is its run's in the evaluations' store. Raises BadInput, StoreError.
     """
-    from core.instances.catalogue import catalogue, find
-
     known = catalogue()
     for name in (BEFORE, AFTER):
         yield evaluate(engine, store, split.plan([find(name, known)], size, engine.graph))

@@ -19,6 +19,7 @@ from core.finetune.loop import Check, Tell, TrainingState
 from core.finetune.place import digest, key, publish, trained, workplace
 from core.finetune.split import Split, examples
 from core.models import make
+from core.models.encoders.minilm import package_folder
 
 VERSION = 1
 ENCODER, CHAT, BASE = "encoder-finetuned", "chat-finetuned", "minilm"
@@ -133,8 +134,6 @@ def _clear(folder: Path) -> None:
 
 
 def _base_folder(engine) -> Path:
-    from core.models.encoders.minilm import package_folder
-
     settings = engine.models.resolve(BASE).settings
     folder = make.weights_folder(settings.folder) if settings.folder else package_folder(settings.package)
     if not (folder / encoders.WEIGHTS).is_file():

@@ -10,6 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from core.datasets import datasets, full_name
 from core.errors import BadInput, HopscopeError
 from core.evaluation.runs.plan import Drawn, Plan, make_plan
 from core.finetune import DEFAULT_SETS
@@ -102,8 +103,6 @@ class Split:
     @staticmethod
     def _known(name: str) -> str:
         """The full name of a set, or the absolute name of a file. Raises BadInput."""
-        from core.datasets import full_name
-
         return str(Path(name).absolute()) if Path(name).is_file() else full_name(name)
 
 
@@ -141,7 +140,5 @@ def examples(drawn: Sequence[Drawn], engine, seed: int, file: Path, key: str, te
 
 def _beside(name: str) -> str:
     """The test set beside a set to learn from; an empty text where there is none."""
-    from core.datasets import datasets
-
     known = {other for dataset in datasets().values() for other in dataset.sets}
     return next((test for end in LEARNING if name.endswith(end) and (test := name.removesuffix(end) + "-test") in known), "")

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 from zipfile import BadZipFile
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from core.graph.algorithms.chains import Chain, nothing
 from core.graph.names.head_types import kinds
@@ -21,6 +21,9 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.store import Graph
 from core.indexes.place import free, index_folder, keep, waiting
 from core.runtime.meter import spent, untold
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 MOST_CHAINS = 10_000  # about 50 MB
 RARE = 0.002  # share of the nodes reached; a step that fewer can take follows by an accident of names
@@ -206,6 +209,8 @@ def takes_part(graph: Graph) -> csr_matrix:
     nodes, steps, others = nodes[order], steps[order], others[order]
     fresh = np.ones(len(nodes), bool)
     fresh[1:] = (nodes[1:] != nodes[:-1]) | (steps[1:] != steps[:-1]) | (others[1:] != others[:-1])
+    from scipy.sparse import csr_matrix
+
     matrix = csr_matrix((np.ones(int(fresh.sum())), (nodes[fresh], steps[fresh])), (graph.n_nodes, 2 * graph.n_relations))
     matrix.data = np.minimum(matrix.data, 2)
     return matrix

@@ -8,14 +8,17 @@ import os
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.io.home import models_folder
-from core.models.declared import Row
-
-if TYPE_CHECKING:
-    from core.models.base import Encoder
-    from core.models.scorers import TokenEncoder
+from core.models import cross, scorers
+from core.models.base import Encoder
+from core.models.chat import vllm
+from core.models.chat.llama import LlamaChat
+from core.models.chat.openai import OpenAIChat
+from core.models.declared import Row, merged
+from core.models.encoders import minilm
+from core.models.encoders.llama import LlamaEncoder
 
 TRAINING = "training.json"  # what a folder of weights trained here tells of them
 
@@ -41,13 +44,13 @@ def stamp(row: Row, rows: Mapping[str, Row]) -> str:
     try:
         file = place / TRAINING
         stat = file.stat()
-        return _told(file, stat.st_mtime_ns, stat.st_size, stat.st_ino)
+        return _digest(file, stat.st_mtime_ns, stat.st_size, stat.st_ino)
     except OSError:
         return repr(sorted((f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in place.glob("*.safetensors")))
 
 
 @lru_cache(maxsize=64)
-def _told(file: Path, *state: int) -> str:
+def _digest(file: Path, *state: int) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
@@ -92,9 +95,7 @@ def missing(row: Row, rows: Mapping[str, Row]) -> str:
     if backend == "vllm":
         if settings.get and not weights_folder(settings.weights).is_dir():
             return _not_made(row, settings.weights)
-        from core.models.chat.vllm import unavailable
-
-        why = unavailable()
+        why = vllm.unavailable()
         return f"{row.name} cannot run here. {why}" if why else ""
     return ""
 
@@ -131,57 +132,40 @@ def make(row: Row, encoder: Callable[[str], Encoder]) -> Any:
 
 
 def _minilm(row: Row, encoder: Callable[[str], Encoder]) -> Any:
-    from core.models.encoders.minilm import Encoder, package_folder
-
-    return Encoder(weights_folder(row.settings.folder) if row.settings.folder else package_folder(row.settings.package))
+    return minilm.Encoder(weights_folder(row.settings.folder) if row.settings.folder else minilm.package_folder(row.settings.package))
 
 
-def _late(row: Row, encoder: Callable[[str], TokenEncoder]) -> Any:
-    from core.models.scorers import LateInteraction
-
-    return LateInteraction(encoder(row.settings.encoder))
+def _late(row: Row, encoder: Callable[[str], scorers.TokenEncoder]) -> Any:
+    return scorers.LateInteraction(encoder(row.settings.encoder))
 
 
 def _sparse(row: Row, encoder: Callable[[str], Encoder]) -> Any:
-    from core.models import scorers
-
     if row.backend == "bm25":
         return scorers.BM25(row.settings.k1, row.settings.b)
     return scorers.TfIdf() if row.backend == "tfidf" else scorers.Random()
 
 
 def _cross(row: Row, encoder: Callable[[str], Encoder]) -> Any:
-    from core.models import cross
-
-    kind = cross.FlagReranker if row.backend == "flag-reranker" else cross.CrossEncoder
+    scorer = cross.FlagReranker if row.backend == "flag-reranker" else cross.CrossEncoder
     folder = Path(row.settings.weights).expanduser()
-    return kind(str(folder) if folder.is_dir() else row.settings.weights, row.name, row.settings.batch, row.settings.max_tokens)
+    return scorer(str(folder) if folder.is_dir() else row.settings.weights, row.name, row.settings.batch, row.settings.max_tokens)
 
 
 def _llama(row: Row, encoder: Callable[[str], Encoder]) -> Any:
-    from core.models.chat.llama import LlamaChat
-
     return LlamaChat(weights_file(row), row.name, row.settings.context)
 
 
 def _llama_embeddings(row: Row, encoder: Callable[[str], Encoder]) -> Any:
-    from core.models.declared import merged
-    from core.models.encoders.llama import LlamaEncoder
-
     return LlamaEncoder(weights_file(merged().rows[row.settings.chat]), row.name, row.settings.context)
 
 
 def _openai(row: Row, encoder: Callable[[str], Encoder]) -> Any:
-    from core.models.chat.openai import OpenAIChat
-
     return OpenAIChat(row.settings.url, row.settings.model, row.name, row.settings.key_variable, row.settings.context, row.settings.timeout)
 
 
 def _vllm(row: Row, encoder: Callable[[str], Encoder]) -> Any:
-    from core.models.chat.vllm import VLLMChat
-
     weights = str(weights_folder(row.settings.weights)) if row.settings.get else row.settings.weights
-    return VLLMChat(weights, row.name, row.settings.context, row.settings.gpu_share, row.settings.cards)
+    return vllm.VLLMChat(weights, row.name, row.settings.context, row.settings.gpu_share, row.settings.cards)
 
 
 MAKERS: dict[str, Callable[[Row, Any], Any]] = {

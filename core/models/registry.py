@@ -6,14 +6,15 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.errors import BadParameter, ModelUnavailable, nearest
 from core.models import combine, declared, make
+from core.models.base import Chat, Chooser, Encoder, Scorer
 from core.models.declared import ROLES, Row
-
-if TYPE_CHECKING:
-    from core.models.base import Chat, Chooser, Encoder, Scorer
+from core.models.fetch import fetch
+from core.models.llm_chooser import LLMChooser
+from core.models.scorers import EncoderScorer
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,6 @@ class Registry:
         """A scorer by role or name; an encoder scores by cosine. Raises BadParameter, ModelUnavailable."""
         found = self._of_kind(name, ("scorer", "reranker", "encoder"), "a scorer")
         if self.resolve(name).kind == "encoder":
-            from core.models.scorers import EncoderScorer
-
             return EncoderScorer(found)
         return found
 
@@ -130,8 +129,6 @@ class Registry:
     def _chooser(self, name: str) -> Chooser:
         if not self.is_chat(name):
             return self.scorer(name)
-        from core.models.llm_chooser import LLMChooser
-
         return LLMChooser(self.chat(name))
 
     def declared(self) -> list[ModelInfo]:
@@ -197,8 +194,6 @@ class Registry:
         row = self.resolve(name)
         if row.backend != "llama":
             raise ModelUnavailable(make.missing(row, self._rows) or f"{row.name} needs no fetching.")
-        from core.models.fetch import fetch
-
         return fetch(row.name, row.settings, make.weights_file(row), progress, check)
 
     def unload(self, name: str) -> None:

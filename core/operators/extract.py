@@ -6,6 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.graph.algorithms.neighbourhood import induced, nearest
+from core.graph.algorithms.walks import random_walks
+from core.graph.pagerank.best import PageRankReport, top_pagerank
+from core.indexes.communities import clusters
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
 from core.types import State, Subgraph
 
@@ -19,8 +23,6 @@ DIRECTION_HELP = "Which way edges are followed; “graph” leaves it to the gra
 
 def subgraph_on(graph, nodes: np.ndarray, scores: np.ndarray | None = None) -> Subgraph:
     """The subgraph induced on `nodes` (any order, no repeats), with their scores."""
-    from core.graph.algorithms.neighbourhood import induced
-
     order = np.argsort(nodes, kind="stable")
     nodes = np.asarray(nodes, np.int64)[order]
     return Subgraph(nodes, induced(graph, nodes), None if scores is None else np.asarray(scores, float)[order])
@@ -52,9 +54,6 @@ class PersonalizedPageRank(Operator):
     recall: float = param(0.97, "Recall", "The share of the exact best nodes that push and topppr aim at.", low=0.5, high=1.0)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        from core.graph.pagerank.best import PageRankReport, top_pagerank
-        from core.indexes.communities import clusters
-
         ctx.progress("PageRank from the question's entities", None)
         report, asked = PageRankReport(), (ctx.graph, state.seeds, self.keep, self.damping, self.direction, self.method, self.recall)
         random = int(ctx.rng(state.question.text, self).integers(1 << 31)) if self.method in DRAWN else 0
@@ -94,8 +93,6 @@ class RandomWalks(Operator):
         return ("seeds", "subgraph") if self.inside else ("seeds",)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        from core.graph.algorithms.walks import random_walks
-
         ctx.progress("Random walks from the question's entities", None)
         rng = ctx.rng(state.question.text, self)
         within = state.subgraph if self.inside else None
@@ -126,8 +123,6 @@ class EgoNetwork(Operator):
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        from core.graph.algorithms.neighbourhood import nearest
-
         ctx.progress(f"Nodes within {self.hops} hops", None)
         nodes, _ = nearest(ctx.graph, state.seeds, self.hops, self.direction, self.keep + 1, ctx.check)
         if len(nodes) > self.keep:

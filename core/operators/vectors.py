@@ -8,6 +8,10 @@ from typing import Literal
 
 import numpy as np
 
+from core.graph.algorithms.expansion import around, hanging_on, joins
+from core.graph.algorithms.neighbourhood import seed_array
+from core.indexes.encoded import texts
+from core.indexes.vectors import vector_index
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
 from core.operators.extract import DIRECTION_HELP, subgraph_on
 from core.types import State, Subgraph, Usage
@@ -50,9 +54,6 @@ class VectorSearch(Operator):
     encoder: str = param("encoder", "Encoder", "The sentence encoder that reads the question and what is searched.", model=True)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        from core.graph.algorithms.expansion import around
-        from core.graph.algorithms.neighbourhood import seed_array
-
         seeds = dict.fromkeys(seed_array(ctx.graph, state.seeds).tolist(), 1.0)
         found = self._matched(state.question.text, ctx, recorder)
         start = {**seeds, **{node: score for node, score in found.items() if node not in seeds}}
@@ -69,9 +70,6 @@ class VectorSearch(Operator):
 
     def _matched(self, text: str, ctx: Context, recorder: Recorder) -> dict[int, float]:
         """The nodes that match, or are in a triple that does, with the best cosine, in its order."""
-        from core.indexes.encoded import texts
-        from core.indexes.vectors import vector_index
-
         encoder = ctx.models.encoder(self.encoder)
         index = vector_index(ctx.graph, encoder, self.of, ctx.progress, ctx.check)
         ctx.progress("Searching vectors", None)
@@ -89,8 +87,6 @@ class VectorSearch(Operator):
 
     def _joined(self, seeds: dict[int, float], found: dict[int, float], ctx: Context, recorder: Recorder):
         """What was found near enough to a seed, and the seeds with the paths there."""
-        from core.graph.algorithms.expansion import joins
-
         ctx.progress("Joining what was found to the question's entities", None)
         paths = joins(ctx.graph, list(seeds), list(found), self.reach, self.direction, ctx.check)
         start = dict(seeds)
@@ -107,8 +103,6 @@ class VectorSearch(Operator):
 
 def _hanging_together(graph, subgraph: Subgraph, seeds: Sequence[int], recorder: Recorder) -> Subgraph:
     """What of a subgraph hangs together with a seed."""
-    from core.graph.algorithms.expansion import hanging_on
-
     stays = hanging_on(graph, subgraph.nodes, subgraph.edges, seeds)
     if not stays.all():
         recorder.notes.append(f"{int((~stays).sum()):,} nodes in pieces without an entity of the question were left out.")

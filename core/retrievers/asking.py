@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
 import importlib
 import importlib.util
 import json
@@ -22,7 +21,7 @@ from core.retrievers.declared import Retriever
 
 MOST = 8 << 20  # bytes of a reply
 LOOK = 0.05  # seconds between two looks whether the person cancelled
-TOLD = 200  # characters of an error page that are told
+SHOWN = 200  # characters of an error page that are told
 
 
 def ask(known: Retriever, request: Mapping[str, Any], check: Callable[[], None]) -> Any:
@@ -62,10 +61,12 @@ def ask(known: Retriever, request: Mapping[str, Any], check: Callable[[], None])
 
 def _post(known: Retriever, request: Mapping[str, Any], held: list[socket.socket]) -> bytes:
     """The body of the reply. Redirects are not followed and no proxy is asked: only the declared address is."""
+    import http.client  # brings ssl and more
+
     parts = urlsplit(known.url)
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    protocol = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     assert parts.hostname is not None  # an address without a host is refused where it is declared
-    connection = kind(parts.hostname, parts.port, timeout=known.timeout)
+    connection = protocol(parts.hostname, parts.port, timeout=known.timeout)
     headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity", **_headers(known)}
     try:
         connection.connect()
@@ -99,8 +100,8 @@ def _refusal(status: int, body: bytes) -> str:
         return f"answered with a redirect ({status}), which is not followed; give the final address in retrievers.toml"
     if status in (401, 403):
         return f"refused the request ({status}); see “headers” in docs/own-retriever.md"
-    told = shorten(body[: TOLD * 4].decode("utf-8", "replace"), TOLD)
-    return f"answered with the error {status}" + (f": {told}" if told else "")
+    page = shorten(body[: SHOWN * 4].decode("utf-8", "replace"), SHOWN)
+    return f"answered with the error {status}" + (f": {page}" if page else "")
 
 
 def _headers(known: Retriever) -> dict[str, str]:
@@ -154,7 +155,7 @@ def _data(known: Retriever, body: bytes) -> Any:
     try:
         return json.loads(body.decode("utf-8"), parse_constant=refused)
     except (ValueError, RecursionError) as error:
-        raise RetrieverFailed(f"{_named(known)} replied with what is not JSON: {shorten(error, TOLD)}.") from None
+        raise RetrieverFailed(f"{_named(known)} replied with what is not JSON: {shorten(error, SHOWN)}.") from None
 
 
 def _named(known: Retriever) -> str:
@@ -165,5 +166,5 @@ def _words(error: BaseException) -> str:
     """An error in a few words; of what the system says, its text alone."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
-    told = shorten(str(error), TOLD).rstrip(".")
-    return f"{type(error).__name__}: {told}" if told else type(error).__name__
+    text = shorten(str(error), SHOWN).rstrip(".")
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

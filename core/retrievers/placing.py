@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 
 from core.errors import shorten
+from core.graph.algorithms.expansion import joins
+from core.graph.algorithms.neighbourhood import induced
+from core.graph.names.lookup import names
 from core.retrievers.reply import RetrieverReply, TextPath
 from core.types import Path
 
@@ -48,8 +51,6 @@ def placed(graph: Any, seeds: Sequence[int], reply: RetrieverReply, check: Calla
 
 def _ids(graph: Any, reply: RetrieverReply, notes: list[str]) -> dict[str, tuple[int, ...]]:
     """The nodes of every name in a reply; a note says which are not in the graph."""
-    from core.graph.names.lookup import names
-
     told = [name for path in reply.paths for name in path.nodes] + [name for name, _ in reply.hits] + list(reply.answers)
     known = names(graph)
     ids = {name: known.exact(name) for name in dict.fromkeys(told)}
@@ -85,8 +86,6 @@ def _walks(graph: Any, paths: Iterable[TextPath], ids: dict, notes: list[str], c
 
 def _between(graph: Any, nodes: set[int]) -> dict[tuple[int, int], list[tuple[str, int]]]:
     """The triples among some nodes by (head, tail): relation and edge, by ascending edge."""
-    from core.graph.algorithms.neighbourhood import induced
-
     edges = induced(graph, np.array(sorted(nodes), np.int64))
     found: dict[tuple[int, int], list[tuple[str, int]]] = {}
     for edge, head, relation, tail in zip(edges.tolist(), *(ids.tolist() for ids in graph.triples(edges))):
@@ -122,8 +121,6 @@ def _step(edges: dict, here: int, there: int, relation: str | None, forward: boo
 
 def _joined(graph: Any, seeds, wanted, scores, notes: list[str], check: Callable[[], None]) -> dict[Path, float | None]:
     """A shortest path from a seed to each wanted node, in their order, either way along triples."""
-    from core.graph.algorithms.expansion import joins
-
     ways = joins(graph, list(seeds), wanted, REACH, "both", check)
     edges = _between(graph, {node for way in ways.values() for node in way})
     found: dict[Path, float | None] = {}

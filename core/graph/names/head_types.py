@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from core.graph.names.phrases import THING, Phrase
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 MOST_TOLD = 8  # relations that describe a kind
 SHARE = 0.01  # of the heads must have a relation for it to describe them

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import secrets
-import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +102,8 @@ class LlamaChat(LocalChat):
 
     def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """What the engine's own port answers."""
+        import urllib.request  # brings ssl and more
+
         request = urllib.request.Request(
             self.load().listening_address + path,
             json.dumps(body).encode(),

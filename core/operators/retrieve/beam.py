@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.errors import BadParameter
+from core.graph.algorithms.local import Local
 from core.models.base import Choice, Task
 from core.models.words import short_name
 from core.operators.base import DIRECTIONS, MOST_TEXTS, Context, Operator, Recorder, param
@@ -74,8 +75,6 @@ class BeamSearch(Operator):
     )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        from core.graph.algorithms.local import Local
-
         assert state.subgraph is not None  # a line is refused where nothing wrote what is read
         local = Local(ctx.graph, state.subgraph, self.direction)
         task = Task(state.question.text, "path" if self.unit == "path" else "triple", ctx.seed, ctx.check)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from core.environment import Environment
 from core.errors import BadInput
+from core.graph.algorithms.chains import Chain, chain_name, walk
 from core.indexes.cases import Cases, asked, cases, own_stamp
 from core.indexes.masking import masked
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
@@ -26,9 +27,6 @@ from core.operators.retrieve.chains import (
     walked,
 )
 from core.types import State, Usage
-
-if TYPE_CHECKING:
-    from core.graph.algorithms.chains import Chain
 
 SHARP = 48  # a neighbour's weight is its cosine to this power: at 0.9 it weighs 0.006 of one at 1
 WORDS = 30  # a chain that is 0.1 more like the question in words, as chain ranking holds them, weighs e³ = 20 times as much
@@ -218,8 +216,6 @@ def _place(votes: dict[Chain, float]) -> Callable[[Chain], tuple]:
 
 def _leads(state: State, ctx: Context, chain: Chain, direction: str) -> bool:
     """Whether a walk along the chain leads from the seeds to another node."""
-    from core.graph.algorithms.chains import walk
-
     front = walk(ctx.graph, state.seeds, chain, direction, ctx.check)
     return front is not None and len(front.ends(state.seeds)[0]) > 0
 
@@ -234,6 +230,4 @@ def _worth(state: State, ctx: Context, recorder: Recorder, chains: Collection[Ch
 
 
 def _words(graph, chain: Chain) -> str:
-    from core.graph.algorithms.chains import chain_name
-
     return chain_name(graph, chain)

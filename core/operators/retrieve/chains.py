@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from core.graph.algorithms.chains import Chain, chains_from, ranked_ends, walk
 from core.graph.unnamed import unnamed
+from core.indexes.chains import ChainIndex, chain_index, token_vectors
+from core.indexes.masking import masked
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
 from core.operators.extract import DIRECTION_HELP
 from core.types import Frame, Path, Ranking, State, Subgraph, Usage
-
-if TYPE_CHECKING:
-    from core.graph.algorithms.chains import Chain
-    from core.indexes.chains import ChainIndex
 
 LOOKED_AT = 256  # pairs of nodes from which a chain is continued when the chains at the seeds are listed
 STEP_WORDS = 3  # words of the question that make room for a step
@@ -67,8 +66,6 @@ class ChainRanking(Operator):
 
     def ranked(self, state: State, ctx: Context, recorder: Recorder) -> list[tuple[Chain, float, str]]:
         """The chains that start at the seeds, best first: (chain, score, words)."""
-        from core.graph.algorithms.chains import chains_from
-
         index, question = in_words(state, ctx, recorder, self)
         ctx.progress("Ranking relation chains", None)
         found = chains_from(ctx.graph, state.seeds, self.steps, self.direction, LOOKED_AT, index.beginnings.__contains__, ctx.check)
@@ -82,9 +79,6 @@ class ChainRanking(Operator):
 
 def in_words(state: State, ctx: Context, recorder: Recorder, by: Any) -> tuple[ChainIndex, np.ndarray]:
     """The graph's chains in words, and the vectors of the masked question's tokens; `by` tells steps, direction and encoder."""
-    from core.indexes.chains import chain_index, token_vectors
-    from core.indexes.masking import masked
-
     encoder = ctx.models.encoder(by.encoder)
     index = chain_index(ctx.graph, encoder, by.steps, by.direction, ctx.progress, ctx.check)
     if index.found > len(index):
@@ -95,8 +89,6 @@ def in_words(state: State, ctx: Context, recorder: Recorder, by: Any) -> tuple[C
 
 def likeness(state: State, ctx: Context, index: ChainIndex, question: np.ndarray, places: Sequence[int], price: float) -> np.ndarray:
     """float64 [len(places)]: how alike the question, as token vectors, and these chains are, less the price of steps too many."""
-    from core.indexes.masking import masked
-
     room = len(_WORD.findall(masked(ctx.graph, state.question.text, state.seeds))) / STEP_WORDS
     steps = np.array([len(index.chains[place]) for place in places], np.int64)
     return np.round(index.scores(question, places) - price * np.maximum(0, steps - room), 9)
@@ -108,8 +100,6 @@ def walked(state: State, ctx: Context, recorder: Recorder, chosen: Sequence[tupl
     Of `by.keep` paths in all, one for each end that has a name, the ends of a chain by (-walks that reach them, id); a path's
     score is its chain's. The story has a frame for each chain.
     """
-    from core.graph.algorithms.chains import ranked_ends, walk
-
     paths: dict[Path, float] = {}
     followed = 0
     for chain, score, words in chosen:

@@ -12,6 +12,10 @@ from core.environment import Environment
 from core.errors import BadParameter, RetrieverFailed
 from core.operators.base import Context, Operator, Recorder, param
 from core.operators.extract import subgraph_on
+from core.retrievers.asking import ask
+from core.retrievers.declared import declared, retriever
+from core.retrievers.placing import placed
+from core.retrievers.reply import UnfitReply, checked
 from core.types import Ranking, State
 
 NAME_HELP = "The retriever's name in retrievers.toml of your Hopscope folder. Addresses stand there and nowhere else."
@@ -19,8 +23,6 @@ KEEP_HELP = "How many paths stay, the best first."
 
 
 def _declared() -> tuple[str, ...]:
-    from core.retrievers.declared import declared
-
     return tuple(declared())
 
 
@@ -48,11 +50,6 @@ class OwnRetriever(Operator):
     keep: int = param(32, "Keep", KEEP_HELP, low=1, high=1000)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        from core.retrievers.asking import ask
-        from core.retrievers.declared import retriever
-        from core.retrievers.placing import placed
-        from core.retrievers.reply import UnfitReply, checked
-
         known = retriever(self.name)
         ctx.progress(f"Waiting for “{known.title}”", None)
         try:
@@ -80,8 +77,6 @@ class OwnRetriever(Operator):
         }
 
     def stamp(self, graph: Any, environment: Environment) -> str:
-        from core.retrievers.declared import retriever
-
         try:
             return retriever(self.name).stamp()
         except BadParameter:  # said when it runs

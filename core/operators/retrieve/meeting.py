@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.graph.algorithms.chains import Chain, Front, chains_from, ranked_ends, walk
+from core.indexes.chains import Alike, ChainIndex
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
 from core.operators.extract import DIRECTION_HELP
 from core.operators.retrieve.chains import (
@@ -24,10 +25,6 @@ from core.operators.retrieve.chains import (
     touched,
 )
 from core.types import Frame, Path, Ranking, State
-
-if TYPE_CHECKING:
-    from core.graph.algorithms.chains import Chain, Front
-    from core.indexes.chains import Alike, ChainIndex
 
 TRIED = 4_000  # pairs of chains that are looked at, the best first
 STEP = 0.04  # of the score: what a step less is worth, so that of pairs as alike the entities' own neighbours come first
@@ -97,8 +94,6 @@ class Side:
 
     def front(self, chain: Chain) -> Front | None:
         """Where the walks along the chain stand."""
-        from core.graph.algorithms.chains import walk
-
         if chain not in self.fronts:
             self.fronts[chain] = walk(self.ctx.graph, (self.seed,), chain, self.direction, self.ctx.check)
         return self.fronts[chain]
@@ -132,8 +127,6 @@ class Meeting:
     @cached_property
     def onward(self) -> Front | None:
         """Where the rest of the chain leads from there."""
-        from core.graph.algorithms.chains import walk
-
         if not len(self.shared):
             return None
         return walk(self.main.ctx.graph, self.shared, self.chain[self.at :], self.main.direction, self.main.ctx.check)
@@ -141,8 +134,6 @@ class Meeting:
     @cached_property
     def ends(self) -> np.ndarray:
         """The answers, nodes with a name by (-walks from where they meet, id)."""
-        from core.graph.algorithms.chains import ranked_ends
-
         if self.onward is None:
             return np.empty(0, np.int64)
         return named(self.main.ctx.graph, ranked_ends(self.onward, (self.main.seed, self.other.seed)))
@@ -179,8 +170,6 @@ def _met(state: State, ctx: Context, recorder: Recorder, seeds: Sequence[int], b
 
 
 def _side(ctx: Context, index: ChainIndex, question: np.ndarray, seed: int, by: ChainIntersection) -> Side:
-    from core.graph.algorithms.chains import chains_from
-
     found = chains_from(ctx.graph, (seed,), by.steps, by.direction, LOOKED_AT, index.beginnings.__contains__, ctx.check)
     places = np.array([index.place[chain] for chain, _ in found if chain in index.place], np.int64)
     alike = index.alike(question, places)

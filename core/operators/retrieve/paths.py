@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.graph.algorithms.local import Local
+from core.graph.algorithms.paths import shortest_paths, simple_paths
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
 from core.operators.extract import DIRECTION_HELP
 from core.types import Path, Ranking, State
@@ -13,8 +15,6 @@ CAP_HELP = "At most so many paths are kept, the shortest first; the trace says w
 
 def from_seeds(search, state: State, ctx: Context, direction: str, cap: int, recorder: Recorder) -> Ranking:
     """The paths that `search(local, seed, room)` finds from each seed, without repeats, by (length, seed, nodes, edges)."""
-    from core.graph.algorithms.local import Local
-
     assert state.subgraph is not None  # a line is refused where nothing wrote what is read
     local = Local(ctx.graph, state.subgraph, direction)
     found: list[tuple[int, Path]] = []
@@ -65,8 +65,6 @@ class ShortestPaths(Operator):
     cap: int = param(100_000, "Cap", CAP_HELP, low=1, high=1_000_000)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        from core.graph.algorithms.paths import shortest_paths
-
         ctx.progress("Shortest paths", None)
 
         def search(local, seed, cap):
@@ -95,8 +93,6 @@ class SimplePaths(Operator):
     cap: int = param(10_000, "Cap", CAP_HELP, low=1, high=1_000_000)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        from core.graph.algorithms.paths import simple_paths
-
         ctx.progress("Complete paths", None)
 
         def search(local, seed, cap):

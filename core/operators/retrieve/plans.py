@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import shorten
+from core.graph.algorithms.local import Local
 from core.models.base import Messages
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
 from core.operators.extract import DIRECTION_HELP
@@ -48,8 +49,6 @@ class RelationPlans(Operator):
     cap: int = param(10_000, "Cap", CAP_HELP, low=1, high=1_000_000)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        from core.graph.algorithms.local import Local
-
         assert state.subgraph is not None  # a line is refused where nothing wrote what is read
         local = Local(ctx.graph, state.subgraph, self.direction)
         known = near_relations(local, state.seeds)[: self.shown]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+from core.indexes.communities import communities
+from core.indexes.reports import Reports
 from core.operators.base import Context, Operator, Recorder, param
 from core.types import Report, State
 
@@ -32,9 +34,6 @@ class CommunityReports(Operator):
     role: str = param("answer", "Model", "The role or name of the chat model that writes reports.", chat=True)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        from core.indexes.communities import communities
-        from core.indexes.reports import Reports
-
         found = communities(ctx.graph, self.size, ctx.progress, ctx.check)
         kept = Reports(ctx.graph, found, lambda: ctx.models.chat(self.role), ctx.models.signature(self.role))
         of: dict[int, list[int]] = {}  # community -> the seeds in it

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.errors import BadParameter
+from core.graph.algorithms.local import Local
 from core.models.base import Choice, Task
 from core.models.combine import Call, parse
 from core.models.words import short_name
@@ -56,8 +57,6 @@ class TreePaths(Operator):
             raise BadParameter("TreePaths in the code's reading fills up in frontier order itself; give it the chooser without supplement.")
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        from core.graph.algorithms.local import Local
-
         assert state.subgraph is not None  # a line is refused where nothing wrote what is read
         local, found = Local(ctx.graph, state.subgraph, self.direction), []
         seeds = [seed for seed in dict.fromkeys(state.seeds) if seed in state.subgraph]

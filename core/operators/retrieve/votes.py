@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.graph.algorithms.chains import Chain, chains_from, walk
+from core.graph.algorithms.mediators import mediating, told
+from core.indexes.chains import token_vectors
+from core.indexes.masking import masked
+from core.indexes.mediated import mediated_text, plain_phrase
+from core.indexes.spoken import spoken
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
 from core.operators.extract import DIRECTION_HELP
 from core.operators.retrieve.chains import ENCODER_HELP, KEEP_HELP, LOOKED_AT, named, touched
 from core.operators.retrieve.meeting import ChainIntersection
 from core.types import Frame, Path, Ranking, State, Usage
-
-if TYPE_CHECKING:
-    from core.graph.algorithms.chains import Chain
 
 STEPS_HELP = "The longest chain in words: a passage through a node without a name is one step."
 RELATIONS_HELP = "The longest chain in relations, those into and out of nodes without a name counted."
@@ -58,8 +60,6 @@ class ChainVotes(Operator):
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        from core.graph.algorithms.mediators import mediating
-
         into = mediating(ctx.graph)
         if not into.any():
             recorder.notes.append("No node is without a name; chain intersection decides.")
@@ -98,13 +98,6 @@ class Ballot:
 
 def _ballots(state: State, ctx: Context, recorder: Recorder, by: ChainVotes, into: np.ndarray) -> list[Ballot]:
     """What the chains at each entity have to say; entities without chains have none."""
-    from core.graph.algorithms.chains import chains_from
-    from core.graph.algorithms.mediators import told
-    from core.indexes.chains import token_vectors
-    from core.indexes.masking import masked
-    from core.indexes.mediated import mediated_text, plain_phrase
-    from core.indexes.spoken import spoken
-
     encoder = ctx.models.encoder(by.encoder)
     (question,) = token_vectors(encoder, [masked(ctx.graph, state.question.text, state.seeds)], ctx.check)
     phrases = [plain_phrase(name) for name in ctx.graph.relation_names]
@@ -161,8 +154,6 @@ def _walked(
     ballot: Ballot, place: int, ends: Sequence[int], votes: dict[int, float], ctx: Context, recorder: Recorder, by: ChainVotes
 ) -> dict[int, Path]:
     """For each of these ends the path to it along one chain of an entity."""
-    from core.graph.algorithms.chains import walk
-
     front = walk(ctx.graph, (ballot.seed,), ballot.chains[place], by.direction, ctx.check)
     reached = [end for end in ends if end in front.now] if front is not None else []
     paths = front.paths(reached) if front is not None and reached else []
