@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -21,20 +21,20 @@ from core.runtime.jobs import Job
 ASKING = ("compare", "build")  # the pages that ask questions
 
 
-@cache
 def engine() -> Engine:
     """The engine that all visitors share."""
-    return Engine()
+    with _making:
+        return _engine()
 
 
 def store() -> Store:
     """The evaluations of the person's folder."""
-    return _store(evaluations_file())
+    with _making:
+        return _store(evaluations_file())
 
 
-@lru_cache(maxsize=8)
-def _store(file: Path) -> Store:
-    return Store(file)
+_making = threading.Lock()  # the first two visitors come at the same moment
+_engine, _store = cache(Engine), lru_cache(maxsize=8)(Store)
 
 
 def waiter(page: str) -> Waiter:
