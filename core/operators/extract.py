@@ -8,14 +8,15 @@ import numpy as np
 
 from core.graph.algorithms.neighbourhood import induced, nearest
 from core.graph.algorithms.walks import random_walks
-from core.graph.pagerank.best import PageRankReport, top_pagerank
+from core.graph.pagerank.best import METHODS, PageRankReport, top_pagerank
 from core.indexes.communities import clusters
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
 from core.types import State, Subgraph
 
 METHOD_HELP = (
-    "push: local and fast, ranks like the exact one; exact: solved for the whole graph; fora, topppr, rbs: other approximations; "
-    "partition: exact inside the entities' clusters, which are found once."
+    "auto: the fastest for the graph that ranks like the exact one (relaxation, the equation or a local push; the trace says which); "
+    "exact: solved for the whole graph; fora, topppr, rbs: other approximations; partition: exact inside the entities' clusters, "
+    "which are found once."
 )
 DRAWN = ("fora", "topppr", "rbs")  # by chance
 DIRECTION_HELP = "Which way edges are followed; “graph” leaves it to the graph."
@@ -35,7 +36,8 @@ class PersonalizedPageRank(Operator):
     p = damping * P^T p + (1 - damping) * s, with s uniform on the seeds and dangling mass returning to s.
     LEGO-GraphRAG, technical report, Table 1 (keep is max_ent 1000). Its "restart_prob 0.8" is passed to igraph as
     damping, so 0.8 is the probability of following an edge (the papers' code; their formula reads the other way).
-    `method` is one of core/graph/pagerank/best.py; the report's table 5 has RBS, FORA and TopPPR, its table 6 Leiden clusters.
+    `method` is one of core/graph/pagerank/best.py, `push` a former name of `auto`; a note in the trace says what ran. The report's
+    table 5 has RBS, FORA and TopPPR, its table 6 Leiden clusters.
     Nodes the walk never reaches are left out, where the papers' code pads with them.
 
     >>> part = retrieve("PersonalizedPageRank(keep=2, damping=0.5, direction='out')", "A").subgraph
@@ -50,16 +52,20 @@ class PersonalizedPageRank(Operator):
     keep: int = param(1000, "Nodes to keep", "How many nodes of the largest PageRank make the subgraph.", low=1, high=1_000_000)
     damping: float = param(0.8, "Damping", "Probability of following an edge; the rest jumps back to the seeds.", low=0.01, high=0.999)
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
-    method: str = param("push", "Method", METHOD_HELP, choices=("push", "exact", "fora", "topppr", "rbs", "partition"))
-    recall: float = param(0.97, "Recall", "The share of the exact best nodes that push and topppr aim at.", low=0.5, high=1.0)
+    method: str = param("auto", "Method", METHOD_HELP, choices=METHODS)
+    recall: float = param(0.97, "Recall", "The share of the exact best nodes that auto and topppr aim at.", low=0.5, high=1.0)
+
+    def __post_init__(self) -> None:
+        if self.method == "push":  # in what was saved before
+            object.__setattr__(self, "method", "auto")
+        super().__post_init__()
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ctx.progress("PageRank from the question's entities", None)
         report, asked = PageRankReport(), (ctx.graph, state.seeds, self.keep, self.damping, self.direction, self.method, self.recall)
         random = int(ctx.rng(state.question.text, self).integers(1 << 31)) if self.method in DRAWN else 0
         nodes, scores = top_pagerank(*asked, random=random, report=report, progress=ctx.progress, check=ctx.check, clusters=clusters)
-        if report.edges:
-            recorder.notes.append(report.note)
+        recorder.notes.append(report.note)  # which names the method that ran
         return state.replace(subgraph=subgraph_on(ctx.graph, nodes, scores))
 
     def words(self) -> str:

@@ -2,7 +2,7 @@
 
 Each question is asked of push once before it is timed; what the first one costs when nothing is in memory, the store benchmark tells.
 
-python -m tests.benchmarks pagerank --nodes 1000000 [10000000 ...] [--methods push fora] [--json] [--plot FILE]
+python -m tests.benchmarks pagerank --nodes 1000000 [10000000 ...] [--methods auto fora] [--json] [--plot FILE]
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def main(argv: list[str]) -> None:
     """Print the table, or JSON; write the plot."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks pagerank")
     parser.add_argument("--nodes", type=int, nargs="+", required=True, help="sizes of graphs; each has three times as many triples")
-    parser.add_argument("--methods", nargs="+", default=["push"], help="push fora topppr rbs partition")
+    parser.add_argument("--methods", nargs="+", default=["auto"], help="auto fora topppr rbs partition")
     parser.add_argument("--questions", type=int, default=EACH, help=f"of each stratum by push (others: {FEW})")
     parser.add_argument("--igraph", type=int, default=FEW, help="questions of each stratum that igraph answers too")
     parser.add_argument("--recall", type=float, default=0.97)
@@ -67,8 +67,8 @@ class Bench:
         for method in self.options.methods:
             self._ours(method, self.questions["ordinary"][0])  # compiles, prepares
             for stratum, questions in self.questions.items():
-                some = questions if method == "push" else questions[:FEW]
-                for question in some if method == "push" else ():
+                some = questions if method == "auto" else questions[:FEW]
+                for question in some if method == "auto" else ():
                     self._ours(method, question)  # what it reads of a graph by memory map is in memory then
                 found.append(self._row(method, stratum, [self._ours(method, question) for question in some], some))
         if self.options.igraph and self.nodes <= IGRAPH:
@@ -157,7 +157,7 @@ def table(rows: list[dict]) -> str:
     by = {(row["nodes"], row["stratum"], row["method"]): row for row in rows}
     for (nodes, stratum, method), row in by.items():
         peer = by.get((nodes, stratum, "igraph"))
-        if method == "push" and peer:
+        if method == "auto" and peer:
             wall, cpu = peer["median ms"] / row["median ms"], peer["cpu ms"] / row["cpu ms"]
             lines.append(f"{nodes:,} nodes, {stratum}: push is {wall:,.0f} times faster than igraph, {cpu:,.0f} times in processor time")
     return "\n".join(lines)

@@ -136,13 +136,13 @@ def test_an_earlier_state_is_listed_and_deleted(films):
 
 def test_methods_are_compared_and_the_last_comparison_is_there_at_once(films):
     at = opened()
-    next(one for one in at.multiselect if one.label == "Methods").set_value(["exact", "push"])
+    next(one for one in at.multiselect if one.label == "Methods").set_value(["exact", "auto"])
     next(one for one in at.number_input if one.label == "How many").set_value(3)
     next(button for button in at.button if button.label == "Compare").click().run()
     until(at, lambda: len(at.dataframe) == 2)
     later = opened()
     measured, published = later.dataframe[0].value, later.dataframe[1].value
-    assert list(measured["Method"]) == ["Exact", "Forward push"] and measured["Recall of the exact best"][0] == 1.0
+    assert list(measured["Method"]) == ["Exact", "Automatic, by relaxation"] and measured["Recall of the exact best"][0] == 1.0
     assert "Recall of the answers" not in measured  # random entities have no answers
     assert "3 random entities" in texts(later)
     rbs = published.set_index("Method").loc["RBS"]

@@ -106,7 +106,7 @@ def kept(graph: Graph) -> list[MethodComparison]:
         if told["version"] != VERSION:
             return []
         fit = {field.name for field in fields(MethodRow)}  # what was measured before there was as much to tell is let go
-        return [_comparison(one) for one in told["comparisons"] if all(row.keys() == fit for row in one["rows"])]
+        return [_comparison(one) for one in told["comparisons"] if all(row.keys() | {"ran"} == fit for row in one["rows"])]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError) as error:

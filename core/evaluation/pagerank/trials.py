@@ -18,7 +18,7 @@ from core.types import Question
 
 TIED = 1e-7  # scores that differ by less of their size count as equal
 LEAST, SECONDS_A_STEP = 5e-3, 4e-7  # seconds of a question; of exact PageRank by the steps of the graph
-MILLION, CAPPED = 1_000_000, {"push": 0.1, "rbs": 4.0, "fora": 10.0, "topppr": 20.0, "partition": 1.0}  # nodes from which on the caps bind
+MILLION, CAPPED = 1_000_000, {"auto": 0.1, "rbs": 4.0, "fora": 10.0, "topppr": 20.0, "partition": 1.0}  # nodes from which on the caps bind
 BYTES_A_NODE = 64  # that solving the equation takes
 Tell = Callable[[str, float | None], None]
 
@@ -47,6 +47,7 @@ class MethodRow:
     memory: int | None  # bytes by which the process grew beyond what it held before, at its peak; None where nobody tells
     prepared_s: float  # seconds spent on what the method needs prepared, 0 where it lay there
     unsettled: int  # questions for which the method gave up before it had the accuracy asked for
+    ran: str = ""  # what `auto` chose, "" for other methods and where it was not recorded
 
 
 def compare_methods(
@@ -172,7 +173,7 @@ class MethodTrial:
         self.recalls: list[float] = []
         self.edges: list[int] = []
         self.memory: int | None = None
-        self.prepared, self.unsettled = 0.0, 0
+        self.prepared, self.unsettled, self.ran = 0.0, 0, ""
 
     def prepare(self, question: Asked, progress: Tell, check: Callable[[], None]) -> None:
         """Makes what the method needs, and has it compiled."""
@@ -195,6 +196,7 @@ class MethodTrial:
         self.seconds.append(time.perf_counter() - start)
         self.kept.append(nodes)
         self.unsettled += not report.settled
+        self.ran = report.method if report.method != self.method else ""
         if report.edges:
             self.edges.append(report.edges)
         if before is not None:
@@ -221,6 +223,7 @@ class MethodTrial:
             self.memory,
             self.prepared,
             self.unsettled,
+            self.ran,
         )
 
     def _pieces(self, kept: np.ndarray) -> int:

@@ -1,4 +1,4 @@
-"""Personalised PageRank: of all nodes, exactly, and the best nodes, by a choice of methods (core/graph/ppr)."""
+"""The two public questions about personalised PageRank: every node's exactly, and the best nodes by a choice of methods."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from core.graph.pagerank.problem import Found, Problem, pose
 from core.graph.store import Graph
 from core.runtime.meter import untold
 
-METHODS = ("push", "exact", "fora", "topppr", "rbs", "partition")
+METHODS = ("auto", "exact", "fora", "topppr", "rbs", "partition")
+FORMER = {"push": "auto"}  # how `auto` was called in files and expressions saved before
 SHARE = 2  # beyond this part of the graph's steps, solving the equation is cheaper than pushing
 STEPS = 1000  # that a push needs for each node to keep, at least
 CLOSE = 1e-5  # the error summed over all nodes, where the best are solved for
@@ -26,9 +27,10 @@ SOLVED = 5_000_000  # up to so many edges the equation is solved where pushing c
 
 @dataclass
 class PageRankReport:
-    """What a search tells of itself, filled by `top_pagerank`: the edges it walked, whether it reached the accuracy asked
-    for, and that in a sentence."""
+    """How a search went, filled by `top_pagerank`: the method that ran (one of `METHODS` but `auto`, or `relaxation`, `push`,
+    `rounds`), the edges it walked, whether it reached the accuracy asked for, and that in a sentence."""
 
+    method: str = ""
     edges: int = 0
     settled: bool = True
     note: str = ""
@@ -50,8 +52,14 @@ def pagerank_exact(
     In `both`, a self-loop counts twice, as in igraph. `tolerance` bounds the error summed over all nodes. `weights`, one a
     triple, say how often a step takes it. Raises BadParameter for a damping outside [0, 1) or unfit weights, BadInput for no
     seeds or a seed outside the graph, and what `check` raises, which is called between rounds.
+
+    With steps out of A and damping 1/2: p(A) = 1/2 + p(C) / 4, p(B) = p(A) / 4, p(C) = p(A) / 4 + p(B) / 2, p(D) = p(C) / 2.
+
+    >>> from core.graph.pagerank.best import pagerank_exact
+    >>> (29 * pagerank_exact(toy, [0], 0.5, "out")).round(6).tolist()
+    [16.0, 4.0, 6.0, 3.0, 0.0]
     """
-    from core.graph.pagerank.exact import solve
+    from core.graph.pagerank.exact import solve  # brings numba
 
     problem = pose(graph, seeds, 0, damping, direction, weights=weights)
     scores = np.maximum(solve(problem.links, problem.seeds, problem.shares, damping, tolerance / 2, check), 0.0)
@@ -64,7 +72,7 @@ def top_pagerank(
     keep: int,
     damping: float = 0.8,
     direction: str = "graph",
-    method: str = "push",
+    method: str = "auto",
     recall: float = 0.97,
     *,
     weights: np.ndarray | None = None,
@@ -78,37 +86,69 @@ def top_pagerank(
 
     As many as `keep`, or as the seeds reach where those are fewer. `recall` is the share of the exact best nodes asked for.
 
+    - auto: the cheapest that ranks like the exact one, as `cheapest` chooses: relaxation (pagerank/relaxation.py), the equation
+      solved to `CLOSE`, a local push (pagerank/local/push.py), or a push in rounds (algorithms/stepwise.py).
     - exact: the equation solved for the whole graph.
-    - push: a local push (core/graph/pagerank/push.py) that goes on until the best nodes settle or its cap is reached; a graph of
-      at most `WALKED` edges is relaxed whole in both directions (core/graph/pagerank/relaxation.py), and one of at most `SOLVED` is
-      solved to `CLOSE` where pushing would cost more.
-    - fora, topppr, rbs: as their papers define them (modules of these names in core/graph/ppr); `random` seeds their draws.
+    - fora, topppr, rbs: as their papers define them (modules of these names); `random` seeds their draws.
     - partition: exact inside the Leiden clusters of the seeds, as `clusters(graph, progress, check)` gives them, by default found anew.
 
-    `report` is told what was done. Raises as `pagerank_exact`, and BadParameter for another method or a recall outside (0, 1].
+    `push` is read as `auto`, whose name it was. `report` is filled with what was done. Raises as `pagerank_exact`, and
+    BadParameter for another method or a recall outside (0, 1].
+
+    The numbers are those of `pagerank_exact`'s example:
+
+    >>> from core.graph.pagerank.best import PageRankReport, top_pagerank
+    >>> nodes, scores = top_pagerank(toy, [0], 3, 0.5, "out", report=(report := PageRankReport()))
+    >>> toy.names(nodes), (29 * scores).round(3).tolist(), report.method
+    (['A', 'C', 'B'], [16.0, 6.0, 4.0], 'exact')
     """
+    method = FORMER.get(method, method)
     if method not in METHODS:
         raise BadParameter(f"PageRank's method is {', '.join(METHODS[:-1])} or {METHODS[-1]}, not “{method}”.")
     more = dict(recall=recall, weights=weights, random=random, progress=progress, check=check, clusters=clusters)
     problem = pose(graph, seeds, keep, damping, direction, **more)
     if keep <= 0:
         return np.empty(0, np.int64), np.empty(0)
-    if method == "push" and weights is None and not graph.at_hand and graph.n_edges > WALKED:
+    ran = cheapest(problem) if method == "auto" else method
+    if ran == "rounds":
         found = Found(*stepwise.top_pagerank(graph, seed_array(graph, seeds), keep, damping, direction, check))
     else:
-        found = _by(method, problem)
+        found = _by(ran, problem, CLOSE if method == "auto" else None)
     if report is not None:
-        report.edges, report.settled, report.note = found.edges, found.settled, found.note
+        report.method, report.edges, report.settled, report.note = ran, found.edges, found.settled, found.note
     return found.nodes, found.scores
 
 
-def _by(method: str, problem: Problem) -> Found:
-    if method == "push":
-        return _push(problem)
-    if method == "exact":
-        from core.graph.pagerank.exact import exact
+def cheapest(problem: Problem) -> str:
+    """What `auto` runs.
 
-        return exact(problem)
+    - rounds: the graph's arrays do not lie here, and it has more than `WALKED` edges;
+    - relaxation: both ways, up to `WALKED` edges, without weights;
+    - exact: up to `SOLVED` edges, where a push would cost more;
+    - push: all others.
+    """
+    graph = problem.graph
+    if problem.weights is None and not graph.at_hand and graph.n_edges > WALKED:
+        return "rounds"
+    if problem.weights is None and problem.direction == "both" and graph.n_edges <= WALKED:
+        return "relaxation"
+    if graph.n_edges <= SOLVED and problem.steps // SHARE < STEPS * problem.keep:
+        return "exact"
+    return "push"
+
+
+def _by(method: str, problem: Problem, tolerance: float | None) -> Found:
+    """The best nodes by a method; imported at first use, since the compiled loops bring numba."""
+    if method == "relaxation":
+        return _relaxed(problem)
+    if method == "push":
+        from core.graph.pagerank.local.push import local_push
+
+        return local_push(problem)
+    if method == "exact":
+        from core.graph.pagerank.exact import FINE, exact
+
+        return exact(problem, tolerance or FINE)
     if method == "fora":
         from core.graph.pagerank.fora import fora
 
@@ -126,25 +166,12 @@ def _by(method: str, problem: Problem) -> Found:
     return partition(problem)
 
 
-def _push(problem: Problem) -> Found:
-    graph = problem.graph
-    if problem.direction == "both" and problem.weights is None and graph.n_edges <= WALKED:
-        return _relaxed(problem)
-    if graph.n_edges <= SOLVED and problem.steps // SHARE < STEPS * problem.keep:
-        from core.graph.pagerank.exact import exact
-
-        return exact(problem, CLOSE)
-    from core.graph.pagerank.push import local_push
-
-    return local_push(problem)
-
-
 def _relaxed(problem: Problem) -> Found:
-    """By relaxation of the whole graph."""
+    """The best nodes by relaxation of the whole graph."""
     from core.graph.pagerank.relaxation import relaxed
 
     nodes, scores = relaxed(problem.graph, problem.seeds, problem.shares, problem.damping, problem.keep, problem.recall)
-    note = "The graph is small enough to be relaxed whole."
+    note = "Relaxed over the whole graph, which is small enough."
     if len(nodes) >= problem.keep:
         return Found(*top_k(nodes, steady(scores), problem.keep), note=note)
     total = scores.sum()

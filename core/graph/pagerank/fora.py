@@ -7,11 +7,11 @@ from math import log, sqrt
 import numpy as np
 
 from core.graph.order import top_k
-from core.graph.pagerank.disk import Disk
+from core.graph.pagerank.local.disk import Disk
+from core.graph.pagerank.local.push import drain
+from core.graph.pagerank.local.push_loops import enqueue
+from core.graph.pagerank.local.table import COUNT, ESTIMATE, STEPS, Work, borrowed, put
 from core.graph.pagerank.problem import Found, Problem
-from core.graph.pagerank.push import drain
-from core.graph.pagerank.pushing import enqueue
-from core.graph.pagerank.table import COUNT, ESTIMATE, STEPS, Work, borrowed, put
 from core.graph.pagerank.walking import AT_ONCE, walk_residuals
 
 EPSILON = 0.5  # the relative error, the paper's setting

@@ -89,7 +89,7 @@ class Problem:
     def unweighted(self, method: str) -> None:
         """Raises BadParameter where there are weights."""
         if self.weights is not None:
-            raise BadParameter(f"PageRank by {method} takes no weights; exact and push do.")
+            raise BadParameter(f"PageRank by {method} takes no weights; exact and auto do.")
 
     def ranked(self, nodes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The best `keep` of the nodes with a score; where those are too few, the nearest others follow with what flows to them."""

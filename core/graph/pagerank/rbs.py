@@ -9,8 +9,8 @@ from numba import njit
 
 from core.graph.kernels import _degree
 from core.graph.order import top_k
+from core.graph.pagerank.local.table import COUNT, NOBODY, RESIDUAL, STEPS, borrowed, slot_of
 from core.graph.pagerank.problem import Found, Problem
-from core.graph.pagerank.table import COUNT, NOBODY, RESIDUAL, STEPS, borrowed, slot_of
 from core.graph.pagerank.walking import AT_ONCE, draw
 
 EPSILON = 0.5  # the relative error

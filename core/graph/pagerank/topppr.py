@@ -9,10 +9,10 @@ import numpy as np
 
 from core.graph.order import steady, top_k
 from core.graph.pagerank.fora import EPSILON, walk_rate
+from core.graph.pagerank.local.push import drain
+from core.graph.pagerank.local.push_loops import enqueue
+from core.graph.pagerank.local.table import COUNT, ESTIMATE, RESIDUAL, STEPS, borrowed, put
 from core.graph.pagerank.problem import Found, Problem
-from core.graph.pagerank.push import drain
-from core.graph.pagerank.pushing import enqueue
-from core.graph.pagerank.table import COUNT, ESTIMATE, RESIDUAL, STEPS, borrowed, put
 from core.graph.pagerank.walking import push_back, walk_from
 
 BACKWARD, FINER = 0.1, 4.0  # the largest residual of the first backward pushes, its divisor from one round to the next

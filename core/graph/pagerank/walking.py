@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from core.graph.kernels import _degree
-from core.graph.pagerank.table import COUNT, ESTIMATE, NOBODY, RESIDUAL, STEPS, slot_of
+from core.graph.pagerank.local.table import COUNT, ESTIMATE, NOBODY, RESIDUAL, STEPS, slot_of
 
 AT_ONCE = 2_000_000  # steps between two looks at whether a person has cancelled
 

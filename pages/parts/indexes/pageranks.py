@@ -25,7 +25,8 @@ from pages.parts.shared.working import working
 
 TITLES = {
     "exact": "Exact",
-    "push": "Forward push",
+    "auto": "Automatic",
+    "push": "Automatic",  # its name in comparisons saved before
     "fora": "FORA",
     "topppr": "TopPPR",
     "rbs": "RBS",
@@ -170,7 +171,7 @@ def _shown(one: MethodComparison) -> None:
     counted = any(row.edges is not None for row in one.rows)
     rows = [
         {
-            "Method": TITLES.get(row.method, row.method),
+            "Method": TITLES.get(row.method, row.method) + (f", by {row.ran}" if row.ran else ""),
             "Median": _time(row.median_ms / 1e3),
             "95 % within": _time(row.p95_ms / 1e3),
             "Recall of the exact best": row.recall,

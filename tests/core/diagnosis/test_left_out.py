@@ -17,7 +17,7 @@ ORDER = ["One", "Ann", "Drama", "Two", "1999"]
 
 
 @pytest.mark.parametrize("keep", [1, 2, 3, 4])
-@pytest.mark.parametrize("method", ["push", "exact"])
+@pytest.mark.parametrize("method", ["auto", "push", "exact"])
 def test_places_go_on_where_keep_ended(kit, keep, method):
     state = PersonalizedPageRank(keep=keep, damping=0.5, method=method)(kit.state("One"), kit.context())
     assert kit.graph.names(state.subgraph.nodes) == sorted(ORDER[:keep], key=kit.node)

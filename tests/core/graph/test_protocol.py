@@ -86,7 +86,7 @@ def test_pushing_stays_near_the_seed():
     # a chain of 3,000 nodes: what is 100 steps away has 0.8 ** 100 of the mass, so that a few hundred nodes are read
     chain = Far(in_memory([(str(i), "r", str(i + 1)) for i in range(3000)], "chain"))
     nodes, scores, steps, settled, told = top_pagerank(chain, np.array([1500]), 20, 0.8, "both")
-    assert settled and told == f"The steps of {steps // 2} nodes were read, until the best stayed the same."
+    assert settled and told == f"Push in rounds: the steps of {steps // 2} nodes were read, until the best stayed the same."
     exact = pagerank_exact(chain._graph, [1500], 0.8, "both")
     assert nodes.tolist() == np.lexsort((np.arange(3001), -np.round(exact, 9)))[:20].tolist() and chain.read < 300
     assert scores == pytest.approx(exact[nodes], abs=1e-4)

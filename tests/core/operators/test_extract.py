@@ -6,6 +6,7 @@ import pytest
 from core.errors import BadParameter
 from core.operators import EgoNetwork, FilterSubgraph, PersonalizedPageRank, RandomWalks
 from core.operators.base import Line
+from core.operators.text import parse_line
 
 
 def names(kit, state):
@@ -31,7 +32,7 @@ def test_pagerank_outward_stops_at_attributes(kit):
 
 
 def test_push_and_power_iteration_keep_the_same_nodes(kit):
-    kept = [names(kit, PersonalizedPageRank(keep=4, method=m)(kit.state("One"), kit.context())) for m in ("push", "exact")]
+    kept = [names(kit, PersonalizedPageRank(keep=4, method=m)(kit.state("One"), kit.context())) for m in ("auto", "exact")]
     assert kept[0] == kept[1] == {"One", "Ann", "Drama", "Two"}
 
 
@@ -42,7 +43,18 @@ def test_the_other_methods_keep_them_too_and_say_what_they_walked(kit, tmp_path,
         after, again = (operator(kit.state("One"), kit.context()) for _ in range(2))
         assert len(names(kit, after)) == 5 and np.array_equal(after.subgraph.scores, again.subgraph.scores)
         assert method in operator.words() and after.trace[-1].notes
-    assert repr(PersonalizedPageRank(method="push", recall=0.97)) == "PersonalizedPageRank()"
+
+
+def test_the_trace_says_what_auto_ran(kit):
+    # Both ways five nodes are relaxed; outward their 6 steps are fewer than 1,000 for each node to keep, so the equation is solved.
+    ran = lambda **given: PersonalizedPageRank(keep=3, **given)(kit.state("One"), kit.context()).trace[-1].notes
+    assert ran() == ("Relaxed over the whole graph, which is small enough.",)
+    assert ran(direction="out") == ran(method="exact") == ("Solved for the whole graph.",)
+
+
+def test_a_line_saved_when_auto_was_called_push(kit):
+    saved = parse_line("PersonalizedPageRank(keep=3, method='push', recall=0.97)")
+    assert repr(saved) == "PersonalizedPageRank(keep=3)" and saved == parse_line("PersonalizedPageRank(keep=3, method='auto')")
 
 
 def test_damping_is_the_probability_of_following(kit):

@@ -36,26 +36,26 @@ def go_on():
 
 
 def test_questions_without_their_entity_in_the_graph_are_left_out(films, asked):
-    found = starts(films, MethodConfig(("push",), asked, 3))
+    found = starts(films, MethodConfig(("auto",), asked, 3))
     assert sorted(question.text for question in found) == ["who directed One", "who wrote Two"]
-    drawn = starts(films, MethodConfig(("push",), count=3, seed=1))
-    assert drawn == starts(films, MethodConfig(("push",), count=3, seed=1)) and len(set(drawn)) == 3
-    assert len(starts(films, MethodConfig(("push",), count=99))) == films.n_nodes
+    drawn = starts(films, MethodConfig(("auto",), count=3, seed=1))
+    assert drawn == starts(films, MethodConfig(("auto",), count=3, seed=1)) and len(set(drawn)) == 3
+    assert len(starts(films, MethodConfig(("auto",), count=99))) == films.n_nodes
 
 
 def test_a_comparison_is_measured_and_kept(films, asked):
-    wish = MethodConfig(("exact", "push"), asked, 3, keep=3)
+    wish = MethodConfig(("exact", "auto"), asked, 3, keep=3)
     done = compare(films, wish, told, go_on)
     exact, push = done.rows
     # all five nodes hang together; Ann is among the best three of both films, Ben is no node: (1 + 1/2) / 2
     assert (exact.recall, exact.answer_recall, exact.components, exact.questions) == (1.0, 0.75, 1.0, 2)
-    assert push.recall == 1.0 and 0 < push.median_ms <= push.p95_ms
+    assert push.ran == "relaxation" and not exact.ran and push.recall == 1.0 and 0 < push.median_ms <= push.p95_ms
     assert kept(films) == [done]
 
 
 def test_the_newest_comes_first_and_the_oldest_go(films):
     for seed in range(KEPT + 2):
-        compare(films, MethodConfig(("push",), count=1, seed=seed), told, go_on)
+        compare(films, MethodConfig(("auto",), count=1, seed=seed), told, go_on)
     assert [one.wish.seed for one in kept(films)] == list(range(KEPT + 1, 1, -1))
 
 
@@ -65,13 +65,13 @@ def test_nothing_to_compare_is_a_sentence_and_keeps_nothing(films, asked, tmp_pa
     other = tmp_path / "other.txt"
     other.write_text("what is [Three]\tDrama\n", "utf-8")
     with pytest.raises(BadInput, match="random entities"):
-        compare(films, MethodConfig(("push",), str(other)), told, go_on)
+        compare(films, MethodConfig(("auto",), str(other)), told, go_on)
 
     def cancelled():
         raise Cancelled()
 
     with pytest.raises(Cancelled):
-        compare(films, MethodConfig(("push",)), told, cancelled)
+        compare(films, MethodConfig(("auto",)), told, cancelled)
     assert kept(films) == [] and not (index_folder(films) / FILE).exists()
 
 
@@ -86,11 +86,22 @@ def test_what_another_version_kept_is_let_go(films):
     file = index_folder(films) / FILE
     file.write_text(json.dumps({"version": 0}), "utf-8")
     assert kept(films) == []
-    compare(films, MethodConfig(("push",), count=1), told, go_on)
+    compare(films, MethodConfig(("auto",), count=1), told, go_on)
     known = json.loads(file.read_text("utf-8"))
     del known["comparisons"][0]["rows"][0]["edges"]
     file.write_text(json.dumps(known), "utf-8")
     assert kept(films) == []
+
+
+def test_what_was_kept_before_the_chosen_method_was_recorded_still_opens(films):
+    compare(films, MethodConfig(("auto",), count=1), told, go_on)
+    file = index_folder(films) / FILE
+    known = json.loads(file.read_text("utf-8"))
+    row = known["comparisons"][0]["rows"][0]
+    row["method"] = "push"
+    del row["ran"]
+    file.write_text(json.dumps(known), "utf-8")
+    assert [(row.method, row.ran) for row in kept(films)[0].rows] == [("push", "")]
 
 
 def stuck(folder, digest, wish, progress, check):
@@ -99,14 +110,14 @@ def stuck(folder, digest, wish, progress, check):
 
 
 def test_a_large_graph_is_measured_in_another_process_with_the_same_result(films, asked, monkeypatch):
-    here, said = compare(films, MethodConfig(("push",), asked, 3, keep=3), told, go_on), []
+    here, said = compare(films, MethodConfig(("auto",), asked, 3, keep=3), told, go_on), []
     monkeypatch.setattr("core.graph.storage.opening.LARGE", 0)
-    apart = compare(films, MethodConfig(("push",), asked, 3, keep=3), lambda text, share=None: said.append(text), go_on)
+    apart = compare(films, MethodConfig(("auto",), asked, 3, keep=3), lambda text, share=None: said.append(text), go_on)
     measured = lambda done: [(row.method, row.questions, row.recall, row.answer_recall, row.components) for row in done.rows]
     assert measured(apart) == measured(here) and any("question 2 of 2" in text for text in said)
     build([*TRIPLES, ("Two", "has_genre", "Drama")], films.folder, "films", "both")
     with pytest.raises(HopscopeError, match="built anew just now"):
-        compare(films, MethodConfig(("push",)), told, go_on)
+        compare(films, MethodConfig(("auto",)), told, go_on)
 
 
 def test_a_cancel_takes_effect_in_the_middle_of_a_method(films, monkeypatch):
@@ -119,5 +130,5 @@ def test_a_cancel_takes_effect_in_the_middle_of_a_method(films, monkeypatch):
             raise Cancelled()
 
     with pytest.raises(Cancelled):
-        compare(films, MethodConfig(("push",)), lambda text, share=None: said.append(text), check)
+        compare(films, MethodConfig(("auto",)), lambda text, share=None: said.append(text), check)
     assert kept(films) == []

@@ -22,7 +22,7 @@ def test_recall_counts_what_ties_with_the_last():
 def test_exact_and_push_on_five_nodes(films):
     # from One both ways: One, Ann and Drama are the best three (test_extract.py says why); Two is one step further
     asked = [Question("a question", entities=("One",), answers=("Drama", "1999")), (0,)]
-    exact, push = compare_methods(films, ("exact", "push"), asked, keep=3, damping=0.5)
+    exact, push = compare_methods(films, ("exact", "auto"), asked, keep=3, damping=0.5)
     for row in (exact, push):
         assert (row.recall, row.least_recall, row.questions) == (1.0, 1.0, 2)
         assert row.answer_recall == 0.5 and row.components == 1.0  # Drama is kept, 1999 is not
@@ -31,7 +31,7 @@ def test_exact_and_push_on_five_nodes(films):
 
 def test_no_question_is_refused(films):
     with pytest.raises(BadInput):
-        compare_methods(films, ("push",), [])
+        compare_methods(films, ("auto",), [])
 
 
 def test_every_method_on_five_nodes(films, tmp_path, monkeypatch):
@@ -71,15 +71,15 @@ def test_what_a_graph_is_too_large_for_is_said_before_anything_begins(films, mon
     told = []
     monkeypatch.setattr("core.graph.algorithms.leiden.LARGEST", 3)
     with pytest.raises(BadInput, match="Leiden clusters: 5 triples are too many"):
-        compare_methods(films, ("push", "partition"), [(0,)], progress=lambda *said: told.append(said))
+        compare_methods(films, ("auto", "partition"), [(0,)], progress=lambda *said: told.append(said))
     monkeypatch.setattr("core.evaluation.pagerank.trials.free_memory", lambda: 5 * BYTES_A_NODE - 1)
     with pytest.raises(BadInput, match="The exact PageRank of 5 nodes"):
-        compare_methods(films, ("push",), [(0,)], progress=lambda *said: told.append(said))
-    assert not told and unfit(films, "push") == ""
+        compare_methods(films, ("auto",), [(0,)], progress=lambda *said: told.append(said))
+    assert not told and unfit(films, "auto") == ""
 
 
 def test_slow_methods_and_large_graphs_are_expected_to_take_longer(films):
     larger = SimpleNamespace(n_nodes=1_000_000, n_edges=3_000_000, resolve=lambda direction: "both" if direction == "graph" else direction)
-    assert expected(larger, "push") < expected(larger, "exact") < expected(larger, "fora")
+    assert expected(larger, "auto") < expected(larger, "exact") < expected(larger, "fora")
     assert expected(larger, "exact", "out") == expected(larger, "exact") / 2
     assert expected(films, "fora") < 0.1

@@ -9,8 +9,8 @@ from sknetwork.ranking import PageRank
 from core.errors import BadInput, BadParameter
 from core.graph.building.build import build
 from core.graph.pagerank.best import pagerank_exact, top_pagerank
+from core.graph.pagerank.local.push import local_push
 from core.graph.pagerank.problem import pose
-from core.graph.pagerank.push import local_push
 from tests.core.graph.strategies import directions, graphs
 
 # order A B C D E, seed A; igraph 1.0.0 and an independent power iteration agree
@@ -26,7 +26,7 @@ RECORDED = [
 @pytest.mark.parametrize("direction, damping, seeds, expected", RECORDED)
 def test_recorded_numbers(toy, direction, damping, seeds, expected):
     assert pagerank_exact(toy, seeds, damping, direction) == pytest.approx(expected, abs=6e-7)
-    for method in ("exact", "push"):
+    for method in ("exact", "auto"):
         nodes, scores = top_pagerank(toy, seeds, 5, damping, direction, method)
         assert dict(zip(nodes.tolist(), scores)) == pytest.approx({i: v for i, v in enumerate(expected) if v}, abs=1e-5)
         assert all(scores[:-1] >= scores[1:])
@@ -75,7 +75,7 @@ def test_sums_to_one_and_equals_a_dense_solve(graph, direction, damping, data):
     expected = dense(graph, seeds, damping, direction)
     ours = pagerank_exact(graph, seeds, damping, direction)
     assert ours.sum() == pytest.approx(1) and ours == pytest.approx(expected, abs=1e-9)
-    for method in ("exact", "push"):
+    for method in ("exact", "auto"):
         nodes, scores = top_pagerank(graph, seeds, 3, damping, direction, method)
         assert len(nodes) == min(3, (expected > 0).sum()) or damping == 0
         assert expected[nodes] == pytest.approx(scores, abs=2e-5)
@@ -114,7 +114,7 @@ def test_a_push_that_runs_its_course_finds_them_too(movies):
 
 def test_a_long_chain_gives_as_many_as_asked(tmp_path):
     graph = build([(f"{i:04}", "r", f"{i + 1:04}") for i in range(1500)], tmp_path / "g", "g")
-    for method in ("push", "exact"):
+    for method in ("auto", "exact"):
         for direction in ("out", "both"):
             nodes, scores = top_pagerank(graph, [0], 1200, direction=direction, method=method)
             assert sorted(nodes.tolist()) == list(range(1200)) and (scores > 0).all()
@@ -123,7 +123,7 @@ def test_a_long_chain_gives_as_many_as_asked(tmp_path):
 
 def test_equal_scores_go_by_id(tmp_path):
     graph = build([("hub", "r", f"leaf{i}") for i in range(50)], tmp_path / "g", "g")
-    for method in ("push", "exact"):
+    for method in ("auto", "exact"):
         assert top_pagerank(graph, [0], 10, method=method)[0].tolist() == list(range(10))
 
 
@@ -133,7 +133,7 @@ def test_an_isolated_looking_seed_keeps_all(toy):
 
 
 def test_without_damping_only_the_seeds_score(toy):
-    for method in ("exact", "push"):
+    for method in ("exact", "auto"):
         assert [part.tolist() for part in top_pagerank(toy, [2, 0], 5, 0.0, method=method)] == [[0, 2], [0.5, 0.5]]
 
 

@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 from core.errors import BadParameter
 from core.graph.building.build import build
 from core.graph.names.lookup import names
-from core.graph.pagerank import disk, push
 from core.graph.pagerank.best import METHODS, PageRankReport, pagerank_exact, top_pagerank
-from core.graph.pagerank.extrapolate import returns, stays
 from core.graph.pagerank.fora import fora, walk_rate
-from core.graph.pagerank.gather import _read_about, pull
+from core.graph.pagerank.local import disk, push
+from core.graph.pagerank.local.extrapolate import returns, stays
+from core.graph.pagerank.local.push import drain, local_push
+from core.graph.pagerank.local.push_loops import enqueue
+from core.graph.pagerank.local.refine import Looks
+from core.graph.pagerank.local.refine_loops import _read_about, pull
+from core.graph.pagerank.local.table import COUNT, ESTIMATE, FIRST, RESIDUAL, borrowed, find, put
 from core.graph.pagerank.problem import pose
-from core.graph.pagerank.push import drain, local_push
-from core.graph.pagerank.pushing import enqueue
 from core.graph.pagerank.rbs import degrees, search
-from core.graph.pagerank.refine import Looks
-from core.graph.pagerank.table import COUNT, ESTIMATE, FIRST, RESIDUAL, borrowed, find, put
 from core.graph.pagerank.topppr import topppr
 from core.graph.pagerank.walking import push_back
 from tests.core.graph.pagerank.test_best import dense, recall

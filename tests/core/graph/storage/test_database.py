@@ -85,7 +85,7 @@ def test_searches_give_the_same(pair, monkeypatch):
         same(nearest(stored, [1, 0], 3, way, 12), nearest(arrays, [1, 0], 3, way, 12))
         walks = [random_walks(graph, [0, 2], 8, 5, 0.2, way, np.random.default_rng(1)) for graph in (stored, arrays)]
         same(*walks)
-        for method in ("push", "exact"):
+        for method in ("auto", "exact"):
             ours, theirs = (top_pagerank(graph, [0, 2], 9, 0.8, way, method=method) for graph in (stored, arrays))
             assert ours[0].tolist() == theirs[0].tolist() and ours[1] == pytest.approx(theirs[1], abs=1e-9)
     monkeypatch.setattr(pagerank, "WALKED", 0)  # as for a large graph: its steps are read as the push goes on

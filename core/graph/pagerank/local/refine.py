@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from core.graph.degrees import MANY
-from core.graph.pagerank.disk import Disk
-from core.graph.pagerank.extrapolate import far, last_of, returns, stays
-from core.graph.pagerank.gather import pull
+from core.graph.pagerank.local.disk import Disk
+from core.graph.pagerank.local.extrapolate import far, last_of, returns, stays
+from core.graph.pagerank.local.refine_loops import pull
+from core.graph.pagerank.local.table import STEPS, Table
 from core.graph.pagerank.problem import Problem
-from core.graph.pagerank.table import STEPS, Table
 
 LOW, HIGH = 0.75, 1.35  # scores about the last one that are computed once more
 SMALL = MANY - 1  # steps in the most of nodes that are; more than one byte tells are not told apart

@@ -12,10 +12,10 @@ from math import sqrt
 import numpy as np
 
 from core.graph.degrees import MANY
-from core.graph.pagerank.disk import Disk
+from core.graph.pagerank.local.disk import Disk
+from core.graph.pagerank.local.push_loops import add_far, known_scores
+from core.graph.pagerank.local.table import DEGREE, Table
 from core.graph.pagerank.problem import Problem
-from core.graph.pagerank.pushing import add_far, known_scores
-from core.graph.pagerank.table import DEGREE, Table
 
 
 def expected(table: Table, problem: Problem, disk: Disk) -> tuple[np.ndarray, float, float]:

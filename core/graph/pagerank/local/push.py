@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from core.graph.order import steady, top_k
-from core.graph.pagerank.disk import Disk
-from core.graph.pagerank.extrapolate import expected
+from core.graph.pagerank.local.disk import Disk
+from core.graph.pagerank.local.extrapolate import expected
+from core.graph.pagerank.local.push_loops import DONE, SPENT, enqueue, push
+from core.graph.pagerank.local.refine import CROWD, Looks
+from core.graph.pagerank.local.table import COUNT, ESTIMATE, HEAD, RESIDUAL, SIZE, STEPS, Table, Work, borrowed, put
 from core.graph.pagerank.problem import Found, Problem
-from core.graph.pagerank.pushing import DONE, SPENT, enqueue, push
-from core.graph.pagerank.refine import CROWD, Looks
-from core.graph.pagerank.table import COUNT, ESTIMATE, HEAD, RESIDUAL, SIZE, STEPS, Table, Work, borrowed, put
 
 FIRST, TIGHTER, FINEST = 0.1, 2.0, 1e-16  # the first bar for each node to keep, its divisor from one to the next, the last bar
 FINER = 2.0  # how far the bar lies below the last score where as many as are kept lie about it

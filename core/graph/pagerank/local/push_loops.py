@@ -7,7 +7,7 @@ from numba import njit
 
 from core.graph.degrees import MANY
 from core.graph.kernels import _degree
-from core.graph.pagerank.table import COUNT, DEGREE, ESTIMATE, HEAD, LIMIT, LOW, RESIDUAL, SEEN, SIZE, STEPS, home, slot_of
+from core.graph.pagerank.local.table import COUNT, DEGREE, ESTIMATE, HEAD, LIMIT, LOW, RESIDUAL, SEEN, SIZE, STEPS, home, slot_of
 
 BATCH, ROW = 16, 16  # nodes of the queue, and steps of a node, that are read ahead
 DONE, SPENT = 0, -1  # of `push`: nothing over the bar is left, or the budget is spent; more is the slots it needs

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from core.graph.pagerank.pushing import BATCH, ROW, count_of, read_ahead
-from core.graph.pagerank.table import ESTIMATE, RESIDUAL, SEEN, find
+from core.graph.pagerank.local.push_loops import BATCH, ROW, count_of, read_ahead
+from core.graph.pagerank.local.table import ESTIMATE, RESIDUAL, SEEN, find
 
 
 @njit(cache=True, nogil=True, inline="always")
