@@ -12,7 +12,8 @@ from pathlib import Path as FilePath
 from core.datasets.rows import ROW_FORMATS, question_of_row
 from core.datasets.table import columns_of, is_table, table_questions
 from core.errors import BadInput, nearest, shorten
-from core.io.files import json_rows, lines
+from core.io.files import lines
+from core.io.json_rows import json_rows
 from core.types import Question
 
 BRACKETS = re.compile(r"\[([^\[\]]+)\]")

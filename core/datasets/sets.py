@@ -15,7 +15,7 @@ from core.errors import BadInput, nearest
 from core.graph.building.build import in_memory
 from core.graph.readers.triple_file import Triple, row_triples
 from core.graph.store import Graph
-from core.io.files import json_rows
+from core.io.json_rows import json_rows
 from core.types import Direction, Question
 
 GRAPHS = ("union", "question")

@@ -1,24 +1,20 @@
-"""Text files as people give them, plain or packed: read line by line or as JSON rows, and never more than is allowed."""
+"""Text files as people give them, plain or packed: read as bytes or line by line, and never more than is allowed."""
 
 from __future__ import annotations
 
 import gzip
 import io
-import json
-import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path as FilePath
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from core.errors import BadInput, shorten
+from core.errors import BadInput
 
 PACKED = (".gz", ".zst")
 LONGEST_LINE = 1 << 26  # bytes
 LOOK_EVERY, REPORT_EVERY = 1 << 14, 1 << 18  # bytes unpacked between two looks at their number, and two words of progress
-HOLDS_ROWS = ("Questions", "questions", "data")  # keys under which a JSON file may hold its list of rows
-NOT_JSON = re.compile(r"[\s,]*")
 Tell = Callable[[float], None]
 
 
@@ -143,92 +139,16 @@ def lines(path: str | FilePath, tell: Tell | None = None, most: int | None = Non
             try:
                 text = data.decode("utf-8-sig" if source.line == 1 else "utf-8").rstrip("\r\n")
             except UnicodeDecodeError as error:
-                raise BadInput(
-                    f"{source.name}, line {source.line}: byte {error.start + 1} is not UTF-8 text; expected a text file saved as UTF-8."
-                ) from None
+                raise not_utf8(source.name, source.line, error.start) from None
             if text.strip():
                 yield source.line, text
 
 
-def json_rows(path: str | FilePath, tell: Tell | None = None, most: int | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of a JSON file, each with where it stands: one object a line, one array of objects, or an object that
-    holds such an array under one of `HOLDS_ROWS`.
-
-    Raises BadInput as `lines` does, and naming the line for what is not JSON or no object.
-    """
-    name, texts = FilePath(path).name, lines(path, tell, most)
-    head = next(texts, None)
-    if head is None:
-        return
-    first = _try_json(head[1])
-    if isinstance(first, dict) and not _held(first):
-        yield f"line {head[0]}", first
-        for number, text in texts:
-            yield f"line {number}", _object(name, f"line {number}", _parsed(name, number, text))
-        return
-    gaps = {number: text for number, text in (head, *texts)}  # blank lines come back, so that line numbers stay true
-    whole = "\n".join(gaps.get(number, "") for number in range(1, max(gaps) + 1))
-    if whole.lstrip().startswith("["):
-        yield from _elements(name, whole)
-    else:
-        rows = _held(_object(name, "line 1", _parsed(name, 1, whole)))
-        if not rows:
-            raise BadInput(f"{name} holds one JSON object without a list of rows; expected one object a line, or an array of objects.")
-        for number, row in enumerate(rows, 1):
-            yield f"item {number}", _object(name, f"item {number}", row)
+def not_utf8(name: str, line: int, byte: int) -> BadInput:
+    """What is wrong with a file that has a byte, counted from 0 within its line, that is not UTF-8."""
+    return BadInput(f"{name}, line {line}: byte {byte + 1} is not UTF-8 text; expected a text file saved as UTF-8.")
 
 
 def told_size(size: float) -> str:
     """A number of bytes in words: 64 MB, 2 GB."""
     return f"{size / (1 << 30):,.0f} GB" if size >= 1 << 30 else f"{max(1, round(size / (1 << 20))):,} MB"
-
-
-def _elements(name: str, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of one JSON array, each with the line it begins on."""
-    decoder, at, line, counted = json.JSONDecoder(), text.index("[") + 1, 1, 0
-    while True:
-        blank = NOT_JSON.match(text, at)
-        assert blank is not None  # it matches the empty text too
-        at = blank.end()
-        line, counted = line + text.count("\n", counted, at), at
-        if text[at : at + 1] == "]":
-            if text[at + 1 :].strip():
-                raise BadInput(f"{name}, line {line}: more text follows after the array has ended.")
-            return
-        try:
-            value, at = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError) as error:
-            raise _not_json(name, line, error) from None
-        yield f"line {line}", _object(name, f"line {line}", value)
-
-
-def _held(value: dict[str, Any]) -> list | None:
-    return next((value[key] for key in HOLDS_ROWS if isinstance(value.get(key), list)), None)
-
-
-def _object(name: str, where: str, value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise BadInput(f"{name}, {where}: expected a JSON object, found “{shorten(json.dumps(value), 40)}”.")
-    return value
-
-
-def _try_json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _parsed(name: str, line: int, text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise _not_json(name, line, error) from None
-
-
-def _not_json(name: str, line: int, error: Exception) -> BadInput:
-    """What is wrong with a JSON text that begins on `line`, with the line and column of the fault where it is known."""
-    if not isinstance(error, json.JSONDecodeError):
-        return BadInput(f"{name}, line {line}: this JSON cannot be read: {shorten(error)}.")
-    line = error.lineno if error.lineno > line else line
-    return BadInput(f"{name}, line {line}: not JSON ({error.msg} at column {error.colno}).")

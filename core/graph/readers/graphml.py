@@ -1,21 +1,24 @@
-"""Triples of GraphML files: each edge is one, its nodes and relation called by their labels."""
+"""Triples of GraphML files: each edge is one, its nodes and relation called by their labels. Parsed by lxml."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
-from typing import NoReturn
-from xml.parsers import expat
+from typing import TYPE_CHECKING
 
 from core.errors import BadInput, shorten
 from core.graph.readers.naming import Namer
 from core.io.files import opened
 
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
 NODE_LABELS = ("label", "name", "title")  # attributes that may call a node, the first that is there
 EDGE_LABELS = ("relation", "label", "predicate", "type", "name")
-UNTOLD = "connected_to"  # the relation of an edge that tells none
-CHUNK, DEEPEST, LONGEST_TEXT = 1 << 16, 64, 1 << 20
+NO_RELATION = "connected_to"  # the relation of an edge that names none
+DEEPEST = 64  # elements within elements
+PARSING = dict(resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False, remove_comments=True, remove_pis=True)
 
 
 def read(path: FilePath, progress: Callable[[float], None] | None = None, most: int | None = None) -> Iterator[tuple[str, str, str]]:
@@ -27,17 +30,15 @@ def read(path: FilePath, progress: Callable[[float], None] | None = None, most: 
     hold. Entities are not expanded: a file that declares some is refused. Raises BadInput, naming file and line, for what
     is not GraphML, an edge to an unknown node, and hyperedges.
     """
+    from lxml.etree import XMLSyntaxError, iterparse
+
     found = _Found(path.name)
     with opened(path, progress, most) as source:
-        parser = found.parser()
         try:
-            while data := source.read(CHUNK):
-                parser.Parse(data, False)
-            parser.Parse(b"", True)
-        except expat.ExpatError as error:
-            raise BadInput(f"{path.name}, line {error.lineno}: not XML ({expat.ErrorString(error.code)}).") from None
-    if not found.is_graphml:
-        raise BadInput(f"{path.name} is not GraphML; its first element should be <graphml>.")
+            for event, element in iterparse(source, ("start", "end"), **PARSING):
+                found.start(element) if event == "start" else found.end(element)
+        except XMLSyntaxError as error:
+            raise BadInput(f"{path.name}, line {error.lineno or 1}: not XML ({shorten(error.msg or 'it is empty')}).") from None
     yield from _triples(path.name, found)
 
 
@@ -48,78 +49,83 @@ class _Found:
     file: str
     nodes: dict[str, str] = field(default_factory=dict)  # id -> label, or empty
     edges: list[tuple[str, str, str, int]] = field(default_factory=list)  # source, relation, target, line
-    is_graphml: bool = False
-    _keys: dict[str, tuple[str, str]] = field(default_factory=dict)  # key id -> (node | edge | ..., attribute name)
-    _defaults: dict[tuple[str, str], str] = field(default_factory=dict)  # (node | edge, attribute) -> value
-    _open: list[str] = field(default_factory=list)  # the elements we are in
-    _items: list[tuple[str, dict[str, str], dict[str, str], int]] = field(default_factory=list)  # nodes and edges we are in
-    _key: str = ""
-    _text: list[str] = field(default_factory=list)
+    keys: dict[str, str] = field(default_factory=dict)  # key id -> attribute name
+    defaults: dict[tuple[str, str], str] = field(default_factory=dict)  # (node | edge, attribute name) -> value
+    data: list[dict[str, str]] = field(default_factory=list)  # of the nodes and edges we are in: attribute name -> value
+    depth: int = 0
 
-    def parser(self):
-        """The parser that fills this."""
-        parser = expat.ParserCreate(namespace_separator=" ")
-        parser.buffer_text = True
-
-        def refuse(*_: object) -> NoReturn:
-            raise BadInput(f"{self.file}, line {parser.CurrentLineNumber}: it declares XML entities; those are not read.")
-
-        parser.EntityDeclHandler = parser.ExternalEntityRefHandler = parser.UnparsedEntityDeclHandler = refuse
-        parser.StartElementHandler = lambda name, told: self._start(name.rsplit(" ", 1)[-1], told, parser.CurrentLineNumber)
-        parser.EndElementHandler = lambda name: self._end(name.rsplit(" ", 1)[-1])
-        parser.CharacterDataHandler = self._characters
-        return parser
-
-    def _start(self, name: str, told: dict[str, str], line: int) -> None:
-        if not self._open and name == "graphml":
-            self.is_graphml = True
-        if len(self._open) >= DEEPEST:
-            raise BadInput(f"{self.file}, line {line}: elements are nested more than {DEEPEST} deep.")
-        self._open.append(name)
+    def start(self, element: _Element) -> None:
+        """Takes an element's attributes; refuses what is not read, before more of it is taken in."""
+        name = _name(element)
+        if not self.depth:
+            self._root(element)
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise self._bad(element, f"elements are nested more than {DEEPEST} deep.")
         if name == "hyperedge":
-            raise BadInput(f"{self.file}, line {line}: hyperedges are not read; a triple has one head and one tail.")
-        if name in ("node", "edge"):
-            wanted = ("id",) if name == "node" else ("source", "target")
-            missing = [key for key in wanted if not told.get(key)]
-            if missing:
-                raise BadInput(f"{self.file}, line {line}: this {name} lacks “{missing[0]}”.")
-            self._items.append((name, told, {}, line))
-        elif name == "key":
-            self._key = told.get("id", "")
-            self._keys[self._key] = (told.get("for", "all"), (told.get("attr.name") or self._key).casefold())
-        elif name == "data":
-            self._key = told.get("key", "")
-        if name in ("data", "default"):
-            self._text = []
-
-    def _characters(self, text: str) -> None:
-        if self._open and self._open[-1] in ("data", "default"):
-            self._text.append(text)
-            if sum(map(len, self._text)) > LONGEST_TEXT:
-                raise BadInput(f"{self.file}: the value of “{shorten(self._key, 30)}” is too long.")
-
-    def _end(self, name: str) -> None:
-        self._open.pop()
-        text = " ".join("".join(self._text).split()) if name in ("data", "default") else ""
-        if name == "data" and self._items and text:
-            self._items[-1][2][self._keys.get(self._key, ("", self._key.casefold()))[1]] = text
-        elif name == "default" and self._key in self._keys and text:
-            kind, attribute = self._keys[self._key]
-            for each in ("node", "edge") if kind == "all" else (kind,):
-                self._defaults[each, attribute] = text
+            raise self._bad(element, "hyperedges are not read; a triple has one head and one tail.")
+        if name == "key":
+            id = element.get("id", "")
+            self.keys[id] = (element.get("attr.name") or id).casefold()
         elif name in ("node", "edge"):
-            self._close(*self._items.pop())
+            self.data.append({})
 
-    def _close(self, kind: str, told: dict[str, str], data: dict[str, str], line: int) -> None:
-        """A node or an edge has ended."""
-        names = NODE_LABELS if kind == "node" else EDGE_LABELS
-        label = next((value for name in names if (value := data.get(name) or self._defaults.get((kind, name)))), "")
-        if kind == "node":
-            if told["id"] in self.nodes:
-                raise BadInput(f"{self.file}, line {line}: there are two nodes “{shorten(told['id'])}”.")
-            self.nodes[told["id"]] = label
-        else:
-            self.edges.append((told["source"], label or UNTOLD, told["target"], line))
+    def end(self, element: _Element) -> None:
+        """Takes what an element holds, then drops it and what stands before it."""
+        name, text = _name(element), " ".join((element.text or "").split())
+        self.depth -= 1
+        if name == "data" and self.data and text:
+            key = element.get("key", "")
+            self.data[-1][self.keys.get(key, key.casefold())] = text
+        elif name == "default" and text:
+            self._default(element.getparent(), text)
+        elif name == "node":
+            self._node(element, self.data.pop())
+        elif name == "edge":
+            self._edge(element, self.data.pop())
+        element.clear()
+        while element.getprevious() is not None:
+            del element.getparent()[0]
+
+    def _root(self, element: _Element) -> None:
+        declared = element.getroottree().docinfo.internalDTD
+        if declared is not None and any(True for _ in declared.iterentities()):
+            raise BadInput(f"{self.file}, line 1: it declares XML entities; those are not read.")
+        if _name(element) != "graphml":
+            raise BadInput(f"{self.file} is not GraphML; its first element should be <graphml>.")
+
+    def _default(self, key: _Element | None, text: str) -> None:
+        if key is not None and _name(key) == "key":
+            of = key.get("for", "all")
+            self.defaults |= {(each, self.keys[key.get("id", "")]): text for each in (("node", "edge") if of == "all" else (of,))}
+
+    def _node(self, element: _Element, data: dict[str, str]) -> None:
+        id = self._attribute(element, "id")
+        if id in self.nodes:
+            raise self._bad(element, f"there are two nodes “{shorten(id)}”.")
+        self.nodes[id] = self._label("node", NODE_LABELS, data)
+
+    def _edge(self, element: _Element, data: dict[str, str]) -> None:
+        source, target = self._attribute(element, "source"), self._attribute(element, "target")
+        self.edges.append((source, self._label("edge", EDGE_LABELS, data) or NO_RELATION, target, element.sourceline or 0))
+
+    def _label(self, of: str, names: tuple[str, ...], data: dict[str, str]) -> str:
+        """The first of the named attributes that the data or the defaults of keys give, empty where none does."""
+        return next((value for name in names if (value := data.get(name) or self.defaults.get((of, name)))), "")
+
+    def _attribute(self, element: _Element, name: str) -> str:
+        value = element.get(name)
+        if not value:
+            raise self._bad(element, f"this {_name(element)} lacks “{name}”.")
+        return value
+
+    def _bad(self, element: _Element, why: str) -> BadInput:
+        return BadInput(f"{self.file}, line {element.sourceline}: {why}")
+
+
+def _name(element: _Element) -> str:
+    """An element's name without its namespace."""
+    return str(element.tag).rsplit("}", 1)[-1]
 
 
 def _triples(file: str, found: _Found) -> Iterator[tuple[str, str, str]]:

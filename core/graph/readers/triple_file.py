@@ -11,7 +11,8 @@ from pathlib import Path as FilePath
 
 from core.errors import BadInput, nearest, shorten
 from core.graph.readers.skip_report import Tally
-from core.io.files import PACKED, json_rows
+from core.io.files import PACKED
+from core.io.json_rows import json_rows
 
 Triple = tuple[str, str, str]
 Tell = Callable[[float], None]

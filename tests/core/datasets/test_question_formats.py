@@ -146,7 +146,7 @@ HEAD = '{"question": "fine"}\n\n'
         (HEAD + '{"Parses": {}, "RawQuestion": "x"}', "line 3: “Parses” should be a list of objects"),
         ('[\n{"question": "fine"},\n{"question": }]', "line 3: not JSON"),
         ('[{"question": "fine"},\n\n{"question": 1},\n7]', "line 4: expected a JSON object"),
-        ('[{"question": "fine"},\n', "line 1: not JSON"),
+        ('[{"question": "fine"},\n', "line 2: not JSON"),
         ('[{"question": "fine"}]\n[]', "line 1: more text follows"),
         ("[" * 100_000, "q.jsonl, line 1"),
         ('{"a": ' * 100_000, "q.jsonl, line 1"),

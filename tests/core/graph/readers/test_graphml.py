@@ -43,6 +43,24 @@ def test_igraph_writes_what_we_read(tmp_path):
     assert list(read_triples(tmp_path / "peer.graphml")) == [("A", "r", "B <i>"), ("C", "s", "A"), ("A", "t", "B <i>")]
 
 
+def test_what_stands_beside_the_data_takes_nothing_away(tmp_path):
+    # another element after a node's label, a graph within a node, comments, text between the elements
+    inner = '<graph><node id="b"/>some text<!-- none --></graph>'
+    body = f'<graph><node id="a"><data key="d0">Ann</data><desc>more</desc>{inner}</node><edge source="a" target="b"><port/></edge></graph>'
+    assert triples(tmp_path, HEAD + KEYS + body + "</graphml>") == [("Ann", "knows", "b")]
+
+
+def test_the_line_of_a_fault_far_down(tmp_path):
+    text = "<graphml><graph>\n" + '<node id="a"/>\n' * 2 + "\n" * 70_000
+    with pytest.raises(BadInput, match="line 3: there are two"):
+        triples(tmp_path, text + "</graph></graphml>")
+    with pytest.raises(BadInput, match="line 70004: this node lacks"):
+        triples(tmp_path, text.replace('<node id="a"/>\n', "\n") + "<node/></graph></graphml>")
+
+
+BOMB = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 12))
+BOMB = f'<!DOCTYPE g [<!ENTITY e0 "haha">{BOMB}]>\n<graphml><graph><node id="&e11;">&e11;</node></graph></graphml>'
+PARAMETER = '<!DOCTYPE g [<!ENTITY % p SYSTEM "file:///etc/hostname"> %p;]>\n<graphml><graph><node id="x"/></graph></graphml>'
 LAUGHS = '<!DOCTYPE g [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>\n<graphml><graph><node id="&b;"/></graph></graphml>'
 OUTSIDE = '<!DOCTYPE g [<!ENTITY a SYSTEM "file:///etc/hostname">]>\n<graphml><graph><node id="x">&a;</node></graph></graphml>'
 
@@ -52,6 +70,8 @@ OUTSIDE = '<!DOCTYPE g [<!ENTITY a SYSTEM "file:///etc/hostname">]>\n<graphml><g
     [
         (LAUGHS, "line 1: it declares XML entities"),
         (OUTSIDE, "line 1: it declares XML entities"),
+        (BOMB, "line \\d+: (it declares XML entities|not XML)"),
+        (PARAMETER, "line 1: it declares XML entities"),
         ("<html/>", "first element should be <graphml>"),
         ("<graphml>\n<graph>\n</graphml>", "line 3: not XML"),
         ("", "not XML"),

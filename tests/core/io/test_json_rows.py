@@ -1,0 +1,55 @@
+"""JSON files as rows, whatever the size of the pieces they are read in."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import BadInput
+from core.io import json_rows as reading
+from core.io.json_rows import json_rows
+
+values = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
+
+
+@given(st.lists(st.dictionaries(st.text(), values, max_size=3), max_size=5), st.sampled_from([None, 2]), st.integers(1, 40))
+@settings(max_examples=60, deadline=None)
+def test_an_array_is_read_in_pieces(tmp_path_factory, rows, indent, piece):
+    file = tmp_path_factory.mktemp("json") / "rows.json"
+    file.write_text(json.dumps(rows, indent=indent, ensure_ascii=False), "utf-8", errors="surrogatepass")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(reading, "PIECE", piece)
+        assert [row for _, row in json_rows(file)] == rows
+
+
+@pytest.mark.parametrize("piece", [1, 5, 1 << 20])
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        ('[{"a": 1},\n {"b": tru}]', r"line 2: not JSON \(Expecting value at column 8\)"),
+        ('[{"a": 1}, {"b" 2}]', r"line 1: not JSON \(Expecting ':' delimiter at column 17\)"),
+        ('[{"a":\n1,\n"b"}]', r"line 3: not JSON"),
+        ('[{"a": 1}\n', r"line 2: not JSON \(Expecting value at column 1\)"),
+        ('\n[{"a": 1}]\nmore', "line 2: more text follows after the array has ended"),
+        ("[\n17]", "line 2: expected a JSON object, found “17”"),
+        (b'[\n{"a": "\xff"}]', "line 2: byte 8 is not UTF-8"),
+    ],
+)
+def test_a_fault_is_told_with_its_line(tmp_path, monkeypatch, piece, text, told):
+    monkeypatch.setattr(reading, "PIECE", piece)
+    (tmp_path / "rows.json").write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(BadInput, match=told):
+        list(json_rows(tmp_path / "rows.json"))
+
+
+def test_where_rows_stand(tmp_path):
+    file = tmp_path / "rows.json"
+    file.write_text('\ufeff \n[{"a": 1}, {"b": 2},\n\n{"c": 3}]\n', "utf-8")
+    assert list(json_rows(file)) == [("line 2", {"a": 1}), ("line 2", {"b": 2}), ("line 4", {"c": 3})]
+    file.write_text('{"a": 1}\n\n{"b": 2}\n')
+    assert list(json_rows(file)) == [("line 1", {"a": 1}), ("line 3", {"b": 2})]
+    file.write_text('{"Version": 1, "Questions": [{"a": 1}]}')
+    assert list(json_rows(file)) == [("item 1", {"a": 1})]
+    file.write_text("")
+    assert list(json_rows(file)) == []
