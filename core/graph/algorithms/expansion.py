@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from core.graph.algorithms.neighbourhood import nearest
+from core.graph.algorithms.neighbourhood import component_labels, nearest
 from core.graph.protocol import KnowledgeGraph
 
 LOOKED_AT = 200_000  # nodes among which joins are sought
@@ -74,10 +74,5 @@ def around(
 
 def hanging_on(graph: KnowledgeGraph, nodes: np.ndarray, edges: np.ndarray, seeds: Sequence[int]) -> np.ndarray:
     """Which of `nodes` (ascending) hang together with a seed by `edges` among them, whichever way these run: bool [len(nodes)]."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    heads, _, tails = graph.triples(edges)
-    ends = np.searchsorted(nodes, heads), np.searchsorted(nodes, tails)
-    pieces = connected_components(coo_matrix((np.ones(len(edges)), ends), (len(nodes), len(nodes))), directed=False)[1]
+    _, pieces = component_labels(graph, nodes, edges)
     return np.isin(pieces, pieces[np.isin(nodes, np.asarray(seeds, np.int64))])

@@ -90,9 +90,27 @@ def induced(graph: KnowledgeGraph, nodes: Iterable[int]) -> np.ndarray:
 
 
 def connected_components(graph: KnowledgeGraph, subgraph: Subgraph) -> int:
-    """The number of weakly connected components of a subgraph; a node without edges is one."""
-    from core.graph.algorithms.traversal import count_components
+    """The number of weakly connected components of a subgraph; a node without edges is one.
 
-    edges = np.asarray(subgraph.edges, np.int64)
-    heads, _, tails = graph.triples(edges)
-    return int(count_components(len(subgraph.nodes), *(np.searchsorted(subgraph.nodes, ends) for ends in (heads, tails))))
+    >>> from core.graph.algorithms.neighbourhood import connected_components
+    >>> from core.types import Subgraph
+    >>> connected_components(toy, Subgraph(np.array([0, 1, 3]), np.array([0])))  # A>B, and D alone
+    2
+    """
+    return int(component_labels(graph, subgraph.nodes, subgraph.edges)[0])
+
+
+def component_labels(graph: KnowledgeGraph, nodes: np.ndarray, edges: np.ndarray) -> tuple[int, np.ndarray]:
+    """(how many weakly connected components `edges` leave among `nodes`, ascending; the component of each node, from 0).
+
+    >>> from core.graph.algorithms.neighbourhood import component_labels
+    >>> count, labels = component_labels(toy, np.array([0, 1, 3]), np.array([0]))
+    >>> count, labels.tolist()
+    (2, [0, 0, 1])
+    """
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components as components
+
+    heads, _, tails = graph.triples(np.asarray(edges, np.int64))
+    ends = np.searchsorted(nodes, heads), np.searchsorted(nodes, tails)
+    return components(coo_matrix((np.ones(len(heads), bool), ends), (len(nodes), len(nodes))), directed=False)

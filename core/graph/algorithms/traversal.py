@@ -1,4 +1,4 @@
-"""Compiled loops that walk a graph: levels, edges among nodes, components, random walks. As `kernels`, without a lock."""
+"""Compiled loops that walk a graph: levels, edges among nodes, random walks. As `kernels`, without a lock."""
 
 from __future__ import annotations
 
@@ -68,25 +68,6 @@ def count_edges_among(nodes, out_indptr, relations, tails, edges, store):
                             edges[count] = at
                         count += 1
             start = stop
-    return count
-
-
-@njit(cache=True, nogil=True)
-def count_components(n, heads, tails):
-    """The number of weakly connected components of `n` local nodes with these edges."""
-    parent = np.arange(n)
-    count = n
-    for at in range(len(heads)):
-        a, b = heads[at], tails[at]
-        while parent[a] != a:
-            parent[a] = parent[parent[a]]
-            a = parent[a]
-        while parent[b] != b:
-            parent[b] = parent[parent[b]]
-            b = parent[b]
-        if a != b:
-            parent[max(a, b)] = min(a, b)
-            count -= 1
     return count
 
 
