@@ -13,22 +13,23 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import StoreError
+from core.io.locks import locked
 from core.models.make import TRAINING
 
 
 @contextmanager
 def workplace(target: Path) -> Iterator[Path]:
     """The folder beside `target` in which it is trained, held for this process alone. Raises StoreError where another holds it."""
-    from filelock import FileLock, Timeout
-
     folder = target.with_name(f"{target.name}.training")
+
+    def busy() -> None:
+        raise StoreError(f"{target.name} is being trained by another process; try again when it is done.")
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(f"{folder}.lock", timeout=0.2):
+        with locked(folder.with_name(f"{folder.name}.lock"), busy):
             _mend(target)
             yield folder
-    except Timeout:
-        raise StoreError(f"{target.name} is being trained by another process; try again when it is done.") from None
     except OSError as error:
         raise StoreError(f"{folder} cannot be written: {error.strerror or error}.") from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import tempfile
 import threading
@@ -14,6 +13,7 @@ from typing import IO
 from core.errors import StoreError
 from core.graph.protocol import KnowledgeGraph
 from core.io.home import home
+from core.io.locks import is_locked
 from core.runtime.meter import spent
 
 NAMED = 16  # letters of the digest in a folder's name
@@ -50,14 +50,7 @@ def keep(file: Path, write: Callable[[IO[bytes]], object]) -> None:
 
 def being_made(folder: Path) -> bool:
     """Whether some process is making what lies in a folder."""
-    try:
-        with open(folder / f"{AT_WORK}.lock", "rb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False  # nobody ever did
-    return False
+    return is_locked(folder / f"{AT_WORK}.lock")
 
 
 @contextmanager

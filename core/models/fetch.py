@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from core.errors import ModelUnavailable, shorten
+from core.io.locks import locked
 from core.models.declared import Llama
 
 Progress = Callable[[str, float], None]
@@ -31,30 +32,24 @@ def fetch(name: str, settings: Llama, target: Path, progress: Progress | None = 
     then kept and used by the next call. Only one process fetches a file at a time; others wait for it. Raises
     ModelUnavailable when no source works, the disk is full or the digest is wrong (nothing of it is kept then).
     """
-    from filelock import FileLock, Timeout
-
     progress, check = progress or (lambda text, fraction: None), check or (lambda: None)
     target.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(str(target) + ".lock")
-    while True:
-        try:
-            lock.acquire(timeout=0.2)
-            break
-        except Timeout:
-            check()
-            progress(f"{name}: another process is fetching it", 0.0)
+
+    def busy() -> None:
+        check()
+        progress(f"{name}: another process is fetching it", 0.0)
+
     try:
-        if target.exists():
-            return target
-        for leftover in target.parent.glob(f"{target.name}.fetch-*"):  # of a process that was killed
-            shutil.rmtree(leftover)
-        return _from_sources(name, settings, target, progress, check)
+        with locked(target.with_name(f"{target.name}.lock"), busy):
+            if target.exists():
+                return target
+            for leftover in target.parent.glob(f"{target.name}.fetch-*"):  # of a process that was killed
+                shutil.rmtree(leftover)
+            return _from_sources(name, settings, target, progress, check)
     except OSError as error:
         full = error.errno == errno.ENOSPC
         why = f"the disk that holds {target.parent} is full" if full else str(error)
         raise ModelUnavailable(f"{name} could not be fetched: {why}.") from error
-    finally:
-        lock.release()
 
 
 def _from_sources(name: str, settings: Llama, target: Path, progress: Progress, check: Check) -> Path:

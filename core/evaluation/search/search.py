@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import math
@@ -26,6 +25,7 @@ from core.evaluation.search.trial import Trial, Tried
 from core.instances.catalogue import Instance
 from core.io.durations import span
 from core.io.home import home
+from core.io.locks import locked
 from core.operators.base import Line
 from core.operators.text import parse_line
 from core.runtime.jobs import Job
@@ -255,11 +255,12 @@ def _mixed(seed: int, number: int) -> int:
 @contextmanager
 def _alone(file: Path) -> Iterator[None]:
     """Keeps other processes from the same search, and takes off a last line of which only a part was written."""
-    with open(file.with_suffix(".busy"), "a+b") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BadInput("This very search is being run by another process; wait for it, or stop it there.") from None
+
+
+    def busy() -> None:
+        raise BadInput("This very search is being run by another process; wait for it, or stop it there.")
+
+    with locked(file.with_suffix(".busy"), busy):
         if file.exists() and (told := file.read_bytes()) and not told.endswith(b"\n"):
             with file.open("r+b") as torn:
                 torn.truncate(told.rfind(b"\n") + 1)

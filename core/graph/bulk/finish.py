@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Callable
 from pathlib import Path as FilePath
 
@@ -16,11 +15,11 @@ from core.graph.bulk.sources import Numbers, TextSource
 from core.graph.storage.digest import digest_of, stamp
 from core.graph.storage.write import UNFINISHED, note_source, place, write_degrees
 from core.graph.store import BLOB, VERSION, arrays_of
+from core.io.durations import with_time_left
 from core.types import Direction
 
 SHARE = 4  # of the machine's memory a build takes one part in so many, unless told otherwise
 BUILT = 0.95  # of the way, when all arrays are there; the rest is the digest
-PATIENCE = 5.0  # seconds before the time left is told
 
 
 def build_large(
@@ -36,7 +35,7 @@ def build_large(
     import psutil
 
     memory = source.memory or psutil.virtual_memory().total // SHARE
-    unfinished, report = folder / UNFINISHED, Clock(report)
+    unfinished, report = folder / UNFINISHED, with_time_left(lambda text, share: report(text, share or 0.0))
     try:
         build = Build(source, unfinished, memory, lambda text, share: report(text, BUILT * share), check)
         relations = build.run()
@@ -59,27 +58,3 @@ def build_large(
     check()
     place(folder, unfinished / STORE, meta)
     shutil.rmtree(unfinished, ignore_errors=True)
-
-
-class Clock:
-    """Tells progress on with the time left, taken from how long the way so far took."""
-
-    def __init__(self, report: Callable[[str, float], None]):
-        self._report, self._start = report, time.monotonic()
-        self._from: float | None = None
-
-    def __call__(self, text: str, share: float) -> None:
-        """Tells what is done now, and how far it is of all."""
-        if self._from is None:
-            self._from = share
-        took, way = time.monotonic() - self._start, share - self._from
-        if took > PATIENCE and way > 0:
-            text += f", {told_time(took * (1 - share) / way)} left"
-        self._report(text, share)
-
-
-def told_time(seconds: float) -> str:
-    """A stretch of time in words: 40 s, 12 min, 2.5 h."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -2,63 +2,48 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import mmap
 import os
 import shutil
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path as FilePath
-from typing import BinaryIO
 
 import numpy as np
 
 from core.errors import StoreError
 from core.graph.degrees import degree_bytes
 from core.graph.store import BLOB, DEGREES, META, OFFSETS
+from core.io import locks
 
 UNFINISHED = "unfinished"  # the state of a long build, taken up again by the next one
-SOURCE, ASIDE, WAIT = "source.json", "building", 0.05  # WAIT in seconds between two looks at the lock
+SOURCE, ASIDE = "source.json", "building"
 
 
 @contextmanager
 def locked(folder: FilePath, wait: bool, check: Callable[[], None] | None) -> Iterator[None]:
-    """Holds the lock file beside `folder`; the system lets go of it when a process dies, and work that fails leaves none."""
+    """Holds the lock file beside `folder`; work that fails leaves none. Where another process holds it: waits, calling `check`, or,
+    without `wait`, raises StoreError."""
     file = folder.parent / f"{folder.name}.lock"
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        while (lock := _taken(file)) is None:
-            if not wait:
-                raise StoreError(f"The graph in {folder} is being built by another process; try again when it is done.")
-            if check:
-                check()
-            time.sleep(WAIT)
-    except OSError as error:
-        raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None
-    with lock:
+
+    def busy() -> None:
+        if not wait:
+            raise StoreError(f"The graph in {folder} is being built by another process; try again when it is done.")
+        if check:
+            check()
+
+    with ExitStack() as held:
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            held.enter_context(locks.locked(file, busy))
+        except OSError as error:
+            raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None
         try:
             yield
         except BaseException:
             file.unlink(missing_ok=True)  # while it is held, so that nobody else loses theirs
             raise
-
-
-def _taken(file: FilePath) -> BinaryIO | None:
-    """The lock file, held; None while another process holds it. One that was removed before it could be held is made anew."""
-    while True:
-        lock = open(file, "a+b")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(lock.fileno()), os.stat(file)):
-                return lock
-        except BlockingIOError:
-            lock.close()
-            return None
-        except FileNotFoundError:
-            pass
-        lock.close()
 
 
 def write(aside: FilePath, arrays: dict[str, np.ndarray], blob: np.ndarray, known: dict | None) -> None:

@@ -10,7 +10,8 @@ from core.errors import BadInput
 from core.io import json_rows as reading
 from core.io.json_rows import json_rows
 
-values = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
+single = st.none() | st.booleans() | st.integers() | st.text()
+values = st.recursive(single, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
 
 
 @given(st.lists(st.dictionaries(st.text(), values, max_size=3), max_size=5), st.sampled_from([None, 2]), st.integers(1, 40))
