@@ -56,6 +56,6 @@ def run(options) -> int:
             from core.graph.building.export import build_database as build
         graph = build(source, options.out, name=name, direction=options.direction, progress=advanced)
     print(f"{graph.n_nodes:,} entities, {graph.n_edges:,} triples, {graph.n_relations:,} relations in {options.out}")
-    for line in source.tally.told():
+    for line in source.tally.sentences():
         print(line)
     return OK

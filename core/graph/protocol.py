@@ -130,12 +130,12 @@ class KnowledgeGraph(Protocol):
         nodes = list(dict.fromkeys(node for path in paths for node in path.nodes))
         edges = list(dict.fromkeys(edge for path in paths for edge in path.edges))
         called = dict(zip(nodes, self.names(nodes)))
-        kinds = dict(zip(edges, self.triples(np.array(edges, np.int64))[1].tolist()))
-        told = {}
-        for edge, relation in kinds.items():
+        relation_of = dict(zip(edges, self.triples(np.array(edges, np.int64))[1].tolist()))
+        arrows = {}
+        for edge, relation in relation_of.items():
             name = self.relation_names[relation]
-            told[edge] = (f" -> {name}_reverse -> ", f" -> {name} -> ")
-        return ["".join(_parts(path, called, told)) for path in paths]
+            arrows[edge] = (f" -> {name}_reverse -> ", f" -> {name} -> ")
+        return ["".join(_parts(path, called, arrows)) for path in paths]
 
     def text(self, path: Path) -> str:
         """One path in words, as `texts`."""
@@ -153,8 +153,8 @@ class KnowledgeGraph(Protocol):
         return self.triple_texts((edge,))[0]
 
 
-def _parts(path: Path, called: dict[int, str], told: dict[int, tuple[str, str]]) -> Iterator[str]:
+def _parts(path: Path, called: dict[int, str], arrows: dict[int, tuple[str, str]]) -> Iterator[str]:
     yield called[path.nodes[0]]
     for node, edge, forward in zip(path.nodes[1:], path.edges, path.forward):
-        yield told[edge][forward]
+        yield arrows[edge][forward]
         yield called[node]

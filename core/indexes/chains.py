@@ -15,7 +15,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from core.graph.algorithms.chains import Chain, nothing
-from core.graph.names.head_types import kinds
+from core.graph.names.head_types import head_types
 from core.graph.names.phrases import chain_text, phrase
 from core.graph.protocol import KnowledgeGraph
 from core.graph.store import Graph
@@ -180,7 +180,7 @@ def build(graph: Graph, encoder, steps: int, direction: str, progress: Tell, che
     has = takes_part(graph)
     chains, found = possible_chains(has, steps, direction, MOST_CHAINS, check)
     phrases = [phrase(name) for name in graph.relation_names]
-    nouns = kinds(phrases, has, lambda texts: encoder.encode(texts, check))
+    nouns = head_types(phrases, has, lambda texts: encoder.encode(texts, check))
     texts = [chain_text(chain, phrases, nouns) for chain in chains]
     vectors: list[np.ndarray] = []
     for at in range(0, len(texts), 256):

@@ -24,7 +24,7 @@ def mediated_text(chain: Chain, phrases: Sequence[Phrase], into: np.ndarray) -> 
     `phrases[r]` is how relation `r` is said; `into[code]` tells the steps that lead into a mediator, which are said together
     with the step out of it: `the actor in the performance of X`.
     """
-    kind = phrases[chain[0] >> 1].kind
+    kind = phrases[chain[0] >> 1].head_type
     text = PLACEHOLDER if chain[0] & 1 or not kind else f"the {kind} {PLACEHOLDER}"
     codes = iter(chain)
     for code in codes:
@@ -35,18 +35,18 @@ def mediated_text(chain: Chain, phrases: Sequence[Phrase], into: np.ndarray) -> 
 
 def _step(code: int, phrases: Sequence[Phrase], text: str) -> str:
     said = phrases[code >> 1]
-    return said.against(text, plural(said.kind or THING)) if code & 1 else said.along(text)
+    return said.against(text, plural(said.head_type or THING)) if code & 1 else said.along(text)
 
 
 def _passage(way: int, out: int, phrases: Sequence[Phrase], text: str) -> str:
     """Into a mediator by one relation and out by another, either along or against its triples."""
     first, last = phrases[way >> 1], phrases[out >> 1]
-    things = plural(last.kind or THING)
+    things = plural(last.head_type or THING)
     if way & 1:
         if out & 1:
             return f"the {things} with {last.noun} for {first.noun} {text}"
         other = "other " if way ^ 1 == out else ""
-        return f"the {other}{last.noun} in the {first.kind or THING} of {text}"
+        return f"the {other}{last.noun} in the {first.head_type or THING} of {text}"
     if out & 1:
         return f"the {things} with {last.noun} in the {first.noun} of {text}"
     said = {word.rstrip("s") for word in last.noun.split()}

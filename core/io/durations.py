@@ -34,7 +34,7 @@ def with_time_left(tell: Tell) -> Tell:
     """
     begun: list[tuple[float, float]] = []
 
-    def told(text: str, share: float | None = None) -> None:
+    def with_left(text: str, share: float | None = None) -> None:
         if share is not None:
             if not begun or share < begun[0][1]:
                 begun[:] = [(time.monotonic(), share)]
@@ -44,7 +44,7 @@ def with_time_left(tell: Tell) -> Tell:
                 text = f"{text}, {span(spent / done * (1 - share))} left"
         tell(text, share)
 
-    return told
+    return with_left
 
 
 def _counted(number: int, unit: str) -> str:

@@ -49,7 +49,7 @@ class Unpacked:
         while data := readline(longest):
             self.line += 1
             if len(data) == longest:
-                raise BadInput(f"{self.name}, line {self.line}: a line of more than {told_size(longest)} is too long.")
+                raise BadInput(f"{self.name}, line {self.line}: a line of more than {size_text(longest)} is too long.")
             looked_at += len(data)
             if looked_at >= LOOK_EVERY:
                 self._look(looked_at)
@@ -61,7 +61,7 @@ class Unpacked:
         """Count `size` more bytes: tell how far we are, and stop where it is too much."""
         self._count += size
         if self._most is not None and self._count > self._most:
-            raise BadInput(f"{self.name} holds more than {told_size(self._most)} of text; that is more than can be read here.")
+            raise BadInput(f"{self.name} holds more than {size_text(self._most)} of text; that is more than can be read here.")
         if self._tell and self._count - self._told >= REPORT_EVERY:
             self._told = self._count
             self._tell(min(1.0, self._raw.tell() / max(1, self._size)))
@@ -83,8 +83,8 @@ def opened(path: str | FilePath, tell: Tell | None = None, most: int | None = No
         raise BadInput(f"There is no file {path}.") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         after = f", after line {source.line}" if source and source.line else ""
-        kind = "Zstandard" if packed == ".zst" else "gzip"
-        raise BadInput(f"{path.name}{after}: the {kind} file is damaged or cut short ({error}).") from None
+        packing = "Zstandard" if packed == ".zst" else "gzip"
+        raise BadInput(f"{path.name}{after}: the {packing} file is damaged or cut short ({error}).") from None
     except OSError as error:
         raise BadInput(f"{path.name} cannot be read: {error.strerror or error}.") from None
 
@@ -149,6 +149,6 @@ def not_utf8(name: str, line: int, byte: int) -> BadInput:
     return BadInput(f"{name}, line {line}: byte {byte + 1} is not UTF-8 text; expected a text file saved as UTF-8.")
 
 
-def told_size(size: float) -> str:
+def size_text(size: float) -> str:
     """A number of bytes in words: 64 MB, 2 GB."""
     return f"{size / (1 << 30):,.0f} GB" if size >= 1 << 30 else f"{max(1, round(size / (1 << 20))):,} MB"

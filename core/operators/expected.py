@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from core.graph.names.linking import relation_stems, stem, tells
+from core.graph.names.linking import holds_stem, relation_stems, stem
 from core.graph.names.phrases import doer, phrase
 from core.graph.names.word_index import words_of
 from core.graph.protocol import KnowledgeGraph
@@ -74,7 +74,7 @@ def _thing(graph: KnowledgeGraph, after: Sequence[str]) -> Expected:
 @lru_cache(maxsize=64)
 def _typed(relations: tuple[str, ...]) -> bool:
     """Whether relation names tell the type of their heads."""
-    return any(phrase(name).kind for name in relations)
+    return any(phrase(name).head_type for name in relations)
 
 
 def _plainly(graph: KnowledgeGraph, after: Sequence[str]) -> Expected:
@@ -110,7 +110,7 @@ def _beside(graph: KnowledgeGraph, words: Sequence[str], at: int) -> str:
 def _said(graph: KnowledgeGraph, word: str) -> bool:
     """Whether a word tells one of the graph's relations."""
     told = stem(word)
-    return any(tells(one, told) for stems in relation_stems(graph.relation_names) for one in stems)
+    return any(holds_stem(one, told) for stems in relation_stems(graph.relation_names) for one in stems)
 
 
 class AnswerFit:
@@ -135,7 +135,7 @@ class AnswerFit:
 
     def tells(self, relation: int) -> bool:
         """Whether the question's word tells the relation."""
-        return any(tells(one, self.wanted.word) for one in self.stems[relation])
+        return any(holds_stem(one, self.wanted.word) for one in self.stems[relation])
 
     def beside(self, head: int, tail: int) -> bool:
         """Whether a triple between the two, whichever a path took, is told by the question's word: a director who also wrote."""
@@ -158,7 +158,7 @@ class AnswerFit:
         steps = self.graph.steps_from(np.array([node]), "both")
         into, out = (np.unique(steps.relations[steps.forward == way]).tolist() for way in (False, True))
         names = self.graph.relation_names
-        return any(does(names[code]) for code in into) or any(PERSONS & set(phrase(names[code]).kind.split()) for code in out)
+        return any(does(names[code]) for code in into) or any(PERSONS & set(phrase(names[code]).head_type.split()) for code in out)
 
 
 @lru_cache(maxsize=4096)

@@ -106,10 +106,10 @@ class Workers:
     def _connect(self, ray, folder: str) -> None:
         """Start Ray for this process alone, which on a busy computer may need more than one try, or connect to a cluster."""
         here = {"include_dashboard": False, "object_store_memory": STORE, "_temp_dir": folder, "_node_ip_address": "127.0.0.1"}
-        told = {"address": self.address} if self.address else {"address": "local", "num_cpus": self.count or None, **here}
+        options = {"address": self.address} if self.address else {"address": "local", "num_cpus": self.count or None, **here}
         for tried in range(1, STARTS + 1):
             try:
-                ray.init(**told, log_to_driver=False, logging_level="error")
+                ray.init(**options, log_to_driver=False, logging_level="error")
                 return
             except Exception as error:  # Ray raises this very class where its processes take too long to start
                 ray.shutdown()
@@ -120,9 +120,9 @@ class Workers:
 
 
 def _settings() -> dict[str, str]:
-    """This process's own settings for its workers; one thread each where nothing is told."""
-    told = {key: value for key, value in os.environ.items() if key.startswith("HOPSCOPE_")}
-    return {"HOPSCOPE_THREADS": "1", **told}
+    """This process's own settings for its workers; one thread each where none are set."""
+    own = {key: value for key, value in os.environ.items() if key.startswith("HOPSCOPE_")}
+    return {"HOPSCOPE_THREADS": "1", **own}
 
 
 def _tried(work: Callable[[Item], Result], settings: dict[str, str], item: Item) -> tuple[Result | None, str]:

@@ -14,7 +14,7 @@ from core.errors import Cancelled, HopscopeError
 WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
 
 
-class Told(Protocol):
+class Listener(Protocol):
     """Whom work tells how far it is, and asks whether to go on: a job, or what stands before one."""
 
     def check(self) -> None:

@@ -1,6 +1,6 @@
 """What a piece of work spends its time on, told apart while it is done, by the thread that does it.
 
-`metered()` stands around a piece of work; inside it `spent(kind)` stands around what is of a kind, however deep. Time within
+`metered()` stands around a piece of work; inside it `spent(category)` stands around what is of a category, however deep. Time within
 time counts for the inner one alone. Where nothing is metered, `spent` costs next to nothing.
 """
 
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-Kind = Literal["preparation", "waiting", "ranking", "model"]
+Category = Literal["preparation", "waiting", "ranking", "model"]
 TOLD_AFTER = 0.5  # seconds of work before which nobody knows how long the rest will take
 
 
@@ -29,12 +29,12 @@ class HowFar:
 
 @dataclass
 class Meter:
-    """Seconds by kind, those of preparations by what was prepared, and what remembered results had cost when they were made."""
+    """Seconds by category, those of preparations by what was prepared, and what remembered results had cost when they were made."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     prepared: dict[str, float] = field(default_factory=dict)
     saved: float = 0.0
-    told: Callable[[HowFar], None] = lambda far: None
+    report: Callable[[HowFar], None] = lambda far: None
     seen: set = field(default_factory=set)  # what this work has asked models for: asked again, it saves nothing
     preparing: int = 0
     running: list[list[float]] = field(default_factory=list)  # seconds of what lies within, for each that has not ended
@@ -48,9 +48,9 @@ _here = threading.local()
 
 
 @contextmanager
-def metered(told: Callable[[HowFar], None] = lambda far: None, seen: set | None = None) -> Iterator[Meter]:
-    """A meter for the work of this thread; `told` hears how far it is, and `seen` goes on from one piece of work to the next."""
-    meter = Meter(told=told, seen=set() if seen is None else seen)
+def metered(report: Callable[[HowFar], None] = lambda far: None, seen: set | None = None) -> Iterator[Meter]:
+    """A meter for the work of this thread; `report` hears how far it is, and `seen` goes on from one piece of work to the next."""
+    meter = Meter(report=report, seen=set() if seen is None else seen)
     with going_on(meter):
         yield meter
 
@@ -71,23 +71,23 @@ def going_on(meter: Meter | None) -> Iterator[None]:
 
 
 @contextmanager
-def spent(kind: Kind, label: str = "") -> Iterator[None]:
-    """Count the time within as of this kind; a preparation says what is prepared."""
+def spent(category: Category, label: str = "") -> Iterator[None]:
+    """Count the time within as of this category; a preparation says what is prepared."""
     meter = current()
     if meter is None:
         yield
         return
     start = time.perf_counter()
     meter.running.append([0.0])
-    meter.preparing += kind == "preparation"
+    meter.preparing += category == "preparation"
     try:
         yield
     finally:
-        meter.preparing -= kind == "preparation"
+        meter.preparing -= category == "preparation"
         whole = time.perf_counter() - start
         own = max(0.0, whole - meter.running.pop()[0])
-        meter.seconds[kind] = meter.seconds.get(kind, 0.0) + own
-        if kind == "preparation":
+        meter.seconds[category] = meter.seconds.get(category, 0.0) + own
+        if category == "preparation":
             meter.prepared[label] = meter.prepared.get(label, 0.0) + own
         if meter.running:
             meter.running[-1][0] += whole
@@ -122,7 +122,7 @@ class Advance:
             return
         share, gone = min(1.0, done / self._of), time.monotonic() - self._start
         left = gone / share * (1 - share) if share and gone >= TOLD_AFTER else None
-        self._meter.told(HowFar(f"{self._what}, {100 * share:.0f} %", share, best, left))
+        self._meter.report(HowFar(f"{self._what}, {100 * share:.0f} %", share, best, left))
 
 
 def watch_compiling() -> None:

@@ -17,7 +17,7 @@ from core.runtime.jobs import sentence
 
 LOOK = 0.1  # seconds between two looks at whether a person has cancelled
 DIED = "The process at this work was ended from outside, perhaps for want of memory."
-TOLD, DONE, FAILED = "told", "done", "failed"
+PROGRESS, DONE, FAILED = "progress", "done", "failed"
 Tell = Callable[[str, float | None], None]
 
 
@@ -27,18 +27,18 @@ def apart(work: Callable[..., Any], *arguments: Any, progress: Tell, check: Call
     What it raises is raised here as a HopscopeError of the same sentence, as is its death. What `check` raises is raised here,
     and the process is killed then.
     """
-    heard, tells = Pipe(duplex=False)
-    with heard:
-        process = _started(tells)
+    receiving, sending = Pipe(duplex=False)
+    with receiving:
+        process = _started(sending)
         assert process.stdin is not None  # it was started with a pipe
         try:
             pickle.dump((work, arguments), process.stdin)
             process.stdin.flush()
             while True:
                 check()
-                if heard.poll(LOOK):
-                    what, *said = heard.recv()
-                    if what == TOLD:
+                if receiving.poll(LOOK):
+                    what, *said = receiving.recv()
+                    if what == PROGRESS:
                         progress(*said)
                     elif what == DONE:
                         return said[0]
@@ -51,26 +51,26 @@ def apart(work: Callable[..., Any], *arguments: Any, progress: Tell, check: Call
             process.communicate()
 
 
-def _started(tells: Connection) -> subprocess.Popen:
+def _started(sending: Connection) -> subprocess.Popen:
     """A process that waits for its work, and holds the only end of the pipe to tell into."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    with tells:
+    with sending:
         return subprocess.Popen(
-            [sys.executable, "-c", f"from core.runtime.subprocess_worker import serve; serve({tells.fileno()})"],
+            [sys.executable, "-c", f"from core.runtime.subprocess_worker import serve; serve({sending.fileno()})"],
             stdin=subprocess.PIPE,
-            pass_fds=[tells.fileno()],
+            pass_fds=[sending.fileno()],
             env={**os.environ, "PYTHONPATH": path},
         )
 
 
-def serve(told: int) -> None:
+def serve(pipe: int) -> None:
     """In the other process: does the work that comes by the standard input, and tells of it by the pipe of that number."""
-    line = Connection(told, readable=False)
+    line = Connection(pipe, readable=False)
     work, arguments = pickle.load(sys.stdin.buffer)
     fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())  # the system ends this process once the other end of its input is gone,
     fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)  # even in the middle of a compiled loop
     try:
-        answer = (DONE, work(*arguments, lambda text, share=None: line.send((TOLD, text, share)), lambda: None))
+        answer = (DONE, work(*arguments, lambda text, share=None: line.send((PROGRESS, text, share)), lambda: None))
     except Exception as error:
         answer = (FAILED, sentence(error))
     line.send(answer)

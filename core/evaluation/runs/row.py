@@ -16,7 +16,7 @@ from core.evaluation.runs.plan import Drawn, Plan, used
 from core.instances.catalogue import Instance
 from core.models.base import Task
 from core.operators.base import GIVEN, Context, Operator
-from core.runtime.jobs import Told, sentence
+from core.runtime.jobs import Listener, sentence
 from core.snapshot import freeze_all
 from core.types import State
 
@@ -74,7 +74,7 @@ def _judged(plan: Plan, models, lane: LaneRun, check):
     return judge(models.chat("judge"), question.text, question.answers, answer, check)
 
 
-def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], job: Told) -> None:
+def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], job: Listener) -> None:
     """Load what will be needed, so that no question pays for it. Raises ModelUnavailable where a language model that is to
     answer or judge is not here; what only some instances rank by is told of in their rows."""
     job.tell("Loading the models")
@@ -99,7 +99,7 @@ def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], job:
             log.info("Warming up: %s", error)  # every row that meets it keeps it
 
 
-def _start(operator: Operator, asked: Ask, environment: Environment, job: Told) -> None:
+def _start(operator: Operator, asked: Ask, environment: Environment, job: Listener) -> None:
     """Have an operator's compiled code loaded, or compiled where it never was."""
     operator(State(asked.question, asked.seeds), Context(asked.graph, environment, asked.seed, job.check))
 

@@ -17,7 +17,7 @@ from core.evaluation.runs.store import CANCELLED, DONE, RUNNING, Store
 from core.instances.catalogue import Instance
 from core.io.durations import span
 from core.runtime.cluster import Workers
-from core.runtime.jobs import Told
+from core.runtime.jobs import Listener
 
 Rows = Generator[FinishedRow, None, None]
 
@@ -71,7 +71,7 @@ class Evaluation:
     ask: Callable[[Drawn], Ask]
     workers: Workers | None = None
 
-    def __call__(self, job: Told) -> int:
+    def __call__(self, job: Listener) -> int:
         """Run everything that is not finished; the run's number. What fails is kept with its sentence and tried again next time."""
         done = self.store.finished(self.run)
         left = {i.id: sum((i.id, one.question.id) not in done for one in self.plan.drawn) for i in self.plan.instances}
@@ -101,7 +101,7 @@ class Evaluation:
             if left:
                 yield place, left
 
-    def _here(self, job: Told, done: set[tuple[str, str]], pace: Pace) -> Rows:
+    def _here(self, job: Listener, done: set[tuple[str, str]], pace: Pace) -> Rows:
         """The rows that are left, one after the other in this process."""
         for place, instances in self._turns(done):
             prefixes = Prefixes()
@@ -110,7 +110,7 @@ class Evaluation:
                 job.tell(f"{pace.words()}: {instance.name}", pace.done / pace.total)
                 yield one(self.plan, self.environment, self.ask, place, instance, prefixes, job.check)
 
-    def _spread(self, job: Told, done: set[tuple[str, str]], pace: Pace, workers: Workers) -> Rows:
+    def _spread(self, job: Listener, done: set[tuple[str, str]], pace: Pace, workers: Workers) -> Rows:
         """The rows that are left, question by question over the workers."""
         pace.at_once = max(1, workers.count)
         job.tell("Starting the workers")

@@ -67,9 +67,9 @@ def detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], None
     nodes is split again by Leiden on the subgraph that it induces, until it is small enough or Leiden leaves it whole.
     Microsoft's GraphRAG clusters only the largest connected component; here every node belongs to a community.
     """
-    told = too_large(graph)
-    if told:
-        raise BadInput(told)
+    refusal = too_large(graph)
+    if refusal:
+        raise BadInput(refusal)
     if worked_on_apart(graph):
         return apart(_detected, graph.folder, graph.digest, max_size, progress=progress, check=check)
     return _detect(graph, max_size, progress, check)

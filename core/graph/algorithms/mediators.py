@@ -29,6 +29,6 @@ def _looked(graph: KnowledgeGraph) -> np.ndarray:
     return np.bincount(codes, nameless, 2 * graph.n_relations) > MOSTLY * np.bincount(codes, minlength=2 * graph.n_relations)
 
 
-def told(chain: Chain, into: np.ndarray) -> int:
+def spoken_steps(chain: Chain, into: np.ndarray) -> int:
     """How many steps a chain is said in: a passage through a mediator is one. `into` is of `mediating`."""
     return len(chain) - sum(bool(into[code]) for code in chain)

@@ -121,7 +121,7 @@ def _joints(hubs: list[int], near: list[tuple[np.ndarray, np.ndarray, np.ndarray
 
 def _further(taken: set[int], steps: list[tuple[np.ndarray, np.ndarray, np.ndarray]], room: int) -> list[int]:
     """Neighbours of the joints, in turn one of each, by the relation that is drawn least so far; at most `EACH` by one relation."""
-    seen = Counter(int(relation) for nodes, _, kinds in steps for node, relation in zip(nodes.tolist(), kinds.tolist()) if node in taken)
+    seen = Counter(int(relation) for nodes, _, by in steps for node, relation in zip(nodes.tolist(), by.tolist()) if node in taken)
     found: list[int] = []
     for turn in range(EACH):
         for nodes, _, relations in steps:

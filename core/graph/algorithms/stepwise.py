@@ -88,10 +88,10 @@ def top_pagerank(
         same = before is not None and len(nodes) >= keep and np.isin(nodes, before).mean() >= AGREE
         if same or bar <= FINEST or push.read >= MOST_READ or push.left() < 1e-12:
             settled = push.read < MOST_READ
-            told = f"Push in rounds: the steps of {push.read:,} nodes were read, " + (
+            note = f"Push in rounds: the steps of {push.read:,} nodes were read, " + (
                 "until the best stayed the same." if settled else "the most there may be."
             )
-            return nodes, scores, sum(map(len, push.near.values())), settled, told
+            return nodes, scores, sum(map(len, push.near.values())), settled, note
         bar, before = bar / TIGHTER, nodes
 
 

@@ -141,10 +141,10 @@ def read(triples: Iterable[tuple[str, str, str]], stop: Check) -> tuple[list[str
     """Node names and relation names by first appearance, and the columns head, relation, tail as int64."""
     names: dict[str, int] = {}
     relations: dict[str, int] = {}
-    heads, kinds, tails = array("q"), array("q"), array("q")
+    heads, relation_ids, tails = array("q"), array("q"), array("q")
     for index, (head, relation, tail) in enumerate(triples):
         heads.append(names.setdefault(head, len(names)))
-        kinds.append(relations.setdefault(relation, len(relations)))
+        relation_ids.append(relations.setdefault(relation, len(relations)))
         tails.append(names.setdefault(tail, len(names)))
         if index % CHECK_EVERY == 0:
             stop()
@@ -152,14 +152,14 @@ def read(triples: Iterable[tuple[str, str, str]], stop: Check) -> tuple[list[str
         raise BadInput("There are no triples to build a graph from.")
     if len(names) > np.iinfo(np.int32).max:
         raise BadInput(f"{len(names):,} nodes are more than a store can hold ({np.iinfo(np.int32).max:,}).")
-    return list(names), list(relations), tuple(np.frombuffer(column, np.int64) for column in (heads, kinds, tails))
+    return list(names), list(relations), tuple(np.frombuffer(column, np.int64) for column in (heads, relation_ids, tails))
 
 
 def by_name(names: list[str], relations: list[str], columns: Columns) -> tuple[list[str], list[str], Columns]:
     """Node names and relation names in order, by code points as by the bytes of UTF-8, and the columns with their places in it."""
-    (names, nodes), (relations, kinds) = _ordered(names), _ordered(relations)
+    (names, nodes), (relations, new_ids) = _ordered(names), _ordered(relations)
     heads, relation, tails = columns
-    return names, relations, (nodes[heads], kinds[relation], nodes[tails])
+    return names, relations, (nodes[heads], new_ids[relation], nodes[tails])
 
 
 def _ordered(names: list[str]) -> tuple[list[str], np.ndarray]:

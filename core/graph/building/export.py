@@ -114,8 +114,8 @@ def _tables(graph: Graph) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "Name", {"name": names, "entity": ids}
     for first in range(0, graph.n_edges, ROWS):
         ids = np.arange(first, min(first + ROWS, graph.n_edges))
-        heads, kinds, tails = graph.triples(ids)
-        yield "Triple", {"from": heads, "to": tails, "id": ids, "relation": kinds}
+        heads, relations, tails = graph.triples(ids)
+        yield "Triple", {"from": heads, "to": tails, "id": ids, "relation": relations}
 
 
 def _copy(connection, table: str, columns: dict[str, Any], file: FilePath) -> None:

@@ -15,7 +15,7 @@ from core.errors import BadInput
 from core.graph.bulk.textkernels import split
 from core.graph.readers.delimited import SEPARATORS, SNIFFED, form_of, header_of, not_comma, triple_of
 from core.graph.readers.skip_report import Tally
-from core.io.files import LONGEST_LINE, Unpacked, opened, told_size
+from core.io.files import LONGEST_LINE, Unpacked, opened, size_text
 
 BOM = b"\xef\xbb\xbf"
 LINES = re.compile(rb"[^\n]*\n|[^\n]+$")
@@ -195,7 +195,7 @@ def whole_lines(source: Unpacked, size: int) -> Iterator[bytes]:
         if data and not cut:
             rest += data
             if len(rest) > LONGEST_LINE:
-                raise BadInput(f"{source.name}: a line of more than {told_size(LONGEST_LINE)} is too long.")
+                raise BadInput(f"{source.name}: a line of more than {size_text(LONGEST_LINE)} is too long.")
             continue
         text, rest = rest + data[:cut], data[cut:]
         if text:

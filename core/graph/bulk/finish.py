@@ -35,11 +35,11 @@ def build_large(
     import psutil
 
     memory = source.memory or psutil.virtual_memory().total // SHARE
-    unfinished, report = folder / UNFINISHED, with_time_left(lambda text, share: report(text, share or 0.0))
+    unfinished, tell = folder / UNFINISHED, with_time_left(lambda text, share: report(text, share or 0.0))
     try:
-        build = Build(source, unfinished, memory, lambda text, share: report(text, BUILT * share), check)
+        build = Build(source, unfinished, memory, lambda text, share: tell(text, BUILT * share), check)
         relations = build.run()
-        report("Checking", BUILT)
+        tell("Checking", BUILT)
         arrays = arrays_of(unfinished / STORE, lambda path: np.load(path, mmap_mode="r"))
         blob = unfinished / STORE / BLOB
         names = np.memmap(blob, np.uint8, "r") if blob.stat().st_size else np.empty(0, np.uint8)

@@ -79,26 +79,26 @@ def put(path: FilePath, values: np.ndarray) -> None:
         os.fsync(stream.fileno())
 
 
-def get(path: FilePath, kind, start: int = 0, count: int = -1) -> np.ndarray:
+def get(path: FilePath, dtype, start: int = 0, count: int = -1) -> np.ndarray:
     """`count` values from place `start` on (all where negative) of an array written by `put`."""
     if count == 0:
-        return np.empty(0, kind)
-    return np.fromfile(path, kind, count, offset=start * np.dtype(kind).itemsize)
+        return np.empty(0, dtype)
+    return np.fromfile(path, dtype, count, offset=start * np.dtype(dtype).itemsize)
 
 
 class Growing:
     """An array file that grows at its end, cut back to `length` values first. `head` bytes are kept free for a header."""
 
-    def __init__(self, path: FilePath, kind, length: int, head: int = 0):
-        self.kind, self.length, self._head = np.dtype(kind), length, head
+    def __init__(self, path: FilePath, dtype, length: int, head: int = 0):
+        self.dtype, self.length, self._head = np.dtype(dtype), length, head
         self._stream = open(path, "r+b" if path.exists() else "w+b")
-        size = head + length * self.kind.itemsize
+        size = head + length * self.dtype.itemsize
         self._stream.truncate(size)
         self._stream.seek(size)
 
     def add(self, values: np.ndarray) -> None:
         """Values at the end."""
-        values = np.ascontiguousarray(values, self.kind)
+        values = np.ascontiguousarray(values, self.dtype)
         if len(values):
             self._stream.write(values.data.cast("B"))
         self.length += len(values)
@@ -112,7 +112,7 @@ class Growing:
         """Writes the header of a `.npy` file where its place was kept free, and closes."""
         if self._head:
             self._stream.seek(0)
-            header = {"descr": np.lib.format.dtype_to_descr(self.kind), "fortran_order": False, "shape": (self.length,)}
+            header = {"descr": np.lib.format.dtype_to_descr(self.dtype), "fortran_order": False, "shape": (self.length,)}
             np.lib.format.write_array_header_1_0(self._stream, header)
             if self._stream.tell() != self._head:
                 raise ValueError("the header of an array does not fit its place")

@@ -45,8 +45,8 @@ class Reading:
         fact = self.journal.fact
         for key, values in zip(("heads", "kinds", "tails"), columns):
             put(self.journal.spill(f"{key}-{number}"), values)
-        heads, kinds, tails = (int(values.max()) + 1 if len(values) else 0 for values in columns)
-        nodes, relations = max(fact("nodes", 0), heads, tails), max(fact("relations", 0), kinds)
+        most_head, most_relation, most_tail = (int(values.max()) + 1 if len(values) else 0 for values in columns)
+        nodes, relations = max(fact("nodes", 0), most_head, most_tail), max(fact("relations", 0), most_relation)
         self.journal.mark("read", number + 1, nodes=nodes, relations=relations, triples=fact("triples", 0) + len(columns[0]), **facts)
 
     def _read_text(self, source: TextSource) -> None:
@@ -60,10 +60,10 @@ class Reading:
             if self.numbered:
                 self._spill_numbers(number, source.numbers(block), **facts)
             else:
-                block, kinds = self._related(source, block, ids, written)
-                put(self.journal.spill(f"kinds-{number}"), kinds)
+                block, relation_ids = self._related(source, block, ids, written)
+                put(self.journal.spill(f"kinds-{number}"), relation_ids)
                 counts.append(spill_names(self.journal, number, block, fact("parts"), fact("seed")))
-                facts |= {"counts": counts, "triples": fact("triples", 0) + len(kinds), "relation_bytes": written.length}
+                facts |= {"counts": counts, "triples": fact("triples", 0) + len(relation_ids), "relation_bytes": written.length}
                 self.journal.mark("read", number + 1, **facts, relations=self._kept)
             number += 1
         written.close()
@@ -77,15 +77,15 @@ class Reading:
             self._kept += ids[relation] >= 0
         written.add(np.frombuffer("".join(json.dumps(relation) + "\n" for relation in new).encode(), np.uint8))
         written.sync()
-        kinds = np.array([ids[relation] for relation in known], np.int32)
-        if (kinds < 0).any():
-            for relation, kind, count in zip(known, kinds.tolist(), np.bincount(codes, minlength=len(known)).tolist()):
-                if kind < 0:
+        relation_ids = np.array([ids[relation] for relation in known], np.int32)
+        if (relation_ids < 0).any():
+            for relation, id, count in zip(known, relation_ids.tolist(), np.bincount(codes, minlength=len(known)).tolist()):
+                if id < 0:
                     source.tally.drop(source.pattern(source.called(relation)), count)
-            keep = kinds[codes] >= 0
+            keep = relation_ids[codes] >= 0
             rows = np.repeat(keep, 3)
             block, codes = Block(block.data, block.starts[rows], block.lengths[rows], block.lines[keep], block.after), codes[keep]
-        return block, kinds[codes]
+        return block, relation_ids[codes]
 
     def _relations(self) -> dict[str, int]:
         """The relations met so far, as they are written, with their ids; -1 for one that is left out."""
@@ -104,4 +104,4 @@ class Reading:
         source = self.source
         if isinstance(source, Numbers) or source.numbered:
             return [str(number) for number in range(self.journal.fact("relations"))]
-        return [source.called(relation) for relation, kind in self._relations().items() if kind >= 0]
+        return [source.called(relation) for relation, id in self._relations().items() if id >= 0]

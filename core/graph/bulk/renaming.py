@@ -56,8 +56,8 @@ def _readable(
         readable(text, cuts, starts, lengths)
         other = np.flatnonzero(lengths < 0)
         if len(other):
-            told = [candidates(term_of(text[cuts[term] : cuts[term + 1]].tobytes().decode("utf-8")))[0] for term in other.tolist()]
-            more, sizes = bytes_of(told)
+            renamed = [candidates(term_of(text[cuts[term] : cuts[term + 1]].tobytes().decode("utf-8")))[0] for term in other.tolist()]
+            more, sizes = bytes_of(renamed)
             starts[other], lengths[other] = len(text) + np.cumsum(sizes) - sizes, sizes
             text = np.concatenate([text, more])
         hashes = np.empty(len(starts), np.uint64)

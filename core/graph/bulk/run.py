@@ -96,7 +96,7 @@ class Build:
         for block in range(self.journal.done("number"), blocks):
             self.check()
             self._advance("number", "Numbering nodes", block / blocks)
-            kinds = get(self.journal.spill(f"kinds-{block}"), np.int32)
+            relations = get(self.journal.spill(f"kinds-{block}"), np.int32)
             if self.numbered:
                 heads, tails = (get(self.journal.spill(f"{key}-{block}"), np.int32) for key in ("heads", "tails"))
             else:
@@ -104,7 +104,7 @@ class Build:
                 heads, tails, data, sizes = number_block(self.journal, block, int(bases[block]), fresh, before)
                 ends.add(names.length + np.cumsum(sizes))
                 names.add(data)
-            packing.spill(self.journal, block, heads, kinds, tails)
+            packing.spill(self.journal, block, heads, relations, tails)
             names.sync()
             ends.sync()
             self.journal.mark("number", block + 1, name_bytes=names.length, named=ends.length)
@@ -140,8 +140,8 @@ class Build:
     def _out(self) -> None:
         fact, packing = self.journal.fact, self._packing()
         lengths = fact("lengths", {"heads": 0, "relations": 0, "tails": 0, "starts": 0})
-        kinds = {"heads": np.int32, "tails": np.int32, "relations": relation_kind(fact("relations"))}
-        columns = {key: Growing(self.journal.store(f"{key}.npy"), kind, lengths[key], HEADER) for key, kind in kinds.items()}
+        dtypes = {"heads": np.int32, "tails": np.int32, "relations": relation_dtype(fact("relations"))}
+        columns = {key: Growing(self.journal.store(f"{key}.npy"), dtype, lengths[key], HEADER) for key, dtype in dtypes.items()}
         columns["starts"] = Growing(self.journal.spill(STARTS), np.int64, lengths["starts"])
         if not lengths["starts"]:
             columns["starts"].add(np.zeros(1, np.int64))
@@ -163,8 +163,8 @@ class Build:
         inward = Inward(nodes, fact("triples"), fact("share"), fact("pieces"))
         shapes = {"offsets": (np.int64, (nodes + 1, 2)), "in_edges": (edge_kind(edges), (edges,)), "in_heads": (np.int32, (edges,))}
         if not self.journal.done("in"):
-            for key, (kind, size) in shapes.items():
-                np.lib.format.open_memmap(self.journal.store(f"{key}.npy"), "w+", kind, size)
+            for key, (dtype, size) in shapes.items():
+                np.lib.format.open_memmap(self.journal.store(f"{key}.npy"), "w+", dtype, size)
         maps = {key: np.lib.format.open_memmap(self.journal.store(f"{key}.npy"), "r+") for key in shapes}
         for part in range(self.journal.done("in"), inward.ranges):
             self.check()
@@ -189,8 +189,8 @@ class Build:
             order.close()
             self.journal.mark("names", 1)
         if len(offsets) > LARGE and self.journal.done("names") < 2:
-            told = lambda share: self._advance("names", "Ordering names without case", (1 + 2 * share) / 3)
-            write_folded(data, offsets, self.journal.folder / STORE, self.share, told, self.check)
+            advance = lambda share: self._advance("names", "Ordering names without case", (1 + 2 * share) / 3)
+            write_folded(data, offsets, self.journal.folder / STORE, self.share, advance, self.check)
             self.journal.mark("names", 2)
 
     def _remove(self, *keys: str) -> None:
@@ -200,7 +200,7 @@ class Build:
                 path.unlink()
 
 
-def relation_kind(relations: int):
+def relation_dtype(relations: int):
     """The type that relations are stored in."""
     return np.int16 if relations <= np.iinfo(np.int16).max else np.int32
 

@@ -29,10 +29,10 @@ Columns = tuple[np.ndarray, np.ndarray, np.ndarray]
 class Numbers:
     """Triples of numbered nodes and relations, computed: `read(first)` yields columns of the triples from number `first` on.
 
-    `told` tells one such source from another, in words that JSON holds.
+    `key` is another for every other such source; JSON must be able to hold it.
     """
 
-    told: tuple
+    key: tuple
     count: int
     read: Callable[[int], Iterator[Columns]]
     memory: int | None = None
@@ -40,7 +40,7 @@ class Numbers:
     tally: Tally = field(default_factory=Tally, compare=False)
 
     def identity(self) -> list:
-        return list(self.told)
+        return list(self.key)
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""What the heads of each relation are, in a word: told by the relation's name, or guessed from all that its heads have."""
+"""What the heads of each relation are, in a word: read off the relation's name, or guessed from all that its heads have."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from core.graph.names.phrases import THING, Phrase
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-MOST_TOLD = 8  # relations that describe a kind
+DESCRIBING = 8  # relations that describe a type
 SHARE = 0.01  # of the heads must have a relation for it to describe them
-FLOOR = 0.4  # cosine below which no word is taken for a kind: a wrong noun misleads more than “thing”
+FLOOR = 0.4  # cosine below which no word is taken for a type: a wrong noun misleads more than “thing”
 FORMS = ("{}", "a {} with these")
 
 
-def kinds(phrases: Sequence[Phrase], has: csr_matrix, encode) -> list[str]:
+def head_types(phrases: Sequence[Phrase], has: csr_matrix, encode) -> list[str]:
     """A noun for the heads of each relation, `thing` where none fits.
 
     Where a relation's name tells its heads' type, that is it. Else the heads are described by the relations they take
     part in (`has`, nodes by step codes, says which), `things with genre, release year, ...`, and the everyday noun of
-    `kinds.txt` whose vector is nearest is taken; a word that is itself one of these relations is not. `encode` makes unit
+    `head_types.txt` whose vector is nearest is taken; a word that is itself one of these relations is not. `encode` makes unit
     vectors of texts.
     """
-    told = [_told(relation, phrases, has) if not said.kind else () for relation, said in enumerate(phrases)]
-    texts = sorted({_description(phrases, others) for others in told if len(others) > 1})
+    described = [_common_relations(relation, phrases, has) if not said.head_type else () for relation, said in enumerate(phrases)]
+    texts = sorted({_description(phrases, others) for others in described if len(others) > 1})
     if not texts:
-        return [said.kind or THING for said in phrases]
+        return [said.head_type or THING for said in phrases]
     words = (Path(__file__).with_name("head_types.txt")).read_text("utf-8").split()
     nouns = sum(encode([form.format(word) for word in words]) for form in FORMS) / len(FORMS)
     likeness = dict(zip(texts, encode(texts) @ nouns.T))
     found = []
-    for said, others in zip(phrases, told):
-        if said.kind or len(others) < 2:
-            found.append(said.kind or THING)
+    for said, others in zip(phrases, described):
+        if said.head_type or len(others) < 2:
+            found.append(said.head_type or THING)
             continue
         scores = likeness[_description(phrases, others)].copy()
         taken = {word for other in others for word in phrases[other].noun.split()}
@@ -47,11 +47,11 @@ def kinds(phrases: Sequence[Phrase], has: csr_matrix, encode) -> list[str]:
     return found
 
 
-def _told(relation: int, phrases: Sequence[Phrase], has: csr_matrix) -> tuple[int, ...]:
+def _common_relations(relation: int, phrases: Sequence[Phrase], has: csr_matrix) -> tuple[int, ...]:
     """The relations that most of the relation's heads have, the commonest first."""
     heads = has.getcol(2 * relation).nonzero()[0]
     counts = np.asarray(has[heads].sum(axis=0)).ravel()[0::2]
-    order = np.lexsort((np.arange(len(counts)), -counts))[:MOST_TOLD]
+    order = np.lexsort((np.arange(len(counts)), -counts))[:DESCRIBING]
     return tuple(int(other) for other in order if counts[other] >= max(1, SHARE * len(heads)))
 
 

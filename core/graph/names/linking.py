@@ -23,14 +23,14 @@ from core.graph.names.word_index import Word, bare, words_of
 from core.graph.protocol import KnowledgeGraph
 
 OTHERS = 3  # runners-up of a link
-PLAIN, KIND = 0.2, 0.4  # what a word of all questions, and one for a relation or a kind of things is worth
+PLAIN, TYPE = 0.2, 0.4  # what a word of all questions, and one for a relation or a kind of things is worth
 LETTERS, NUMBER = {1: 0.4, 2: 0.4, 3: 0.7, 4: 0.85}, 0.8  # what a short word is worth, longer ones 1; and a number
 ERROR, UNKNOWN = 0.4, 0.3  # what a typing error costs: in a word that the graph has, and in one that it has not
 SHARE, ASTRAY = 0.9, 0.1  # of the word's worth it costs at most; what it costs more than that in a word of all questions
 CHANGED = 0.05  # what it costs more where a letter is another one, neither left out, doubled nor swapped
 WRITTEN = 0.05  # what it costs where accents, apostrophes or hyphens differ
 CAPITALS, LOWER = 1.0, 0.3  # a name in its own capitals; a name without them for a text that has some
-TOLD, ALIKE, CONNECTED = 0.2, 0.05, 0.01  # the question tells of a relation of the node; capitals as in the name; ten times the edges
+RELATED, ALIKE, CONNECTED = 0.2, 0.05, 0.01  # the question names a relation of the node; capitals as in the name; ten times the edges
 TOGETHER = 0.85  # of the best link's worth is what another one needs to be meant as well
 NEAR = 0.5  # of it, what a runner-up needs
 MOST_EDGES = 5_000  # of a node whose relations are looked at
@@ -150,7 +150,7 @@ class _Judge:
         clear = proper and (self.capitals or name.lower() != name) and name.casefold() not in COMMON
         clear = clear and (text == name or differs and text.lower() != text and _same_capitals(text, name))
         alike = (text == name or differs and typed == proper) and (typed or len(inside) < len(self.words))
-        worth += CAPITALS * clear - LOWER * (typed and not proper) + ALIKE * alike + TOLD * self.told(node, inside)
+        worth += CAPITALS * clear - LOWER * (typed and not proper) + ALIKE * alike + RELATED * self.names_a_relation(node, inside)
         worth += CONNECTED * math.log10(1 + self.graph.degree(node))
         return _Candidate(spelt.start, spelt.end, node, round(worth, 6), sum(spelt.errors), clear, not differs, text)
 
@@ -163,8 +163,8 @@ class _Judge:
         """What a matched word is worth, 0 to 1."""
         if word in COMMON:
             return PLAIN
-        if word in kind_words() or stem(word) in self.all_stems:
-            return KIND
+        if word in type_words() or stem(word) in self.all_stems:
+            return TYPE
         return NUMBER if word.isdecimal() else LETTERS.get(len(word), 1.0)
 
     def errors(self, inside: Sequence[Word], spelt: Spelt, name: str) -> list[tuple[Word, str]]:
@@ -181,10 +181,10 @@ class _Judge:
         changed = len(word.text) == len(like) and sorted(word.text) != sorted(like)
         return min(SHARE * weight, ERROR if word.text in self.vocabulary else UNKNOWN) + CHANGED * changed
 
-    def told(self, node: int, inside: Sequence[Word]) -> bool:
-        """Whether the question tells, beside the name, of a relation that the node has."""
+    def names_a_relation(self, node: int, inside: Sequence[Word]) -> bool:
+        """Whether the question holds, beside the name, a word of a relation that the node has."""
         said = [stem(word.text) for word in self.words if word not in inside]
-        return any(tells(wanted, one) for relation in self.relations(node) for wanted in self.stems[relation] for one in said)
+        return any(holds_stem(wanted, one) for relation in self.relations(node) for wanted in self.stems[relation] for one in said)
 
     def relations(self, node: int) -> tuple[int, ...]:
         if node not in self._relations:
@@ -204,24 +204,24 @@ def stem(word: str) -> str:
 @lru_cache(maxsize=8)
 def relation_stems(relation_names: tuple[str, ...]) -> tuple[frozenset[str], ...]:
     """For each relation the stems of the words it is told by, without prepositions and the like."""
-    told = []
+    stems = []
     for name in relation_names:
         said = phrase(name)
-        words = bare(f"{said.noun} {said.tie} {said.kind}").split()
-        told.append(
+        words = bare(f"{said.noun} {said.tie} {said.head_type}").split()
+        stems.append(
             frozenset(stem(word) for word in words if len(word) > 2 and word not in ("with", "the", "and", "for", "thing", "place"))
         )
-    return tuple(told)
+    return tuple(stems)
 
 
 @lru_cache(maxsize=1)
-def kind_words() -> frozenset[str]:
-    """Everyday nouns for kinds of things, and their plurals."""
+def type_words() -> frozenset[str]:
+    """Everyday nouns for types of things, and their plurals."""
     words = Path(__file__).with_name("head_types.txt").read_text("utf-8").split()
     return frozenset([*words, *(word + "s" for word in words)])
 
 
-def tells(wanted: str, said: str) -> bool:
+def holds_stem(wanted: str, said: str) -> bool:
     """Whether a stem said is the one wanted, or holds it: screenwrit holds writ."""
     return wanted == said or (len(wanted) >= 4 and wanted in said)
 

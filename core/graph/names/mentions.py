@@ -112,8 +112,8 @@ class Vocabulary:
             known = found.get((start, end))
             nodes = [node for node in one.nodes if known is None or node not in known.nodes]
             near.setdefault((start, end, one.errors), []).extend(nodes)
-        told = [Spelt(start, end, tuple(nodes), errors) for (start, end, errors), nodes in near.items() if nodes]
-        return [*found.values(), *told]
+        mistyped = [Spelt(start, end, tuple(nodes), errors) for (start, end, errors), nodes in near.items() if nodes]
+        return [*found.values(), *mistyped]
 
     def __contains__(self, word: str) -> bool:
         """Whether a name has this word."""

@@ -18,11 +18,11 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 @dataclass(frozen=True)
 class Phrase:
     """How a relation is said: `noun` is what a triple's tail is to its head; `tie` joins the things that hold it, to the
-    tail (`directed by`, `in language`, `with genre`); `kind` is the head's type where the name tells it, else empty."""
+    tail (`directed by`, `in language`, `with genre`); `head_type` is the head's type where the name tells it, else empty."""
 
     noun: str
     tie: str
-    kind: str = ""
+    head_type: str = ""
 
     def along(self, what: str) -> str:
         """What the relation leads to from `what`: `the director of X`."""
@@ -39,18 +39,18 @@ def phrase(relation: str) -> Phrase:
     A dotted name with a domain and a type, as in Freebase, tells its head's type.
     """
     dotted = relation.rsplit("/", 1)[-1].split("#")[-1].split(".")
-    kind = _words(dotted[-2]) if len(dotted) > 2 else []
+    head_type = _words(dotted[-2]) if len(dotted) > 2 else []
     words = _words(dotted[-1]) or [THING]
     if len(words) > 1 and words[0] in ("has", "have", "is"):
         words = words[1:]
-    told = " ".join(words)
+    noun = " ".join(words)
     if words[-1] == "by" and len(words) > 1:
-        return Phrase(" ".join([*words[:-2], doer(words[-2])]), told, " ".join(kind))
+        return Phrase(" ".join([*words[:-2], doer(words[-2])]), noun, " ".join(head_type))
     if words[0] == "in" and len(words) > 1:
-        return Phrase(" ".join(words[1:]), told, " ".join(kind))
+        return Phrase(" ".join(words[1:]), noun, " ".join(head_type))
     if words[-1] in PREPOSITIONS:
-        return Phrase(f"place or thing {told}" if len(words) > 1 else THING, told, " ".join(kind))
-    return Phrase(told, f"with {told}", " ".join(kind))
+        return Phrase(f"place or thing {noun}" if len(words) > 1 else THING, noun, " ".join(head_type))
+    return Phrase(noun, f"with {noun}", " ".join(head_type))
 
 
 def doer(participle: str) -> str:
@@ -74,17 +74,17 @@ def plural(noun: str) -> str:
     return noun + "s"
 
 
-def chain_text(chain: Chain, phrases: Sequence[Phrase], kinds: Sequence[str]) -> str:
+def chain_text(chain: Chain, phrases: Sequence[Phrase], head_types: Sequence[str]) -> str:
     """A chain from X in words, from the last step to the first: `the genre of the films directed by X`.
 
-    `phrases[r]` is how relation `r` is said and `kinds[r]` what its heads are (`film`), for which `X` stands where the
+    `phrases[r]` is how relation `r` is said and `head_types[r]` what its heads are (`film`), for which `X` stands where the
     first step starts from one: `the director of the film X`.
     """
-    first = kinds[chain[0] >> 1]
+    first = head_types[chain[0] >> 1]
     text = PLACEHOLDER if chain[0] & 1 or first == THING else f"the {first} {PLACEHOLDER}"
     for code in chain:
         said = phrases[code >> 1]
-        text = said.against(text, plural(kinds[code >> 1])) if code & 1 else said.along(text)
+        text = said.against(text, plural(head_types[code >> 1])) if code & 1 else said.along(text)
     return text
 
 

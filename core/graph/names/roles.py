@@ -7,7 +7,7 @@ import numpy as np
 from core.graph.names.phrases import phrase
 from core.graph.protocol import KnowledgeGraph
 
-MOST = 3  # parts told
+MOST = 3  # parts named
 MOST_EDGES = 20_000  # of a node; the parts of a better connected one are not counted
 
 
@@ -21,16 +21,16 @@ def role(graph: KnowledgeGraph, node: int) -> str:
     if parts:
         return ", ".join(dict.fromkeys(parts))
     own = [phrase(graph.relation_names[code]) for code in _commonest(steps.relations[steps.forward])]
-    told = dict.fromkeys(said.kind for said in own if said.kind)
-    return ", ".join(told) or "has " + ", ".join(dict.fromkeys(singular(said.noun) for said in own))
+    types = dict.fromkeys(said.head_type for said in own if said.head_type)
+    return ", ".join(types) or "has " + ", ".join(dict.fromkeys(singular(said.noun) for said in own))
 
 
 def described(graph: KnowledgeGraph, node: int) -> str:
     """The node's part and its edges: `director, writer · 21 edges`."""
     edges = graph.degree(node)
-    told = f"{edges:,} {'edge' if edges == 1 else 'edges'}"
+    count = f"{edges:,} {'edge' if edges == 1 else 'edges'}"
     part = role(graph, node)
-    return f"{part} · {told}" if part else told
+    return f"{part} · {count}" if part else count
 
 
 def singular(noun: str) -> str:

@@ -42,8 +42,8 @@ def bare(word: str) -> str:
     folded = word.casefold()
     if folded.isascii():
         return folded.replace("'", "")
-    told = unicodedata.normalize("NFKD", folded)
-    return "".join(letter for letter in told if not unicodedata.combining(letter)).replace("'", "").replace("’", "")
+    decomposed = unicodedata.normalize("NFKD", folded)
+    return "".join(letter for letter in decomposed if not unicodedata.combining(letter)).replace("'", "").replace("’", "")
 
 
 class WordIndex:
@@ -84,15 +84,15 @@ class WordIndex:
 
         A run whose letters are a name's but for the gaps between words has one error.
         """
-        told = [found for first in range(len(words)) for found in self._from(words, first)]
-        known = {(found.first, found.last, node) for found in told for node in found.nodes}
+        names = [found for first in range(len(words)) for found in self._from(words, first)]
+        known = {(found.first, found.last, node) for found in names for node in found.nodes}
         for first in range(len(words)):
             for last in range(first + 1, min(len(words), first + RUN) + 1):
                 run = [word.text for word in words[first:last]]
                 nodes = tuple(n for n in self._joined.get("".join(run), ()) if (first, last, n) not in known)
                 if nodes:
-                    told.append(FoundName(first, last, nodes, (1, *(0 for _ in run[1:]))))
-        return told
+                    names.append(FoundName(first, last, nodes, (1, *(0 for _ in run[1:]))))
+        return names
 
     def _from(self, words: Sequence[Word], first: int) -> Iterator[FoundName]:
         ways: list[tuple[int, tuple[int, ...]]] = [(0, ())]  # places in the tree, with the errors on the way there

@@ -18,8 +18,8 @@ def partition(problem: Problem) -> Found:
     seeds in several clusters, their union. What the clusters leave out is not reached; only where they hold too few nodes do
     the nearest others follow. Raises BadInput for a graph too large to cluster here.
     """
-    if told := too_large(problem.graph):
-        raise BadInput(f"{told} Choose another method of PageRank.")
+    if refusal := too_large(problem.graph):
+        raise BadInput(f"{refusal} Choose another method of PageRank.")
     found = problem.clusters(problem.graph, problem.progress, problem.check)
     nodes = np.sort(np.concatenate([found.members(int(of)) for of in np.unique(found.of[problem.seeds])]))
     edges = induced(problem.graph, nodes)

@@ -56,10 +56,10 @@ def read_delimited(
 
 def header_of(row: list[str]) -> Columns | None:
     """Where a header line says that head, relation and tail stand, or None where the line is none."""
-    told = [column.strip().lower() for column in row]
+    columns = [column.strip().lower() for column in row]
     for names in HEADERS:
-        if all(told.count(name) == 1 for name in names):
-            return tuple(told.index(name) + 1 for name in names)  # type: ignore[return-value]
+        if all(columns.count(name) == 1 for name in names):
+            return tuple(columns.index(name) + 1 for name in names)  # type: ignore[return-value]
     return None
 
 

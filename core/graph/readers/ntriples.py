@@ -88,9 +88,9 @@ class _Terms:
 
 def _literal_names(term) -> tuple[str, ...]:
     """What a literal may be called: its text, its text with language or type, and as it is written in the file."""
-    kind = f"@{term.language}" if term.language else "" if term.datatype.value == STRING else local_name(term.datatype.value)
-    told = (f"{term.value} ({kind})",) if kind else (f"{term.value} (text)",)
-    return (term.value, *told, str(term)) if term.value.strip() else (str(term),)
+    suffix = f"@{term.language}" if term.language else "" if term.datatype.value == STRING else local_name(term.datatype.value)
+    named = (f"{term.value} ({suffix})",) if suffix else (f"{term.value} (text)",)
+    return (term.value, *named, str(term)) if term.value.strip() else (str(term),)
 
 
 def local_name(iri: str) -> str:

@@ -37,12 +37,12 @@ class Tally:
         self.bad = {why: [count, list(lines)] for why, (count, lines) in state["bad"].items()}
         self.dropped = dict(state["dropped"])
 
-    def told(self) -> list[str]:
+    def sentences(self) -> list[str]:
         """The counts as sentences."""
         found = []
         for why, (count, lines) in self.bad.items():
-            several, told = "s" * (count != 1), ", ".join(f"{line:,}" for line in lines) + " …" * (count > len(lines))
-            found.append(f"{count:,} line{several} left out, {why}: line{several} {told}")
+            several, numbers = "s" * (count != 1), ", ".join(f"{line:,}" for line in lines) + " …" * (count > len(lines))
+            found.append(f"{count:,} line{several} left out, {why}: line{several} {numbers}")
         for pattern, count in self.dropped.items():
             found.append(f"{count:,} triple{'s' * (count != 1)} left out, relation {pattern}")
         return found

@@ -53,10 +53,10 @@ class ExcerptGraph(Graph):
         return {"out": out, "in": into, "both": out + into}[self.resolve(direction)]
 
     @classmethod
-    def thaw(cls, told: Mapping[str, Any]) -> ExcerptGraph:
+    def thaw(cls, frozen: Mapping[str, Any]) -> ExcerptGraph:
         """The graph that `cut` describes. Raises BadInput where the description is damaged."""
         try:
-            return _made(told)
+            return _made(frozen)
         except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
             raise BadInput(f"The part of the graph that was saved with it is damaged ({error}).") from None
 
@@ -64,9 +64,9 @@ class ExcerptGraph(Graph):
 def cut(graph: Graph, nodes: Iterable[int], edges: Iterable[int], relations: Iterable[int] = ()) -> dict[str, Any]:
     """The excerpt of a graph as JSON can hold it: these nodes, edges and relations, and those that the edges need."""
     edges = np.array(sorted(set(map(int, edges))), np.int64)
-    heads, kinds, tails = graph.triples(edges)
+    heads, relation_ids, tails = graph.triples(edges)
     kept = np.union1d(np.union1d(heads, tails), np.array(sorted(set(map(int, nodes))), np.int64)).astype(np.int64)
-    used = np.union1d(kinds, np.array(sorted(set(map(int, relations))), np.int64)).astype(np.int64)
+    used = np.union1d(relation_ids, np.array(sorted(set(map(int, relations))), np.int64)).astype(np.int64)
     return {
         "name": graph.name,
         "digest": graph.digest,
@@ -80,18 +80,18 @@ def cut(graph: Graph, nodes: Iterable[int], edges: Iterable[int], relations: Ite
         "edges": gaps(edges),
         "heads": gaps(np.searchsorted(kept, heads)),
         "tails": np.searchsorted(kept, tails).tolist(),
-        "kinds": np.searchsorted(used, kinds).tolist(),
+        "kinds": np.searchsorted(used, relation_ids).tolist(),
     }
 
 
-def _made(told: Mapping[str, Any]) -> ExcerptGraph:
-    nodes, edges, relations = from_gaps(told["nodes"]), from_gaps(told["edges"]), from_gaps(told["relations"])
-    names, relation_names = _texts(told["names"], len(nodes)), _texts(told["relation_names"], len(relations))
-    heads = _places(from_gaps(told["heads"], repeats=True).tolist(), len(edges), len(nodes))
-    tails, kinds = _places(told["tails"], len(edges), len(nodes)), _places(told["kinds"], len(edges), len(relations))
-    degrees = np.array([_places(told["degrees"][way], len(nodes), LARGEST) for way in (0, 1)], np.int64)
-    whole = tuple(_places(told["whole"], 3, LARGEST).tolist())
-    name, direction, origin = _texts([told["name"], told["direction"], told["digest"]], 3)
+def _made(frozen: Mapping[str, Any]) -> ExcerptGraph:
+    nodes, edges, relations = from_gaps(frozen["nodes"]), from_gaps(frozen["edges"]), from_gaps(frozen["relations"])
+    names, relation_names = _texts(frozen["names"], len(nodes)), _texts(frozen["relation_names"], len(relations))
+    heads = _places(from_gaps(frozen["heads"], repeats=True).tolist(), len(edges), len(nodes))
+    tails, relation_ids = _places(frozen["tails"], len(edges), len(nodes)), _places(frozen["kinds"], len(edges), len(relations))
+    degrees = np.array([_places(frozen["degrees"][way], len(nodes), LARGEST) for way in (0, 1)], np.int64)
+    whole = tuple(_places(frozen["whole"], 3, LARGEST).tolist())
+    name, direction, origin = _texts([frozen["name"], frozen["direction"], frozen["digest"]], 3)
     if direction not in ("out", "in", "both"):
         raise ValueError(f"there is no direction “{direction}”")
     into = np.lexsort((np.arange(len(edges)), tails))
@@ -99,13 +99,13 @@ def _made(told: Mapping[str, Any]) -> ExcerptGraph:
     ends = lambda places: np.concatenate([[0], np.cumsum(np.bincount(places, minlength=len(nodes)))]).astype(np.int64)
     return ExcerptGraph(
         name=name,
-        digest=hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest(),
+        digest=hashlib.sha256(json.dumps(frozen, sort_keys=True).encode()).hexdigest(),
         direction=direction,  # type: ignore[arg-type]
         relation_names=relation_names,
         out_indptr=ends(heads),
         heads=heads.astype(np.int32),
         tails=tails.astype(np.int32),
-        relations=kinds.astype(np.int32),
+        relations=relation_ids.astype(np.int32),
         in_indptr=ends(tails),
         in_edges=into.astype(np.int64),
         in_heads=heads[into].astype(np.int32),

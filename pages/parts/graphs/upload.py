@@ -15,7 +15,7 @@ from core.datasets.own import clean_name
 from core.errors import BadInput, HopscopeError
 from core.graph.building.build import build
 from core.graph.readers.triple_file import FORMATS, TripleFile, columns_of
-from core.io.files import told_size
+from core.io.files import size_text
 from core.io.home import graphs_folder, home
 from core.runtime.jobs import DONE, Job
 from pages.parts.shared.session import engine
@@ -32,7 +32,7 @@ def add_graph() -> None:
     """Draw the form, the first rows of the file, and the job that builds it."""
     st.write(
         "A file of triples: text with head, relation and tail a line (TSV, CSV or “|”), N-Triples, GraphML, or question rows that bring "
-        f"their graphs along (JSON). It may be compressed (.gz, .zst). At most {told_size(MOST_TEXT)} of text."
+        f"their graphs along (JSON). It may be compressed (.gz, .zst). At most {size_text(MOST_TEXT)} of text."
     )
     file = st.file_uploader("File of triples", type=TYPES, key="upload", label_visibility="collapsed")
     if file is not None:

@@ -15,7 +15,7 @@ from core.datasets.own import added_sets, clean_name, remove_set
 from core.datasets.questions import FORMATS, read_questions, rows_with_graphs
 from core.datasets.table import EXAMPLE
 from core.errors import HopscopeError
-from core.io.files import told_size
+from core.io.files import size_text
 from core.types import Question
 from pages.parts.graphs.upload import kept
 from pages.parts.graphs.ways import go_on, ways_on
@@ -49,7 +49,7 @@ def add_questions() -> None:
     st.caption(
         "Also taken: text of MetaQA, PathQuestion or SimpleQuestions, and JSON rows of RoG, WebQSP, CWQ, GrailQA, SimpleQuestions, "
         "WebQuestions or your own (question, entities, answers); compressed or not (.gz). "
-        f"At most {told_size(MOST_FILE)}, {told_size(MOST_TEXT)} of text."
+        f"At most {size_text(MOST_FILE)}, {size_text(MOST_TEXT)} of text."
     )
     file = st.file_uploader("File of questions", type=TYPES, key="upload_questions", max_upload_size=MOST_MEGABYTES)
     if file is not None:
@@ -90,7 +90,7 @@ def _look(file, format: str, columns: str) -> Looked:
 
 def _looked(file, format: str, columns: str) -> Looked:
     if file.size > MOST_FILE:
-        return Looked(error=f"{file.name} is larger than {told_size(MOST_FILE)}.")
+        return Looked(error=f"{file.name} is larger than {size_text(MOST_FILE)}.")
     with tempfile.TemporaryDirectory() as folder:
         path = kept(file, Path(folder))
         try:

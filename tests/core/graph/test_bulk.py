@@ -216,14 +216,14 @@ def test_bad_lines_are_errors_or_counted(tmp_path):
     graph = build(source, tmp_path / "g", "g")
     assert graph.names(range(graph.n_nodes)) == ["a", "b", "c", "d", "last", "one"]
     assert source.tally.bad == {"not UTF-8": [1, [10]], "wrong number of columns": [2, [2, 8]], "an empty name": [3, [4, 7, 9]]}
-    assert "2 lines left out, wrong number of columns: lines 2, 8" in source.tally.told()
+    assert "2 lines left out, wrong number of columns: lines 2, 8" in source.tally.sentences()
 
 
 def test_only_the_first_bad_lines_are_named(tmp_path):
     (tmp_path / "t.tsv").write_text("a\tr\tb\n" + "bad\n" * 900)
     source = small(tmp_path / "t.tsv", skips=True)
     build(source, tmp_path / "g", "g")
-    assert source.tally.told() == ["900 lines left out, wrong number of columns: lines 2, 3, 4, 5, 6 …"]
+    assert source.tally.sentences() == ["900 lines left out, wrong number of columns: lines 2, 3, 4, 5, 6 …"]
 
 
 @pytest.mark.parametrize("how", [TripleFile, small])

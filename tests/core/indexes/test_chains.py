@@ -5,7 +5,7 @@ import pytest
 
 from core.errors import Cancelled
 from core.graph.building.build import build
-from core.graph.names.head_types import kinds
+from core.graph.names.head_types import head_types
 from core.graph.names.phrases import Phrase, chain_text, doer, phrase, plural
 from core.indexes import chains as module
 from core.indexes.chains import ChainIndex, chain_index, fingerprint, in_steps, possible_chains, takes_part, token_vectors
@@ -74,12 +74,12 @@ def test_kinds_are_told_by_names_or_by_what_the_heads_have(films):
     def encode(texts):  # every description holds "director", and of the nouns only "film" lies near it
         return np.array([[1.0, 0.0] if "director" in text or "film" in text.split() else [0.0, 1.0] for text in texts], np.float32)
 
-    assert kinds(phrases, has, encode) == ["film", "film", "film", "film"]
+    assert head_types(phrases, has, encode) == ["film", "film", "film", "film"]
     told = [Phrase("director", "directed by", "opera"), *phrases[1:]]
-    assert kinds(told, has, encode) == ["opera", "film", "film", "film"]  # what a name tells is not guessed
+    assert head_types(told, has, encode) == ["opera", "film", "film", "film"]  # what a name tells is not guessed
     unlike = lambda texts: np.array([[1.0, 0.0] if "director" in text else [0.0, 1.0] for text in texts], np.float32)
-    assert kinds(phrases, has, unlike) == ["thing"] * 4  # no noun is near enough
-    assert "film" not in kinds([*phrases[:2], Phrase("film", "with film"), phrases[3]], has, encode)[:1]  # a relation's own word is no kind
+    assert head_types(phrases, has, unlike) == ["thing"] * 4  # no noun is near enough
+    assert "film" not in head_types([*phrases[:2], Phrase("film", "with film"), phrases[3]], has, encode)[:1]
 
 
 def test_the_steps_of_each_node(films):
