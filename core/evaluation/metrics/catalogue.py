@@ -3,8 +3,26 @@
 from __future__ import annotations
 
 from core.evaluation.metrics import metric as values
+from core.evaluation.metrics.formulas import (
+    answer_f1,
+    answer_f1_by_lines,
+    answer_hit,
+    answer_recall,
+    hit_ratio,
+    judged_right,
+    path_count,
+    precision,
+    ranking_f1,
+    recall,
+    reciprocal_rank,
+    subgraph_f1,
+    subgraph_hit,
+    subgraph_precision,
+    subgraph_recall,
+    subgraph_size,
+    total,
+)
 from core.evaluation.metrics.metric import Metric
-from core.evaluation.metrics.outcome import Outcome, Ranked
 
 LEGO = "LEGO-GraphRAG, both versions; the published code's utils/Evaluation.py"
 BY_NAME = (
@@ -40,95 +58,25 @@ SECONDS = (
 )
 
 
-def f1(precision: float | None, recall: float | None) -> float | None:
-    """The harmonic mean of two shares; 0 where both are 0, None where one is."""
-    if precision is None or recall is None:
-        return None
-    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
-
-
-def _subgraph(over: str, outcome: Outcome) -> float | None:
-    part = outcome.extracted
-    if part is None or not outcome.golds:
-        return None
-    of = part.nodes if over == "nodes" else outcome.golds
-    return part.found / of if of else 0.0
-
-
-def _hit(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
-    if ranked is None or not golds:
-        return None
-    return float(any(k is None or place <= k for place in ranked.relevant[:1]))
-
-
-def _precision(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
-    if ranked is None or not golds:
-        return None
-    shown = ranked.count if k is None else min(k, ranked.count)
-    return sum(place <= shown for place in ranked.relevant) / shown if shown else 0.0
-
-
-def _recall(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
-    if ranked is None or not golds:
-        return None
-    return sum(place is not None and (k is None or place <= k) for place in ranked.first) / golds
-
-
-def _reciprocal(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
-    if ranked is None or not golds:
-        return None
-    best = min(ranked.relevant, default=None)
-    return 1 / best if best is not None and (k is None or best <= k) else 0.0
-
-
 def _ranking(part: str, title: str, items: str, convention: str, source: str) -> list[Metric]:
     """The five metrics of a ranking: of paths, or of the reader's names."""
 
     def of(score):
         return lambda outcome, k: score(getattr(outcome, part), outcome.golds, k)
 
-    def both(ranked, golds, k):
-        return f1(_precision(ranked, golds, k), _recall(ranked, golds, k))
-
     name, one = {"paths": ("path", "path"), "reader": ("reader", "answer")}[part]
     first = {"hit": f"First {one} right (Hits@1)"}
-    told = [
-        ("precision", "precision", f"Share of the (first k) {items} that hold a known answer, of those that there are.", _precision),
-        ("recall", "recall", f"Share of the known answers that any of the (first k) {items} holds.", _recall),
-        ("f1", "F1", "Harmonic mean of a question's precision and recall; over a set, the mean of it.", both),
-        ("hit", "hit ratio", f"1 if any of the (first k) {items} holds a known answer, else 0 (HR@k).", _hit),
-        ("mrr", "reciprocal rank", f"1 over the place of the first of the {items} that holds a known answer, else 0.", _reciprocal),
+    formulas = [
+        ("precision", "precision", f"Share of the (first k) {items} that hold a known answer, of those that there are.", precision),
+        ("recall", "recall", f"Share of the known answers that any of the (first k) {items} holds.", recall),
+        ("f1", "F1", "Harmonic mean of a question's precision and recall; over a set, the mean of it.", ranking_f1),
+        ("hit", "hit ratio", f"1 if any of the (first k) {items} holds a known answer, else 0 (HR@k).", hit_ratio),
+        ("mrr", "reciprocal rank", f"1 over the place of the first of the {items} that holds a known answer, else 0.", reciprocal_rank),
     ]
     return [
         Metric(f"{name}_{key}", f"{title} {words}", definition, convention, of(score), source=source, cutoff=True, first=first.get(key, ""))
-        for key, words, definition, score in told
+        for key, words, definition, score in formulas
     ]
-
-
-def _answer_recall(outcome: Outcome, _=None) -> float | None:
-    return outcome.answer.found / outcome.golds if outcome.answer and outcome.golds else None
-
-
-def _hits(outcome: Outcome, _=None) -> float | None:
-    return float(outcome.answer.found > 0) if outcome.answer and outcome.golds else None
-
-
-def _line_precision(outcome: Outcome) -> float | None:
-    if not (outcome.answer and outcome.golds):
-        return None
-    return min(1.0, outcome.answer.found / outcome.answer.lines) if outcome.answer.lines else 0.0
-
-
-def _cost(*names: str):
-    return lambda outcome, _: float(sum(getattr(cost, name) for cost in outcome.costs for name in names))
-
-
-def _size(name: str):
-    return lambda outcome, _: None if outcome.extracted is None else float(getattr(outcome.extracted, name))
-
-
-def _judged(outcome: Outcome, _=None) -> float | None:
-    return None if outcome.judged is None or outcome.judged.right is None else float(outcome.judged.right)
 
 
 DECLARED = (
@@ -137,7 +85,7 @@ DECLARED = (
         "Subgraph precision",
         "Known answers found in the subgraph, over its number of nodes.",
         BY_NAME + " Small by nature: a subgraph of 1,000 nodes that holds the one answer scores 0.001.",
-        lambda outcome, _: _subgraph("nodes", outcome),
+        subgraph_precision,
         source=f"{LEGO}, eval_cover",
     ),
     Metric(
@@ -145,7 +93,7 @@ DECLARED = (
         "Subgraph recall",
         "Share of the known answers that are nodes of the extracted subgraph.",
         BY_NAME,
-        lambda outcome, _: _subgraph("golds", outcome),
+        subgraph_recall,
         source=f"{LEGO}, eval_cover",
     ),
     Metric(
@@ -153,7 +101,7 @@ DECLARED = (
         "Subgraph F1",
         "Harmonic mean of a question's subgraph precision and recall; over a set, the mean of it.",
         BY_NAME,
-        lambda outcome, _: f1(_subgraph("nodes", outcome), _subgraph("golds", outcome)),
+        subgraph_f1,
         source=LEGO,
     ),
     Metric(
@@ -161,7 +109,7 @@ DECLARED = (
         "Subgraph hit ratio",
         "1 if any known answer is a node of the extracted subgraph, else 0.",
         BY_NAME,
-        lambda outcome, _: None if outcome.extracted is None or not outcome.golds else float(outcome.extracted.found > 0),
+        subgraph_hit,
         source=LEGO,
     ),
     Metric(
@@ -169,20 +117,26 @@ DECLARED = (
         "Weakly connected components",
         "The number of parts of the subgraph that no triple joins, whichever way it runs.",
         "Of the subgraph as the last operator leaves it, single nodes included; an empty one has none.",
-        _size("components"),
+        subgraph_size("components"),
         "count",
         "lower",
         "LEGO-GraphRAG, technical report, Table 6",
     ),
     Metric(
-        "subgraph_nodes", "Subgraph nodes", "The number of nodes of the subgraph.", "Of its last form.", _size("nodes"), "count", "neither"
+        "subgraph_nodes",
+        "Subgraph nodes",
+        "The number of nodes of the subgraph.",
+        "Of its last form.",
+        subgraph_size("nodes"),
+        "count",
+        "neither",
     ),
     Metric(
         "subgraph_edges",
         "Subgraph triples",
         "The number of triples in the subgraph.",
         "Of its last form.",
-        _size("edges"),
+        subgraph_size("edges"),
         "count",
         "neither",
     ),
@@ -193,7 +147,7 @@ DECLARED = (
         "Paths",
         "The number of paths that the instance hands on.",
         "Before the prompt is cut.",
-        lambda outcome, _: None if outcome.paths is None else float(outcome.paths.count),
+        path_count,
         "count",
         "neither",
     ),
@@ -202,17 +156,17 @@ DECLARED = (
         "Text holds a right answer (Hits@1)",
         "1 if the one generated text holds any known answer, else 0.",
         BY_ANSWER + " It is no rank metric. The first version's words, exact match accuracy, are not what its code does.",
-        _hits,
+        answer_hit,
         source=f"{LEGO}, eval_hit",
     ),
-    Metric("recall", "Answer recall", "Share of the known answers that the generated text holds.", BY_ANSWER, _answer_recall, source=LEGO),
+    Metric("recall", "Answer recall", "Share of the known answers that the generated text holds.", BY_ANSWER, answer_recall, source=LEGO),
     Metric(
         "f1",
         "Answer F1, whole text",
         "F1 with the whole text as the one prediction: its precision is 1 if it holds any known answer; over a set, the mean of it.",
         BY_ANSWER + " So it is 2R / (1 + R) where anything is found. The first version's words define the F1 of the mean precision and "
         "recall; the summary shows that one beside it.",
-        lambda outcome, _: f1(_hits(outcome), _answer_recall(outcome)),
+        answer_f1,
         source=f"{LEGO}, and Generate.py",
     ),
     Metric(
@@ -220,7 +174,7 @@ DECLARED = (
         "Answer F1, by lines",
         "F1 with every line of the text as a prediction: precision is found answers over lines that are not empty.",
         BY_ANSWER + " Several answers on one line are one prediction, and precision is never taken above 1.",
-        lambda outcome, _: f1(_line_precision(outcome), _answer_recall(outcome)),
+        answer_f1_by_lines,
         source="RoG and G-Retriever, as used by LEGO-GraphRAG's comparisons",
     ),
     Metric(
@@ -229,15 +183,15 @@ DECLARED = (
         "1 if a language model judges the answer to be right, else 0.",
         "The model of the role judge sees question, known answers and the answer, and replies under a schema. A reply that cannot be used "
         "is recorded and left out. The report used Qwen2-72B with a prompt that it does not print; this one is Hopscope's own.",
-        _judged,
+        judged_right,
         source="LEGO-GraphRAG, technical report, B.4",
     ),
-    Metric("seconds", "Seconds", "How long a question takes.", SECONDS, _cost("seconds"), "seconds", "lower", LEGO),
-    Metric("calls", "Model calls", "How often a language model is asked.", IN_ALL, _cost("calls"), "count", "lower", LEGO),
-    Metric("tokens_in", "Tokens in", "Tokens that language models read.", IN_ALL, _cost("tokens_in"), "tokens", "lower", LEGO),
-    Metric("tokens_out", "Tokens out", "Tokens that language models write.", IN_ALL, _cost("tokens_out"), "tokens", "lower", LEGO),
-    Metric("tokens", "Tokens", "Tokens read and written.", IN_ALL, _cost("tokens_in", "tokens_out"), "tokens", "lower", LEGO),
-    Metric("texts", "Texts scored", "Texts that encoders and re-rankers were given.", IN_ALL, _cost("texts"), "count", "lower"),
+    Metric("seconds", "Seconds", "How long a question takes.", SECONDS, total("seconds"), "seconds", "lower", LEGO),
+    Metric("calls", "Model calls", "How often a language model is asked.", IN_ALL, total("calls"), "count", "lower", LEGO),
+    Metric("tokens_in", "Tokens in", "Tokens that language models read.", IN_ALL, total("tokens_in"), "tokens", "lower", LEGO),
+    Metric("tokens_out", "Tokens out", "Tokens that language models write.", IN_ALL, total("tokens_out"), "tokens", "lower", LEGO),
+    Metric("tokens", "Tokens", "Tokens read and written.", IN_ALL, total("tokens_in", "tokens_out"), "tokens", "lower", LEGO),
+    Metric("texts", "Texts scored", "Texts that encoders and re-rankers were given.", IN_ALL, total("texts"), "count", "lower"),
 )
 METRICS: dict[str, Metric] = {metric.base: metric for metric in DECLARED}
 """Every metric by its name without a cut-off."""
@@ -251,5 +205,10 @@ REPORTED = (
 
 
 def metric(name: str) -> Metric:
-    """The metric of a canonical name such as `path_hit@32`. Raises BadParameter with the nearest valid name."""
+    """The metric of a canonical name. Raises BadParameter with the nearest valid name.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> metric("path_hit@32").name, metric("path_hit@32").k, metric("seconds").better
+    ('path_hit@32', 32, 'lower')
+    """
     return values.find(name, METRICS)

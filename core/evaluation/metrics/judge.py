@@ -17,7 +17,15 @@ LONGEST = 2_000  # characters of the answer shown
 
 
 def judge(chat: Chat, question: str, known: Sequence[str], answer: str, check: Callable[[], None] | None = None) -> Judged:
-    """The verdict on `answer`. A reply that cannot be used, or a model that fails, is told of in the note; the verdict is None then."""
+    """The verdict on `answer`. Where the model fails or its reply cannot be used, the verdict is None and the note says why.
+
+    >>> from core.evaluation.metrics.judge import judge
+    >>> from core.models.base import Reply
+    >>> class Judge:
+    ...     def reply(self, messages, **_): return Reply('{"correct": true}', tokens_in=90, tokens_out=5)
+    >>> judge(Judge(), "Who directed One?", ["Ann"], "It was Ann.").right
+    True
+    """
     start = time.perf_counter()
     try:
         reply = chat.reply(messages(question, known, answer), schema=SCHEMA, max_tokens=16, check=check)
@@ -29,7 +37,7 @@ def judge(chat: Chat, question: str, known: Sequence[str], answer: str, check: C
 
 
 def messages(question: str, known: Sequence[str], answer: str) -> tuple[dict[str, str], ...]:
-    """What the judge is told. At most 50 known answers and the answer's first 2,000 characters are shown."""
+    """The messages for the judge. At most 50 known answers and the answer's first 2,000 characters are shown."""
     prompt = prompts("judge")["verdict"]
     names = "; ".join(" ".join(name.split()) for name in known[:MOST_KNOWN])
     given = {"question": " ".join(question.split()), "known": names, "answer": shorten(answer, LONGEST) or "(nothing)"}
@@ -38,12 +46,17 @@ def messages(question: str, known: Sequence[str], answer: str) -> tuple[dict[str
 
 
 def verdict(reply: str) -> bool | None:
-    """Whether the reply says right or wrong; None where it is no JSON object with a true or false `correct`."""
+    """Whether the reply says right or wrong; None where it is no JSON object with a true or false `correct`.
+
+    >>> from core.evaluation.metrics.judge import verdict
+    >>> verdict('{"correct": false}'), verdict("I think so")
+    (False, None)
+    """
     try:
-        told = json.loads(reply)
+        parsed = json.loads(reply)
     except (ValueError, RecursionError):
         return None
-    right = told.get("correct") if isinstance(told, dict) else None
+    right = parsed.get("correct") if isinstance(parsed, dict) else None
     return right if isinstance(right, bool) else None
 
 

@@ -16,9 +16,13 @@ UNITS = {"share": "0 to 1", "count": "count", "seconds": "seconds", "tokens": "t
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric. `metric @ 10` is the same one over the first ten items, where it takes a cut-off.
+    """A metric. `metric @ 10` is the same one over the first ten items; raises BadParameter where it takes no cut-off.
 
     Calling it gives the number for one outcome, or None where the line has no such stage or no answer is known.
+
+    >>> from core.evaluation.metrics.catalogue import METRICS
+    >>> (METRICS["path_recall"] @ 10).name
+    'path_recall@10'
     """
 
     base: str
@@ -47,7 +51,14 @@ class Metric:
         return self.unit == "share" and self.better == "higher"
 
     def when_failed(self, question: Question) -> float | None:
-        """The number for a question that failed: 0 where this is a quality and an answer is known, else None."""
+        """The number for a question that failed: 0 where this is a quality and an answer is known, else None.
+
+        >>> from core.evaluation.metrics.catalogue import metric
+        >>> from core.types import Question
+        >>> failed = Question("who directed One", answers=("Ann",))
+        >>> metric("hits@1").when_failed(failed), metric("seconds").when_failed(failed)
+        (0.0, None)
+        """
         return 0.0 if self.quality and question.answers else None
 
     def __matmul__(self, k: int) -> Metric:
@@ -57,8 +68,13 @@ class Metric:
             raise BadParameter(f"The cut-off of “{self.base}” must be a whole number of at least 1, not {k!r}.")
         return replace(self, k=k)
 
-    def told(self) -> dict[str, str]:
-        """What a person wants to know of it, as plain data."""
+    def described(self) -> dict[str, str]:
+        """`name, title, definition, convention, unit, better, source` as a person reads them.
+
+        >>> from core.evaluation.metrics.catalogue import metric
+        >>> metric("path_hit@1").described()["title"], metric("path_hit@32").described()["title"]
+        ('First path right (Hits@1)', 'Path hit ratio @32')
+        """
         return {
             "name": self.name,
             "title": self.title if self.k is None else self.first if self.k == 1 and self.first else f"{self.title} @{self.k}",

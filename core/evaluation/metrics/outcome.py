@@ -8,6 +8,7 @@ from typing import Any
 
 from core.diagnosis.funnel import funnel, gold_nodes
 from core.diagnosis.matching import match, normalize
+from core.graph.algorithms.neighbourhood import connected_components
 from core.operators.read import relations_of
 from core.types import Ranking, State, Step
 
@@ -89,23 +90,36 @@ class Outcome:
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as JSON can hold them; relevant places as runs (first place, how many), as there may be thousands in a row."""
-        told = asdict(self)
-        for part in (told["paths"], told["reader"]):
+        facts = asdict(self)
+        for part in (facts["paths"], facts["reader"]):
             if part is not None:
                 part["relevant"] = _runs(part["relevant"])
-        return told
+        return facts
 
     @classmethod
-    def from_dict(cls, told: Mapping[str, Any]) -> Outcome:
-        """The outcome that `to_dict` told of."""
-        told = {**told, **{part: _spread(told[part]) for part in ("paths", "reader")}}
+    def from_dict(cls, facts: Mapping[str, Any]) -> Outcome:
+        """The outcome that `to_dict` wrote.
+
+        >>> from core.evaluation.metrics.outcome import Outcome, Ranked
+        >>> outcome = Outcome(golds=1, paths=Ranked(count=9, relevant=(2, 3, 4, 7), first=(2,)))
+        >>> outcome.to_dict()["paths"]["relevant"], Outcome.from_dict(outcome.to_dict()) == outcome
+        ([[2, 3], [7, 1]], True)
+        """
+        facts = {**facts, **{part: _spread(facts[part]) for part in ("paths", "reader")}}
         parts = {"extracted": Extracted, "paths": Ranked, "reader": Ranked, "answer": Answered, "judged": Judged}
-        made = {name: None if told[name] is None else _made(part, told[name]) for name, part in parts.items()}
-        return cls(told["golds"], **made, costs=tuple(_made(Cost, cost) for cost in told["costs"]), alive=told["alive"])
+        made = {name: None if facts[name] is None else _made(part, facts[name]) for name, part in parts.items()}
+        return cls(facts["golds"], **made, costs=tuple(_made(Cost, cost) for cost in facts["costs"]), alive=facts["alive"])
 
 
 def observe(graph, state: State, judged: Judged | None = None) -> Outcome:
-    """The outcome of a line whose last state is `state`, against the known answers of its question."""
+    """The outcome of a line whose last state is `state`, against the known answers of its question.
+
+    >>> from core.evaluation.metrics.outcome import observe
+    >>> from core.types import Question
+    >>> state = retrieve("EgoNetwork(hops=1)", "C").replace(question=Question("?", answers=("A", "E")))
+    >>> observe(toy, state).extracted.found  # A is next to C, E is not
+    1
+    """
     answers = tuple(dict.fromkeys(state.question.answers))
     nodes = [gold_nodes(graph, answer) for answer in answers]
     stages = funnel(graph, state, answers)
@@ -122,17 +136,26 @@ def observe(graph, state: State, judged: Judged | None = None) -> Outcome:
 
 
 def extracted(graph, subgraph, nodes: Sequence[Sequence[int]]) -> Extracted:
-    """Sizes of a subgraph and how many answers, each given as the nodes of its name, are in it."""
-    from core.graph.algorithms.neighbourhood import connected_components
+    """Sizes of a subgraph and how many answers, each given as the nodes of its name, are in it.
 
+    >>> from core.evaluation.metrics.outcome import extracted
+    >>> extracted(toy, retrieve("EgoNetwork(hops=1)", "C").subgraph, [[0], [4]])  # C with A, B, D, not E
+    Extracted(nodes=4, edges=6, found=1, components=1)
+    """
     found = sum(any(node in subgraph for node in named) for named in nodes)
     return Extracted(len(subgraph.nodes), len(subgraph.edges), found, connected_components(graph, subgraph))
 
 
 def ranked_texts(graph, paths: Ranking, answers: Sequence[str]) -> Ranked:
-    """The paths' texts against the answers, by `match`. Names are normalised once each, which gives the same text."""
+    """The paths' texts against the answers, by `match`. Names are normalised once each, which gives the same text.
+
+    >>> from core.evaluation.metrics.outcome import ranked_texts
+    >>> paths = retrieve("EgoNetwork(hops=1) >> ShortestPaths(hops=1)", "B").paths
+    >>> toy.texts(paths.items), ranked_texts(toy, paths, ["C", "D"])
+    (['B -> r0_reverse -> A', 'B -> r2 -> C'], Ranked(count=2, relevant=(2,), first=(2, None)))
+    """
     wanted = [normalize(answer) for answer in answers]
-    kinds = relations_of(graph, paths.items)
+    relations_by_edge = relations_of(graph, paths.items)
     known: dict[int, str] = {}
     relations: dict[tuple[int, bool], str] = {}
 
@@ -142,7 +165,7 @@ def ranked_texts(graph, paths: Ranking, answers: Sequence[str]) -> Ranked:
         return known[item]
 
     def relation(edge: int, forward: bool) -> str:
-        key = (kinds[edge], forward)
+        key = (relations_by_edge[edge], forward)
         if key not in relations:
             relations[key] = normalize(graph.relation_names[key[0]] + ("" if forward else "_reverse"))
         return relations[key]
@@ -158,7 +181,12 @@ def ranked_texts(graph, paths: Ranking, answers: Sequence[str]) -> Ranked:
 
 
 def ranked_nodes(items: Sequence[int], nodes: Sequence[Sequence[int]]) -> Ranked:
-    """Nodes against the answers, each given as the nodes of its name."""
+    """Nodes against the answers, each given as the nodes of its name.
+
+    >>> from core.evaluation.metrics.outcome import ranked_nodes
+    >>> ranked_nodes([3, 0, 2], [[2, 4], [1]])  # the first answer stands third, the second is missing
+    Ranked(count=3, relevant=(3,), first=(3, None))
+    """
     of: dict[int, list[int]] = {}
     for i, named in enumerate(nodes):
         for node in named:
@@ -178,7 +206,14 @@ def _ranked(held, answers: int) -> Ranked:
 
 
 def answered(graph, state: State, answers: Sequence[str]) -> Answered | None:
-    """The language model's text, or, where no model was asked, the names the graph reader gives, one a line."""
+    """The language model's text, or, where no model was asked, the names the graph reader gives, one a line.
+
+    >>> from core.evaluation.metrics.outcome import answered
+    >>> from core.types import Question, State
+    >>> found = answered(toy, State(Question("?"), reader=(3, 1)), ["B", "E"])  # the lines D and B
+    >>> found.by, found.found, found.lines
+    ('graph reader', 1, 2)
+    """
     if state.answer is not None:
         text, by = state.answer, MODEL
     elif state.reader is not None:
@@ -189,7 +224,13 @@ def answered(graph, state: State, answers: Sequence[str]) -> Answered | None:
 
 
 def cost(step: Step) -> Cost:
-    """What a step of a trace cost."""
+    """What a step of a trace cost.
+
+    >>> from core.evaluation.metrics.outcome import cost
+    >>> from core.types import Step, Usage
+    >>> cost(Step("Rank", "refine", {}, seconds=0.5, usage=Usage(texts=40))).texts
+    40
+    """
     usage = step.usage
     return Cost(step.operator, step.stage, step.seconds, usage.calls, usage.tokens_in, usage.tokens_out, usage.texts, step.notes)
 
@@ -205,12 +246,12 @@ def _runs(places: Sequence[int]) -> list[list[int]]:
     return runs
 
 
-def _spread(told: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """A ranking as it is told of, with its runs as places again."""
-    return told and {**told, "relevant": [place for start, many in told["relevant"] for place in range(start, start + many)]}
+def _spread(ranked: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """A stored ranking with its runs as places again."""
+    return ranked and {**ranked, "relevant": [place for start, many in ranked["relevant"] for place in range(start, start + many)]}
 
 
-def _made(cls, told: Mapping[str, Any]):
+def _made(cls, stored: Mapping[str, Any]):
     """A dataclass from its dict, lists as tuples again; unknown keys are left out."""
     names = {field.name for field in fields(cls)}
-    return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in told.items() if key in names})
+    return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in stored.items() if key in names})

@@ -21,7 +21,12 @@ class Estimate:
     n: int
 
     def numbers(self) -> tuple[float, float, float]:
-        """Mean, low and high, where some question gave a number."""
+        """Mean, low and high, where some question gave a number.
+
+        >>> from core.evaluation.metrics.statistics import Estimate
+        >>> Estimate(0.5, 0.25, 0.75, 8).numbers()
+        (0.5, 0.25, 0.75)
+        """
         assert self.mean is not None and self.low is not None and self.high is not None
         return self.mean, self.low, self.high
 
@@ -45,7 +50,14 @@ class Paired:
 
     @property
     def beyond_chance(self) -> bool:
-        """Whether the p-value, corrected where it was, is below 0.05."""
+        """Whether the p-value, corrected where it was, is below 0.05.
+
+        >>> from core.evaluation.metrics.statistics import Paired
+        >>> Paired("f1", "a", "b", 0.2, 0.1, 0.3, p=0.03, n=40).beyond_chance
+        True
+        >>> Paired("f1", "a", "b", 0.2, 0.1, 0.3, p=0.03, n=40, p_holm=0.06).beyond_chance
+        False
+        """
         return (self.p if self.p_holm is None else self.p_holm) < 1 - LEVEL
 
 
@@ -54,6 +66,12 @@ def estimates(values: np.ndarray, seed: int = 0, resamples: int = RESAMPLES) -> 
 
     Questions are resampled with replacement, all columns together; NaN marks a question without a number, which drops
     out of its column's means. Where all numbers are equal the interval is that number: it says nothing of other questions.
+
+    >>> from core.evaluation.metrics.statistics import estimates
+    >>> [(one.mean, one.n) for one in estimates(np.array([[1.0, 3.0], [0.0, np.nan]]))]
+    [(0.5, 2), (3.0, 1)]
+    >>> estimates(np.array([[3.0], [3.0]]))
+    [Estimate(mean=3.0, low=3.0, high=3.0, n=2)]
     """
     values = np.asarray(values, np.float64)
     n, columns = values.shape
@@ -87,6 +105,11 @@ def paired(
 
     The p-value is that of a two-sided sign-flip permutation test of the mean difference, exact where all flips can be
     counted, else from 9,999 drawn ones; the interval is the percentile bootstrap's.
+
+    >>> from core.evaluation.metrics.statistics import paired
+    >>> found = paired("recall", "a", "b", [1, 1, 1], [0, 0, 0])
+    >>> found.difference, found.p, found.n  # of the 8 ways to flip the signs, +++ and --- are as far from 0
+    (1.0, 0.25, 3)
     """
     from scipy.stats import permutation_test
 
@@ -94,7 +117,7 @@ def paired(
     differences = differences[~np.isnan(differences)]
     if not len(differences):
         return None
-    told = estimates(differences[:, None], seed)[0]
+    estimate = estimates(differences[:, None], seed)[0]
     p = 1.0
     if len(differences) > 1 and differences.any():
         batch = max(1, ROOM // len(differences))
@@ -108,11 +131,16 @@ def paired(
             rng=np.random.default_rng(seed),
         )
         p = min(1.0, float(tested.pvalue))
-    return Paired(metric, a, b, *told.numbers(), p, told.n)
+    return Paired(metric, a, b, *estimate.numbers(), p, estimate.n)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down correction (1979): p-values that may be compared with one level although several tests were made."""
+    """Holm's step-down correction (1979): p-values that may be compared with one level although several tests were made.
+
+    >>> from core.evaluation.metrics.statistics import holm
+    >>> holm([0.25, 0.0625, 0.125])  # 3 x 0.0625, 2 x 0.125, 1 x 0.25, none below the one before it
+    [0.25, 0.1875, 0.25]
+    """
     order = sorted(range(len(p_values)), key=lambda i: (p_values[i], i))
     corrected, above = [0.0] * len(p_values), 0.0
     for rank, i in enumerate(order):
@@ -125,6 +153,10 @@ def pareto(points: Mapping[str, tuple[float | None, float | None]]) -> tuple[str
     """The names on the front of (cost, quality), cheapest first: no other point costs as little and is as good, one of the two better.
 
     Points that lack a number are left out; equal points stand on the front together.
+
+    >>> from core.evaluation.metrics.statistics import pareto
+    >>> pareto({"slow": (9, 0.8), "worse": (5, 0.4), "quick": (1, 0.5), "failed": (2, None)})
+    ('quick', 'slow')
     """
     known = {name: (cost, quality) for name, (cost, quality) in points.items() if cost is not None and quality is not None}
 

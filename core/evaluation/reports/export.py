@@ -72,7 +72,7 @@ def latex(summary: Summary, names: Sequence[str] = SHOWN) -> str:
         rf"  \caption{{{escaped(_caption(summary))}}}",
         rf"  \begin{{tabular}}{{l{'r' * len(names)}}}",
         r"    \toprule",
-        "    " + " & ".join(["Method", *(escaped(metric(name).told()["title"]) for name in names)]) + r" \\",
+        "    " + " & ".join(["Method", *(escaped(metric(name).described()["title"]) for name in names)]) + r" \\",
         r"    \midrule",
     ]
     for instance, figures in table.items():

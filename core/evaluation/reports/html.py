@@ -97,7 +97,7 @@ def _figures(summary: Summary, table: dict[str, dict[str, Estimate]], names: lis
     titles = map(_named, called(summary.run).values())
     rows = []
     for name in names:
-        told = metric(name).told()
+        told = metric(name).described()
         cells = []
         for figures in table.values():
             one = figures[name]
@@ -139,7 +139,7 @@ def _tests(summary: Summary) -> str:
     rows = [
         [
             f"{_named(names[test.a])} − {_named(names[test.b])}",
-            escape(metric(test.metric).told()["title"]),
+            escape(metric(test.metric).described()["title"]),
             f"{shown(test.metric, test.difference)} <small>[{shown(test.metric, test.low)}, {shown(test.metric, test.high)}]</small>",
             f"{test.p:.3g}",
             f"{test.p_holm:.3g}",
@@ -170,7 +170,7 @@ def _named(one: Called) -> str:
 
 
 def _meaning(name: str) -> str:
-    told = metric(name).told()
+    told = metric(name).described()
     source = f"<p class='note'>Source: {escape(told['source'])}. Unit: {escape(told['unit'])}; {escape(told['better'])} is better.</p>"
     words = f"<p>{escape(told['definition'])} {escape(told['convention'])}</p>"
     return f"<details><summary>{escape(told['title'])} <code>{escape(told['name'])}</code></summary>{words}{source}</details>"

@@ -159,7 +159,7 @@ def _roomy(told: Sequence[Estimate]) -> list[float] | None:
 
 
 def _title(name: str) -> str:
-    return metric(name).told()["title"]
+    return metric(name).described()["title"]
 
 
 def _told(name: str, one: Estimate) -> str:

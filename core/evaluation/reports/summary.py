@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from core.diagnosis.funnel import STAGES
-from core.evaluation.metrics.catalogue import REPORTED, f1, metric
-from core.evaluation.metrics.failures import answered, kinds, reasons
+from core.evaluation.metrics.catalogue import REPORTED, metric
+from core.evaluation.metrics.failures import answered, patterns, reasons
+from core.evaluation.metrics.formulas import f1
 from core.evaluation.metrics.outcome import Cost
 from core.evaluation.metrics.statistics import Estimate, Paired, estimates, holm, paired, pareto
 from core.evaluation.reports.naming import called
@@ -140,7 +141,7 @@ class Summary:
 
     def errors(self, instance: str) -> dict[str, int]:
         """Why questions failed, by kind of sentence, with how often each was said, most often first."""
-        return kinds(row.error for row in self.of(instance) if row.error is not None)
+        return patterns(row.error for row in self.of(instance) if row.error is not None)
 
     def answered(self, instance: str) -> str:
         """`2 of 40 answered, 38 failed: ...` with the reasons; empty where no question failed."""
@@ -202,7 +203,7 @@ def summary_dict(summary: Summary, names: Sequence[str] = REPORTED) -> dict[str,
         "instances": told,
         "paired": [dataclasses.asdict(test) for test in summary.compared()],
         "fronts": [{"cost": c, "quality": q, "instances": list(summary.front(table, c, q))} for c, q in FRONTS if {c, q} <= set(names)],
-        "conventions": {name: metric(name).told() for name in names},
+        "conventions": {name: metric(name).described() for name in names},
     }
 
 

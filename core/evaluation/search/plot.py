@@ -60,7 +60,7 @@ def found_figure(points: Sequence[Point], verdict: SearchVerdict | None, quality
     figure.add_vline(x=budget, line={"color": PUBLISHED, "width": 1, "dash": "dash"})
     place = math.log10(budget) if cost == "seconds" else budget  # annotations stand at the exponent where an axis is logarithmic
     figure.add_annotation(x=place, y=1, yref="paper", text="budget", showarrow=False, xanchor="left", yanchor="top", xshift=4)
-    title = metric(quality).told()["title"]
+    title = metric(quality).described()["title"]
     figure.update_xaxes(title=f"{metric(cost).title} a question", type="log" if cost == "seconds" else "linear", minorloglabels="none")
     figure.update_yaxes(title=title, range=[-0.05, 1.08])
     return styled(figure, f"{title} against {metric(cost).title.lower()}")

@@ -11,7 +11,7 @@ from core.comparison.run import Ask, LaneRun, Progress
 from core.environment import Environment
 from core.errors import BadInput, Cancelled
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.metrics.failures import answered, kinds, reasons
+from core.evaluation.metrics.failures import answered, patterns, reasons
 from core.evaluation.metrics.outcome import Outcome, observe
 from core.evaluation.runs.plan import Drawn, Plan
 from core.operators.base import Line
@@ -98,7 +98,7 @@ class Trial:
             raise BadInput(f"No question of the sample has a known answer from which {self.quality} could be told.")
         cost = spent / max(1, asked - len(errors))
         stopped = stopped or (OVER_BUDGET if cost > self.budget else "")
-        return Tried(sum(scores) / len(scores) if scores else 0.0, cost, asked, stopped, len(errors), reasons(kinds(errors)))
+        return Tried(sum(scores) / len(scores) if scores else 0.0, cost, asked, stopped, len(errors), reasons(patterns(errors)))
 
     def _room(self, spent: float) -> float:
         """What is left of the budget of all questions."""

@@ -162,7 +162,7 @@ def _tests(told: Summary) -> None:
 
 def _meanings(told: Summary) -> None:
     for name in REPORTED:
-        one = metric(name).told()
+        one = metric(name).described()
         with st.expander(f"{plain(one['title'])} `{name}`"):
             st.text(one["definition"])
             st.text(one["convention"])
@@ -175,9 +175,9 @@ def _cell(name: str, one) -> str:
 
 
 def _title(name: str) -> str:
-    return metric(name).told()["title"]
+    return metric(name).described()["title"]
 
 
 def _help(name: str) -> str:
-    one = metric(name).told()
+    one = metric(name).described()
     return plain(f"{one['definition']} {one['convention']}")

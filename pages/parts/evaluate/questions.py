@@ -27,7 +27,7 @@ def question_table(told: Summary) -> None:
             "Metric",
             REPORTED,
             REPORTED.index(USUAL[0]),
-            format_func=lambda n: metric(n).told()["title"],
+            format_func=lambda n: metric(n).described()["title"],
             width=280,
             key="questions_metric",
             persist_state="session",

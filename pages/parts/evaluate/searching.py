@@ -80,7 +80,7 @@ def _form() -> dict[str, Any] | None:
             quality = st.selectbox(
                 "What is good",
                 QUALITIES,
-                format_func=lambda name: metric(name).told()["title"],
+                format_func=lambda name: metric(name).described()["title"],
                 key="search_quality",
                 persist_state="session",
             )

@@ -185,7 +185,7 @@ def test_names_are_canonical_and_unknown_ones_are_refused():
 
 def test_every_metric_says_what_it_is():
     for name in REPORTED:
-        told = metric(name).told()
+        told = metric(name).described()
         assert told["definition"].endswith(".") and told["convention"].endswith(".") and told["unit"] and told["better"]
 
 
@@ -198,7 +198,7 @@ def test_an_outcome_survives_json(kit, last):
 
 
 def test_hits_at_one_is_called_what_it_is():
-    titles = {name: metric(name).told()["title"] for name in ("reader_hit@1", "path_hit@1", "path_hit@32", "hits@1")}
+    titles = {name: metric(name).described()["title"] for name in ("reader_hit@1", "path_hit@1", "path_hit@32", "hits@1")}
     assert titles == {
         "reader_hit@1": "First answer right (Hits@1)",
         "path_hit@1": "First path right (Hits@1)",

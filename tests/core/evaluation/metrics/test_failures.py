@@ -1,6 +1,6 @@
 """Failed questions in words: reasons that differ only in names, numbers and hints are one kind."""
 
-from core.evaluation.metrics.failures import answered, kinds, reasons
+from core.evaluation.metrics.failures import answered, patterns, reasons
 
 NOBODY = "“Nobody” is not in the graph. Did you mean Nobel, Bodo?"
 NONE = "“None at all” is not in the graph."
@@ -9,12 +9,12 @@ LATE = "The model gave no answer in 30 s."
 
 def test_sentences_of_one_kind_are_counted_together_most_often_first():
     later = LATE.replace("30", "1,200.5")
-    assert kinds([LATE, NOBODY, NONE, later, NOBODY]) == {"“…” is not in the graph.": 3, "The model gave no answer in … s.": 2}
+    assert patterns([LATE, NOBODY, NONE, later, NOBODY]) == {"“…” is not in the graph.": 3, "The model gave no answer in … s.": 2}
 
 
 def test_a_kind_of_one_sentence_is_told_in_full():
-    assert kinds([NOBODY, NOBODY, LATE]) == {NOBODY: 2, LATE: 1}
-    assert kinds([]) == {}
+    assert patterns([NOBODY, NOBODY, LATE]) == {NOBODY: 2, LATE: 1}
+    assert patterns([]) == {}
 
 
 def test_the_count_stands_with_the_reasons():

@@ -1,0 +1,231 @@
+"""The formulas behind the metrics: each gives the number for one question, or None where the question has no such figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from core.evaluation.metrics.outcome import Outcome, Ranked
+
+
+def f1(precision: float | None, recall: float | None) -> float | None:
+    """The harmonic mean 2PR / (P + R); 0 where both are 0, None where one is None.
+
+    >>> from core.evaluation.metrics.formulas import f1
+    >>> f1(0.5, 0.25), f1(0.0, 0.0), f1(None, 1.0)
+    (0.333..., 0.0, None)
+    """
+    if precision is None or recall is None:
+        return None
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def subgraph_precision(outcome: Outcome, _: int | None = None) -> float | None:
+    """Known answers among the subgraph's nodes, over its number of nodes; 0 of an empty subgraph.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Extracted, Outcome
+    >>> metric("subgraph_precision")(Outcome(golds=2, extracted=Extracted(nodes=4, edges=3, found=1, components=1)))
+    0.25
+    """
+    part = outcome.extracted
+    if part is None or not outcome.golds:
+        return None
+    return part.found / part.nodes if part.nodes else 0.0
+
+
+def subgraph_recall(outcome: Outcome, _: int | None = None) -> float | None:
+    """Known answers among the subgraph's nodes, over the number of known answers.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Extracted, Outcome
+    >>> metric("subgraph_recall")(Outcome(golds=2, extracted=Extracted(nodes=4, edges=3, found=1, components=1)))
+    0.5
+    """
+    part = outcome.extracted
+    return None if part is None or not outcome.golds else part.found / outcome.golds
+
+
+def subgraph_f1(outcome: Outcome, _: int | None = None) -> float | None:
+    """Harmonic mean of the question's subgraph precision and recall.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Extracted, Outcome
+    >>> metric("subgraph_f1")(Outcome(golds=2, extracted=Extracted(nodes=4, edges=3, found=1, components=1)))  # of 1/4 and 1/2
+    0.333...
+    """
+    return f1(subgraph_precision(outcome), subgraph_recall(outcome))
+
+
+def subgraph_hit(outcome: Outcome, _: int | None = None) -> float | None:
+    """1 if any known answer is a node of the subgraph, else 0.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Extracted, Outcome
+    >>> metric("subgraph_hit")(Outcome(golds=2, extracted=Extracted(nodes=4, edges=3, found=1, components=1)))
+    1.0
+    """
+    return None if outcome.extracted is None or not outcome.golds else float(outcome.extracted.found > 0)
+
+
+def subgraph_size(name: str) -> Callable[[Outcome, int | None], float | None]:
+    """The metric that gives one size of the subgraph: its `nodes`, `edges` or `components`.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Extracted, Outcome
+    >>> found = Outcome(golds=2, extracted=Extracted(nodes=5, edges=3, found=1, components=2))
+    >>> metric("subgraph_nodes")(found), metric("subgraph_edges")(found), metric("components")(found)
+    (5.0, 3.0, 2.0)
+    """
+    return lambda outcome, _: None if outcome.extracted is None else float(getattr(outcome.extracted, name))
+
+
+def precision(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
+    """Share of the first k items that hold a known answer, of those that there are; 0 of none.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
+    >>> found = Outcome(golds=2, paths=Ranked(4, (2,), (2, None)), reader=Ranked(2, (1, 2), (1, 2)))
+    >>> metric("path_precision")(found), metric("path_precision@2")(found), metric("reader_precision@3")(found)
+    (0.25, 0.5, 1.0)
+    """
+    if ranked is None or not golds:
+        return None
+    shown = ranked.count if k is None else min(k, ranked.count)
+    return sum(place <= shown for place in ranked.relevant) / shown if shown else 0.0
+
+
+def recall(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
+    """Share of the known answers that any of the first k items holds.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
+    >>> found = Outcome(golds=2, paths=Ranked(4, (2,), (2, None)), reader=Ranked(2, (1, 2), (1, 2)))
+    >>> metric("path_recall")(found), metric("path_recall@1")(found), metric("reader_recall")(found)
+    (0.5, 0.0, 1.0)
+    """
+    if ranked is None or not golds:
+        return None
+    return sum(place is not None and (k is None or place <= k) for place in ranked.first) / golds
+
+
+def ranking_f1(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
+    """Harmonic mean of precision and recall over the first k items.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
+    >>> found = Outcome(golds=2, paths=Ranked(4, (2,), (2, None)), reader=Ranked(2, (1, 2), (1, 2)))
+    >>> metric("path_f1")(found), metric("path_f1@2")(found), metric("reader_f1")(found)  # of 1/4 and 1/2; 1/2 and 1/2; 1 and 1
+    (0.333..., 0.5, 1.0)
+    """
+    return f1(precision(ranked, golds, k), recall(ranked, golds, k))
+
+
+def hit_ratio(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
+    """1 if any of the first k items holds a known answer, else 0 (HR@k).
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
+    >>> found = Outcome(golds=2, paths=Ranked(4, (2,), (2, None)), reader=Ranked(2, (1, 2), (1, 2)))
+    >>> metric("path_hit@1")(found), metric("path_hit@2")(found), metric("reader_hit@1")(found)
+    (0.0, 1.0, 1.0)
+    """
+    if ranked is None or not golds:
+        return None
+    return float(any(k is None or place <= k for place in ranked.relevant[:1]))
+
+
+def reciprocal_rank(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
+    """1 over the place of the first item that holds a known answer; 0 where none of the first k does.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
+    >>> found = Outcome(golds=2, paths=Ranked(4, (2,), (2, None)), reader=Ranked(2, (1, 2), (1, 2)))
+    >>> metric("path_mrr")(found), metric("path_mrr@1")(found), metric("reader_mrr")(found)
+    (0.5, 0.0, 1.0)
+    """
+    if ranked is None or not golds:
+        return None
+    best = min(ranked.relevant, default=None)
+    return 1 / best if best is not None and (k is None or best <= k) else 0.0
+
+
+def path_count(outcome: Outcome, _: int | None = None) -> float | None:
+    """The number of paths that the line hands on.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
+    >>> metric("path_count")(Outcome(golds=1, paths=Ranked(count=4, relevant=(), first=(None,))))
+    4.0
+    """
+    return None if outcome.paths is None else float(outcome.paths.count)
+
+
+def answer_recall(outcome: Outcome, _: int | None = None) -> float | None:
+    """Share of the known answers that the answer's text holds.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Answered, Outcome
+    >>> metric("recall")(Outcome(golds=4, answer=Answered("Drama, 1999", "language model", found=1, lines=1)))
+    0.25
+    """
+    return outcome.answer.found / outcome.golds if outcome.answer and outcome.golds else None
+
+
+def answer_hit(outcome: Outcome, _: int | None = None) -> float | None:
+    """1 if the answer's text holds any known answer, else 0.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Answered, Outcome
+    >>> metric("hits@1")(Outcome(golds=4, answer=Answered("Drama, 1999", "language model", found=1, lines=1)))
+    1.0
+    """
+    return float(outcome.answer.found > 0) if outcome.answer and outcome.golds else None
+
+
+def answer_f1(outcome: Outcome, _: int | None = None) -> float | None:
+    """F1 with the whole text as one prediction: 2R / (1 + R) where it holds any known answer, else 0.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Answered, Outcome
+    >>> metric("f1")(Outcome(golds=4, answer=Answered("Drama, 1999", "language model", found=1, lines=1)))  # 2 (1/4) / (5/4)
+    0.4
+    """
+    return f1(answer_hit(outcome), answer_recall(outcome))
+
+
+def answer_f1_by_lines(outcome: Outcome, _: int | None = None) -> float | None:
+    """F1 with each line of the text that is not empty as a prediction: precision is found answers over lines, at most 1.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Answered, Outcome
+    >>> text = "Drama\\n1999\\nAnn\\nTwo"
+    >>> metric("f1_lines")(Outcome(golds=2, answer=Answered(text, "language model", found=1, lines=4)))  # of 1/4 and 1/2
+    0.333...
+    """
+    if not (outcome.answer and outcome.golds):
+        return None
+    by_lines = min(1.0, outcome.answer.found / outcome.answer.lines) if outcome.answer.lines else 0.0
+    return f1(by_lines, answer_recall(outcome))
+
+
+def judged_right(outcome: Outcome, _: int | None = None) -> float | None:
+    """1 if the judging model found the answer right, 0 if wrong, None where its reply could not be used.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Judged, Outcome
+    >>> metric("judge@1")(Outcome(golds=1, judged=Judged(True))), metric("judge@1")(Outcome(golds=1, judged=Judged(None)))
+    (1.0, None)
+    """
+    return None if outcome.judged is None or outcome.judged.right is None else float(outcome.judged.right)
+
+
+def total(*fields: str) -> Callable[[Outcome, int | None], float | None]:
+    """The metric that sums fields of `Cost` over the operators of the line.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Cost, Outcome
+    >>> costs = Cost("Rank", "refine", 0.5, texts=40), Cost("Answer", "generate", 1.0, calls=1, tokens_in=90, tokens_out=10)
+    >>> [metric(name)(Outcome(1, costs=costs)) for name in ("seconds", "calls", "tokens_in", "tokens_out", "tokens", "texts")]
+    [1.5, 1.0, 90.0, 10.0, 100.0, 40.0]
+    """
+    return lambda outcome, _: float(sum(getattr(cost, name) for cost in outcome.costs for name in fields))
