@@ -19,10 +19,10 @@ class BadParameter(HopscopeError):
 class UnknownEntity(HopscopeError):
     """A name that is not in the graph; `alternatives` lists the nearest names, best first."""
 
-    def __init__(self, name: str, alternatives: tuple[str, ...] = (), told: str = ""):
+    def __init__(self, name: str, alternatives: tuple[str, ...] = (), message: str = ""):
         self.name, self.alternatives = name, alternatives
         hint = f" Did you mean {', '.join(alternatives[:3])}?" if alternatives else ""
-        super().__init__(f"{told or f'“{shorten(name)}” is not in the graph.'}{hint}")
+        super().__init__(f"{message or f'“{shorten(name)}” is not in the graph.'}{hint}")
 
 
 class StoreError(HopscopeError):
@@ -58,5 +58,5 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 def shorten(text: object, limit: int = 80) -> str:
     """`text` on one line, cut to `limit` characters with an ellipsis."""
-    told = " ".join(str(text).split())
-    return told if len(told) <= limit else told[: limit - 1] + "…"
+    line = " ".join(str(text).split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -38,8 +38,8 @@ class Case:
 
     def holds(self, words: Iterable[str]) -> bool:
         """Whether every word, case aside, is in the question, notes, tags, entities, graph or instance names."""
-        told = "\n".join((self.question, self.notes, self.graph, *self.tags, *self.entities, *self.instances)).casefold()
-        return all(word.casefold() in told for word in words)
+        text = "\n".join((self.question, self.notes, self.graph, *self.tags, *self.entities, *self.instances)).casefold()
+        return all(word.casefold() in text for word in words)
 
 
 def about(finished: Finished) -> Case:
@@ -59,10 +59,10 @@ def about(finished: Finished) -> Case:
     )
 
 
-def pack(told: Mapping[str, Any]) -> bytes:
+def pack(comparison: Mapping[str, Any]) -> bytes:
     """Plain data compressed. Raises BadInput where it is larger than a case may be, or holds half a character."""
     try:
-        text = json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        text = json.dumps(comparison, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
         raise BadInput("This comparison holds text that is not Unicode; it cannot be kept.") from None
     if len(text) > LARGEST:

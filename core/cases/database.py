@@ -28,14 +28,14 @@ def file() -> Path:
 @contextmanager
 def reading() -> Iterator[sqlite3.Connection]:
     """The database, open for reading. Raises StoreError, and changes nothing, where it is damaged or not ours."""
-    with _told(), _connected() as database:
+    with _as_store_errors(), _connected() as database:
         yield database
 
 
 @contextmanager
 def writing() -> Iterator[sqlite3.Connection]:
     """The database in a transaction of its own: all of it is written or, after an error, none."""
-    with _told(), _connected() as database:
+    with _as_store_errors(), _connected() as database:
         database.execute("BEGIN IMMEDIATE")
         try:
             yield database
@@ -83,7 +83,7 @@ def _known(database: sqlite3.Connection) -> bool:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _as_store_errors() -> Iterator[None]:
     """SQLite's errors as sentences."""
     try:
         yield

@@ -37,12 +37,12 @@ class Rating:
 
 def rate(rating: Rating) -> None:
     """Write a rating, in the place of an earlier one of the same answer."""
-    told = asdict(rating)
+    fields = asdict(rating)
     row = (rating.digest, rating.question, rating.line, rating.answer, int(rating.up), rating.time)
     with writing() as database:
         database.execute(
             "INSERT OR REPLACE INTO feedback VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (*row, json.dumps({name: told[name] for name in ABOUT})),
+            (*row, json.dumps({name: fields[name] for name in ABOUT})),
         )
 
 
@@ -85,24 +85,24 @@ def solved(digest: str) -> list[Question]:
             known.setdefault(case.question, Question(case.question, f"case-{case.id}", case.entities, case.answers))
     for rating in reversed(ratings(digest)):
         if rating.up and rating.answers and rating.entities:
-            told = Question(rating.question, f"thumb-{rating.time}", rating.entities, rating.answers, rating.hops)
-            known.setdefault(rating.question, told)
+            question = Question(rating.question, f"thumb-{rating.time}", rating.entities, rating.answers, rating.hops)
+            known.setdefault(rating.question, question)
     return [known[text] for text in sorted(known)]
 
 
 def _rating(digest: str, question: str, line: str, answer: str, up: int, when: float, about: str) -> Rating:
-    told = json.loads(about)
+    fields = json.loads(about)
     return Rating(
         question,
         digest,
         line,
         answer,
         bool(up),
-        tuple(told["entities"]),
-        told["graph"],
-        told["instance"],
-        tuple(told["answers"]),
-        told["size"],
-        told["hops"],
+        tuple(fields["entities"]),
+        fields["graph"],
+        fields["instance"],
+        tuple(fields["answers"]),
+        fields["size"],
+        fields["hops"],
         when,
     )

@@ -29,8 +29,8 @@ def as_file(cases: Iterable[tuple[Case, Mapping[str, Any]]]) -> bytes:
     with gzip.GzipFile(fileobj=out, mode="wb", mtime=0) as file:
         file.write(_line({"kind": KIND, "version": VERSION}))
         for case, comparison in cases:
-            told = {name: getattr(case, name) for name in ("id", "created", "changed", "notes", "tags", "link")}
-            file.write(_line({**told, "comparison": comparison}))
+            fields = {name: getattr(case, name) for name in ("id", "created", "changed", "notes", "tags", "link")}
+            file.write(_line({**fields, "comparison": comparison}))
     return out.getvalue()
 
 
@@ -45,37 +45,37 @@ def read(data: bytes) -> Iterator[tuple[Case, bytes]]:
     if heading.get("version") != VERSION:
         version = shorten(repr(heading.get("version")), 20)
         raise BadInput(f"These cases were exported by another version of Hopscope (format {version}; this one reads {VERSION}).")
-    for number, told in lines:
+    for number, row in lines:
         if number - 1 > MOST_CASES:
             raise BadInput(f"This file holds more than {MOST_CASES:,} cases; export fewer at once.")
         try:
-            yield _read(told)
+            yield _read(row)
         except BadInput as error:
             raise BadInput(f"Line {number} of this file: {error}") from None
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise BadInput(f"Line {number} of this file is no case ({type(error).__name__}: {shorten(str(error))}).") from None
 
 
-def _read(told: Mapping[str, Any]) -> tuple[Case, bytes]:
-    finished = thaw_finished(told["comparison"])
-    times = [float(told[name]) for name in ("created", "changed")]
+def _read(row: Mapping[str, Any]) -> tuple[Case, bytes]:
+    finished = thaw_finished(row["comparison"])
+    times = [float(row[name]) for name in ("created", "changed")]
     if not all(math.isfinite(time) and 0 <= time < 1e11 for time in times):
         raise ValueError("a time that cannot be")
-    if not isinstance(told["tags"], list) or not all(isinstance(text, str) for text in (*told["tags"], told["notes"])):
+    if not isinstance(row["tags"], list) or not all(isinstance(text, str) for text in (*row["tags"], row["notes"])):
         raise TypeError("notes and tags must be texts")
-    key = told["id"] if isinstance(told["id"], str) and ID.fullmatch(told["id"]) else uuid.uuid4().hex[:12]
-    case = replace(about(finished), id=key, created=times[0], changed=times[1], link=_link(told["link"]))
-    return replace(case, notes=check_notes(told["notes"]), tags=check_tags(told["tags"])), pack(told["comparison"])
+    key = row["id"] if isinstance(row["id"], str) and ID.fullmatch(row["id"]) else uuid.uuid4().hex[:12]
+    case = replace(about(finished), id=key, created=times[0], changed=times[1], link=_link(row["link"]))
+    return replace(case, notes=check_notes(row["notes"]), tags=check_tags(row["tags"])), pack(row["comparison"])
 
 
-def _link(told: Mapping[str, Any]) -> dict[str, str | list[str]]:
+def _link(parameters: Mapping[str, Any]) -> dict[str, str | list[str]]:
     """Query parameters: texts, or lists of texts."""
-    for value in told.values():
+    for value in parameters.values():
         if not isinstance(value, str) and not (isinstance(value, list) and all(isinstance(text, str) for text in value)):
             raise TypeError("the link must hold texts")
-    if len(json.dumps(dict(told))) > LONGEST_LINK:
+    if len(json.dumps(dict(parameters))) > LONGEST_LINK:
         raise ValueError("the link is too long")
-    return dict(told)
+    return dict(parameters)
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, Any]]:
@@ -98,5 +98,5 @@ def _lines(data: bytes) -> Iterator[tuple[int, Any]]:
             raise BadInput(f"Line {number} of this file is not JSON ({shorten(str(error))}).") from None
 
 
-def _line(told: Mapping[str, Any]) -> bytes:
-    return json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+def _line(row: Mapping[str, Any]) -> bytes:
+    return json.dumps(row, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"

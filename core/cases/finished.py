@@ -65,20 +65,20 @@ def freeze_finished(finished: Finished) -> dict[str, Any]:
     }
 
 
-def thaw_finished(told: Mapping[str, Any]) -> Finished:
+def thaw_finished(saved: Mapping[str, Any]) -> Finished:
     """The comparison of `freeze_finished`, on an `ExcerptGraph`. Raises BadInput where it is of another version or damaged."""
-    if not isinstance(told, Mapping) or "comparison" not in told:
+    if not isinstance(saved, Mapping) or "comparison" not in saved:
         raise BadInput("This is not a saved comparison.")
-    if told["comparison"] != VERSION:
+    if saved["comparison"] != VERSION:
         raise BadInput(
-            f"This comparison was saved by another version of Hopscope (format {shorten(repr(told['comparison']), 20)}; "
+            f"This comparison was saved by another version of Hopscope (format {shorten(repr(saved['comparison']), 20)}; "
             f"this one reads {VERSION})."
         )
     try:
-        graph = ExcerptGraph.thaw(told["graph"])
-        first, *states = thaw_all(told["run"], graph)
-        lanes = _lanes(told["lanes"], states)
-        seed, reader, model = (_typed(told, key, kind) for key, kind in (("seed", int), ("reader", bool), ("model", bool)))
+        graph = ExcerptGraph.thaw(saved["graph"])
+        first, *states = thaw_all(saved["run"], graph)
+        lanes = _lanes(saved["lanes"], states)
+        seed, reader, model = (_typed(saved, key, wanted) for key, wanted in (("seed", int), ("reader", bool), ("model", bool)))
     except BadParameter as error:
         raise BadInput(f"This comparison was made with an instance that this Hopscope cannot read: {error}") from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -107,11 +107,11 @@ def _lane(lane: FinishedLane) -> dict[str, Any]:
     }
 
 
-def _lanes(told: Sequence[Mapping[str, Any]], states: list[State]) -> tuple[FinishedLane, ...]:
-    if not 1 <= len(told) <= MOST_LANES:
-        raise ValueError(f"{len(told)} lanes")
+def _lanes(rows: Sequence[Mapping[str, Any]], states: list[State]) -> tuple[FinishedLane, ...]:
+    if not 1 <= len(rows) <= MOST_LANES:
+        raise ValueError(f"{len(rows)} lanes")
     lanes, at = [], 0
-    for row in told:
+    for row in rows:
         texts = {key: _typed(row, key, str) for key in TEXTS}
         if texts["status"] not in ENDS:
             raise ValueError(f"a lane cannot have ended as {texts['status']!r:.20}")
@@ -137,10 +137,10 @@ def _repair(row: Mapping[str, Any]) -> Repair | None:
     """The change that was seen to help, if one was. Raises as `parse_line` where its line cannot be read."""
     if "repair" not in row:
         return None
-    told = row["repair"]
-    spec, label = (_typed(told, key, str) for key in ("spec", "label"))
+    saved = row["repair"]
+    spec, label = (_typed(saved, key, str) for key in ("spec", "label"))
     parse_line(spec)
-    return Repair(spec, label, _typed(told, "right", int), _typed(told, "of", int))
+    return Repair(spec, label, _typed(saved, "right", int), _typed(saved, "of", int))
 
 
 def _check(state: State) -> None:
@@ -155,7 +155,8 @@ def _check(state: State) -> None:
             raise ValueError("a message without role or content")
 
 
-def _typed(row: Mapping[str, Any], key: str, kind: Any) -> Any:
-    if not isinstance(row[key], kind) or (kind is int and isinstance(row[key], bool)):
+def _typed(row: Mapping[str, Any], key: str, wanted: Any) -> Any:
+    """The value of `key`, which must be of the type `wanted`. Raises TypeError."""
+    if not isinstance(row[key], wanted) or (wanted is int and isinstance(row[key], bool)):
         raise TypeError(f"{key} is {shorten(repr(row[key]), 30)}")
     return row[key]

@@ -66,8 +66,8 @@ def edit(key: str, notes: str | None = None, tags: Iterable[str] | None = None) 
         changed=round(time.time(), 3),
     )
     with writing() as database:
-        told = (case.notes, json.dumps(case.tags), case.changed, key)
-        if not database.execute("UPDATE cases SET notes = ?, tags = ?, changed = ? WHERE id = ?", told).rowcount:
+        values = (case.notes, json.dumps(case.tags), case.changed, key)
+        if not database.execute("UPDATE cases SET notes = ?, tags = ?, changed = ? WHERE id = ?", values).rowcount:
             raise BadInput(_missing(key))
     return case
 
@@ -91,23 +91,23 @@ def delete(key: str) -> None:
 
 def insert(database, case: Case, packed: bytes) -> None:
     """Write a new case; its id must not be there yet."""
-    told = {"question": case.question, "entities": case.entities, "answers": case.answers, "graph": case.graph, "instances": case.instances}
-    row = [case.id, case.created, case.changed, case.digest, told, dict(case.link), case.notes, case.tags, packed]
+    description = {name: getattr(case, name) for name in ("question", "entities", "answers", "graph", "instances")}
+    row = [case.id, case.created, case.changed, case.digest, description, dict(case.link), case.notes, case.tags, packed]
     row = [json.dumps(value) if isinstance(value, dict | tuple) else value for value in row]
     database.execute(f"INSERT INTO cases ({COLUMNS}, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
 
 def _case(row: tuple) -> Case:
-    key, created, changed, digest, told, link, notes, tags = row
-    told = json.loads(told)
+    key, created, changed, digest, description, link, notes, tags = row
+    description = json.loads(description)
     return Case(
         key,
-        told["question"],
-        tuple(told["entities"]),
-        tuple(told["answers"]),
-        told["graph"],
+        description["question"],
+        tuple(description["entities"]),
+        tuple(description["answers"]),
+        description["graph"],
         digest,
-        tuple(told["instances"]),
+        tuple(description["instances"]),
         json.loads(link),
         notes,
         tuple(json.loads(tags)),

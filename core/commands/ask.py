@@ -64,18 +64,18 @@ def _print(result: dict, comparison) -> None:
 
     print(result["question"])
     print("starts from", ", ".join(result["entities"]))
-    for lane, told in zip(comparison.lanes, result["lanes"]):
+    for lane, answered in zip(comparison.lanes, result["lanes"]):
         print(f"\n{lane.instance.name}  {lane.instance.line.words()}")
-        if told["error"]:
-            print(f"  failed: {told['error']}")
+        if answered["error"]:
+            print(f"  failed: {answered['error']}")
             continue
-        if told["reader_answers"] is not None:
-            print(f"  graph reader: {', '.join(told['reader_answers'][:10]) or 'no answer'}")
-        if told["answer"] is not None:
-            print(f"  answer: {told['answer']}")
-        for path in told["paths"][:5]:
+        if answered["reader_answers"] is not None:
+            print(f"  graph reader: {', '.join(answered['reader_answers'][:10]) or 'no answer'}")
+        if answered["answer"] is not None:
+            print(f"  answer: {answered['answer']}")
+        for path in answered["paths"][:5]:
             print(f"  {'' if path['score'] is None else format(path['score'], '.3f'):>6}  {path['text']}")
-        if told["funnel"]:
-            print("  alive: " + ", ".join(f"{stage} {len(alive)}" for stage, alive in told["funnel"].items() if alive is not None))
+        if answered["funnel"]:
+            print("  alive: " + ", ".join(f"{stage} {len(alive)}" for stage, alive in answered["funnel"].items() if alive is not None))
         aside = ", ".join(f"{seconds:.2f} s {label[0].lower()}{label[1:]}" for label, seconds in apart(lane).items() if seconds >= LEAST)
-        print(f"  {cost(lane.state.trace):.2f} s, {len(told['paths'])} paths{f'; apart from that {aside}' if aside else ''}")
+        print(f"  {cost(lane.state.trace):.2f} s, {len(answered['paths'])} paths{f'; apart from that {aside}' if aside else ''}")

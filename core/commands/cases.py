@@ -42,8 +42,8 @@ def _list(options) -> int:
 
     found = cases(" ".join(options.words))
     if options.json:
-        told = ("id", "question", "entities", "answers", "graph", "instances", "notes", "tags", "created", "example")
-        print(json.dumps([{name: getattr(case, name) for name in told} for case in found], ensure_ascii=False, indent=2))
+        fields = ("id", "question", "entities", "answers", "graph", "instances", "notes", "tags", "created", "example")
+        print(json.dumps([{name: getattr(case, name) for name in fields} for case in found], ensure_ascii=False, indent=2))
     else:
         for case in found:
             print(f"{case.id:24} {case.question}  ({', '.join(case.instances)})")
@@ -122,17 +122,19 @@ def _demo(options) -> int:
     from core.datasets import datasets
 
     engine = options.engine()
-    told, made = tomllib.loads((FOLDER / f"{DEMO}.toml").read_text("utf-8")), []
-    dataset = datasets()[told["graph"]]
+    file, made = tomllib.loads((FOLDER / f"{DEMO}.toml").read_text("utf-8")), []
+    dataset = datasets()[file["graph"]]
     with bar("Opening the graph") as advanced:
         graph = dataset.open(advanced)
-    for row in told["case"]:
+    for row in file["case"]:
         question = next(one for one in dataset.questions(row["set"]) if one.text == row["question"])
-        comparison = _compared(engine, graph, question, told["lanes"], row.get("model", told["model"]))
-        link = {"q": question.text, "e": list(question.entities), "a": list(question.answers), "lane": told["lanes"], "graph": dataset.name}
+        comparison = _compared(engine, graph, question, file["lanes"], row.get("model", file["model"]))
+        asked = {"q": question.text, "e": list(question.entities), "a": list(question.answers)}
+        link = {**asked, "lane": file["lanes"], "graph": dataset.name}
         key, notes = hashlib.sha256(question.text.encode()).hexdigest()[:12], f"{row['title']}. {row['notes'].strip()}"
         ended = finished(comparison)
-        case = replace(about(ended), id=key, created=float(told["made"]), changed=float(told["made"]), link=link, notes=notes, tags=(DEMO,))
+        when = float(file["made"])
+        case = replace(about(ended), id=key, created=when, changed=when, link=link, notes=notes, tags=(DEMO,))
         made.append((case, freeze_finished(ended)))
     _write(options.out, as_file(made))
     print(f"{len(made)} cases in {options.out}")

@@ -145,9 +145,9 @@ def _files(options) -> dict[Path, Callable]:
 
 
 def _write(files: dict[Path, Callable], summary) -> None:
-    for file, told in files.items():
+    for file, write in files.items():
         try:
-            file.write_text(told(summary), "utf-8")
+            file.write_text(write(summary), "utf-8")
         except OSError as error:
             raise BadInput(f"{file} cannot be written: {error.strerror}.") from None
 
@@ -171,8 +171,8 @@ def _print(summary, more: list[str]) -> None:
         counts = summary.counts(instance)
         if counts["without_context"]:
             print(f"{instance}: {counts['without_context']} questions had no triple to read and count as answered without context")
-        if told := summary.answered(instance):
-            print(f"{instance}: {told}")
+        if sentence := summary.answered(instance):
+            print(f"{instance}: {sentence}")
     for test in summary.compared():
         interval = f"[{shown(test.metric, test.low)}, {shown(test.metric, test.high)}]"
         print(f"{test.a} − {test.b}, {metric(test.metric).name}: {shown(test.metric, test.difference)} {interval}, p = {test.p_holm:.2g}")
@@ -180,5 +180,5 @@ def _print(summary, more: list[str]) -> None:
 
 def _cells(figures, shown) -> list[str]:
     return [
-        f"{shown(name, told.mean)} [{shown(name, told.low)}, {shown(name, told.high)}]" if told.n else "–" for name, told in figures.items()
+        f"{shown(name, one.mean)} [{shown(name, one.low)}, {shown(name, one.high)}]" if one.n else "–" for name, one in figures.items()
     ]

@@ -78,19 +78,19 @@ def run_encoder(options) -> int:
     from core.finetune import run
     from core.finetune.encoder import PRESETS
 
-    engine, told = options.engine(), None
+    engine, training = options.engine(), None
     if not options.report:
         wishes = {name: value for name in ("batch", "epochs", "rate", "negatives") if (value := getattr(options, name)) is not None}
         settings = replace(PRESETS[options.preset], seed=options.seed, **wishes)
         split = _split(options)
-        told = _watched("encoder", lambda job: run.encoder(engine, split, settings, job.tell, job.check, options.again))
+        training = _watched("encoder", lambda job: run.encoder(engine, split, settings, job.tell, job.check, options.again))
         if not options.json:
-            _print_training(told)
+            _print_training(training)
     else:
-        told = _there(engine, run.ENCODER, "encoder")
-    rows = [] if options.no_report else _report(engine, told, options)
+        training = _there(engine, run.ENCODER, "encoder")
+    rows = [] if options.no_report else _report(engine, training, options)
     if options.json:
-        print(json.dumps({"training": told, "report": rows}, ensure_ascii=False, indent=2))
+        print(json.dumps({"training": training, "report": rows}, ensure_ascii=False, indent=2))
     return OK
 
 
@@ -101,39 +101,40 @@ def run_llm(options) -> int:
 
     engine = options.engine()
     if options.report:
-        told = _there(engine, run.CHAT, "llm --base MODEL")
+        training = _there(engine, run.CHAT, "llm --base MODEL")
     elif not options.base:
         raise BadInput(NEEDED)
     else:
         settings = Settings(options.batch, options.epochs, options.rate, cut=options.cut, seed=options.seed)
         split, unseen = _split(options), 0 if options.no_report else options.test_sample
-        told = _watched("llm", lambda job: run.llm(engine, split, settings, options.base, unseen, job.tell, job.check, options.again))
+        training = _watched("llm", lambda job: run.llm(engine, split, settings, options.base, unseen, job.tell, job.check, options.again))
     if options.json:
-        print(json.dumps({"training": told, "report": told["report"]}, ensure_ascii=False, indent=2))
+        print(json.dumps({"training": training, "report": training["report"]}, ensure_ascii=False, indent=2))
         return OK
-    _print_training(told)
-    print(f"\nOn questions of {', '.join(_tests(told))}, which the training never saw: loss a token of the right reply, and how often the")
+    _print_training(training)
+    tests = ", ".join(_tests(training))
+    print(f"\nOn questions of {tests}, which the training never saw: loss a token of the right reply, and how often the")
     print("first number that the model names is right")
-    for row in told["report"]:
+    for row in training["report"]:
         hit = "" if row["hit"] is None else f"  right first {row['hit']:.3f}"
         loss = "–" if row["loss"] is None else f"{row['loss']:.3f}"
         print(f"  {row['task']:9} {row['when']:7} {row['n']:>5,} dialogues  loss {loss}{hit}")
     return OK
 
 
-def _tests(told: dict) -> tuple[str, ...]:
+def _tests(training: dict) -> tuple[str, ...]:
     from core.finetune.split import Split
 
-    return Split(**told["split"]).test_names
+    return Split(**training["split"]).test_names
 
 
-def _report(engine, told: dict, options) -> list[dict]:
+def _report(engine, training: dict, options) -> list[dict]:
     from core.evaluation.runs.store import Store, evaluations_file
     from core.finetune.report import evaluations, lines, table, together
     from core.finetune.split import Split
 
     store = Store(evaluations_file())
-    split, numbers = Split(**{**told["split"], **({"tests": options.test} if options.test else {})}), []
+    split, numbers = Split(**{**training["split"], **({"tests": options.test} if options.test else {})}), []
     for job in evaluations(split, options.test_sample, engine, store):
         finish(job)
         numbers.append(job.number)
@@ -149,14 +150,15 @@ def _report(engine, told: dict, options) -> list[dict]:
     return rows
 
 
-def _print_training(told: dict) -> None:
-    split = told["split"]
-    some = f"{told['examples']:,} of {told['asked']:,} questions" if told["examples"] < told["asked"] else f"{told['asked']:,} questions"
-    print(f"Trained on {some} of {split['sets']}, {told['held_out']:,} more held out, seed {split['seed']}.")
-    if told["examples"] < told["asked"]:
+def _print_training(training: dict) -> None:
+    split = training["split"]
+    examples, asked = training["examples"], training["asked"]
+    some = f"{examples:,} of {asked:,} questions" if examples < asked else f"{asked:,} questions"
+    print(f"Trained on {some} of {split['sets']}, {training['held_out']:,} more held out, seed {split['seed']}.")
+    if examples < asked:
         print("From the others no retrieved path ends in a known answer, or none misses all of them.")
-    for step, loss, figure in told["looks"]:
-        kept = "  ← kept" if step == told["best_step"] else ""
+    for step, loss, figure in training["looks"]:
+        kept = "  ← kept" if step == training["best_step"] else ""
         print(f"  step {step:>5,}  {'' if loss is None else f'loss {loss:.3f}':10}  held-out {figure:.3f}{kept}")
 
 
@@ -169,15 +171,15 @@ def _split(options):
     return Split(options.set, options.test, size, options.held_out, options.seed)
 
 
-def _there(engine, name: str, kind: str) -> dict:
-    """What is told of the trained model that is here. Raises BadInput."""
+def _there(engine, name: str, command: str) -> dict:
+    """The record of the trained model that is here. Raises BadInput that names the `finetune` command that makes it."""
     from core.finetune.place import trained
     from core.finetune.run import target
 
-    told = trained(target(engine, name))
-    if told is None:
-        raise BadInput(f"There is no trained model to report on; make it with: python -m core finetune {kind}")
-    return told
+    training = trained(target(engine, name))
+    if training is None:
+        raise BadInput(f"There is no trained model to report on; make it with: python -m core finetune {command}")
+    return training
 
 
 def _watched(name: str, work) -> dict:

@@ -121,7 +121,7 @@ def _print(wish, points, verdict, kept) -> None:
             print(f"      {point.tried.words()}")
     for one in verdict.against if verdict else ():
         print(verdict.words(one))
-    for told in verdict.failed if verdict else ():
-        print(told)
+    for sentence in verdict.failed if verdict else ():
+        print(sentence)
     if kept:
         print(f"Saved as {kept.id}")

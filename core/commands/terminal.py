@@ -32,9 +32,9 @@ class bar:
         self._bar.refresh()
 
 
-def warn(told: Iterable[str]) -> None:
+def warn(sentences: Iterable[str]) -> None:
     """Say sentences on standard error, one a line."""
-    for sentence in told:
+    for sentence in sentences:
         print(f"hopscope: {sentence}", file=sys.stderr)
 
 

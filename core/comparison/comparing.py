@@ -214,15 +214,15 @@ class Comparing:
             self._head_start.end()
             job.touch()
 
-        told = 0.0
+        reported_at = 0.0
 
         def far(how: HowFar) -> None:
-            nonlocal told
+            nonlocal reported_at
             lane.text, lane.progress = how.text, how
             if lane.status == ANSWERING:
                 self._head_start.left(how.left)
-            if time.monotonic() - told >= TELL:
-                told = time.monotonic()
+            if time.monotonic() - reported_at >= TELL:
+                reported_at = time.monotonic()
                 job.tell(f"{lane.instance.name}: {how.text}", how.fraction)
 
         def reached(state: State) -> None:

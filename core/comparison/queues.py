@@ -77,7 +77,7 @@ class Fair:
                 self._busy[owner] = self._busy.get(owner, 0) + 1
                 return owner, work
             self._idle += 1
-            told = self._changed.wait(IDLE)
+            notified = self._changed.wait(IDLE)
             self._idle -= 1
-            if not told and not self._waiting:
+            if not notified and not self._waiting:
                 return None

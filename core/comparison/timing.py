@@ -31,11 +31,11 @@ def spans(lane: Lane) -> tuple[Span, ...]:
 
 def apart(lane: Lane) -> dict[str, float]:
     """Seconds of a lane that are no cost of the method, by what took them, in order."""
-    told: dict[str, float] = {}
+    seconds: dict[str, float] = {}
     for span in spans(lane):
         if span.kind in APART:
-            told[span.label] = told.get(span.label, 0.0) + span.seconds
-    return told
+            seconds[span.label] = seconds.get(span.label, 0.0) + span.seconds
+    return seconds
 
 
 def cost(trace: Iterable[Step]) -> float:

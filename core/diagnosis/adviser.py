@@ -103,11 +103,11 @@ def _density(graph: KnowledgeGraph, spread: float, steps: int, edges: int) -> tu
     mean = (1 if graph.direction != "both" else 2) * graph.n_edges / max(1, graph.n_nodes)
     growth = spread ** (1 / steps)
     density = 1 if growth > 2 * mean else -1 if growth < mean / 2 else 0
-    told = {1: "dense", -1: "sparse", 0: "as elsewhere in the graph"}[density]
+    how_dense = {1: "dense", -1: "sparse", 0: "as elsewhere in the graph"}[density]
     about = f"{spread:,.0f}" if spread >= 10 else f"{spread:.1f}"
     return density, (
         f"The entities have {_count(edges, 'edge')}, and a walk of {_count(steps, 'step')} spreads over about {about} nodes, "
-        f"{growth:.1f} times as many each step: {told} (mean degree {mean:.1f})."
+        f"{growth:.1f} times as many each step: {how_dense} (mean degree {mean:.1f})."
     )
 
 

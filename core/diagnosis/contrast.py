@@ -53,10 +53,10 @@ class Spoken:
 
 def contrast(lanes: Sequence[Spoken], answers: Sequence[str]) -> str:
     """The sentences for all lanes; empty for none."""
-    told = [lane for lane in lanes if not lane.failed and lane.explained is not None]
+    retrieved = [lane for lane in lanes if not lane.failed and lane.explained is not None]
     failed = [lane.name for lane in lanes if lane.failed]
     answers = tuple(dict.fromkeys(answers))
-    parts = [_known(told, answers) if answers else _unknown(told)] if told else []
+    parts = [_known(retrieved, answers) if answers else _unknown(retrieved)] if retrieved else []
     parts += [f"{joined(failed)} failed."] if failed else []
     return " ".join(filter(None, parts))
 
@@ -101,13 +101,13 @@ def _clauses(lanes: Sequence[Spoken], of: int, among: int) -> str:
         alike = [loss for loss in losses if loss.cause == losses[0].cause]
         hop = alike[0].hop if alike[0].cause in ("beam", "untried") else None
         groups.setdefault((alike[0].cause, tuple(loss.answer for loss in alike), hop), []).append(lane)
-    told = []
+    clauses = []
     for (cause, lost, hop), group in groups.items():
         if cause in CLAUSES:
             what = "it" if of == 1 else every(of) if len(lost) == of else lost[0] if len(lost) == 1 else f"{number(len(lost))} of them"
             who = every(among) if 1 < len(group) == among else joined([lane.name for lane in group])
-            told.append(f"{who} {CLAUSES[cause][len(group) > 1].format(what=what, hop=hop)}")
-    return sentence("; ".join(told) + ".") if told else ""
+            clauses.append(f"{who} {CLAUSES[cause][len(group) > 1].format(what=what, hop=hop)}")
+    return sentence("; ".join(clauses) + ".") if clauses else ""
 
 
 def _beside(lanes: Sequence[Spoken]) -> str:
@@ -115,8 +115,8 @@ def _beside(lanes: Sequence[Spoken]) -> str:
     extra = [lane for lane in lanes if lane.own.extra]
     if not extra or len(extra) == len(lanes):
         return ""
-    told = [f"{lane.name} gives {counted(lane.own.extra, 'other name')} too" for lane in extra]
-    return f"{sentence(joined(told))}."
+    extras = [f"{lane.name} gives {counted(lane.own.extra, 'other name')} too" for lane in extra]
+    return f"{sentence(joined(extras))}."
 
 
 def _unknown(lanes: Sequence[Spoken]) -> str:
@@ -130,12 +130,12 @@ def _unknown(lanes: Sequence[Spoken]) -> str:
         if not first.says:
             return f"{who} {'gives' if len(lanes) == 1 else 'give'} no answer."
         return f"{who} {'says' if len(lanes) == 1 else 'say'} {named(first.says)}. {ADD}"
-    told = []
+    clauses = []
     for group in says.values():
         verb = ("says", "say")[len(group) > 1]
         said = named(group[0].says) if group[0].says else "nothing"
-        told.append(f"{joined([lane.name for lane in group])} {verb} {said}")
-    return f"They differ: {'; '.join(told)}. {ADD}"
+        clauses.append(f"{joined([lane.name for lane in group])} {verb} {said}")
+    return f"They differ: {'; '.join(clauses)}. {ADD}"
 
 
 def _it(names: Sequence[str]) -> str:

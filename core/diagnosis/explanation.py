@@ -50,7 +50,7 @@ def _lane(run: LaneStages, answers: tuple[str, ...], ways) -> Explained:
     causes = Counter(loss.cause for loss in gone)
     main = min(gone, key=lambda loss: (-causes[loss.cause], STAGES.index(loss.stage), loss.place or 0)).cause
     alike = sorted((loss for loss in gone if loss.cause == main), key=lambda loss: (loss.place is None, loss.place or 0, -(loss.hop or 0)))
-    head, text = SENTENCES[main](_Told(run, alike))
+    head, text = SENTENCES[main](_LossGroup(run, alike))
     others = tuple(loss for loss in gone if loss.cause != main)
     return Explained(alike[0].stage, f"{head}:", sentence(text), right, len(answers), (*alike, *others), extra)
 
@@ -72,8 +72,8 @@ def _best(run: LaneStages) -> str:
         return "It answers without paths."
     if run.chosen is None or not len(run.chosen):
         return "No path was found."
-    told, of = _words(run, run.chain(run.chosen)), _chains(run)
-    return f"“{told}” was the best of {of:,} chains." if of else f"Its answer is at the end of “{told}”."
+    words, of = _words(run, run.chain(run.chosen)), _chains(run)
+    return f"“{words}” was the best of {of:,} chains." if of else f"Its answer is at the end of “{words}”."
 
 
 def _success(run: LaneStages, answers: Sequence[str], extra: int) -> str:
@@ -106,7 +106,7 @@ def _words(run: LaneStages, chain: Chain) -> str:
     return chain_words(list(chain), table_of(run.graph.name))
 
 
-class _Told:
+class _LossGroup:
     """The losses of one cause, the nearest first, with the words that sentences need."""
 
     def __init__(self, run: LaneStages, alike: Sequence[Loss]):
@@ -140,127 +140,127 @@ class _Told:
         return f", {number(self.more)} more after it" if self.more else ""
 
 
-def _unknown(told: _Told) -> tuple[str, str]:
-    names = " or ".join(f"“{loss.answer}”" for loss in told.losses[:2]) + (f" or {number(told.more - 1)} more" if told.more > 1 else "")
+def _unknown(group: _LossGroup) -> tuple[str, str]:
+    names = " or ".join(f"“{loss.answer}”" for loss in group.losses[:2]) + (f" or {number(group.more - 1)} more" if group.more > 1 else "")
     return "Not in the graph", f"no entity is called {names}."
 
 
-def _unshown(told: _Told) -> tuple[str, str]:
-    if told.run.by_model:
-        return "Not known", f"the model was shown no facts and did not name {told.names}."
+def _unshown(group: _LossGroup) -> tuple[str, str]:
+    if group.run.by_model:
+        return "Not known", f"the model was shown no facts and did not name {group.names}."
     return "No answer", "no path was sought, and no model answered."
 
 
-def _outside(told: _Told) -> tuple[str, str]:
-    loss, kept = told.first, told.first.kept or 0
+def _outside(group: _LossGroup) -> tuple[str, str]:
+    loss, kept = group.first, group.first.kept or 0
     on_the_way = loss.what != loss.answer
-    what = f"{loss.what}, on the way to {told.names}," if on_the_way else told.names
-    is_ = "is" if on_the_way else told.is_
-    hops = told.parameter("hops")
-    if told.parameter("walks"):
-        return "Never in the subgraph", f"{counted(told.parameter('walks'), 'random walk')} never came to {what.rstrip(',')}."
-    if hops is not None and told.parameter("matches") is None and kept < told.parameter("keep"):
+    what = f"{loss.what}, on the way to {group.names}," if on_the_way else group.names
+    is_ = "is" if on_the_way else group.is_
+    hops = group.parameter("hops")
+    if group.parameter("walks"):
+        return "Never in the subgraph", f"{counted(group.parameter('walks'), 'random walk')} never came to {what.rstrip(',')}."
+    if hops is not None and group.parameter("matches") is None and kept < group.parameter("keep"):
         return "Too far", f"{what} {is_} more than {counted(hops, 'hop')} away."
-    head = "Lost when filtering" if told.filtering else "Never in the subgraph"
-    it = loss.what if told.more and not on_the_way else "it"
+    head = "Lost when filtering" if group.filtering else "Never in the subgraph"
+    it = loss.what if group.more and not on_the_way else "it"
     at = f": {it} came {ordinal(loss.place)}" if loss.place else ""
-    return head, f"{what} {is_} not among the {counted(kept, 'node')} that {told.by} keeps{at}."
+    return head, f"{what} {is_} not among the {counted(kept, 'node')} that {group.by} keeps{at}."
 
 
-def _cut(told: _Told) -> tuple[str, str]:
-    relation = told.chain(((told.first.what, True),))
-    head = "Lost when filtering" if told.filtering else "Never in the subgraph"
-    return head, f"{told.by} leaves out a {relation} edge on the way to {told.names}."
+def _cut(group: _LossGroup) -> tuple[str, str]:
+    relation = group.chain(((group.first.what, True),))
+    head = "Lost when filtering" if group.filtering else "Never in the subgraph"
+    return head, f"{group.by} leaves out a {relation} edge on the way to {group.names}."
 
 
-def _far(told: _Told) -> tuple[str, str]:
-    away, searched = figure(told.first.hop), figure(told.first.kept)
-    return "Too far", f"{told.names} {told.is_} {counted(away, 'hop')} away, {searched} {are(searched)} searched."
+def _far(group: _LossGroup) -> tuple[str, str]:
+    away, searched = figure(group.first.hop), figure(group.first.kept)
+    return "Too far", f"{group.names} {group.is_} {counted(away, 'hop')} away, {searched} {are(searched)} searched."
 
 
-def _apart(told: _Told) -> tuple[str, str]:
-    return "No way there", f"no path inside the subgraph leads to {told.names}."
+def _apart(group: _LossGroup) -> tuple[str, str]:
+    return "No way there", f"no path inside the subgraph leads to {group.names}."
 
 
-def _oneway(told: _Told) -> tuple[str, str]:
-    return "Against the arrows", f"edges are followed one way only, and the way to {told.names} needs the other."
+def _oneway(group: _LossGroup) -> tuple[str, str]:
+    return "Against the arrows", f"edges are followed one way only, and the way to {group.names} needs the other."
 
 
-def _beam(told: _Told) -> tuple[str, str]:
-    loss, head = told.first, f"Lost at hop {told.first.hop}"
-    way = f"{told.chain(loss.chain)} to {loss.what}"
+def _beam(group: _LossGroup) -> tuple[str, str]:
+    loss, head = group.first, f"Lost at hop {group.first.hop}"
+    way = f"{group.chain(loss.chain)} to {loss.what}"
     if loss.place is None:
         return head, f"the model did not choose {way} among {counted(figure(loss.of), 'path')}."
-    wide = told.parameter("width") if told.parameter("prune") == "top" else None
+    wide = group.parameter("width") if group.parameter("prune") == "top" else None
     kept = figure(loss.kept)
     limit = f"the beam is {wide} wide" if wide == kept else f"only {kept:,} {are(kept)} kept"
     return head, f"{way} came {ordinal(loss.place)} of {loss.of:,}, {limit}."
 
 
-def _untried(told: _Told) -> tuple[str, str]:
-    loss, fanout = told.first, told.parameter("fanout")
-    step = f"{told.chain(loss.chain[-1:])} to {loss.what}"
+def _untried(group: _LossGroup) -> tuple[str, str]:
+    loss, fanout = group.first, group.parameter("fanout")
+    step = f"{group.chain(loss.chain[-1:])} to {loss.what}"
     if fanout:
         return f"Not tried at hop {loss.hop}", f"from {loss.start} the first {counted(fanout, 'step')} {are(fanout)} tried, without {step}."
     return f"Not tried at hop {loss.hop}", f"{step} is not among the steps from {loss.start} that were tried."
 
 
-def _elsewhere(told: _Told) -> tuple[str, str]:
-    loss, head = told.first, "Followed other relations"
+def _elsewhere(group: _LossGroup) -> tuple[str, str]:
+    loss, head = group.first, "Followed other relations"
     if loss.chain and loss.instead:
-        return head, f"it walked {told.chain(loss.instead)}; the way to {told.names} is {told.chain(loss.chain)}."
+        return head, f"it walked {group.chain(loss.instead)}; the way to {group.names} is {group.chain(loss.chain)}."
     if loss.instead:
-        return head, f"it walked {told.chain(loss.instead)}, which does not lead to {told.names}."
-    return head, f"nothing that it walked leads to {told.names}."
+        return head, f"it walked {group.chain(loss.instead)}, which does not lead to {group.names}."
+    return head, f"nothing that it walked leads to {group.names}."
 
 
-def _outranked(told: _Told) -> tuple[str, str]:
-    loss, kept = told.first, figure(told.first.kept)
-    assert loss.step is not None and loss.step.before_cut is not None  # which told the order
-    if loss.step.before_cut.scores is None and told.parameter("model") is None:
-        return "Lost by lot", _picked(told, "drawn")
+def _outranked(group: _LossGroup) -> tuple[str, str]:
+    loss, kept = group.first, figure(group.first.kept)
+    assert loss.step is not None and loss.step.before_cut is not None  # which holds the order
+    if loss.step.before_cut.scores is None and group.parameter("model") is None:
+        return "Lost by lot", _picked(group, "drawn")
     return (
         "Lost when ranking",
-        f"{loss.answer} came {ordinal(figure(loss.place))} of {loss.of:,}{told.later}, only {kept:,} {are(kept)} kept.",
+        f"{loss.answer} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, only {kept:,} {are(kept)} kept.",
     )
 
 
-def _unchosen(told: _Told) -> tuple[str, str]:
-    if not told.first.kept:
-        return "Not handed on", f"a path to {told.names} was seen, but {told.by} handed nothing on."
-    return "Not chosen", _picked(told, "chosen")
+def _unchosen(group: _LossGroup) -> tuple[str, str]:
+    if not group.first.kept:
+        return "Not handed on", f"a path to {group.names} was seen, but {group.by} handed nothing on."
+    return "Not chosen", _picked(group, "chosen")
 
 
-def _picked(told: _Told, how: str) -> str:
-    kept = told.first.kept
+def _picked(group: _LossGroup, how: str) -> str:
+    kept = group.first.kept
     was, lead = ("was", "it does") if kept == 1 else ("were", "they do")
-    return f"of {counted(figure(told.first.of), 'path')} {kept:,} {was} {how}, and {lead} not lead to {told.names}."
+    return f"of {counted(figure(group.first.of), 'path')} {kept:,} {was} {how}, and {lead} not lead to {group.names}."
 
 
-def _late(told: _Told) -> tuple[str, str]:
-    loss = told.first
-    return "Found too late", f"{loss.answer} came {ordinal(figure(loss.place))} of {loss.of:,}{told.later}, the model reads {loss.kept:,}."
+def _late(group: _LossGroup) -> tuple[str, str]:
+    loss = group.first
+    return "Found too late", f"{loss.answer} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, the model reads {loss.kept:,}."
 
 
-def _unread(told: _Told) -> tuple[str, str]:
-    loss = told.first
+def _unread(group: _LossGroup) -> tuple[str, str]:
+    loss = group.first
     if not loss.chain:
-        return "Passed by", f"{told.names} {'lie' if told.more else 'lies'} on the way, and the reader names only the ends of paths."
+        return "Passed by", f"{group.names} {'lie' if group.more else 'lies'} on the way, and the reader names only the ends of paths."
     if loss.chain == loss.instead:
         stops = f"the reader stops at {counted(figure(loss.kept), 'name')}"
-        return "Not named", f"{told.names} {told.is_} at the end of {told.chain(loss.chain)}, but {stops}."
-    read = f"its answer follows {told.chain(loss.instead)}" if loss.instead else "it names nothing"
-    return "Read another relation", f"{read}; {told.chain(loss.chain)}, place {loss.place:,} of {loss.of:,}, leads to {told.names}."
+        return "Not named", f"{group.names} {group.is_} at the end of {group.chain(loss.chain)}, but {stops}."
+    read = f"its answer follows {group.chain(loss.instead)}" if loss.instead else "it names nothing"
+    return "Read another relation", f"{read}; {group.chain(loss.chain)}, place {loss.place:,} of {loss.of:,}, leads to {group.names}."
 
 
-def _unsaid(told: _Told) -> tuple[str, str]:
-    loss = told.first
-    where = f" (path {loss.place:,} of {loss.of:,})" if not told.more else ""
-    return "Lost in the answer", f"the prompt held {told.names}{where}, the model did not say {told.it}."
+def _unsaid(group: _LossGroup) -> tuple[str, str]:
+    loss = group.first
+    where = f" (path {loss.place:,} of {loss.of:,})" if not group.more else ""
+    return "Lost in the answer", f"the prompt held {group.names}{where}, the model did not say {group.it}."
 
 
-def _unreached(told: _Told) -> tuple[str, str]:
-    return "Never reached", f"{told.by} did not come to {told.names}."
+def _unreached(group: _LossGroup) -> tuple[str, str]:
+    return "Never reached", f"{group.by} did not come to {group.names}."
 
 
 SENTENCES = {

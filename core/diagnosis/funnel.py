@@ -42,8 +42,8 @@ def funnel(graph, state: State, answers: Sequence[str]) -> tuple[Stage, ...]:
         found.append(("paths", lambda name: not on_paths.isdisjoint(gold_nodes(graph, name))))
         if state.prompt is not None:
             on_prompt = _on(paths[: state.prompt.paths])
-            told = [report.text for report in (state.reports or ())[: state.prompt.reports]]
-            shown = lambda name: not on_prompt.isdisjoint(gold_nodes(graph, name)) or any(match(text, name) for text in told)
+            report_texts = [report.text for report in (state.reports or ())[: state.prompt.reports]]
+            shown = lambda name: not on_prompt.isdisjoint(gold_nodes(graph, name)) or any(match(text, name) for text in report_texts)
             found.append(("prompt", shown))
     if said is not None:
         found.append(("answer", lambda name: match(said, name)))

@@ -34,14 +34,14 @@ def place_beyond(graph, state: State, nodes: Iterable[int]) -> int | None:
 class _Order:
     """What an order depends on, alike where it is the same; keeps the graph out of the comparison."""
 
-    def __init__(self, graph, *told: Any):
-        self.graph, self.told = graph, (graph.digest, *told)
+    def __init__(self, graph, *settings: Any):
+        self.graph, self.settings = graph, (graph.digest, *settings)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Order) and self.told == other.told
+        return isinstance(other, _Order) and self.settings == other.settings
 
     def __hash__(self) -> int:
-        return hash(self.told)
+        return hash(self.settings)
 
 
 @lru_cache(maxsize=8)
@@ -50,7 +50,7 @@ def _places(order: _Order) -> np.ndarray:
     from core.graph.order import steady, top_k
     from core.graph.pagerank.best import pagerank_exact
 
-    _, seeds, damping, direction = order.told
+    _, seeds, damping, direction = order.settings
     scores = pagerank_exact(order.graph, seeds, damping, direction, CLOSE)
     reached = np.flatnonzero(scores > 0)
     ranked, _ = top_k(reached, steady(scores[reached]), len(reached))

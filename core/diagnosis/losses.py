@@ -139,8 +139,8 @@ def _unanswered(run: LaneStages, answer: str, nodes: set[int], place: int) -> Lo
     assert paths is not None  # the answer has a place among them
     of = len(paths)
     if run.by_model:
-        told = state.prompt.paths if state.prompt is not None else 0
-        return Loss(answer, "prompt", "late", place, of, told) if place > told else Loss(answer, "answer", "unsaid", place, told)
+        shown = state.prompt.paths if state.prompt is not None else 0
+        return Loss(answer, "prompt", "late", place, of, shown) if place > shown else Loss(answer, "answer", "unsaid", place, shown)
     ending = next((i for i, path in enumerate(paths.items, 1) if path.end in nodes), None)
     path = paths.items[(ending or place) - 1]
     instead = run.chain(run.chosen) if run.chosen is not None else ()

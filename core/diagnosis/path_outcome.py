@@ -136,11 +136,11 @@ def _left_by_beam(step: Step, path: Path) -> Fate:
             break
         beginning = Path(path.nodes[: hop + 1], path.edges[:hop], path.forward[:hop])
         if _position(frame.ranking, beginning) is None:
-            place, told = _position(frame.before_cut, beginning), f"never reached: left at hop {hop}"
+            place, text = _position(frame.before_cut, beginning), f"never reached: left at hop {hop}"
             cause: Cause = "untried" if place is None and frame.before_cut is not None else "beam"
             rank = f", place {place + 1:,} of {frame.considered:,}, {len(frame.ranking):,} kept" if place is not None else ""
             at = None if place is None else place + 1
-            return Fate("never", told + rank, cause, at, frame.considered, len(frame.ranking), hop, step=step)
+            return Fate("never", text + rank, cause, at, frame.considered, len(frame.ranking), hop, step=step)
     if len(path) <= len(frames):
         return Fate("never", "never handed on by itself: only paths that begin with it were", "inside", step=step)
     kept = len(frames)

@@ -23,15 +23,15 @@ def explain(comparison: Comparison) -> Verdict:
     """What is known by now."""
     graph, answers = comparison.graph, comparison.ask.question.answers
     lanes = comparison.lanes
-    told = explained(graph, [lane.states if lane.retrieved else () for lane in lanes], answers)
+    explanations = explained(graph, [lane.states if lane.retrieved else () for lane in lanes], answers)
     if not all(lane.retrieved or lane.status in ENDED for lane in lanes):
-        return Verdict("", tuple(told))
+        return Verdict("", tuple(explanations))
     by_model = all(lane.state.answer is not None for lane in lanes if lane.retrieved)
     spoken = [
         Spoken(name, one, _says(comparison, lane, by_model), lane.error is not None)
-        for name, lane, one in zip(lane_names(comparison), lanes, told)
+        for name, lane, one in zip(lane_names(comparison), lanes, explanations)
     ]
-    return Verdict(contrast(spoken, answers), tuple(told))
+    return Verdict(contrast(spoken, answers), tuple(explanations))
 
 
 def best_repair(comparison: Comparison) -> tuple[int, str] | None:

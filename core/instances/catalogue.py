@@ -224,8 +224,8 @@ def delete(key: str) -> None:
 def row(instance: Instance) -> dict[str, Any]:
     """The TOML row that reads back as `instance`."""
     line = [_step(operator) for operator in instance.line]
-    told = {key: getattr(instance, key) for key in FIELDS if key != "line" and getattr(instance, key)}
-    return {**told, "line": line}
+    fields = {key: getattr(instance, key) for key in FIELDS if key != "line" and getattr(instance, key)}
+    return {**fields, "line": line}
 
 
 def _step(operator: Operator) -> dict[str, Any]:

@@ -52,8 +52,8 @@ def _flow(cls: type[Operator]) -> str:
 def _meaning(parameter: Parameter) -> str:
     """The label and the help of a parameter, with its choices or its range."""
     limits = [f"{word} {limit:g}" for word, limit in (("from", parameter.low), ("to", parameter.high)) if limit is not None]
-    told = " or ".join(parameter.choices) or " ".join(limits)
-    return f"{parameter.label}: {parameter.help}" + (f" ({told})" if told else "")
+    allowed = " or ".join(parameter.choices) or " ".join(limits)
+    return f"{parameter.label}: {parameter.help}" + (f" ({allowed})" if allowed else "")
 
 
 def _instances() -> Iterator[str]:

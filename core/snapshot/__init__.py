@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from core.errors import BadInput
+from core.graph.names.lookup import names
 from core.graph.storage.excerpt import ExcerptGraph, cut
 from core.snapshot.reader import Reader
 from core.snapshot.writer import Writer
@@ -32,40 +33,38 @@ def freeze(state: State, graph) -> dict[str, Any]:
 def freeze_all(states: Iterable[State], graph) -> dict[str, Any]:
     """Several states, such as those of a whole lane or of all lanes, with what they share written once."""
     writer = Writer()
-    told = [writer.fields(state) for state in states]
-    return {"snapshot": VERSION, "graph": graph.digest, "states": told, **writer.tables, "paths": writer.paths}
+    rows = [writer.fields(state) for state in states]
+    return {"snapshot": VERSION, "graph": graph.digest, "states": rows, **writer.tables, "paths": writer.paths}
 
 
-def thaw(told: Mapping[str, Any], graph=None) -> State:
+def thaw(saved: Mapping[str, Any], graph=None) -> State:
     """The state of `freeze`. With an `ExcerptGraph`, ids become the excerpt's; with the graph itself they are checked.
 
     Raises BadInput where the data is of another version, of another graph, or damaged.
     """
-    states = thaw_all(told, graph)
+    states = thaw_all(saved, graph)
     if len(states) != 1:
         raise BadInput(f"One saved state was expected, and there are {len(states):,}.")
     return states[0]
 
 
-def thaw_all(told: Mapping[str, Any], graph=None) -> tuple[State, ...]:
+def thaw_all(saved: Mapping[str, Any], graph=None) -> tuple[State, ...]:
     """The states of `freeze_all`; see `thaw`."""
-    if not isinstance(told, Mapping) or "snapshot" not in told:
+    if not isinstance(saved, Mapping) or "snapshot" not in saved:
         raise BadInput("This is not a saved run.")
-    if told["snapshot"] != VERSION:
-        raise BadInput(f"This run was saved by another version of Hopscope (format {told['snapshot']!r:.20}; this one reads {VERSION}).")
-    if graph is not None and told.get("graph") != getattr(graph, "origin", graph.digest):
+    if saved["snapshot"] != VERSION:
+        raise BadInput(f"This run was saved by another version of Hopscope (format {saved['snapshot']!r:.20}; this one reads {VERSION}).")
+    if graph is not None and saved.get("graph") != getattr(graph, "origin", graph.digest):
         raise BadInput(f"This run was saved on another state of the graph “{graph.name}”.")
     try:
-        reader = Reader(told, graph)
-        return tuple(reader.fields(State, state) for state in told["states"])
+        reader = Reader(saved, graph)
+        return tuple(reader.fields(State, state) for state in saved["states"])
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, RecursionError) as error:
         raise BadInput(f"This saved run is damaged ({type(error).__name__}: {error}).") from None
 
 
 def excerpt(graph, states: Iterable[State]) -> dict[str, Any]:
     """The part of the graph that these states name, with the known answers; `ExcerptGraph.thaw` makes a graph of it."""
-    from core.graph.names.lookup import names
-
     writer = Writer()
     answers: dict[str, None] = {}
     for state in states:

@@ -35,15 +35,15 @@ class Writer:
 
     def fields(self, carrier: Any) -> dict[str, Any]:
         """The fields of a carrier that are not at their default."""
-        told = {}
+        fields = {}
         for field in dataclasses.fields(carrier):
             value = getattr(carrier, field.name)
             if field.default is not dataclasses.MISSING and not isinstance(value, np.ndarray) and value == field.default:
                 continue
             if isinstance(carrier, State) and field.name in NODE_FIELDS:
                 self.ids["node"].update(map(int, value))
-            told[field.name] = round(value, 6) if field.name == "seconds" else self.value(value)
-        return told
+            fields[field.name] = round(value, 6) if field.name == "seconds" else self.value(value)
+        return fields
 
     def value(self, value: Any) -> Any:
         """Any value of a carrier's field."""
@@ -72,12 +72,12 @@ class Writer:
         if known is None:
             table = SHARED[type(carrier)]
             self._held.append(carrier)
-            told = (
+            saved = (
                 self._subgraph(carrier) if table == "subgraphs" else self._ranking(carrier) if table == "rankings" else self.fields(carrier)
             )
-            place = self._places.setdefault((table, json.dumps(told)), len(self.tables[table]))
+            place = self._places.setdefault((table, json.dumps(saved)), len(self.tables[table]))
             if place == len(self.tables[table]):
-                self.tables[table].append(told)
+                self.tables[table].append(saved)
             known = self._seen[id(carrier)] = place
         return known
 
@@ -107,21 +107,21 @@ class Writer:
         if row is None:
             row = self._add(start)
         for step in zip(path.nodes[1:], path.edges, path.forward):
-            told = (row, *step)
-            row = rows.get(told)
+            step_row = (row, *step)
+            row = rows.get(step_row)
             if row is None:
-                row = self._add(told)
+                row = self._add(step_row)
         self._ends[id(path)] = row
         return row
 
-    def _add(self, told: tuple) -> int:
+    def _add(self, path_row: tuple) -> int:
         """A new row of the paths, and its place."""
-        row = self._rows[told] = len(self._rows)
-        for column, number in zip(self.paths.values(), told):
+        row = self._rows[path_row] = len(self._rows)
+        for column, number in zip(self.paths.values(), path_row):
             column.append(int(number))
-        self.ids["node"].add(int(told[1]))
-        if told[2] >= 0:
-            self.ids["triple"].add(int(told[2]))
+        self.ids["node"].add(int(path_row[1]))
+        if path_row[2] >= 0:
+            self.ids["triple"].add(int(path_row[2]))
         return row
 
 

@@ -62,8 +62,8 @@ def compare(graph: Graph, wish: MethodConfig, progress: Tell, check: Callable[[]
     else:
         rows = measure(graph, wish, progress, check)
     done = MethodComparison(wish, tuple(rows), time.time())
-    told = [asdict(one) for one in (done, *kept(graph))[:KEPT]]
-    text = json.dumps({"version": VERSION, "comparisons": told}, ensure_ascii=False)
+    stored = [asdict(one) for one in (done, *kept(graph))[:KEPT]]
+    text = json.dumps({"version": VERSION, "comparisons": stored}, ensure_ascii=False)
     keep(index_folder(graph) / FILE, lambda stream: stream.write(text.encode()))
     return done
 
@@ -102,17 +102,17 @@ def kept(graph: Graph) -> list[MethodComparison]:
     """The comparisons that are kept for a graph, the newest first. Raises StoreError where they cannot be read."""
     file = index_folder(graph) / FILE
     try:
-        told = json.loads(file.read_text("utf-8"))
-        if told["version"] != VERSION:
+        saved = json.loads(file.read_text("utf-8"))
+        if saved["version"] != VERSION:
             return []
         fit = {field.name for field in fields(MethodRow)}  # what was measured before there was as much to tell is let go
-        return [_comparison(one) for one in told["comparisons"] if all(row.keys() | {"ran"} == fit for row in one["rows"])]
+        return [_comparison(one) for one in saved["comparisons"] if all(row.keys() | {"ran"} == fit for row in one["rows"])]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreError(f"The comparisons in {file} cannot be read ({error}); delete that file to begin anew.") from None
 
 
-def _comparison(told: dict[str, Any]) -> MethodComparison:
-    wish = MethodConfig(**{**told["wish"], "methods": tuple(told["wish"]["methods"])})
-    return MethodComparison(wish, tuple(MethodRow(**row) for row in told["rows"]), told["when"])
+def _comparison(saved: dict[str, Any]) -> MethodComparison:
+    wish = MethodConfig(**{**saved["wish"], "methods": tuple(saved["wish"]["methods"])})
+    return MethodComparison(wish, tuple(MethodRow(**row) for row in saved["rows"]), saved["when"])

@@ -72,9 +72,9 @@ def compare_methods(
     asked = [ask(graph, question) for question in questions]
     if not asked:
         raise BadInput("There is no question to compare PageRank methods on.")
-    told = no_room(graph) or next(filter(None, (unfit(graph, method) for method in methods)), "")
-    if told:
-        raise BadInput(told)
+    problem = no_room(graph) or next(filter(None, (unfit(graph, method) for method in methods)), "")
+    if problem:
+        raise BadInput(problem)
     cost = {method: expected(graph, method, direction) for method in ("exact", *methods)}
     todo, done = len(asked) * (cost["exact"] + sum(cost[method] for method in methods)), 0.0
 
@@ -105,8 +105,8 @@ def unfit(graph: Graph, method: str) -> str:
     """Why a method cannot be used on a graph, empty where it can."""
     from core.graph.algorithms.leiden import too_large
 
-    told = too_large(graph) if method == "partition" else ""
-    return f"PageRank inside Leiden clusters: {told}" if told else ""
+    problem = too_large(graph) if method == "partition" else ""
+    return f"PageRank inside Leiden clusters: {problem}" if problem else ""
 
 
 def no_room(graph: Graph) -> str:

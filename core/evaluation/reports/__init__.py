@@ -1,1 +1,1 @@
-"""Evaluations told: summaries, tables, plots, files."""
+"""Evaluations reported: summaries, tables, plots, files."""

@@ -36,11 +36,11 @@ def rows_csv(summary: Summary, names: Sequence[str] = REPORTED) -> str:
     for row in summary.rows:
         question, outcome = row.question, row.outcome
         answer = outcome.answer if outcome else None
-        told = [question.id, question.hops, question.text, "|".join(question.entities), "|".join(question.answers)]
+        about = [question.id, question.hops, question.text, "|".join(question.entities), "|".join(question.answers)]
         values = [_number(one(outcome)) if outcome else "" for one in chosen]
         method = methods[row.instance]
         said = [answer.text, answer.by] if answer else ["", ""]
-        rows.append([row.instance, method.plain, method.number, *told, *said, *values, row.error or ""])
+        rows.append([row.instance, method.plain, method.number, *about, *said, *values, row.error or ""])
     return _csv([head, *rows])
 
 
@@ -52,11 +52,11 @@ def summary_csv(summary: Summary, names: Sequence[str] = REPORTED) -> str:
         parts += [("unknown" if hop is None else str(hop), part) for hop, part in hops.items()]
     rows = [
         [instance, method.plain, method.number, hop, name]
-        + [*map(_number, (told.mean, told.low, told.high)), told.n, counts["scored"], counts["failed"]]
+        + [*map(_number, (estimate.mean, estimate.low, estimate.high)), estimate.n, counts["scored"], counts["failed"]]
         for hop, part in parts
         for instance, figures in part.table(names).items()
         for counts, method in [(part.counts(instance), methods[instance])]
-        for name, told in figures.items()
+        for name, estimate in figures.items()
     ]
     return _csv([[*METHOD, "hops", "metric", "mean", "low", "high", "n", "answered", "failed"], *rows])
 
@@ -98,12 +98,12 @@ def shown(name: str, value: float | None) -> str:
 
 def _caption(summary: Summary) -> str:
     spec = summary.run.spec
-    told = (
+    drawn = (
         f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}; mean with half the 95 % bootstrap interval"
     )
     reader = [] if spec["model"] else ["no language model answered, so answers are the graph reader's"]
     failed = [sentence.rstrip(".") for sentence in summary.failed()]
-    return "; ".join([told, *reader, *(["a failed question scores 0"] if failed else []), *failed])
+    return "; ".join([drawn, *reader, *(["a failed question scores 0"] if failed else []), *failed])
 
 
 def _named(one: Called) -> str:
@@ -111,12 +111,12 @@ def _named(one: Called) -> str:
     return escaped(one.plain) + (rf" {{\footnotesize ({escaped(one.number)})}}" if one.number else "")
 
 
-def _cell(name: str, told: Estimate, best: float | None) -> str:
-    if told.mean is None:
+def _cell(name: str, estimate: Estimate, best: float | None) -> str:
+    if estimate.mean is None:
         return "--"
-    text = shown(name, told.mean)
-    text = rf"\textbf{{{text}}}" if told.mean == best else text
-    _, low, high = told.numbers()
+    text = shown(name, estimate.mean)
+    text = rf"\textbf{{{text}}}" if estimate.mean == best else text
+    _, low, high = estimate.numbers()
     return rf"{text} {{\tiny $\pm$ {shown(name, (high - low) / 2)}}}"
 
 

@@ -61,14 +61,14 @@ def report_html(summary: Summary) -> str:
     from plotly.offline import get_plotlyjs
 
     run, spec, table = summary.run, summary.run.spec, summary.table()
-    names = [name for name in REPORTED if any(told[name].n for told in table.values())]
+    names = [name for name in REPORTED if any(figures[name].n for figures in table.values())]
     title = f"Evaluation {run.id}: {len(spec['instances'])} instances on {spec['set']}"
     script = re.sub(r"</(script)", r"<\\/\1", get_plotlyjs(), flags=re.IGNORECASE)
     body = [
         _facts(summary),
         "<h2>Figures</h2><p class='note'>Mean and 95 % bootstrap interval; n is the number of questions that gave a number; a failed one "
         "scores 0.</p>"
-        f"{''.join(f'<p class=note>{escape(told)}</p>' for told in summary.failed())}"
+        f"{''.join(f'<p class=note>{escape(sentence)}</p>' for sentence in summary.failed())}"
         f"{_figures(summary, table, names)}",
         f"<script>{script}</script>",
         f"<h2>Pictures</h2><div class='plots'>{_pictures(summary, table)}</div>",
@@ -82,7 +82,7 @@ def report_html(summary: Summary) -> str:
 
 def _facts(summary: Summary) -> str:
     run, spec = summary.run, summary.run.spec
-    told = [
+    facts = [
         f"{spec['sample']:,} of {spec['of']:,} questions, seed {spec['seed']}",
         f"asked on {', '.join(name for name, _ in spec['graphs'])}",
         "a language model answers" if spec["model"] else "no language model answers: answers are the graph reader's",
@@ -90,28 +90,29 @@ def _facts(summary: Summary) -> str:
         f"{run.done:,} of {run.total:,} done, {run.failed:,} failed",
         time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.created)),
     ]
-    return f"<p class='facts'>{escape('; '.join(told))}</p>"
+    return f"<p class='facts'>{escape('; '.join(facts))}</p>"
 
 
 def _figures(summary: Summary, table: dict[str, dict[str, Estimate]], names: list[str]) -> str:
     titles = map(_named, called(summary.run).values())
     rows = []
     for name in names:
-        told = metric(name).described()
+        described = metric(name).described()
         cells = []
         for figures in table.values():
             one = figures[name]
             interval = f" <small>[{shown(name, one.low)}, {shown(name, one.high)}] n {one.n:,}</small>" if one.n else ""
             cells.append(f"{shown(name, one.mean)}{interval}")
-        rows.append([f"<span title='{escape(told['definition'], quote=True)}'>{escape(told['title'])}</span>", *cells])
+        rows.append([f"<span title='{escape(described['definition'], quote=True)}'>{escape(described['title'])}</span>", *cells])
     return _table(["", *titles], rows)
 
 
 def _pictures(summary: Summary, table: dict[str, dict[str, Estimate]]) -> str:
-    figures = [plots.front(summary, table, cost, quality) for cost, quality in FRONTS if _told(table, cost) and _told(table, quality)]
+    pairs = [pair for pair in FRONTS if all(_says_something(table, name) for name in pair)]
+    figures = [plots.front(summary, table, cost, quality) for cost, quality in pairs]
     figures.append(plots.funnel(summary))
     if len(summary.by_hops()) > 1:
-        figures += [plots.by_hops(summary, name) for name in ("hits@1", "path_recall@32") if _told(table, name)]
+        figures += [plots.by_hops(summary, name) for name in ("hits@1", "path_recall@32") if _says_something(table, name)]
     settings = {"displaylogo": False, "responsive": True}
     drawn = [
         figure.to_html(full_html=False, include_plotlyjs=False, include_mathjax=False, div_id=f"picture-{i}", config=settings)
@@ -120,7 +121,7 @@ def _pictures(summary: Summary, table: dict[str, dict[str, Estimate]]) -> str:
     return "".join(f"<div class='card'>{one}</div>" for one in drawn)
 
 
-def _told(table: dict[str, dict[str, Estimate]], name: str) -> bool:
+def _says_something(table: dict[str, dict[str, Estimate]], name: str) -> bool:
     """Whether a metric says anything: it has numbers, and they are not all nothing."""
     return any(figures[name].mean for figures in table.values())
 
@@ -170,10 +171,10 @@ def _named(one: Called) -> str:
 
 
 def _meaning(name: str) -> str:
-    told = metric(name).described()
-    source = f"<p class='note'>Source: {escape(told['source'])}. Unit: {escape(told['unit'])}; {escape(told['better'])} is better.</p>"
-    words = f"<p>{escape(told['definition'])} {escape(told['convention'])}</p>"
-    return f"<details><summary>{escape(told['title'])} <code>{escape(told['name'])}</code></summary>{words}{source}</details>"
+    one = {key: escape(text) for key, text in metric(name).described().items()}
+    source = f"<p class='note'>Source: {one['source']}. Unit: {one['unit']}; {one['better']} is better.</p>"
+    words = f"<p>{one['definition']} {one['convention']}</p>"
+    return f"<details><summary>{one['title']} <code>{one['name']}</code></summary>{words}{source}</details>"
 
 
 def _table(head: list[str], rows: list[list[str]], words: int = 1) -> str:

@@ -44,9 +44,9 @@ def of(instance: Instance) -> Called:
     return Called(instance.label, instance.number)
 
 
-def _called(told: dict[str, Any], known: dict[str, Instance]) -> Called:
+def _called(spec: dict[str, Any], known: dict[str, Instance]) -> Called:
     try:
-        same = known.get(told["id"]) or named(parse_line(told["line"]), known)
+        same = known.get(spec["id"]) or named(parse_line(spec["line"]), known)
     except (BadInput, BadParameter):  # a line of operators that are no longer there
-        return Called(told["name"])
-    return of(same) if same.name == told["name"] and repr(same.line) == told["line"] else Called(told["name"])
+        return Called(spec["name"])
+    return of(same) if same.name == spec["name"] and repr(same.line) == spec["line"] else Called(spec["name"])

@@ -37,7 +37,7 @@ def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
         x, y = ([table[name][axis].mean for name in best] for axis in (cost, quality))
         line = {"color": LINE, "width": 1.5, "dash": "dot", "shape": "hv"}
         figure.add_scatter(x=x, y=y, mode="lines", line=line, name="Pareto front", hoverinfo="skip")
-    known = {i: (told[cost], told[quality]) for i, told in table.items() if told[cost].mean is not None and told[quality].mean is not None}
+    known = {i: (row[cost], row[quality]) for i, row in table.items() if row[cost].mean is not None and row[quality].mean is not None}
     costs = [c.numbers()[0] for c, _ in known.values()]
     spread = bool(costs) and min(costs) > 0 and max(costs) > 20 * min(costs)
     for i, (instance, name) in enumerate(called(summary.run).items()):
@@ -56,7 +56,7 @@ def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
             textposition=f"top {inwards(c.numbers()[0], costs, spread)}",
             cliponaxis=False,
             name=_small(name),
-            hovertemplate=f"<b>{escape(str(name))}</b><br>{_told(quality, q)}<br>{_told(cost, c)}<extra></extra>",
+            hovertemplate=f"<b>{escape(str(name))}</b><br>{_figure_text(quality, q)}<br>{_figure_text(cost, c)}<extra></extra>",
         )
     figure.update_xaxes(
         title=_title(cost), type="log" if spread else "linear", rangemode="normal" if spread else "tozero", minorloglabels="complete"
@@ -95,14 +95,14 @@ def by_hops(summary: Summary, name: str) -> Figure:
     tables = {label: part.table([name]) for label, part in parts.items()}
     figure = go.Figure()
     for i, (instance, title) in enumerate(called(summary.run).items()):
-        told = {label: table[instance][name] for label, table in tables.items() if table[instance][name].mean is not None}
+        estimates = {label: table[instance][name] for label, table in tables.items() if table[instance][name].mean is not None}
         figure.add_bar(
-            x=list(told),
-            y=[one.mean for one in told.values()],
-            error_y=_bars(list(told.values())),
+            x=list(estimates),
+            y=[one.mean for one in estimates.values()],
+            error_y=_bars(list(estimates.values())),
             marker={"color": COLOURS[i % len(COLOURS)], "pattern": {"shape": ("", "/", ".")[i // len(COLOURS) % 3]}},
             name=_small(title),
-            customdata=[[_told(name, one)] for one in told.values()],
+            customdata=[[_figure_text(name, one)] for one in estimates.values()],
             hovertemplate=f"<b>{escape(str(title))}</b>, %{{x}}<br>%{{customdata[0]}}<extra></extra>",
         )
     figure.update_yaxes(title=_title(name))
@@ -115,16 +115,16 @@ def sensitivity(points: Mapping[str, Sequence[tuple[Any, Estimate]]], parameter:
 
     figure = go.Figure()
     for i, (group, curve) in enumerate(points.items()):
-        known = [(value, told) for value, told in curve if told.mean is not None]
+        known = [(value, estimate) for value, estimate in curve if estimate.mean is not None]
         figure.add_scatter(
             x=[value if isinstance(value, int | float) and not isinstance(value, bool) else escape(str(value)) for value, _ in known],
-            y=[told.mean for _, told in known],
-            error_y=_bars([told for _, told in known]),
+            y=[estimate.mean for _, estimate in known],
+            error_y=_bars([estimate for _, estimate in known]),
             mode="lines+markers",
             marker={**_marker(i), "size": 9},
             line={"color": COLOURS[i % len(COLOURS)], "width": 2},
             name=escape(group),
-            customdata=[[_told(name, told)] for _, told in known],
+            customdata=[[_figure_text(name, estimate)] for _, estimate in known],
             hovertemplate=f"<b>{escape(group)}</b><br>{escape(parameter)} %{{x}}<br>%{{customdata[0]}}<extra></extra>",
         )
     figure.update_xaxes(title=escape(parameter))
@@ -152,9 +152,9 @@ def inwards(cost: float, costs: Sequence[float], ratios: bool) -> str:
     return "left" if cost > middle else "right"
 
 
-def _roomy(told: Sequence[Estimate]) -> list[float] | None:
+def _roomy(estimates: Sequence[Estimate]) -> list[float] | None:
     """The range of an axis from 0 with room for names above the highest interval; None where there is nothing."""
-    high = max((one.numbers()[2] for one in told), default=0.0)
+    high = max((one.numbers()[2] for one in estimates), default=0.0)
     return [-0.03 * high, (1 + ABOVE) * high] if high > 0 else None
 
 
@@ -162,7 +162,7 @@ def _title(name: str) -> str:
     return metric(name).described()["title"]
 
 
-def _told(name: str, one: Estimate) -> str:
+def _figure_text(name: str, one: Estimate) -> str:
     if one.mean is None:
         return f"{_title(name)}: –"
     return f"{_title(name)}: {shown(name, one.mean)} [{shown(name, one.low)}, {shown(name, one.high)}], n = {one.n:,}"
@@ -176,8 +176,8 @@ def _bar(one: Estimate, i: int) -> dict[str, Any]:
     return {**_bars([one]), "color": COLOURS[i % len(COLOURS)], "thickness": 1, "width": 4}
 
 
-def _bars(told: Sequence[Estimate]) -> dict[str, Any]:
-    numbers = [one.numbers() for one in told]
+def _bars(estimates: Sequence[Estimate]) -> dict[str, Any]:
+    numbers = [one.numbers() for one in estimates]
     above, below = [high - mean for mean, _, high in numbers], [mean - low for mean, low, _ in numbers]
     return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "thickness": 1.2, "width": 4}
 

@@ -66,14 +66,14 @@ class Summary:
         found = np.full((len(place), len(chosen)), np.nan)
         for row in self.of(instance):
             if row.outcome is not None and not (with_context and row.outcome.without_context):
-                told = [one(row.outcome) for one in chosen]
-                found[place[row.question.id]] = [np.nan if value is None else value for value in told]
+                values = [one(row.outcome) for one in chosen]
+                found[place[row.question.id]] = [np.nan if value is None else value for value in values]
         if not with_context:
             given = ~np.isnan(found).all(0)
             for row in self.of(instance):
                 if row.error is not None:
-                    told = [one.when_failed(row.question) if there else None for one, there in zip(chosen, given, strict=True)]
-                    found[place[row.question.id]] = [np.nan if value is None else value for value in told]
+                    values = [one.when_failed(row.question) if there else None for one, there in zip(chosen, given, strict=True)]
+                    found[place[row.question.id]] = [np.nan if value is None else value for value in values]
         return found
 
     def table(self, names: Sequence[str] = REPORTED, with_context: bool = False) -> dict[str, dict[str, Estimate]]:
@@ -93,11 +93,11 @@ class Summary:
     def funnel(self, instance: str) -> dict[str, float | None]:
         """The share of known answers alive at each stage, mean over answered questions; None for a stage that the line has not."""
         outcomes = [row.outcome for row in self.of(instance) if row.outcome is not None and row.outcome.golds]
-        told: dict[str, float | None] = {}
+        shares_alive: dict[str, float | None] = {}
         for stage in STAGES:
             shares = [o.alive[stage] / o.golds for o in outcomes if o.alive and stage in o.alive]
-            told[stage] = sum(shares) / len(shares) if shares else None
-        return told
+            shares_alive[stage] = sum(shares) / len(shares) if shares else None
+        return shares_alive
 
     def operators(self, instance: str) -> list[dict[str, Any]]:
         """For each operator of the line its mean seconds, calls, tokens and texts over the scored questions, and the share of
@@ -133,11 +133,11 @@ class Summary:
 
     def answered_by(self, instance: str) -> dict[str, int]:
         """Who gave the scored answers: a language model, or the graph reader."""
-        told: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for row in self.of(instance):
             if row.outcome is not None and row.outcome.answer is not None:
-                told[row.outcome.answer.by] = told.get(row.outcome.answer.by, 0) + 1
-        return told
+                counts[row.outcome.answer.by] = counts.get(row.outcome.answer.by, 0) + 1
+        return counts
 
     def errors(self, instance: str) -> dict[str, int]:
         """Why questions failed, by kind of sentence, with how often each was said, most often first."""
@@ -151,7 +151,7 @@ class Summary:
     def failed(self) -> list[str]:
         """`answered` of every instance of which a question failed, after the instance's name."""
         names = called(self.run)
-        return [f"{names[instance]}: {told}" for instance in self.instances if (told := self.answered(instance))]
+        return [f"{names[instance]}: {sentence}" for instance in self.instances if (sentence := self.answered(instance))]
 
     def f1_of_means(self, table: dict[str, Estimate]) -> dict[str, float | None]:
         """The F1 of the mean precision and the mean recall, as the first version's text defines it."""
@@ -171,16 +171,16 @@ class Summary:
 
     def front(self, table: Mapping[str, Mapping[str, Estimate]], cost: str, quality: str) -> tuple[str, ...]:
         """The instances that no other beats in mean cost and mean quality, cheapest first."""
-        return pareto({instance: (told[cost].mean, told[quality].mean) for instance, told in table.items()})
+        return pareto({instance: (figures[cost].mean, figures[quality].mean) for instance, figures in table.items()})
 
 
 def summary_dict(summary: Summary, names: Sequence[str] = REPORTED) -> dict[str, Any]:
     """Everything as plain data: the run, for each instance its figures, paired tests, fronts, and the metrics' conventions."""
     run, table, context = summary.run, summary.table(names), summary.table(names, with_context=True)
     hops = {hop: part.table(names) for hop, part in summary.by_hops().items()}
-    told, methods = {}, called(run)
+    instances, methods = {}, called(run)
     for instance, spec in zip(summary.instances, run.spec["instances"], strict=True):
-        told[instance] = {
+        instances[instance] = {
             "name": spec["name"],
             "method": methods[instance].plain,
             "title": spec["title"],
@@ -200,7 +200,7 @@ def summary_dict(summary: Summary, names: Sequence[str] = REPORTED) -> dict[str,
         "status": run.status,
         **{name: run.spec[name] for name in ("set", "of", "sample", "seed", "model", "judge", "cold")},
         "graphs": [name for name, _ in run.spec["graphs"]],
-        "instances": told,
+        "instances": instances,
         "paired": [dataclasses.asdict(test) for test in summary.compared()],
         "fronts": [{"cost": c, "quality": q, "instances": list(summary.front(table, c, q))} for c, q in FRONTS if {c, q} <= set(names)],
         "conventions": {name: metric(name).described() for name in names},

@@ -21,8 +21,8 @@ def opened(store: Store, run: Run, question: str, graph, instances: tuple[str, .
     lanes = []
     for spec in chosen:
         if (spec["id"], question) in errors:
-            told = store.states(run.id, spec["id"], question)
-            states = thaw_all(told, graph) if told else ()
+            saved = store.states(run.id, spec["id"], question)
+            states = thaw_all(saved, graph) if saved else ()
             error = errors[spec["id"], question]
             answer = (states[-1].answer or "") if states else ""
             lanes.append(FinishedLane(_instance(spec), states, "failed" if error else "done", error, answer))

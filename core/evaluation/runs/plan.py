@@ -119,14 +119,14 @@ def make_plan(
     graphs; `wishes` are the plan's `model`, `judge` and `cold`. Raises BadInput, StoreError.
     """
     drawn: list[Drawn] = []
-    told, graphs, of = [], {}, 0
+    set_names, graphs, of = [], {}, 0
     for name in filter(None, map(str.strip, sets.split(","))):
         known, asked_on, digest = _opened(name, graph, by_name, columns)
         drawn += [Drawn(question, known[0], asked_on) for question in sample(known[1], size, seed)]
         graphs[asked_on or f"{known[0]}: {OWN}"] = digest
-        told.append(known[0])
+        set_names.append(known[0])
         of += len(known[1])
-    return Plan(tuple(instances), tuple(drawn), ", ".join(told), of, tuple(graphs.items()), seed, **wishes)
+    return Plan(tuple(instances), tuple(drawn), ", ".join(set_names), of, tuple(graphs.items()), seed, **wishes)
 
 
 def misfits(drawn: Iterable[Drawn], by_name: Callable[[str], Any]) -> list[str]:
@@ -137,11 +137,11 @@ def misfits(drawn: Iterable[Drawn], by_name: Callable[[str], Any]) -> list[str]:
     together: dict[tuple[str, str], list[Question]] = {}
     for one in drawn:
         together.setdefault((one.set, one.graph), []).append(one.question)
-    told = [
+    sentences = [
         (fit(by_name(graph), found) if graph else own_fit(question_set(name), found)).words(graph or "graphs of their own")
         for (name, graph), found in together.items()
     ]
-    return list(filter(None, told))
+    return list(filter(None, sentences))
 
 
 def sample(questions: Sequence[Question], size: int | None, seed: int) -> tuple[Question, ...]:

@@ -71,10 +71,10 @@ class Store:
 
     def __init__(self, file: Path):
         self.file, self._lock = Path(file), threading.RLock()
-        with self._told():
+        with self._as_store_errors():
             self._db = sqlite3.connect(self.file, timeout=WAIT, check_same_thread=False, isolation_level=None)
         try:
-            with self._told():
+            with self._as_store_errors():
                 self._prepare()
         except StoreError:
             self._db.close()
@@ -86,8 +86,8 @@ class Store:
         with self._write():
             found = self._db.execute("SELECT max(id) FROM runs WHERE key = ?", (known,)).fetchone()[0]
             if found is None or again:
-                told = (known, _json(spec), time.time(), RUNNING)
-                found = self._db.execute("INSERT INTO runs (key, spec, created, status) VALUES (?, ?, ?, ?)", told).lastrowid
+                values = (known, _json(spec), time.time(), RUNNING)
+                found = self._db.execute("INSERT INTO runs (key, spec, created, status) VALUES (?, ?, ?, ?)", values).lastrowid
                 rows = [(found, place, one.question.id, _json(asdict(one))) for place, one in enumerate(drawn)]
                 self._db.executemany("INSERT INTO questions VALUES (?, ?, ?, ?)", rows)
         return self.run(found)
@@ -99,10 +99,10 @@ class Store:
 
     def keep(self, run: int, instance: str, question: str, outcome: Outcome | None, error: str | None, states: dict | None) -> None:
         """Write one row, in the place of an earlier one."""
-        told = None if outcome is None else _json(outcome.to_dict())
+        facts = None if outcome is None else _json(outcome.to_dict())
         packed = None if states is None else zlib.compress(_json(states).encode(), 6)
         with self._write():
-            self._db.execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?, ?)", (run, instance, question, told, error, packed))
+            self._db.execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?, ?)", (run, instance, question, facts, error, packed))
 
     def finished(self, run: int) -> set[tuple[str, str]]:
         """The (instance, question id) pairs that need not be run again: those without an error."""
@@ -128,13 +128,13 @@ class Store:
         found = self._all("SELECT instance, question, outcome, error FROM rows WHERE run = ?", (run,))
         found.sort(key=lambda row: (known[row[1]][0], order[row[0]]))
         return [
-            StoredRow(instance, known[question][1], None if told is None else Outcome.from_dict(json.loads(told)), error)
-            for instance, question, told, error in found
+            StoredRow(instance, known[question][1], None if facts is None else Outcome.from_dict(json.loads(facts)), error)
+            for instance, question, facts, error in found
         ]
 
     def drawn(self, run: int) -> list[Drawn]:
         """The questions of a run, in the order they are asked."""
-        return [_drawn(told) for (told,) in self._all("SELECT told FROM questions WHERE run = ? ORDER BY place", (run,))]
+        return [_drawn(text) for (text,) in self._all("SELECT told FROM questions WHERE run = ? ORDER BY place", (run,))]
 
     def states(self, run: int, instance: str, question: str) -> dict | None:
         """The frozen states of a row, for `core.snapshot.thaw_all`; None where none were kept."""
@@ -167,7 +167,7 @@ class Store:
             self._db.executescript(f"BEGIN IMMEDIATE; {header} {SCHEMA} COMMIT;")
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _as_store_errors(self) -> Iterator[None]:
         """What SQLite says, as a sentence."""
         try:
             yield
@@ -176,7 +176,7 @@ class Store:
 
     @contextmanager
     def _write(self) -> Iterator[None]:
-        with self._lock, self._told():
+        with self._lock, self._as_store_errors():
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -186,7 +186,7 @@ class Store:
             self._db.execute("COMMIT")
 
     def _all(self, query: str, values: tuple = ()) -> list[tuple]:
-        with self._lock, self._told():
+        with self._lock, self._as_store_errors():
             return self._db.execute(query, values).fetchall()
 
 
@@ -199,7 +199,7 @@ def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def _drawn(told: str) -> Drawn:
-    made = json.loads(told)
+def _drawn(text: str) -> Drawn:
+    made = json.loads(text)
     asked: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in made["question"].items()}
     return Drawn(Question(**asked), made["set"], made["graph"])

@@ -52,7 +52,7 @@ def found_figure(points: Sequence[Point], verdict: SearchVerdict | None, quality
                 textposition="top center",
                 marker={"color": colour, "size": size, "symbol": symbol},
                 name=name,
-                hovertext=[_told(point, quality, cost) for point in some],
+                hovertext=[_hover(point, quality, cost) for point in some],
                 hoverinfo="text",
             )
     if verdict is not None:
@@ -69,23 +69,23 @@ def found_figure(points: Sequence[Point], verdict: SearchVerdict | None, quality
 def _unseen(figure: Figure, verdict: SearchVerdict, quality: str, cost: str) -> None:
     """The published lines and the chosen points on unseen questions, with 95 % intervals."""
     chosen = {f"{one.point.number}": (f"{one.point.number}", one.figures) for one in verdict.against}
-    published = {str(of(verdict.published[key])): (beside(of(verdict.published[key])), told) for key, told in verdict.figures.items()}
-    means = [told[cost].mean for _, told in (*chosen.values(), *published.values())]
+    published = {str(of(verdict.published[key])): (beside(of(verdict.published[key])), row) for key, row in verdict.figures.items()}
+    means = [row[cost].mean for _, row in (*chosen.values(), *published.values())]
     costs = [mean for mean in means if mean is not None]
     for group, colour, symbol, figures in (
         ("published, unseen questions", PUBLISHED, "square", published),
         ("found, unseen questions", UNSEEN, "diamond", chosen),
     ):
-        known = {name: told for name, (_, told) in figures.items() if told[quality].mean is not None}
-        told = [one[quality].numbers() for one in known.values()]
+        known = {name: estimates for name, (_, estimates) in figures.items() if estimates[quality].mean is not None}
+        numbers = [one[quality].numbers() for one in known.values()]
         figure.add_scatter(
             x=[one[cost].mean for one in known.values()],
-            y=[mean for mean, _, _ in told],
+            y=[mean for mean, _, _ in numbers],
             error_y={
                 "type": "data",
                 "symmetric": False,
-                "array": [high - mean for mean, _, high in told],
-                "arrayminus": [mean - low for mean, low, _ in told],
+                "array": [high - mean for mean, _, high in numbers],
+                "arrayminus": [mean - low for mean, low, _ in numbers],
                 "thickness": 1.2,
                 "width": 4,
             },
@@ -104,7 +104,7 @@ def _unseen(figure: Figure, verdict: SearchVerdict, quality: str, cost: str) -> 
         )
 
 
-def _told(point: Point, quality: str, cost: str) -> str:
+def _hover(point: Point, quality: str, cost: str) -> str:
     tried = point.tried
     words = escape(point.line.words()).replace(" → ", " →<br>")
     end = f"<br>given up after {tried.asked} questions: {tried.stopped}" if tried.stopped else ""

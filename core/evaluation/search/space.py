@@ -75,7 +75,8 @@ class Space:
     def told(self) -> dict[str, list[list[Any]]]:
         """The space as JSON can hold it."""
         return {
-            stage: [[one.name, {k: _told(free) for k, free in one.free.items()}] for one in here] for stage, here in self.stages.items()
+            stage: [[one.name, {k: _range_list(free) for k, free in one.free.items()}] for one in found]
+            for stage, found in self.stages.items()
         }
 
     def models(self) -> tuple[str, ...]:
@@ -104,8 +105,8 @@ def space(models, kinds: Iterable[str] = USUAL, file: Path = FILE) -> Space:
     for kind in kinds:
         if kind not in KINDS:
             raise BadParameter(f"There is no kind of operators “{kind}”.{nearest(kind, KINDS)}")
-    told = tomllib.loads(file.read_text("utf-8"))
-    found = {stage: tuple(filter(None, (_alternative(row, stage, models, kinds) for row in told.get(stage, ())))) for stage in STAGES}
+    table = tomllib.loads(file.read_text("utf-8"))
+    found = {stage: tuple(filter(None, (_alternative(row, stage, models, kinds) for row in table.get(stage, ())))) for stage in STAGES}
     if not found["extract"]:
         found["retrieve"] = tuple(one for one in found["retrieve"] if "subgraph" not in one.cls.reads)
     if not found["retrieve"]:
@@ -159,5 +160,5 @@ def _suggested(trial: BaseTrial, name: str, kind: type, free: Range | tuple[Any,
     return trial.suggest_float(name, free.low, free.high, log=free.log)
 
 
-def _told(free: Range | tuple[Any, ...]) -> list[Any]:
+def _range_list(free: Range | tuple[Any, ...]) -> list[Any]:
     return ["range", free.low, free.high, free.log] if isinstance(free, Range) else list(free)
