@@ -10,6 +10,7 @@ import sys
 import time
 import urllib.request
 from contextlib import contextmanager
+from pathlib import Path
 
 from core.io.home import ROOT
 
@@ -26,14 +27,14 @@ FLAGS = [
 
 
 @contextmanager
-def server(**environment: str):
-    """(address, process) of the app on a free loopback port, with more environment variables."""
+def server(folder: Path = ROOT, **environment: str):
+    """(address, process) of the app.py in `folder`, on a free loopback port, with more environment variables."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     process = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
-        cwd=ROOT,
+        cwd=folder,
         env={**os.environ, **environment},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

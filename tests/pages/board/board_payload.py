@@ -286,7 +286,7 @@ def mixed() -> dict[str, Any]:
 AT = {1: (0, 0.5), 2: (0.3, 0.5), 9: (0.3, 0.1), 3: (0.65, 0.2), 5: (0.65, 0.5), 7: (0.65, 0.8), 4: (1, 0.2), 6: (1, 0.5), 8: (1, 0.8)}
 
 
-def told(count: int = 3) -> dict[str, Any]:
+def finished(count: int = 3) -> dict[str, Any]:
     """The same with everything that a lane may tell: verdicts, times, evidence, panels, the places of the large picture."""
     data = payload(count)
     lanes = data["lanes"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pages import board_payload
-from tests.pages.test_board import browser, lit_edges, press, report, texts  # noqa: F401
+from tests.pages.board import board_payload
+from tests.pages.board.test_board import browser, lit_edges, press, report, texts  # noqa: F401
 
 
 def test_each_click_shows_its_own_node_at_once(report):  # noqa: F811
-    page = report(board_payload.told(3))
+    page = report(board_payload.finished(3))
     press(page, 0, 2)
     panel = page.locator(".panel")
     assert panel.locator("h4").inner_text() == "Terry George" and panel.is_visible()
@@ -27,7 +27,7 @@ def test_each_click_shows_its_own_node_at_once(report):  # noqa: F811
 
 
 def test_the_keyboard_reaches_the_panel_and_comes_back(report):  # noqa: F811
-    page = report(board_payload.told(2))
+    page = report(board_payload.finished(2))
     page.locator(".stage-box").first.focus()
     page.keyboard.press("Enter")
     assert page.locator(".panel h4").inner_text() == "Some Mother's Son"
@@ -37,7 +37,7 @@ def test_the_keyboard_reaches_the_panel_and_comes_back(report):  # noqa: F811
 
 
 def test_a_word_of_the_answer_lights_what_it_rests_on_and_back(report):  # noqa: F811
-    page = report(board_payload.told(3))
+    page = report(board_payload.finished(3))
     page.locator("summary", has_text="Prompt").first.click()
     word = page.locator(".word", has_text="Don Cheadle").first
     word.hover()
@@ -60,7 +60,7 @@ def test_a_word_of_the_answer_lights_what_it_rests_on_and_back(report):  # noqa:
 
 @pytest.mark.parametrize("status", ["running", "done"])
 def test_sentences_times_and_progress_are_drawn_where_they_are_given(report, status):  # noqa: F811
-    data = board_payload.told(3)
+    data = board_payload.finished(3)
     data["lanes"][0].update(status=status, progress={"text": "Ranking 960 texts", "fraction": 0.4, "best": "Hotel Rwanda", "left": 11.2})
     page = report(data)
     assert page.locator(".band").inner_text() == "Only chains find all three. The beam leaves early."

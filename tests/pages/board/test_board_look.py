@@ -6,8 +6,8 @@ import copy
 
 import pytest
 
-from tests.pages import board_payload
-from tests.pages.test_board import browser, report, texts  # noqa: F401
+from tests.pages.board import board_payload
+from tests.pages.board.test_board import browser, report, texts  # noqa: F401
 
 # Boxes of labels, and of the stars and diamonds, in each lane, as Cytoscape draws them.
 BOXES = """[...document.querySelectorAll('.lane')].map(element => element.lane.graph).filter(graph => graph.cy).map(graph => {
@@ -55,7 +55,7 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("present", [False, True])
 @pytest.mark.parametrize("width", [1024, 1280, 1920])
 def test_no_label_lies_under_a_star_or_another_label(report, width, present):  # noqa: F811
-    page = report({**board_payload.told(3), "present": present, "height": 600}, width=width)
+    page = report({**board_payload.finished(3), "present": present, "height": 600}, width=width)
     page.wait_for_timeout(300)
     for lane in page.evaluate(BOXES):
         assert lane["labels"] and lane["font"] >= (16 if present else 11)
@@ -69,7 +69,7 @@ def test_no_label_lies_under_a_star_or_another_label(report, width, present):  #
 @pytest.mark.parametrize("present", [False, True])
 def test_text_stands_out_at_least_four_and_a_half_to_one(report, scheme, present):  # noqa: F811
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed").Axe()
-    data = {**board_payload.told(4), "present": present, "height": 600}
+    data = {**board_payload.finished(4), "present": present, "height": 600}
     data["lanes"][3].update(status="running", progress={"text": "Ranking", "fraction": 0.4, "best": "War", "left": 12.0})
     page = report(data, color_scheme=scheme)
     if not present:
@@ -95,7 +95,7 @@ def test_the_contrast_of_known_colours():
 
 @pytest.mark.parametrize("width", [1280, 1920])
 def test_three_lanes_for_a_room_fit_one_screen(report, width):  # noqa: F811
-    data = {**board_payload.told(3), "present": True}
+    data = {**board_payload.finished(3), "present": True}
     page = report(data, width=width)
     assert page.evaluate("document.documentElement.scrollHeight") == 900
     assert page.evaluate("document.documentElement.scrollWidth") == width
@@ -117,7 +117,7 @@ def test_three_lanes_for_a_room_fit_one_screen(report, width):  # noqa: F811
 
 
 def test_lanes_scroll_sideways_and_their_parts_stand_at_one_height(report):  # noqa: F811
-    page = report(board_payload.told(4), width=1024)
+    page = report(board_payload.finished(4), width=1024)
     assert page.evaluate("document.documentElement.scrollWidth") == 1024
     tops = page.evaluate("""['.head', '.answer', '.funnel', '.graph', '.said', '.times', '.paths', '.foot']
         .map(part => [...document.querySelectorAll('.lane > ' + part)].map(node => Math.round(node.getBoundingClientRect().top)))
@@ -134,7 +134,7 @@ def test_lanes_scroll_sideways_and_their_parts_stand_at_one_height(report):  # n
 
 @pytest.mark.parametrize("width", [420, 800])
 def test_a_narrow_screen_switches_between_lanes(report, width):  # noqa: F811
-    page = report(board_payload.told(3), width=width)
+    page = report(board_payload.finished(3), width=width)
     assert texts(page, ".tab .tag") == ["1 of 3", "0 of 3", "3 of 3"]
     assert page.locator(".lane:visible").count() == 1 and page.locator(".lane:visible").get_attribute("aria-label") == "No. 12"
     page.locator(".tab", has_text="Chain ranking").click()
@@ -146,7 +146,7 @@ def test_a_narrow_screen_switches_between_lanes(report, width):  # noqa: F811
 
 
 def test_what_all_lanes_agree_on_is_grey(report):  # noqa: F811
-    page = report(board_payload.told(3))
+    page = report(board_payload.finished(3))
     kinds = page.evaluate(
         "[...document.querySelectorAll('.funnel')].map(row => [...row.querySelectorAll('.bar')].map(bar => bar.className.slice(8)))"
     )
@@ -155,10 +155,10 @@ def test_what_all_lanes_agree_on_is_grey(report):  # noqa: F811
         ["same", "same", "bad", "bad", "bad"],
         ["same", "same", "good", "good", "good"],
     ]
-    alone = board_payload.told(1)
+    alone = board_payload.finished(1)
     page = report(alone)
     assert page.locator(".bar-same").count() == 0
-    agreed = copy.deepcopy(board_payload.told(2))
+    agreed = copy.deepcopy(board_payload.finished(2))
     agreed["lanes"][1].update({key: agreed["lanes"][0][key] for key in ("funnel", "paths", "verdict", "reader_verdict", "lost")})
     agreed["fates"] = {key: {lane: {"fate": "found", "text": "place 1"} for lane in ("lane-0", "lane-1")} for key in agreed["fates"]}
     page = report(agreed)
@@ -169,7 +169,7 @@ def test_what_all_lanes_agree_on_is_grey(report):  # noqa: F811
 
 
 def test_one_graph_takes_the_whole_screen_and_escape_gives_it_back(report):  # noqa: F811
-    page = report(board_payload.told(3))
+    page = report(board_payload.finished(3))
     before = page.locator(".graph").nth(1).bounding_box()
     page.get_by_role("button", name="Full screen").nth(1).click()
     graph = page.locator(".graph.full")

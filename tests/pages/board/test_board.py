@@ -6,26 +6,18 @@ import copy
 import os
 import re
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
+from core.io.home import ROOT
+from pages.parts.board.component import FOLDER, script, source
+from pages.parts.board.html_report import report_html, script_json
+from tests.pages.board import board_payload
+from tests.server import FLAGS, server
+
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-sys.path[:0] = [str(ROOT), str(HERE)]
-
-import board_payload  # noqa: E402
-
-from pages.parts.board.component import FOLDER, script, source  # noqa: E402
-from pages.parts.board.html_report import report_html, script_json  # noqa: E402
-from tests.server import FLAGS  # noqa: E402
-
 CHROMIUM = os.environ.get("HOPSCOPE_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 QUESTION = f"who acted with {board_payload.HOSTILE}?"
 
@@ -224,7 +216,7 @@ def test_a_new_payload_changes_the_board_in_place(report):
 
 
 def test_the_same_payload_again_touches_nothing_and_one_lanes_news_touch_only_that_lane(report):
-    data = board_payload.told(3)
+    data = board_payload.finished(3)
     page = report(data)
     page.evaluate("""() => {
         window.touched = [];
@@ -326,52 +318,21 @@ def test_dark_and_light_follow_the_reader(report):
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """The board in Streamlit; its script lies beside a static folder, as app.py does."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+def address(tmp_path_factory):
+    """The board in Streamlit; its script lies beside a static folder and the settings, as app.py does."""
     folder = tmp_path_factory.mktemp("app")
-    shutil.copytree(ROOT / "static", folder / "static")
-    script = (HERE / "board_app.py").read_text(encoding="utf-8").replace("Path(__file__)", f"Path({str(HERE / 'board_app.py')!r})")
-    (folder / "app.py").write_text(script, encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "streamlit",
-        "run",
-        "app.py",
-        "--server.port",
-        str(port),
-        "--server.address",
-        "127.0.0.1",
-        "--server.headless",
-        "true",
-        "--server.enableStaticServing",
-        "true",
-        "--browser.gatherUsageStats",
-        "false",
-    ]
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    url = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(120):
-            try:
-                urllib.request.urlopen(f"{url}/_stcore/health", timeout=1).close()
-                break
-            except OSError:
-                time.sleep(0.25)
+    for name in ("static", ".streamlit"):
+        shutil.copytree(ROOT / name, folder / name)
+    shutil.copy(HERE / "board_app.py", folder / "app.py")
+    with server(folder, PYTHONPATH=str(ROOT)) as (url, _):
         yield url
-    finally:
-        process.terminate()
-        process.wait(10)
 
 
-def test_streamlit_keeps_the_board_while_it_streams_and_hears_what_is_pressed(browser, server):
+def test_streamlit_keeps_the_board_while_it_streams_and_hears_what_is_pressed(browser, address):
     page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-    watch = Watch(page, server)
+    watch = Watch(page, address)
     page.set_default_timeout(90_000)  # a busy machine answers late
-    page.goto(server)
+    page.goto(address)
     page.wait_for_selector(".lane canvas", timeout=120_000)
     page.locator("summary", has_text="Steps").first.click()
     first = page.locator(".model-text").first.inner_text()
