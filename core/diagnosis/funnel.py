@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from core.diagnosis.matching import match
+from core.graph.names.lookup import names
 from core.types import Path, State
 
 STAGES = ("graph", "subgraph", "paths", "prompt", "answer")
@@ -75,8 +76,6 @@ def _stages(found, answers: tuple[str, ...]) -> tuple[Stage, ...]:
 
 def gold_nodes(graph, name: str) -> tuple[int, ...]:
     """The nodes that bear an answer's name."""
-    from core.graph.names.lookup import names
-
     return tuple(names(graph).exact(name))
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from core.graph.order import steady, top_k
+from core.graph.pagerank.best import pagerank_exact
 from core.types import State
 
 MOST_EDGES = 400_000  # of a graph for which all nodes are ranked again; WikiMovies' 133,582 take some 0.03 s
@@ -47,9 +49,6 @@ class _Order:
 @lru_cache(maxsize=8)
 def _places(order: _Order) -> np.ndarray:
     """The place of every node, int32 [n], by (-PageRank, id); 0 for those that the walk never reaches."""
-    from core.graph.order import steady, top_k
-    from core.graph.pagerank.best import pagerank_exact
-
     _, seeds, damping, direction = order.settings
     scores = pagerank_exact(order.graph, seeds, damping, direction, CLOSE)
     reached = np.flatnonzero(scores > 0)

@@ -1,9 +1,11 @@
-"""A path to each known answer that a run lost, so that its fate can be told."""
+"""A path to each known answer that a run lost, so that its outcome can be explained."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from core.graph.algorithms.local import Local
+from core.graph.algorithms.paths import shortest_paths
 from core.graph.names.lookup import names
 from core.types import Path, Ranking, State, Subgraph
 
@@ -58,9 +60,6 @@ def _seen(runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
 
 
 def _shortest(graph, runs: Sequence[Sequence[State]], nodes: set[int]) -> Path | None:
-    from core.graph.algorithms.local import Local
-    from core.graph.algorithms.paths import shortest_paths
-
     extracted = [(state.subgraph, state.seeds) for states in runs for state in states if state.subgraph is not None]
     if not extracted:
         return None

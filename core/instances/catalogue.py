@@ -16,7 +16,10 @@ from core.errors import BadInput, BadParameter, nearest, shorten
 from core.io.home import home
 from core.operators.base import STAGES, Line, Operator, make, values
 from core.operators.branch import Branch
+from core.operators.generate import Answer
+from core.operators.retrieve.external import OwnRetriever
 from core.operators.text import operator_class, parse_line
+from core.retrievers import declared
 
 FOLDER = Path(__file__).parent
 FIELDS = ("title", "short", "method", "paper", "group", "base", "notes", "line")
@@ -79,9 +82,7 @@ def published() -> dict[str, Instance]:
 
 def faults() -> tuple[str, ...]:
     """A sentence for each row of the person's own files that cannot be used; it names file and row, and costs that row alone."""
-    from core.retrievers.declared import faults
-
-    return (*_own()[1].values(), *faults())
+    return (*_own()[1].values(), *declared.faults())
 
 
 def _own() -> tuple[dict[str, Instance], dict[str, str]]:
@@ -110,10 +111,6 @@ def _own_read(file: Path, changed: int, size: int) -> tuple[dict[str, Instance],
 
 def _retrievers() -> dict[str, Instance]:
     """An instance for each retriever that the person declared: its paths, read by the language model as those of the papers are."""
-    from core.operators.generate import Answer
-    from core.operators.retrieve.external import OwnRetriever
-    from core.retrievers.declared import declared
-
     return {
         f"{RETRIEVER}{name}": Instance(
             f"{RETRIEVER}{name}",
@@ -123,7 +120,7 @@ def _retrievers() -> dict[str, Instance]:
             group=RETRIEVERS,
             notes=one.notes,
         )
-        for name, one in declared().items()
+        for name, one in declared.declared().items()
     }
 
 
@@ -159,8 +156,6 @@ def _read(file: Path, changed: int, size: int) -> dict[str, Instance]:
 
 def find(spec: str, known: Mapping[str, Instance] | None = None) -> Instance:
     """The instance with that id, or the one that a line of operators in text describes. Raises BadParameter."""
-    from core.retrievers.declared import retriever
-
     known = catalogue() if known is None else known
     if spec in known:
         return known[spec]
@@ -168,7 +163,7 @@ def find(spec: str, known: Mapping[str, Instance] | None = None) -> Instance:
         if spec in _own()[1]:
             raise BadParameter(_own()[1][spec])
         if spec.startswith(RETRIEVER):
-            retriever(spec.removeprefix(RETRIEVER))  # says what is wrong with it
+            declared.retriever(spec.removeprefix(RETRIEVER))  # says what is wrong with it
         raise BadParameter(f"There is no method “{shorten(spec)}”.{nearest(spec, known)}")
     return named(parse_line(spec), known)
 

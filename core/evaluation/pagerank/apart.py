@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from core.datasets import questions
 from core.errors import BadInput, StoreError
 from core.evaluation.pagerank.trials import MethodRow, compare_methods
+from core.evaluation.runs.plan import sample
 from core.graph.names.lookup import names
 from core.graph.storage.opening import open_same, worked_on_apart
 from core.graph.store import Graph
@@ -90,9 +92,6 @@ def starts(graph: Graph, wish: MethodConfig) -> list[Question | tuple[int, ...]]
     if wish.source == RANDOM:
         drawn = np.random.default_rng(wish.seed).choice(graph.n_nodes, min(wish.count, graph.n_nodes), replace=False)
         return [(int(node),) for node in drawn]
-    from core.datasets import questions
-    from core.evaluation.runs.plan import sample
-
     known = names(graph)
     asked = sample(questions(wish.source), wish.count, wish.seed)
     return [question for question in asked if question.entities and all(known.exact(entity) for entity in question.entities)]

@@ -10,11 +10,16 @@ from typing import TypedDict
 
 import numpy as np
 
+from core.diagnosis.funnel import gold_nodes
 from core.errors import BadInput
-from core.graph.algorithms.leiden import Communities
+from core.graph.algorithms.leiden import Communities, too_large
+from core.graph.algorithms.neighbourhood import connected_components, induced
+from core.graph.names.lookup import names
+from core.graph.pagerank.best import PageRankReport, pagerank_exact, top_pagerank
 from core.graph.store import Graph
+from core.indexes.communities import clusters
 from core.runtime.meter import untold
-from core.types import Question
+from core.types import Question, Subgraph
 
 TIED = 1e-7  # scores that differ by less of their size count as equal
 LEAST, SECONDS_A_STEP = 5e-3, 4e-7  # seconds of a question; of exact PageRank by the steps of the graph
@@ -67,8 +72,6 @@ def compare_methods(
     the graph is too large for a method or for the exact answer, BadParameter as `top_pagerank`, UnknownEntity for an entity that
     the graph lacks.
     """
-    from core.graph.pagerank.best import pagerank_exact
-
     asked = [ask(graph, question) for question in questions]
     if not asked:
         raise BadInput("There is no question to compare PageRank methods on.")
@@ -103,8 +106,6 @@ def compare_methods(
 
 def unfit(graph: Graph, method: str) -> str:
     """Why a method cannot be used on a graph, empty where it can."""
-    from core.graph.algorithms.leiden import too_large
-
     problem = too_large(graph) if method == "partition" else ""
     return f"PageRank inside Leiden clusters: {problem}" if problem else ""
 
@@ -131,9 +132,6 @@ def ask(graph: Graph, question: Question | Sequence[int]) -> Asked:
     """The seeds and answer nodes of a question; seeds alone have no answers. Raises UnknownEntity, BadInput."""
     if not isinstance(question, Question):
         return Asked(tuple(int(seed) for seed in question))
-    from core.diagnosis.funnel import gold_nodes
-    from core.graph.names.lookup import names
-
     known = names(graph)
     seeds = tuple(dict.fromkeys(known.find(entity) for entity in question.entities))
     return Asked(seeds, tuple(tuple(gold_nodes(graph, answer)) for answer in question.answers))
@@ -165,8 +163,6 @@ class MethodTrial:
 
     def __init__(self, graph: Graph, method: str, keep: int, damping: float, direction: str, recall: float):
         self.graph, self.method = graph, method
-        from core.indexes.communities import clusters
-
         self.asking = Asking(keep=keep, damping=damping, direction=direction, method=method, recall=recall, clusters=clusters)
         self.seconds: list[float] = []
         self.kept: list[np.ndarray] = []
@@ -177,8 +173,6 @@ class MethodTrial:
 
     def prepare(self, question: Asked, progress: Tell, check: Callable[[], None]) -> None:
         """Makes what the method needs, and has it compiled."""
-        from core.graph.pagerank.best import top_pagerank
-
         if self.method == "partition":
             start = time.perf_counter()
             self.asking["clusters"](self.graph, progress, check)
@@ -188,8 +182,6 @@ class MethodTrial:
 
     def answer(self, question: Asked, check: Callable[[], None]) -> None:
         """Keeps the best nodes of a question, and how long that took."""
-        from core.graph.pagerank.best import PageRankReport, top_pagerank
-
         before, report = reset_peak(), PageRankReport()
         start = time.perf_counter()
         nodes, _ = top_pagerank(self.graph, question.seeds, report=report, check=check, **self.asking)
@@ -227,9 +219,6 @@ class MethodTrial:
         )
 
     def _pieces(self, kept: np.ndarray) -> int:
-        from core.graph.algorithms.neighbourhood import connected_components, induced
-        from core.types import Subgraph
-
         nodes = np.sort(kept)
         return connected_components(self.graph, Subgraph(nodes, induced(self.graph, nodes)))
 

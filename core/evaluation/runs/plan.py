@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
+import numpy as np
+
+from core.datasets import full_name, graph_for, owner, question_set
+from core.datasets.fit import fit, own_fit
 from core.errors import BadInput
 from core.instances.catalogue import Instance
 from core.models.combine import names
@@ -28,8 +32,6 @@ class Drawn:
 
     def open(self, by_name: Callable[[str], Any]) -> Any:
         """The graph, with `by_name` opening those that have a name. Raises BadInput, StoreError."""
-        from core.datasets import graph_for
-
         return by_name(self.graph) if self.graph else graph_for(self.set, self.question)
 
 
@@ -130,10 +132,7 @@ def make_plan(
 
 
 def misfits(drawn: Iterable[Drawn], by_name: Callable[[str], Any]) -> list[str]:
-    """A sentence for each set and graph of which not all fits: entities or answers that are not there, answers that are not told."""
-    from core.datasets import question_set
-    from core.datasets.fit import fit, own_fit
-
+    """A sentence for each set and graph that do not fit: entities or answers that the graph lacks, answers that are not given."""
     together: dict[tuple[str, str], list[Question]] = {}
     for one in drawn:
         together.setdefault((one.set, one.graph), []).append(one.question)
@@ -149,8 +148,6 @@ def sample(questions: Sequence[Question], size: int | None, seed: int) -> tuple[
 
     A smaller sample is the beginning of a larger one of the same seed. Raises BadInput for a size below 1.
     """
-    import numpy as np
-
     if size is not None and size < 1:
         raise BadInput("A sample needs at least one question.")
     order = np.random.default_rng(seed).permutation(len(questions))
@@ -172,8 +169,6 @@ def used(operator: Operator) -> list[str]:
 
 def _opened(name: str, graph: str, by_name, columns: str) -> tuple[tuple[str, Sequence[Question]], str, str]:
     """A set's full name and questions, the name of the graph ("" for one a question), and the digest of what is asked."""
-    from core.datasets import full_name, owner, question_set
-
     known = question_set(name, columns)
     is_file = FilePath(name).is_file() and known.file == FilePath(name).absolute()
     full = str(known.file) if is_file else full_name(name)

@@ -10,6 +10,7 @@ import numpy as np
 from core.datasets.relations import relation_words
 from core.engine import Comparison, Lane
 from core.graph.algorithms.layout import Place, layered, positions
+from core.graph.algorithms.neighbourhood import induced
 from core.graph.names.lookup import names
 from core.types import Path, State
 from pages.parts.board.main_nodes import main_nodes
@@ -103,8 +104,6 @@ class Picture:
 def _between(graph, nodes: np.ndarray) -> np.ndarray:
     """The edges between these nodes, ascending; without the compiled loops, which take seconds to load, unless a hub is among them."""
     if not graph.at_hand or graph.degrees(nodes, "out").sum() > MOST_STEPS:
-        from core.graph.algorithms.neighbourhood import induced
-
         return induced(graph, nodes)
     steps = graph.steps_from(nodes, "out")
     return np.unique(steps.edges[np.isin(steps.nodes, nodes)])

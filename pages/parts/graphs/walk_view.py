@@ -13,6 +13,7 @@ import numpy as np
 import streamlit as st
 
 from core.graph.algorithms.layout import positions
+from core.graph.algorithms.neighbourhood import induced
 
 WIDTH, HEIGHT = 1000, 480  # of the plane the nodes are laid on
 FILLED = 36  # where there are few neighbours, theirs are added up to so many entities
@@ -100,8 +101,6 @@ class Neighbourhood:
 
 def neighbourhood(graph: Any, here: int, near: Sequence[int], room: int) -> Neighbourhood:
     """The entity with the given neighbours; where these are few, theirs too; at most `room` entities."""
-    from core.graph.algorithms.neighbourhood import induced
-
     near = list(dict.fromkeys(n for n in near if n != here))[: room - 1]
     taken, far = {here, *near}, []
     if len(near) < FILLED // 2:

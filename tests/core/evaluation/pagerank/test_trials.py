@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from core.errors import BadInput, Cancelled
+from core.evaluation.pagerank import trials
 from core.evaluation.pagerank.trials import BYTES_A_NODE, Asked, MethodTrial, compare_methods, expected, tie_aware_recall, unfit
-from core.graph.pagerank import best as pagerank
 from core.types import Question
 
 
@@ -47,7 +47,7 @@ def test_every_method_on_five_nodes(films, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("method", ["fora", "topppr", "rbs"])
 def test_a_cancel_reaches_into_a_method(films, method, monkeypatch):
-    inside, real = [], pagerank.top_pagerank
+    inside, real = [], trials.top_pagerank
 
     def watched(*asked, **more):
         inside.append(True)
@@ -60,7 +60,7 @@ def test_a_cancel_reaches_into_a_method(films, method, monkeypatch):
         if inside:
             raise Cancelled()
 
-    monkeypatch.setattr(pagerank, "top_pagerank", watched)
+    monkeypatch.setattr(trials, "top_pagerank", watched)
     with pytest.raises(Cancelled):
         compare_methods(films, (method,), [(0,)], keep=3, check=check)
     with pytest.raises(Cancelled):
