@@ -53,10 +53,10 @@ def page() -> None:
 def restore(known: dict[str, Instance]) -> Draft:
     """The draft of this session; an address that names a line or an instance is loaded into it, once."""
     draft = st.session_state.setdefault("draft", Draft())
-    told = st.query_params.get("line") or st.query_params.get("from")
-    if told and told != st.session_state.get("draft_told"):
-        st.session_state.draft_told = told
-        instance = said(lambda: find(told, known))
+    wanted = st.query_params.get("line") or st.query_params.get("from")
+    if wanted and wanted != st.session_state.get("draft_wanted"):
+        st.session_state.draft_wanted = wanted
+        instance = said(lambda: find(wanted, known))
         if instance is not None:
             draft.load(instance.line)
     return draft
@@ -195,7 +195,7 @@ def whole(draft: Draft) -> Line | None:
         if draft.cards:
             st.error(f"This line cannot be run yet. {plain(str(error))}")
         return None
-    st.session_state.draft_told = st.query_params["line"] = repr(line)
+    st.session_state.draft_wanted = st.query_params["line"] = repr(line)
     st.query_params.pop("from", None)
     return line
 

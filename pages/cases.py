@@ -42,9 +42,9 @@ def opened(case: Case) -> None:
     with st.container(gap=None):
         st.subheader(plain(case.question), anchor=False)
         st.caption(plain(facts(case)))
-    told = st.session_state.pop("cases_told", None)
-    if told:
-        st.success(plain(told), icon=":material/check_circle:")
+    message = st.session_state.pop("cases_message", None)
+    if message:
+        st.success(plain(message), icon=":material/check_circle:")
     if case.notes:
         st.text(case.notes)
     badges(case)
@@ -99,7 +99,7 @@ def remove(key: str) -> None:
     except HopscopeError as error:
         st.session_state.cases_trouble = str(error)
     else:
-        st.session_state.cases_told = "The case was deleted."
+        st.session_state.cases_message = "The case was deleted."
         leave()
 
 

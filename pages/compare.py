@@ -45,9 +45,9 @@ def page() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="facts"):
         entities = st.container(width="stretch")
         actions = st.container(horizontal=True, width="content", gap="small")
-    told, results = st.container(), st.container()
+    above, results = st.container(), st.container()
     stopped = st.session_state.pop("stopped", False)
-    with told:
+    with above:
         lanes = chosen(known)
         if now and not stopped:
             st.session_state.trouble = ask(graph(), lanes)
@@ -59,7 +59,7 @@ def page() -> None:
         chips(opened_graph() or (on_screen.comparison.graph if on_screen is not None else graph()))
     dialog(known)
     if on_screen is not None and on_screen.case is not None and on_screen.case.example:
-        with told:
+        with above:
             example()
     with results:
         if on_screen is None:
@@ -140,8 +140,8 @@ def draw(on_screen: Shown) -> None:
         ended = job is None or job.ended
         link = st.session_state.address.address("") if job is not None else None
         edit = {"editable": True, "most_lanes": MOST_LANES, "ways": ["walk", "start"], "address": link}
-        told = {**payload(on_screen), **edit}
-        react(on_screen.comparison, board(show_thumbs(on_screen.comparison, told) if ended else told, key="board"))
+        drawn = {**payload(on_screen), **edit}
+        react(on_screen.comparison, board(show_thumbs(on_screen.comparison, drawn) if ended else drawn, key="board"))
         if (running and ended) or (repairing and not job.comparison.repairing):
             st.rerun()
         if running or repairing:

@@ -15,9 +15,9 @@ from pages.parts.shared.text import many, plain
 
 def page() -> None:
     """Draw the form and the list of runs, a run, or a question of it, as the address says."""
-    told = st.session_state.pop("evaluate_told", None)
-    if told:
-        st.error(plain(told))
+    problem = st.session_state.pop("evaluate_problem", None)
+    if problem:
+        st.error(plain(problem))
     number, question = st.query_params.get("run", ""), st.query_params.get("question", "")
     try:
         if not number:

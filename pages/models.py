@@ -53,7 +53,7 @@ def _roles() -> None:
         with st.container(horizontal=True, gap="medium"):
             for role, kind in ROLES.items():
                 fit = {i.name: i for i in declared if i.kind == kind or (kind == "scorer" and i.kind != "chat")}
-                label, told = ROLE_WORDS[role]
+                label, help_text = ROLE_WORDS[role]
                 key, now = f"role-{role}", registry.roles[role]
                 st.session_state[key] = now
 
@@ -64,7 +64,7 @@ def _roles() -> None:
                     label,
                     list(fit),
                     key=key,
-                    help=told,
+                    help=help_text,
                     on_change=chosen,
                     width=225,
                     format_func=lambda name, fit=fit: (

@@ -26,8 +26,8 @@ def finished_board(comparison: Comparison, key: str) -> Board:
         state.finished = (key, Board(comparison))
     drawing: Board = state.finished[1]
     graph = comparison.graph
-    told = {**drawing.payload(), "ways": ["walk"] if graph.name in datasets() else [], "repairs": False}
-    clicked = board(show_thumbs(comparison, told), key="finished_board")
+    drawn = {**drawing.payload(), "ways": ["walk"] if graph.name in datasets() else [], "repairs": False}
+    clicked = board(show_thumbs(comparison, drawn), key="finished_board")
     if clicked is not None:
         press_thumb(comparison, clicked.thumb)
     if clicked is not None and clicked.go is not None and 0 <= (node := int(clicked.go["node"])) < graph.n_nodes:

@@ -45,14 +45,14 @@ def _joined(degree: int, counts: list[tuple[str, int]]) -> dict[str, Any]:
 
 def in_lanes(lanes: Sequence[Lane], nodes: Sequence[int]) -> dict[int, dict[str, dict[str, Any]]]:
     """For each node and each lane that has retrieved: whether the node is `in` it, and a `text` that names the operator."""
-    told: dict[int, dict[str, dict[str, Any]]] = {node: {} for node in nodes}
+    panels: dict[int, dict[str, dict[str, Any]]] = {node: {} for node in nodes}
     for i, lane in enumerate(lanes):
         if lane.retrieved:
             ranks = _ranks(lane.state, set(nodes))
             for node in nodes:
                 inside, text = _lane(lane.states, node, ranks.get(node, ()))
-                told[node][f"lane-{i}"] = {"in": inside, "text": text}
-    return told
+                panels[node][f"lane-{i}"] = {"in": inside, "text": text}
+    return panels
 
 
 def _ranks(state: State, nodes: set[int]) -> dict[int, tuple[int, int]]:

@@ -46,18 +46,18 @@ class Board:
     def payload(self) -> dict[str, Any]:
         """The board's data as of now."""
         comparison = self._comparison
-        statuses = [lane.status for lane in comparison.lanes]  # read first: a lane told to be done is then drawn as done
+        statuses = [lane.status for lane in comparison.lanes]  # read first: a lane that is done by now is then drawn as done
         ready = tuple(len(lane.states) if lane.retrieved else 0 for lane in comparison.lanes)
         if ready != self._ready:
             self._shared, self._ready = self._draw(), ready
-        shared, told = self._shared, self._verdict(statuses)
+        shared, verdict = self._shared, self._verdict(statuses)
         lanes = [self._lane(i, lane, status, shared) for i, (lane, status) in enumerate(zip(comparison.lanes, statuses))]
-        for lane, one, drawn in zip(comparison.lanes, told.lanes, lanes):
+        for lane, one, drawn in zip(comparison.lanes, verdict.lanes, lanes):
             drawn["verdict_text"] = None if one is None else {"stage": one.stage, "head": one.head, "text": one.text}
             drawn["repair"] = None if lane.repair is None else {"label": lane.repair.label}
         return {
             "question": comparison.ask.question.text,
-            "verdict": {"text": told.text, "repair": _repair(comparison)} if told.text else None,
+            "verdict": {"text": verdict.text, "repair": _repair(comparison)} if verdict.text else None,
             "lanes": lanes,
             "evidence": {drawn["id"]: self._evidence(lane, shared) for drawn, lane in zip(lanes, comparison.lanes) if lane.retrieved},
             "layout": shared["layout"],
@@ -80,8 +80,8 @@ class Board:
         if self._rests.get(id(lane), (None,))[0] != now:
             found = evidence(self._comparison.graph, lane.state, answer)
             known = lambda paths: [keys[path] for path in paths if path in keys]
-            told = [{"text": e.text, "node": e.node, "paths": known(e.paths), "prompt": list(e.lines)} for e in found]
-            self._rests[id(lane)] = (now, told)
+            rest = [{"text": e.text, "node": e.node, "paths": known(e.paths), "prompt": list(e.lines)} for e in found]
+            self._rests[id(lane)] = (now, rest)
         return self._rests[id(lane)][1]
 
     def _draw(self) -> dict[str, Any]:
@@ -103,7 +103,7 @@ class Board:
             )
             missed.append([{"key": key(path), "answer": answer} for answer, path in gone[:SHOWN_LOST]])
             stories.append([_story(step, key) for step in seen(self._comparison, lane).trace if step.frames])
-        told = {entry["key"] for part in (*best, *missed) for entry in part}
+        on_show = {entry["key"] for part in (*best, *missed) for entry in part}
         by_key = {k: path for path, k in keys.items()}
         paths_of = lambda part: [[by_key[entry["key"]] for entry in lane] for lane in part]
         layout = self._picture.layout(list(keys), paths_of(best), paths_of(missed))
@@ -115,7 +115,7 @@ class Board:
             "layout": layout,
             "drawn": [node["id"] for node in layout["nodes"]],
             "paths": {k: self._path(path) for path, k in keys.items()},
-            "fates": {k: self._fates(path) for path, k in keys.items() if k in told},
+            "fates": {k: self._fates(path) for path, k in keys.items() if k in on_show},
         }
 
     def _path(self, path: Path) -> dict[str, Any]:

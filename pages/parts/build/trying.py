@@ -54,10 +54,10 @@ def try_it(line: Line | None, known: Mapping[str, Instance]) -> None:
 def _compare(spec: str) -> None:
     """The way to Compare, with this line and one to hold against it."""
     lanes = (spec, BESIDE) if spec != BESIDE else (spec,)
-    told = Link(question=st.session_state.try_question, lanes=lanes, graph=graph_name(), model=st.session_state.try_model)
+    link = Link(question=st.session_state.try_question, lanes=lanes, graph=graph_name(), model=st.session_state.try_model)
     st.link_button(
         "Open in Compare",
-        told.address("./"),
+        link.address("./"),
         icon=":material/view_column:",
         type="tertiary",
         help="Opens this line beside No. 12 in a new tab; this screen stays as it is.",

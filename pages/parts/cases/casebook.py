@@ -37,9 +37,9 @@ def casebook() -> None:
             "Export these", lambda: export(own), FILE, "application/gzip", icon=":material/download:", disabled=not own, on_click="ignore"
         )
         offer(found)
-    told = st.session_state.pop("cases_told", None)
-    if told:
-        st.success(plain(told), icon=":material/check_circle:")
+    message = st.session_state.pop("cases_message", None)
+    if message:
+        st.success(plain(message), icon=":material/check_circle:")
     if not found:
         st.caption(
             "No case holds all these words." if text or tag else "Nothing is saved yet. On Compare, “Save” keeps what is on the screen."
@@ -77,7 +77,7 @@ def bring() -> None:
         else:
             more = f"; {loaded.known:,} were here already" if loaded.known else ""
             count = len(loaded.added)
-            st.session_state.cases_told = f"{count:,} {'case' if count == 1 else 'cases'} added{more}."
+            st.session_state.cases_message = f"{count:,} {'case' if count == 1 else 'cases'} added{more}."
             st.rerun()
 
 
@@ -93,7 +93,7 @@ def copy_case(key: str) -> None:
     except HopscopeError as error:
         st.session_state.cases_trouble = str(error)
     else:
-        st.session_state.cases_told = "This is the copy."
+        st.session_state.cases_message = "This is the copy."
         open_case(copy.id)
 
 

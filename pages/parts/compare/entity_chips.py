@@ -73,7 +73,7 @@ def _suggestions(graph: Any, into: str, text: str) -> dict[str, Any]:
 def _meant(graph: Any) -> list[dict[str, Any]]:
     """What the question's names were taken for and what they may mean instead, where that is not certain."""
     state = st.session_state
-    text, entities, told = " ".join(state.get("question", "").split()), state.get("entities", ()), []
+    text, entities, readings = " ".join(state.get("question", "").split()), state.get("entities", ()), []
     for link in _links(graph, text) if text and entities and len(text) <= LONGEST else ():
         called = graph.names((link.mention.node, *link.others))
         taken = next((name for name in called if name in entities), None)
@@ -82,8 +82,8 @@ def _meant(graph: Any) -> list[dict[str, Any]]:
         if taken is None or certain and taken == called[0] or not (others or link.mention.fuzzy):
             continue
         read = link.mention.text if link.mention.fuzzy and taken == called[0] else ""
-        told.append(_named(graph, taken) | {"text": read, "others": [_named(graph, name) for name in others]})
-    return told
+        readings.append(_named(graph, taken) | {"text": read, "others": [_named(graph, name) for name in others]})
+    return readings
 
 
 def _links(graph: Any, text: str) -> list[Any]:
@@ -107,8 +107,8 @@ def _note(graph: Any, name: str) -> str:
 def _heard(graph: Any) -> None:
     """Do what the browser asks: edits that were not done yet, and what suggestions are wanted for."""
     state = st.session_state
-    told = state[KEY].get("said") or {}
-    who, edits, query = str(told.get("who", "")), told.get("edits") or (), told.get("query")
+    message = state[KEY].get("said") or {}
+    who, edits, query = str(message.get("who", "")), message.get("edits") or (), message.get("query")
     before, done = state.get("chips_done", ("", 0))
     done = done if before == who else 0
     for edit in sorted(edits, key=lambda one: one["n"]):

@@ -83,8 +83,8 @@ def _step(lane: int, known: Mapping[str, Instance]) -> None:
 
 def _about(instance: Instance) -> None:
     """Where the method comes from, how it was read where its source leaves something open, and which models are not installed."""
-    told = " · ".join(filter(None, (instance.label, instance.number)))
-    st.markdown(f"**{plain(told)}**")
+    heading = " · ".join(filter(None, (instance.label, instance.number)))
+    st.markdown(f"**{plain(heading)}**")
     for text in (instance.paper, instance.notes):
         if text:
             st.caption(plain(text))

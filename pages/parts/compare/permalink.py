@@ -32,16 +32,17 @@ class Link:
 
     def parameters(self) -> dict[str, list[str] | str]:
         """The query parameters; what is as usual is left out."""
-        told: dict[str, list[str] | str] = {"q": self.question, "e": list(self.entities), "a": list(self.answers), "lane": list(self.lanes)}
+        query: dict[str, list[str] | str] = {"q": self.question}
+        query |= {"e": list(self.entities), "a": list(self.answers), "lane": list(self.lanes)}
         if self.graph != "metaqa":
-            told["graph"] = self.graph
+            query["graph"] = self.graph
         if self.seed:
-            told["seed"] = str(self.seed)
+            query["seed"] = str(self.seed)
         if not self.model:
-            told["llm"] = "0"
+            query["llm"] = "0"
         if not self.reader:
-            told["reader"] = "0"
-        return told
+            query["reader"] = "0"
+        return query
 
     def address(self, page: str) -> str:
         """The full address, on the page's own address without its query."""
@@ -54,9 +55,9 @@ def read_link() -> Link:
     return parse_link({key: query.get_all(key) for key in query})
 
 
-def parse_link(told: Mapping[str, Sequence[str] | str]) -> Link:
+def parse_link(query: Mapping[str, Sequence[str] | str]) -> Link:
     """The link of query parameters, as `Link.parameters` gives them; unreadable parts are as usual."""
-    many = lambda key: tuple([told[key]] if isinstance(told.get(key), str) else told.get(key, ()))
+    many = lambda key: tuple([query[key]] if isinstance(query.get(key), str) else query.get(key, ()))
     one = lambda key, usual: (many(key) or (usual,))[-1]
     seed = one("seed", "0")
     return Link(

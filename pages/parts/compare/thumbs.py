@@ -19,9 +19,9 @@ WORDS = {True: "up", False: "down", None: None}
 def show_thumbs(comparison: Comparison, payload: dict[str, Any]) -> dict[str, Any]:
     """The board's data with the verdict on each answer that there is; where the log cannot be read, a sentence and no thumbs."""
     try:
-        for lane, told in zip(comparison.lanes, payload["lanes"]):
+        for lane, drawn in zip(comparison.lanes, payload["lanes"]):
             if lane.status == DONE and answer(comparison, lane):
-                told["thumb"] = WORDS[verdict(*_key(comparison, lane))]
+                drawn["thumb"] = WORDS[verdict(*_key(comparison, lane))]
     except HopscopeError as error:
         st.caption(str(error))
     return payload
@@ -44,5 +44,5 @@ def press_thumb(comparison: Comparison, pressed: Mapping[str, str] | None) -> No
 
 
 def _key(comparison: Comparison, lane: Lane) -> tuple[str, str, str, str]:
-    told = rating(comparison, lane, True)
-    return told.digest, told.question, told.line, told.answer
+    rated = rating(comparison, lane, True)
+    return rated.digest, rated.question, rated.line, rated.answer

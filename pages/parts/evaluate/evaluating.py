@@ -168,7 +168,7 @@ def resume(run: Run) -> None:
     try:
         job = evaluate(engine(), store(), planned(store(), run))
     except HopscopeError as error:
-        st.session_state.evaluate_told = str(error)
+        st.session_state.evaluate_problem = str(error)
     else:
         st.query_params["run"] = str(job.number)
 
@@ -229,7 +229,7 @@ def remove(number: int) -> None:
     try:
         store().delete(number)
     except HopscopeError as error:
-        st.session_state.evaluate_told = str(error)
+        st.session_state.evaluate_problem = str(error)
     else:
         leave()
 

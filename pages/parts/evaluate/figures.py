@@ -26,48 +26,48 @@ PICTURE = 465  # pixels wide, so that two stand side by side where there is room
 def facts(run: Run) -> str:
     """What a run was, in one line."""
     spec = run.spec
-    told = [
+    words = [
         f"{spec['sample']:,} of {many(spec['of'], 'question')}, seed {spec['seed']}",
         f"asked on {', '.join(name for name, _ in spec['graphs'])}",
         "answers by a language model" if spec["model"] else "answers by the graph reader, no language model",
     ]
-    return " · ".join(told + (["every method timed alone"] if spec["cold"] else []))
+    return " · ".join(words + (["every method timed alone"] if spec["cold"] else []))
 
 
 def figures(run: Run) -> None:
     """Everything that a run says so far."""
-    told = summary(run.id)
+    results = summary(run.id)
     if run.done + run.failed < run.total:
         st.caption("Figures of what is done so far.")
     table, pictures, tests, each, meanings = st.tabs(["Figures", "Pictures", "Paired tests", "Questions", "What the metrics mean"])
     with table:
-        _table(told)
+        _table(results)
     with pictures:
-        _pictures(told)
+        _pictures(results)
     with tests:
-        _tests(told)
+        _tests(results)
     with each:
-        question_table(told)
+        question_table(results)
     with meanings:
-        _meanings(told)
+        _meanings(results)
 
 
-def _table(told: Summary) -> None:
+def _table(results: Summary) -> None:
     names = st.multiselect(
         "Metrics", REPORTED, [n for n in SHOWN if n in REPORTED], format_func=_title, key="figures_metrics", persist_state="session"
     )
     if not names:
         return
-    hops = told.by_hops()
-    part = told
+    hops = results.by_hops()
+    part = results
     if len(hops) > 1:
         label = lambda hop: "All questions" if hop == "all" else "Hops not told" if hop is None else f"{hop} hop{'s' * (hop != 1)}"
         which = st.segmented_control(
             "Questions", ["all", *hops], default="all", format_func=label, key="figures_hops", persist_state="session"
         )
-        part = told if which in ("all",) else hops.get(which, told)
+        part = results if which in ("all",) else hops.get(which, results)
     figures = part.table(names)
-    spec = titles(told.run)
+    spec = titles(results.run)
     rows = []
     for instance, row in figures.items():
         rows.append({"Method": spec[instance]} | {name: _cell(name, row[name]) for name in names})
@@ -76,7 +76,7 @@ def _table(told: Summary) -> None:
     st.caption(
         "Mean and 95 % bootstrap interval over the questions; the same questions are drawn again for every method. Failed ones score 0."
     )
-    for instance in told.instances:
+    for instance in results.instances:
         without = part.counts(instance)["without_context"]
         if without:
             st.caption(plain(f"{spec[instance]}: {without:,} without any triple (counted as they are)."))
@@ -86,15 +86,15 @@ def _table(told: Summary) -> None:
     steps = [
         {"Method": spec[i], "Operator": step["operator"], "Seconds": step["seconds"], "Calls": step["calls"]}
         | {"Tokens in": step["tokens_in"], "Tokens out": step["tokens_out"], "Texts scored": step["texts"]}
-        for i in told.instances
-        for step in told.operators(i)
+        for i in results.instances
+        for step in results.operators(i)
     ]
     number = {name: st.column_config.NumberColumn(format="%.1f") for name in ("Calls", "Tokens in", "Tokens out", "Texts scored")}
     st.dataframe(steps, hide_index=True, column_config={"Seconds": st.column_config.NumberColumn(format="%.4f"), **number})
 
 
-def _pictures(told: Summary) -> None:
-    table = told.table()
+def _pictures(results: Summary) -> None:
+    table = results.table()
     useful = [name for name in REPORTED if any(row[name].mean for row in table.values())]
     costs = [name for name in ("seconds", "tokens", "texts") if name in useful]
     qualities = [name for name in useful if metric(name).better == "higher"]
@@ -107,12 +107,12 @@ def _pictures(told: Summary) -> None:
             "Quality", qualities, qualities.index(usual), format_func=_title, width=260, key="figures_quality", persist_state="session"
         )
         cost = st.selectbox("Against", costs, format_func=_title, width=260, key="figures_cost", persist_state="session") if costs else None
-    drawn = {"front": plots.front(told, table, cost, quality)} if cost else {}
-    drawn["funnel"] = plots.funnel(told)
-    if len(told.by_hops()) > 1:
-        drawn["hops"] = plots.by_hops(told, quality)
-    for operator, parameter in _varied(told):
-        points = curves(told, operator, parameter, table, quality)
+    drawn = {"front": plots.front(results, table, cost, quality)} if cost else {}
+    drawn["funnel"] = plots.funnel(results)
+    if len(results.by_hops()) > 1:
+        drawn["hops"] = plots.by_hops(results, quality)
+    for operator, parameter in _varied(results):
+        points = curves(results, operator, parameter, table, quality)
         if points:
             drawn[f"{operator}-{parameter}"] = plots.sensitivity(points, f"{parameter} of {operator}", quality)
     with st.container(horizontal=True):
@@ -121,26 +121,26 @@ def _pictures(told: Summary) -> None:
                 st.plotly_chart(figure, key=f"picture-{name}")
 
 
-def _varied(told: Summary) -> list[tuple[str, str]]:
+def _varied(results: Summary) -> list[tuple[str, str]]:
     """The parameters by which instances of the run may differ: those with several values in the same operator."""
     found: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for spec in told.run.spec["instances"]:
+    for spec in results.run.spec["instances"]:
         for operator in parse_line(spec["line"]):
             if hasattr(operator, "arms"):
                 continue
             for name, value in values(operator).items():
                 found[type(operator).__name__, name].add(repr(value))
-    numbers = lambda told: all(isinstance(ast.literal_eval(value), int | float) for value in told)
-    return [key for key, told in found.items() if len(told) > 1 and numbers(told)]
+    numbers = lambda texts: all(isinstance(ast.literal_eval(value), int | float) for value in texts)
+    return [key for key, texts in found.items() if len(texts) > 1 and numbers(texts)]
 
 
-def _tests(told: Summary) -> None:
-    names = titles(told.run)
+def _tests(results: Summary) -> None:
+    names = titles(results.run)
     if len(names) < 2:
         st.caption("There is one method only, so nothing to compare it with.")
         return
     base = st.selectbox("Tested against", list(names), format_func=names.get, width=320, key="figures_base", persist_state="session")
-    tests = told.compared([(other, base) for other in names if other != base])
+    tests = results.compared([(other, base) for other in names if other != base])
     rows = [
         {
             "Method": names[test.a],
@@ -160,7 +160,7 @@ def _tests(told: Summary) -> None:
     )
 
 
-def _meanings(told: Summary) -> None:
+def _meanings(results: Summary) -> None:
     for name in REPORTED:
         one = metric(name).described()
         with st.expander(f"{plain(one['title'])} `{name}`"):

@@ -19,9 +19,9 @@ SHOWN = 200
 USUAL = ("reader_hit@1", "hits@1", "path_hit@32", "path_recall@32")
 
 
-def question_table(told: Summary) -> None:
+def question_table(summary: Summary) -> None:
     """Every question with one metric by instance; a chosen row can be opened."""
-    names = titles(told.run)
+    names = titles(summary.run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.selectbox(
             "Metric",
@@ -35,7 +35,7 @@ def question_table(told: Summary) -> None:
         differ = st.toggle("Only where they differ", key="questions_differ", persist_state="session")
         words = st.text_input("Words of the question", width=240, key="questions_words", persist_state="session").casefold().split()
     found: dict[str, dict] = {}
-    for row in told.rows:
+    for row in summary.rows:
         value = None if row.outcome is None else metric(chosen)(row.outcome)
         line = found.setdefault(row.question.id, {"Question": row.question.text})
         line[names[row.instance]] = value
@@ -92,12 +92,12 @@ def one_question(number: int, question: str) -> None:
     if state.get("evaluation_open", (None,))[0] != key:
         graph = drawn.open(engine().graph)
         state.evaluation_open = (key, comparison(opened(store(), run, question, graph, chosen)))
-    told = state.evaluation_open[1]
-    drawing = finished_board(told, key)
+    compared = state.evaluation_open[1]
+    drawing = finished_board(compared, key)
     with st.container(horizontal=True):
         link = {"q": drawn.question.text, "lane": list(chosen), "graph": drawn.graph or f"{drawn.set}:{question}"}
         link |= {"e": list(drawn.question.entities), "a": list(drawn.question.answers)}
         if not run.spec["model"]:
             link["llm"] = "0"
         st.page_link("pages/compare.py", label="Ask again on Compare", icon=":material/view_column:", query_params=link)
-        downloads(told, drawing, f"hopscope-evaluation-{number}")
+        downloads(compared, drawing, f"hopscope-evaluation-{number}")

@@ -96,15 +96,15 @@ def _form() -> dict[str, Any] | None:
         sent = st.button("Search", key="search_form-go", type="primary", icon=":material/travel_explore:")
     if not sent:
         return None
-    told = {"quality": quality, "cost": cost, "budget": float(budget), "trials": int(trials), "seed": int(seed), "kinds": tuple(kinds)}
-    return {"sets": tuning, "sample": int(sample), "unseen": unseen, "unseen_sample": int(most), **told}
+    limits = {"quality": quality, "cost": cost, "budget": float(budget), "trials": int(trials), "seed": int(seed), "kinds": tuple(kinds)}
+    return {"sets": tuning, "sample": int(sample), "unseen": unseen, "unseen_sample": int(most), **limits}
 
 
 def _hunt(wishes: dict[str, Any]) -> SearchPlan:
-    told = dict(wishes)
-    sets, unseen = ",".join(told.pop("sets")), ",".join(told.pop("unseen"))
+    settings = dict(wishes)
+    sets, unseen = ",".join(settings.pop("sets")), ",".join(settings.pop("unseen"))
     published = references(instances(), engine().models)
-    return hunt(engine(), sets, told.pop("sample"), unseen, told.pop("unseen_sample"), known=published, **told)
+    return hunt(engine(), sets, settings.pop("sample"), unseen, settings.pop("unseen_sample"), known=published, **settings)
 
 
 def _shown(hunted: SearchPlan) -> None:
@@ -138,8 +138,8 @@ def _judged(verdict: SearchVerdict) -> None:
             (st.success if place == 0 else st.caption)(plain(verdict.words(one)) + ".")
         else:
             (st.info if place == 0 else st.caption)(plain(verdict.words(one)) + ".")
-    told = f"On {verdict.questions} unseen questions, each asked of every line in turn, with 95 % intervals"
-    st.caption(plain(f"{told}; the p-values are corrected for the number of lines held against the published one (Holm)."))
+    how = f"On {verdict.questions} unseen questions, each asked of every line in turn, with 95 % intervals"
+    st.caption(plain(f"{how}; the p-values are corrected for the number of lines held against the published one (Holm)."))
     for failed in verdict.failed:
         st.caption(plain(failed))
     st.link_button("Every question on Evaluate", f"./evaluate?run={verdict.run}", icon=":material/bar_chart:", type="tertiary")
@@ -190,7 +190,7 @@ def _kept(point: Point, hunted: SearchPlan, verdict: SearchVerdict | None) -> No
                 state.search_saved = kept.title if kept else ""
         drawn = (hunted.unseen or wish.tuning).drawn[0]
         lanes = (*([verdict.best.id] if verdict else []), repr(point.line))
-        told = Link(drawn.question.text, drawn.question.entities, drawn.question.answers, lanes, drawn.graph or "metaqa", model=False)
-        st.link_button("Open in Compare", told.address("./"), icon=":material/view_column:", help="In a new tab, on an unseen question.")
+        link = Link(drawn.question.text, drawn.question.entities, drawn.question.answers, lanes, drawn.graph or "metaqa", model=False)
+        st.link_button("Open in Compare", link.address("./"), icon=":material/view_column:", help="In a new tab, on an unseen question.")
     if state.get("search_saved"):
         st.success(plain(f"Saved as “{state.search_saved}”. It stands under “Saved by you” wherever a method is chosen."))

@@ -57,8 +57,8 @@ def picture_of(graph: Any, chosen: Overview, dark: bool) -> str:
             )
     hue = {relation: hues[i] for i, relation in enumerate(_relations(joined)[: len(hues)])}
     for (head, tail), relations in joined.items():
-        told = ", ".join(_words(graph, relation) for relation in relations)
-        net.add_edge(head, tail, title=shown(told, 200), color=hue.get(relations[0], colours["edge"]), width=1.4)
+        text = ", ".join(_words(graph, relation) for relation in relations)
+        net.add_edge(head, tail, title=shown(text, 200), color=hue.get(relations[0], colours["edge"]), width=1.4)
     net.set_options(json.dumps(options(colours)))
     return alone(net.generate_html(notebook=False), colours)
 
@@ -106,11 +106,11 @@ def legend(graph: Any, chosen: Overview, dark: bool) -> str:
 def sentence(graph: Any, chosen: Overview) -> str:
     """What one sees, in words."""
     if chosen.whole:
-        told = f"All {many(graph.n_nodes, 'entity', 'entities')}, the best connected large"
+        seen = f"All {many(graph.n_nodes, 'entity', 'entities')}, the best connected large"
     else:
         more = f", and {len(chosen.further):,} more that these lead to" if chosen.further else ""
-        told = f"The {len(chosen.hubs)} best connected of {graph.n_nodes:,} entities (large), {len(chosen.joints)} that join them{more}"
-    return plain(f"{told}: {len(chosen.edges):,} of {graph.n_edges:,} triples, a colour for each relation. Click a dot to walk there.")
+        seen = f"The {len(chosen.hubs)} best connected of {graph.n_nodes:,} entities (large), {len(chosen.joints)} that join them{more}"
+    return plain(f"{seen}: {len(chosen.edges):,} of {graph.n_edges:,} triples, a colour for each relation. Click a dot to walk there.")
 
 
 def _joined(graph: Any, chosen: Overview) -> dict[tuple[int, int], list[int]]:
@@ -131,5 +131,5 @@ def _relations(joined: dict[tuple[int, int], list[int]]) -> list[int]:
 
 def _words(graph: Any, relation: int) -> str:
     """A relation in words, as it is said along its triple."""
-    told = relation_words(graph.relation_names[relation], True, table_of(graph.name))
-    return told if len(told) <= 40 else told[:39] + "…"
+    words = relation_words(graph.relation_names[relation], True, table_of(graph.name))
+    return words if len(words) <= 40 else words[:39] + "…"

@@ -51,7 +51,7 @@ def figures(graph: Any) -> None:
 def details(graph: Any) -> None:
     """What else is known of the graph, and where it came from."""
     found, known = counts(graph.digest, graph), datasets().get(graph_name())
-    told = {
+    facts = {
         "Searches run": DIRECTIONS[graph.direction] + ", unless a step says otherwise",
         "Most edges at one entity": f"{found['largest']:,}",
         "Isolated entities": f"{found['isolated']:,}",
@@ -61,7 +61,7 @@ def details(graph: Any) -> None:
         "From": "" if known is None else f"{known.triples.name}, shipped with Hopscope" if known.triples else "a file you added",
         "Licence": "" if known is None else known.licence,
     }
-    for label, value in told.items():
+    for label, value in facts.items():
         if value:
             with st.container(horizontal=True, gap="small"):
                 st.caption(label, width=230)

@@ -164,11 +164,11 @@ def _form(file, format: str, columns: str, looked: Looked) -> None:
         )
     if graphs == "question":
         missing = len(looked.questions) - looked.graphs
-        told = f"{many(missing, 'question')} without a graph of their own cannot be asked." if missing else ""
+        problem = f"{many(missing, 'question')} without a graph of their own cannot be asked." if missing else ""
     else:
-        told = _misfit(graph, looked)
-    if told:
-        st.warning(plain(told))
+        problem = _misfit(graph, looked)
+    if problem:
+        st.warning(plain(problem))
 
 
 def _keep(file, title: str, graph: str, **how: str) -> None:
@@ -190,8 +190,8 @@ def _kept(file) -> None:
         return
     graph, known = added
     with st.container(border=True):
-        told = f"{plain(known.title)} is kept, with {many(len(known.questions()), 'question')}"
-        st.success(f"{told}. The command line knows it as {plain(known.name)}.", icon=":material/check_circle:")
+        text = f"{plain(known.title)} is kept, with {many(len(known.questions()), 'question')}"
+        st.success(f"{text}. The command line knows it as {plain(known.name)}.", icon=":material/check_circle:")
         ways_on(known, graph, "kept")
 
 

@@ -66,14 +66,14 @@ def _begin(graph: Any) -> None:
 
 def _arrive(graph: Any) -> None:
     """Walk to the entity of the address, if it is another than the present one."""
-    told, been = st.query_params.get("entity"), trail(graph)
-    if not told or (been and graph.node_name(been[-1]) == told) or st.session_state.get("walk_refused") == (graph.digest, told):
+    wanted, been = st.query_params.get("entity"), trail(graph)
+    if not wanted or (been and graph.node_name(been[-1]) == wanted) or st.session_state.get("walk_refused") == (graph.digest, wanted):
         return
-    if names(graph).exact(told):
-        go(graph, names(graph).find(told))
+    if names(graph).exact(wanted):
+        go(graph, names(graph).find(wanted))
     else:
-        st.session_state.walk_refused = (graph.digest, told)
-        st.warning(f"“{plain(told)}” is not in this graph.", icon=":material/search_off:")
+        st.session_state.walk_refused = (graph.digest, wanted)
+        st.warning(f"“{plain(wanted)}” is not in this graph.", icon=":material/search_off:")
 
 
 def _search(graph: Any) -> None:

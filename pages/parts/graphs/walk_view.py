@@ -125,14 +125,14 @@ def picture(graph: Any, part: Neighbourhood, dark: bool) -> str:
     for node in (part.here, *part.near, *part.far):
         _node(net, graph, part, node, places[node], colours)
     for (source, target), relations in pairs.items():
-        told = ", ".join(relations)
+        text = ", ".join(relations)
         net.add_edge(
             source,
             target,
-            title=shown(told, 200),
+            title=shown(text, 200),
             color=colours["edge"],
             width=1.2,
-            **({"label": shown(told, LONGEST)} if len(pairs) <= LABELLED else {}),
+            **({"label": shown(text, LONGEST)} if len(pairs) <= LABELLED else {}),
         )
     net.set_options(json.dumps(options(colours)))
     return alone(net.generate_html(notebook=False), colours)

@@ -44,9 +44,9 @@ BADGES = {
 
 def cards(graph: Any) -> None:
     """Every kind of index of a graph, and what is left over of earlier ones."""
-    told = st.session_state.pop("index_told", None)
-    if told:
-        st.error(plain(told))
+    problem = st.session_state.pop("index_problem", None)
+    if problem:
+        st.error(plain(problem))
     known = _listed(repr(stamp(graph, engine().environment)), graph)
     left = leftovers(graph)
     _figures(known, left)
@@ -95,8 +95,8 @@ def _card(graph: Any, one: Prepared) -> None:
             for line in _facts(graph, one, at_work):
                 st.caption(plain(line))
         if not at_work:
-            for told in filter(None, (one.damage, one.lacks)):
-                st.text(told)
+            for problem in filter(None, (one.damage, one.lacks)):
+                st.text(problem)
         if job is not None:
             _building(kind, one, job)
 
@@ -125,9 +125,9 @@ def _buttons(graph: Any, one: Prepared) -> None:
             label = "Go on" if one.state == PARTLY else "Build"
             st.button(label, key=f"build-{name}", icon=":material/play_arrow:", on_click=_start, args=(graph, kind))
         elif not kind.adds:
-            told = "Makes it anew. What is there serves until the new one is whole."
+            anew = "Makes it anew. What is there serves until the new one is whole."
             st.button(
-                "Rebuild", key=f"rebuild-{name}", icon=":material/refresh:", type="tertiary", on_click=_start, args=(graph, kind), help=told
+                "Rebuild", key=f"rebuild-{name}", icon=":material/refresh:", type="tertiary", on_click=_start, args=(graph, kind), help=anew
             )
         else:
             question = f"Throw away what is there and make it anew? That takes {kind.takes(graph, engine().environment)}."
@@ -149,7 +149,7 @@ def _tried(action: Callable[[], Any]) -> None:
     try:
         action()
     except HopscopeError as error:
-        st.session_state.index_told = str(error)
+        st.session_state.index_problem = str(error)
 
 
 def _start(graph: Any, kind: Kind, anew: bool = False) -> None:

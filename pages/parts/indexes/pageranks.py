@@ -130,18 +130,18 @@ def _form(graph: Any) -> MethodConfig | None:
 def _warnings(graph: Any, methods: Sequence[str]) -> list[str]:
     """Which methods cannot be used on the graph, and how long the slow ones take."""
     long = {name: seconds for name in methods if not unfit(graph, name) and (seconds := expected(graph, name)) >= LONG}
-    told = [no_room(graph), *(unfit(graph, name) for name in methods)]
+    warnings = [no_room(graph), *(unfit(graph, name) for name in methods)]
     if long:
         each = ", ".join(f"{TITLES.get(name, name)} {span(seconds)}" for name, seconds in long.items())
-        told.append(
+        warnings.append(
             f"On this graph a question takes up to about: {each}. All methods are held against the exact answer, which is worked out last."
         )
     clusters = KINDS["clusters"]
     environment = engine().environment
     there = (index_folder(graph) / clusters.usual(graph, environment)).exists()
     if "partition" in methods and not there and not clusters.lacks(graph, environment):
-        told.append(f"{TITLES['partition']}: the clusters are found first, once; that takes {clusters.takes(graph, environment)}.")
-    return [line for line in told if line]
+        warnings.append(f"{TITLES['partition']}: the clusters are found first, once; that takes {clusters.takes(graph, environment)}.")
+    return [line for line in warnings if line]
 
 
 def _working(job: Job) -> None:
@@ -151,14 +151,14 @@ def _working(job: Job) -> None:
 
 def _chosen(known: list[MethodComparison]) -> MethodComparison:
     """The comparison to show, the newest where nobody chose."""
-    label = lambda i: f"{_told(known[i])}  ·  {ago(time.time() - known[i].when)}"
+    label = lambda i: f"{_label(known[i])}  ·  {ago(time.time() - known[i].when)}"
     if len(known) == 1:
         st.caption(plain(label(0)))
         return known[0]
     return known[st.selectbox("MethodComparison", range(len(known)), format_func=label, label_visibility="collapsed")]
 
 
-def _told(one: MethodComparison) -> str:
+def _label(one: MethodComparison) -> str:
     wish, asked = one.wish, one.rows[0].questions
     source = "random entities" if wish.source == RANDOM else f"questions of {wish.source}"
     way = "" if wish.direction == "graph" else f", edges followed {WAYS[wish.direction]}"
@@ -185,7 +185,7 @@ def _shown(one: MethodComparison) -> None:
         }
         for row in one.rows
     ]
-    three = lambda told: st.column_config.NumberColumn(format="%.3f", help=told)
+    three = lambda help_text: st.column_config.NumberColumn(format="%.3f", help=help_text)
     columns = {
         "Recall of the exact best": three("The share of the best entities by exact PageRank that the method finds; ties count as found."),
         "Recall of the answers": three("The share of the known answers among the entities it keeps."),

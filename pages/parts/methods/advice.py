@@ -43,19 +43,19 @@ def show_advice(operator: Operator, question: Question, key: str, use: Callable[
     if not isinstance(operator, PersonalizedPageRank) or not question.text.strip() or opened is None:
         return
     try:
-        told = _advice(opened, question)
+        advice = _advice(opened, question)
     except UnknownEntity:
         return  # said where the question is asked
     except HopscopeError as error:
         st.caption(plain(str(error)))
         return
-    if told.keep == operator.keep:
-        st.caption(f"{told.keep:,} nodes is also what this question suggests.")
+    if advice.keep == operator.keep:
+        st.caption(f"{advice.keep:,} nodes is also what this question suggests.")
         return
-    with st.expander(f"Suggested for this question: {told.keep:,} nodes", icon=":material/lightbulb:"):
-        for reason in told.reasons:
+    with st.expander(f"Suggested for this question: {advice.keep:,} nodes", icon=":material/lightbulb:"):
+        for reason in advice.reasons:
             st.caption(plain(reason))
-        st.button(f"Keep {told.keep:,} nodes", key=f"{key}-advice", on_click=use, args=(replace(operator, keep=told.keep),))
+        st.button(f"Keep {advice.keep:,} nodes", key=f"{key}-advice", on_click=use, args=(replace(operator, keep=advice.keep),))
 
 
 def _advice(opened: Any, question: Question) -> Advice:

@@ -82,19 +82,19 @@ def _field(parameter: Parameter, value: Any, key: str) -> Any:
         return _model(parameter, value, key)
     if parameter.chat:
         return _chat(parameter, value, key)
-    told: dict[str, Any] = {"key": key, "help": plain(parameter.help)}
+    options: dict[str, Any] = {"key": key, "help": plain(parameter.help)}
     label = plain(parameter.label)
     if parameter.choices:
-        return _choice(parameter, label, value, told)
+        return _choice(parameter, label, value, options)
     if parameter.known is not None:
-        return _known(parameter, label, value, told)
-    told["value"] = value  # not put into the session: what a closed popover holds would begin at its lowest value when it opens
+        return _known(parameter, label, value, options)
+    options["value"] = value  # not put into the session: what a closed popover holds would begin at its lowest value when it opens
     if parameter.type is bool:
         with st.container(width=150):
             st.space("small")
-            return st.toggle(label, **told)
+            return st.toggle(label, **options)
     if parameter.type is int:
-        return int(st.number_input(label, min_value=_whole(parameter.low), max_value=_whole(parameter.high), step=1, width=150, **told))
+        return int(st.number_input(label, min_value=_whole(parameter.low), max_value=_whole(parameter.high), step=1, width=150, **options))
     if parameter.type is float:
         wide = parameter.high is not None and parameter.high > 1
         return float(
@@ -105,10 +105,10 @@ def _field(parameter: Parameter, value: Any, key: str) -> Any:
                 step=1.0 if wide else 0.05,
                 format="%.1f" if wide else "%.3f",
                 width=150,
-                **told,
+                **options,
             )
         )
-    return st.text_input(label, width=220, **told)
+    return st.text_input(label, width=220, **options)
 
 
 def _whole(limit: float | None) -> int | None:
@@ -119,18 +119,18 @@ def _real(limit: float | None) -> float | None:
     return None if limit is None else float(limit)
 
 
-def _choice(parameter: Parameter, label: str, value: str, told: dict[str, Any]) -> str:
+def _choice(parameter: Parameter, label: str, value: str, options: dict[str, Any]) -> str:
     if len(parameter.choices) <= 4:
-        return st.segmented_control(label, parameter.choices, default=value, required=True, **told)
-    return st.selectbox(label, parameter.choices, index=parameter.choices.index(value), width=220, **told)
+        return st.segmented_control(label, parameter.choices, default=value, required=True, **options)
+    return st.selectbox(label, parameter.choices, index=parameter.choices.index(value), width=220, **options)
 
 
-def _known(parameter: Parameter, label: str, value: str, told: dict[str, Any]) -> str:
+def _known(parameter: Parameter, label: str, value: str, options: dict[str, Any]) -> str:
     """One of the texts that are known at the moment; the present one stays even where it is not among them."""
     names = list(dict.fromkeys([*filter(None, [value]), *parameter.known()]))
     if not names:
         raise BadParameter(f"{parameter.label}: none is declared yet. {parameter.help}")
-    return st.selectbox(label, names, index=0, width=220, **told)
+    return st.selectbox(label, names, index=0, width=220, **options)
 
 
 def _model(parameter: Parameter, value: str, key: str) -> str:

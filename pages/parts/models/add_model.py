@@ -94,8 +94,8 @@ def _test(name: str, url: str, model: str, variable: str) -> None:
 
 
 def _add(name: str, url: str, model: str, variable: str) -> None:
-    told = {"url": url, "model": model, "title": f"{model} at {url}"} | ({"key_variable": variable} if variable else {})
-    info = engine().models.add(name, "chat", "openai", **told)
+    fields = {"url": url, "model": model, "title": f"{model} at {url}"} | ({"key_variable": variable} if variable else {})
+    info = engine().models.add(name, "chat", "openai", **fields)
     st.success(f"Added {plain(info.title)}. Give it a role under “Models”, or try it under “Try one”.", icon=":material/check_circle:")
 
 

@@ -49,7 +49,7 @@ def _chat(info: ModelInfo) -> None:
         pressed = st.button("Send", key="try-chat-go", type="primary", icon=":material/send:")
     if pressed:
         _start(f"chat-{info.name}", lambda job: _reply(job, info.name, prompt))
-    _watch(f"chat-{info.name}", _told)
+    _watch(f"chat-{info.name}", _show_outcome)
 
 
 def _reply(job: Job, name: str, prompt: str) -> tuple[Any, float | None]:
@@ -69,7 +69,7 @@ def _reply(job: Job, name: str, prompt: str) -> tuple[Any, float | None]:
     return reply, time.perf_counter() - first[0] if first else None
 
 
-def _told(job: Job) -> None:
+def _show_outcome(job: Job) -> None:
     """The reply as far as it has come, and what it cost."""
     if job.written:
         with st.container(border=True):
