@@ -143,11 +143,11 @@ def adding(draft: Draft) -> None:
             st.markdown("**Add a step**")
             position = _place(draft)
         for stage in STAGES:
-            kinds = [cls for cls in OPERATORS.values() if cls.stage == stage]
-            reasons = {cls: draft.cannot_add(position, cls()) for cls in kinds}
+            classes = [cls for cls in OPERATORS.values() if cls.stage == stage]
+            reasons = {cls: draft.cannot_add(position, cls()) for cls in classes}
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.caption(STAGE_WORDS[stage], width=200)
-                for cls in kinds:
+                for cls in classes:
                     st.button(
                         plain(heading(cls)),
                         key=f"add-{cls.__name__}",
@@ -157,7 +157,7 @@ def adding(draft: Draft) -> None:
                         help=plain(reasons[cls] or sentence_of(cls())),
                     )
                 refused = [reason for reason in reasons.values() if reason]
-                every = len(refused) == len(kinds)
+                every = len(refused) == len(classes)
                 if refused:
                     st.caption(plain(_together(refused, every)), width="stretch" if every else 600)
 

@@ -51,8 +51,8 @@ def _roles() -> None:
     with st.container(border=True):
         st.markdown("**Who does what**")
         with st.container(horizontal=True, gap="medium"):
-            for role, kind in ROLES.items():
-                fit = {i.name: i for i in declared if i.kind == kind or (kind == "scorer" and i.kind != "chat")}
+            for role, model_kind in ROLES.items():
+                fit = {i.name: i for i in declared if i.kind == model_kind or (model_kind == "scorer" and i.kind != "chat")}
                 label, help_text = ROLE_WORDS[role]
                 key, now = f"role-{role}", registry.roles[role]
                 st.session_state[key] = now

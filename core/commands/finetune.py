@@ -28,8 +28,8 @@ PRESET = """cpu: batches of 32, two epochs, positives drawn anew, three hard neg
 def add(commands) -> None:
     """The command's grammar."""
     finetune = commands.add_parser("finetune", help="train the encoder or a language model on a question set")
-    kinds = finetune.add_subparsers(required=True, metavar="WHAT")
-    encoder = kinds.add_parser("encoder", help="the sentence encoder, for v1 No. 5, 12 and 18", description=ENCODER, epilog=KEPT)
+    trainings = finetune.add_subparsers(required=True, metavar="WHAT")
+    encoder = trainings.add_parser("encoder", help="the sentence encoder, for v1 No. 5, 12 and 18", description=ENCODER, epilog=KEPT)
     _common(encoder, questions="300")
     encoder.add_argument("--preset", choices=("cpu", "paper"), default="cpu", help=f"{PRESET} (default: cpu)")
     encoder.add_argument("--batch", type=_whole, metavar="N", help="questions a step")
@@ -41,7 +41,7 @@ def add(commands) -> None:
     )
     encoder.set_defaults(run=run_encoder)
 
-    llm = kinds.add_parser("llm", help="a language model, for v1 No. 7, 14 and 20", description=LLM, epilog=KEPT)
+    llm = trainings.add_parser("llm", help="a language model, for v1 No. 7, 14 and 20", description=LLM, epilog=KEPT)
     _common(llm, questions="all")
     llm.add_argument("--base", default="", metavar="MODEL", help="a folder with a causal language model, or its name on the model hub")
     llm.add_argument("--batch", type=_whole, default=8, metavar="N", help="dialogues a step, one at a time (default: 8)")
@@ -54,19 +54,19 @@ def add(commands) -> None:
     llm.set_defaults(run=run_llm)
 
 
-def _common(kind, questions: str) -> None:
+def _common(parser, questions: str) -> None:
     from core.finetune import DEFAULT_SETS
 
-    kind.add_argument(
+    parser.add_argument(
         "--set", default=DEFAULT_SETS, metavar="NAMES", help="question sets, with commas, or files (default: MetaQA's -dev sets)"
     )
-    kind.add_argument("--test", default="", metavar="NAMES", help="test sets of the report (default: the -test set beside each)")
-    kind.add_argument("--questions", default=questions, metavar="N", help=f"questions drawn from each set, or all (default: {questions})")
-    kind.add_argument("--held-out", type=_whole, default=20, metavar="N", help="of them to choose when to stop (default: 20)")
-    kind.add_argument("--seed", type=_whole0, default=0, metavar="N", help="of every draw (default: 0)")
-    kind.add_argument("--again", action="store_true", help="train anew, also where the same training was done or begun")
-    kind.add_argument("--json", action="store_true", help="print one JSON object")
-    reports = kind.add_mutually_exclusive_group()
+    parser.add_argument("--test", default="", metavar="NAMES", help="test sets of the report (default: the -test set beside each)")
+    parser.add_argument("--questions", default=questions, metavar="N", help=f"questions drawn from each set, or all (default: {questions})")
+    parser.add_argument("--held-out", type=_whole, default=20, metavar="N", help="of them to choose when to stop (default: 20)")
+    parser.add_argument("--seed", type=_whole0, default=0, metavar="N", help="of every draw (default: 0)")
+    parser.add_argument("--again", action="store_true", help="train anew, also where the same training was done or begun")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    reports = parser.add_mutually_exclusive_group()
     reports.add_argument("--report", action="store_true", help="train nothing, only report on what is here")
     reports.add_argument("--no-report", action="store_true", help="only train")
 

@@ -46,8 +46,8 @@ def best_repair(comparison: Comparison) -> tuple[int, str] | None:
 
 def _swaps(lane: Lane, repair: Repair) -> bool:
     """Whether the repair puts another operator in the place of one, rather than other values."""
-    kinds = lambda line: [type(operator) for operator in line]
-    return kinds(parse_line(repair.spec)) != kinds(lane.instance.line)
+    operator_types = lambda line: [type(operator) for operator in line]
+    return operator_types(parse_line(repair.spec)) != operator_types(lane.instance.line)
 
 
 def lane_names(comparison: Comparison) -> list[str]:

@@ -81,14 +81,14 @@ class Reader:
         return Subgraph(self._ids("node", nodes), self._ids("triple", edges), scores)
 
     def _ranking(self, saved: Mapping[str, Any]) -> Ranking:
-        kind, items = self.value(_hints(Ranking)["kind"], saved["kind"]), saved["items"]
+        item_kind, items = self.value(_hints(Ranking)["kind"], saved["kind"]), saved["items"]
         scores = None if saved["scores"] is None else tuple(float(score) for score in saved["scores"])
         if scores is not None and len(scores) != len(items):
             raise ValueError("scores and items differ in number")
-        if kind == "path":
-            return Ranking(kind, tuple(self._path(row) for row in items), scores)
-        known = kind in ("node", "triple", "relation")
-        return Ranking(kind, tuple(self._ids(kind, items).tolist()) if known else self.value(Any, items), scores)
+        if item_kind == "path":
+            return Ranking(item_kind, tuple(self._path(row) for row in items), scores)
+        known = item_kind in ("node", "triple", "relation")
+        return Ranking(item_kind, tuple(self._ids(item_kind, items).tolist()) if known else self.value(Any, items), scores)
 
     def _path(self, row: int) -> Path:
         if type(row) is not int or row < 0:

@@ -180,8 +180,8 @@ def _meaning(name: str) -> str:
 def _table(head: list[str], rows: list[list[str]], words: int = 1) -> str:
     """A table of cells that are HTML already; the first `words` columns are texts, the others figures."""
 
-    def line(kind: str, row: list[str]) -> str:
-        cells = (f"<{kind}{' class=words' if place < words else ''}>{cell}</{kind}>" for place, cell in enumerate(row))
+    def line(tag: str, row: list[str]) -> str:
+        cells = (f"<{tag}{' class=words' if place < words else ''}>{cell}</{tag}>" for place, cell in enumerate(row))
         return f"<tr>{''.join(cells)}</tr>"
 
     top, body = line("th", head), "".join(line("td", row) for row in rows)

@@ -152,10 +152,10 @@ def _here(expression: str, models, chat: bool) -> bool:
     return all(models.info(name).present and (chat or models.info(name).kind != "chat") for name in names(expression))
 
 
-def _suggested(trial: BaseTrial, name: str, kind: type, free: Range | tuple[Any, ...]) -> Any:
+def _suggested(trial: BaseTrial, name: str, value_type: type, free: Range | tuple[Any, ...]) -> Any:
     if not isinstance(free, Range):
         return trial.suggest_categorical(name, free)
-    if kind is int:
+    if value_type is int:
         return trial.suggest_int(name, int(free.low), int(free.high), log=free.log)
     return trial.suggest_float(name, free.low, free.high, log=free.log)
 

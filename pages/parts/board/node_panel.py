@@ -31,8 +31,8 @@ def joined(graph, nodes: Sequence[int], words: Words) -> dict[int, dict[str, Any
     counts: dict[int, list[tuple[str, int]]] = {int(node): [] for node in ids}
     if len(small):
         steps = graph.steps_from(small)
-        kinds, sizes = np.unique(np.stack([steps.rows, steps.relations, steps.forward]), axis=1, return_counts=True)
-        for (row, relation, forward), size in zip(kinds.T.tolist(), sizes.tolist()):
+        relations_of_rows, sizes = np.unique(np.stack([steps.rows, steps.relations, steps.forward]), axis=1, return_counts=True)
+        for (row, relation, forward), size in zip(relations_of_rows.T.tolist(), sizes.tolist()):
             counts[int(small[row])].append((relation_words(graph.relation_names[relation], bool(forward), words), size))
     return {int(node): _joined(int(degree), counts[int(node)]) for node, degree in zip(ids, degrees)}
 

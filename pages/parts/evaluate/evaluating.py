@@ -179,8 +179,8 @@ def run_actions(run: Run) -> None:
     if run.done:
         with st.popover("Download", icon=":material/download:"):
             name = f"hopscope-evaluation-{run.id}"
-            file = lambda label, make, ending, kind: st.download_button(
-                label, lambda: make(summary(run.id)), f"{name}{ending}", kind, on_click="ignore", width="stretch"
+            file = lambda label, make, ending, mime: st.download_button(
+                label, lambda: make(summary(run.id)), f"{name}{ending}", mime, on_click="ignore", width="stretch"
             )
             file("Report (HTML)", report_html, ".html", "text/html")
             file("Summary (CSV)", summary_csv, "-summary.csv", "text/csv")

@@ -121,9 +121,9 @@ def _here(graph: Any, node: int) -> None:
     if not len(edges):
         st.info("This entity has no edges. Search for another, or go back along the way.", icon=":material/hub:")
         return
-    kinds = graph.triples(edges)[1] * 2 + ~forward
-    chosen = _filter(graph, kinds)
-    kept = np.arange(len(edges)) if chosen == EVERY else np.flatnonzero(kinds == chosen)
+    step_codes = graph.triples(edges)[1] * 2 + ~forward
+    chosen = _filter(graph, step_codes)
+    kept = np.arange(len(edges)) if chosen == EVERY else np.flatnonzero(step_codes == chosen)
     pages = max(1, -(-len(kept) // PAGE))
     page = min(st.session_state.get("walk_page", 0), pages - 1)
     rows = kept[page * PAGE : (page + 1) * PAGE]
@@ -133,12 +133,12 @@ def _here(graph: Any, node: int) -> None:
     _pager(page, pages, len(kept))
 
 
-def _filter(graph: Any, kinds: np.ndarray) -> int:
+def _filter(graph: Any, step_codes: np.ndarray) -> int:
     """The choice of one relation and way, with the number of steps of each."""
-    found, sizes = np.unique(kinds, return_counts=True)
-    words = {EVERY: f"all relations · {len(kinds):,} steps"}
-    for kind, size in sorted(zip(found.tolist(), sizes.tolist()), key=lambda pair: (-pair[1], pair[0])):
-        words[kind] = f"{'←' if kind % 2 else '→'} {graph.relation_names[kind // 2]} · {size:,}"
+    found, sizes = np.unique(step_codes, return_counts=True)
+    words = {EVERY: f"all relations · {len(step_codes):,} steps"}
+    for step_code, size in sorted(zip(found.tolist(), sizes.tolist()), key=lambda pair: (-pair[1], pair[0])):
+        words[step_code] = f"{'←' if step_code % 2 else '→'} {graph.relation_names[step_code // 2]} · {size:,}"
     if st.session_state.get("walk_filter", EVERY) not in words:
         st.session_state.walk_filter = EVERY
     return st.selectbox(

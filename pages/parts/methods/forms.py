@@ -169,7 +169,7 @@ def _choosers() -> dict[str, str]:
 def _chat(parameter: Parameter, value: str, key: str) -> str:
     """A role of a language model, or a language model by name."""
     options = {word: word for word in parameter.also}
-    options |= {role: _role_words(role) for role, kind in ROLES.items() if kind == "chat"}
+    options |= {role: _role_words(role) for role, model_kind in ROLES.items() if model_kind == "chat"}
     options |= {info.name: info.title for info in engine().models.declared() if info.kind == "chat"}
     options.setdefault(value, value)
     at = list(options).index(value)

@@ -17,8 +17,8 @@ KINDS = {"chat": "Language models", "encoder": "Encoders", "reranker": "Re-ranke
 def cards() -> None:
     """Every declared model, by kind."""
     declared = engine().models.declared()
-    for kind, title in KINDS.items():
-        found = [info for info in declared if info.kind == kind]
+    for model_kind, title in KINDS.items():
+        found = [info for info in declared if info.kind == model_kind]
         if found:
             st.subheader(title)
         for info in found:
