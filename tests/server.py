@@ -14,7 +14,7 @@ from pathlib import Path
 
 from core.io.home import ROOT
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+CHROMIUM = os.environ.get("HOPSCOPE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -63,39 +63,55 @@ def _wait(address: str, process: subprocess.Popen) -> None:
     raise RuntimeError("The app's server did not answer within 30 seconds.")
 
 
-_open: list = []  # the browser in use, so that a second page opens in it: Playwright runs once a thread
+_open: list = []  # the browser in use, so that all pages open in it: Playwright runs once a thread
 
 
 @contextmanager
-def open_page(address: str, width: int = 1280, scheme: str = "light"):
-    """A page of a headless Chromium at that address, each with cookies of its own. Raises RuntimeError where it is absent."""
-    if not _open:
-        with _browser() as browser:
-            _open.append(browser)
-            try:
-                with open_page(address, width, scheme) as page:
-                    yield page
-            finally:
-                _open.clear()
+def browser():
+    """A headless Chromium, the one that is open if there is one. Raises RuntimeError where it is absent."""
+    if _open:
+        yield _open[0]
         return
-    context = _open[0].new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    try:
-        page = context.new_page()
-        page.goto(address, wait_until="domcontentloaded")
-        yield page
-    finally:
-        context.close()
-
-
-@contextmanager
-def _browser():
     from playwright.sync_api import sync_playwright
 
     if not CHROMIUM:
         raise RuntimeError("Chromium is not installed (apt-get install chromium).")
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        _open.append(driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS))
         try:
-            yield browser
+            yield _open[0]
         finally:
-            browser.close()
+            _open.pop().close()
+
+
+@contextmanager
+def open_page(address: str, width: int = 1280, scheme: str = "light"):
+    """A page of `browser` at that address, with cookies of its own."""
+    with browser() as opened:
+        context = opened.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        try:
+            page = context.new_page()
+            page.goto(address, wait_until="domcontentloaded")
+            yield page
+        finally:
+            context.close()
+
+
+STILL = """() => {
+    const moves = document.querySelector('[data-stale=true], [data-testid=stSkeleton], [data-test-script-state=running]')
+        || document.getAnimations().some(one => one.playState === 'running');
+    if (moves || !window.stillSince) window.stillSince = performance.now();
+    return performance.now() - window.stillSince > 500;
+}"""
+
+
+def settle(page) -> None:
+    """Wait until nothing runs, waits to be drawn, or moves on the page."""
+    page.wait_for_function(STILL, timeout=120_000)
+
+
+def take_scheme(page, scheme: str) -> None:
+    """Show the page in light or dark, as where the reader's system changes over."""
+    page.emulate_media(color_scheme=scheme)
+    dark = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor.match(/\\d+/g).every(part => part < 128)"
+    page.wait_for_function(dark if scheme == "dark" else f"!({dark})")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 import re
 import shutil
 from pathlib import Path
@@ -15,22 +14,10 @@ from core.io.home import ROOT
 from pages.parts.board.component import FOLDER, script, source
 from pages.parts.board.html_report import report_html, script_json
 from tests.pages.board import board_payload
-from tests.server import FLAGS, server
+from tests.server import server
 
 HERE = Path(__file__).resolve().parent
-CHROMIUM = os.environ.get("HOPSCOPE_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 QUESTION = f"who acted with {board_payload.HOSTILE}?"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if not Path(CHROMIUM).exists():
-        pytest.skip(f"no chromium at {CHROMIUM}: install it or set HOPSCOPE_CHROMIUM")
-    with api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield started
-        started.close()
 
 
 class Watch:

@@ -7,7 +7,7 @@ import copy
 import pytest
 
 from tests.pages.board import board_payload
-from tests.pages.board.test_board import browser, report, texts  # noqa: F401
+from tests.pages.board.test_board import report, texts  # noqa: F401
 
 # Boxes of labels, and of the stars and diamonds, in each lane, as Cytoscape draws them.
 BOXES = """[...document.querySelectorAll('.lane')].map(element => element.lane.graph).filter(graph => graph.cy).map(graph => {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.pages.board import board_payload
-from tests.pages.board.test_board import browser, lit_edges, press, report, texts  # noqa: F401
+from tests.pages.board.test_board import lit_edges, press, report, texts  # noqa: F401
 
 
 def test_each_click_shows_its_own_node_at_once(report):  # noqa: F811

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
+from urllib.parse import quote_plus
 
 import pytest
 
-from tests.server import CHROMIUM, open_page, server
+from tests.server import open_page, server
 
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (apt-get install chromium)")
+pytestmark = pytest.mark.usefixtures("browser")
 QUESTION = "which person directed the movie Inception"
 LANES = (
     "EgoNetwork(hops=2, keep=300) >> BeamSearch(model='bm25', rank='bm25', width=3, hops=2) >> Answer()",
@@ -28,21 +29,18 @@ def shown(page) -> dict:
     }
 
 
-def test_save_on_compare_and_open_without_models_and_graph(movies, tmp_path):
-    from urllib.parse import quote_plus
-
+def test_save_on_compare_and_open_without_models_and_graph(app, movies, tmp_path):
     lanes = "".join(f"&lane={quote_plus(lane)}" for lane in LANES)
-    with server(HOPSCOPE_HOME=str(movies.folder.parents[1])) as (address, _):
-        with open_page(f"{address}/?llm=0&q={quote_plus(QUESTION)}{lanes}") as page:
-            before = shown(page)
-            page.locator(".lane").nth(1).locator("[data-thumb=up]").click()
-            page.locator(".lane").nth(1).locator("[data-thumb=up][aria-pressed=true]").wait_for()
-            page.get_by_role("button", name="Save").click()
-            page.get_by_label("Notes").fill("for the plane <b>")
-            page.get_by_role("button", name="Save as case").click()
-            page.get_by_text("Open it on Cases").click()
-            page.get_by_text("for the plane <b>").wait_for(timeout=30_000)
-            case = re.search(r"case=([0-9a-f]{12})", page.url).group(1)
+    with open_page(f"{app}/?llm=0&q={quote_plus(QUESTION)}{lanes}") as page:
+        before = shown(page)
+        page.locator(".lane").nth(1).locator("[data-thumb=up]").click()
+        page.locator(".lane").nth(1).locator("[data-thumb=up][aria-pressed=true]").wait_for()
+        page.get_by_role("button", name="Save").click()
+        page.get_by_label("Notes").fill("for the plane <b>")
+        page.get_by_role("button", name="Save as case").click()
+        page.get_by_text("Open it on Cases").click()
+        page.get_by_text("for the plane <b>").wait_for(timeout=30_000)
+        case = re.search(r"case=([0-9a-f]{12})", page.url).group(1)
     alone = tmp_path / "alone"
     alone.mkdir()
     for file in movies.folder.parents[1].glob("cases.sqlite*"):

@@ -9,9 +9,9 @@ from urllib.parse import quote_plus
 import pytest
 from playwright.sync_api import expect
 
-from tests.server import CHROMIUM, open_page, server
+from tests.server import open_page, settle
 
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (apt-get install chromium)")
+pytestmark = pytest.mark.usefixtures("browser")
 QUESTION, OTHER = "which person directed the movie Inception", "when was Inferno released"
 LANES = ("lego-1", "lego-10")
 # page, the box that a person fills, what they put there
@@ -20,12 +20,6 @@ BOXES = (
     ("Evaluate", "Questions of each set", "7"),
     ("Build", "Name", "mine"),
 )
-
-
-@pytest.fixture(scope="module")
-def address(movies):
-    with server() as (url, _):
-        yield url
 
 
 def go(page, name: str) -> None:
@@ -37,28 +31,28 @@ def done(page, question: str) -> None:
     page.locator(f"[data-question={json.dumps(question)}] .lane[data-status=done]").nth(len(LANES) - 1).wait_for(timeout=120_000)
 
 
-def told(page) -> tuple:
+def form(page) -> tuple:
     return page.get_by_role("textbox", name="Question").input_value(), tuple(page.locator(".lane h3 .number").all_text_contents())
 
 
 @pytest.fixture(scope="module")
-def asked(address):
+def asked(app):
     lanes = "".join(f"&lane={lane}" for lane in LANES)
-    with open_page(f"{address}/?llm=0&q={quote_plus(QUESTION)}{lanes}") as page:
+    with open_page(f"{app}/?llm=0&q={quote_plus(QUESTION)}{lanes}") as page:
         done(page, QUESTION)
         yield page
 
 
 @pytest.mark.parametrize("name", ["Build", "Graphs", "Indexes", "Evaluate", "Cases", "Models"])
 def test_compare_is_come_back_to_by_click_and_by_back(asked, name):
-    before = told(asked)
+    before = form(asked)
     assert before == (QUESTION, ("No. 1", "No. 10"))
     for back in (lambda: go(asked, "Compare"), asked.go_back):
         go(asked, name)
         asked.locator(".lane").first.wait_for(state="detached", timeout=60_000)
         back()
         done(asked, QUESTION)
-        assert told(asked) == before
+        assert form(asked) == before
         asked.wait_for_url(re.compile("[?]q="))
         assert not asked.get_by_test_id("stException").count()
 
@@ -78,7 +72,7 @@ def test_what_was_filled_in_on_a_page_is_there_again(asked, name, box, text):
     field = asked.get_by_label(box, exact=True).first
     field.fill(text, timeout=60_000)
     field.press("Tab")
-    asked.wait_for_timeout(1_000)
+    settle(asked)
     go(asked, "Compare")
     done(asked, QUESTION)
     go(asked, name)

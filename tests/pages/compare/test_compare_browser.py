@@ -7,18 +7,13 @@ import re
 from urllib.parse import quote_plus
 
 import pytest
+from playwright.sync_api import expect
 
-from tests.server import CHROMIUM, open_page, server
+from tests.server import open_page
 
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (apt-get install chromium)")
+pytestmark = pytest.mark.usefixtures("browser")
 QUESTION = "who acted in the movies directed by the director of Some Mother's Son"
 HOSTILE = '<img src=x onerror="window.hacked=1"> "quoted" 🎬'
-
-
-@pytest.fixture(scope="module")
-def address(movies):
-    with server() as (url, _):
-        yield url
 
 
 def done(page, lanes: int, question: str = QUESTION) -> None:
@@ -33,9 +28,9 @@ def ask(page, text: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def asked(address):
+def asked(app):
     """A page on which the question was typed and asked in the three default lanes, without the language model."""
-    with open_page(address + "/?llm=0") as page:
+    with open_page(app + "/?llm=0") as page:
         page.problems = []
         page.on("console", lambda m: page.problems.append(m.text) if m.type == "error" and "404" not in m.text else None)
         page.get_by_role("button", name="Ask", exact=True).wait_for(timeout=90_000)
@@ -65,8 +60,7 @@ def test_the_replay_shows_the_beams_hops(asked):
     slider.focus()
     before = asked.locator("text=/hop \\d/").all_text_contents()
     asked.keyboard.press("ArrowRight")
-    asked.wait_for_timeout(300)
-    assert before != asked.locator("text=/hop \\d/").all_text_contents()
+    expect(asked.locator("text=/hop \\d/")).not_to_have_text(before)
 
 
 def test_the_exact_prompt_is_there(asked):
@@ -74,9 +68,7 @@ def test_the_exact_prompt_is_there(asked):
     assert asked.locator(".lane").nth(1).get_by_text(f"Question: {QUESTION}").first.is_visible()
 
 
-def test_the_permalink_restores_question_and_lanes_in_another_browser(asked, address):
-    from playwright.sync_api import expect
-
+def test_the_permalink_restores_question_and_lanes_in_another_browser(asked, app):
     with open_page(asked.url, scheme="dark") as other:
         done(other, 3)
         expect(other.get_by_role("textbox", name="Question")).to_have_value(QUESTION)  # written a moment after it is drawn
@@ -87,8 +79,8 @@ def test_downloads(asked, tmp_path):
     asked.get_by_role("button", name="Share").click()
     with asked.expect_download(timeout=60_000) as got:
         asked.get_by_role("button", name="Data (JSON)").click()
-    told = json.loads(got.value.path().read_text("utf-8"))
-    assert [lane["instance"] for lane in told["lanes"]] == ["lego-14", "lego-12", "chain-ranking"] and told["question"] == QUESTION
+    data = json.loads(got.value.path().read_text("utf-8"))
+    assert [lane["instance"] for lane in data["lanes"]] == ["lego-14", "lego-12", "chain-ranking"] and data["question"] == QUESTION
     with asked.expect_download(timeout=60_000) as got:
         asked.get_by_role("button", name="Report (HTML)").click()
     report = got.value.path().read_text("utf-8")
@@ -96,22 +88,22 @@ def test_downloads(asked, tmp_path):
     asked.keyboard.press("Escape")
 
 
-def test_it_does_not_scroll_sideways_when_narrow(address):
-    with open_page(f"{address}/?q={QUESTION.replace(' ', '+')}&lane=lego-1&lane=lego-12&lane=lego-14&llm=0", width=800) as page:
+def test_it_does_not_scroll_sideways_when_narrow(app):
+    with open_page(f"{app}/?q={QUESTION.replace(' ', '+')}&lane=lego-1&lane=lego-12&lane=lego-14&llm=0", width=800) as page:
         done(page, 3)
         assert not page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth + 2")
 
 
-def test_hostile_text_is_shown_and_never_run(address):
-    with open_page(address + "/?llm=0&lane=lego-1") as page:
+def test_hostile_text_is_shown_and_never_run(app):
+    with open_page(app + "/?llm=0&lane=lego-1") as page:
         page.get_by_role("button", name="Ask", exact=True).wait_for(timeout=90_000)
         ask(page, f"who directed Inception {HOSTILE}")
         page.locator(".lane[data-status=done]").first.wait_for(timeout=60_000)
         assert page.evaluate("window.hacked") is None
 
 
-def test_one_question_after_another_on_the_same_page(address):
-    with open_page(address + "/?llm=0&lane=lego-1&lane=lego-10") as page:
+def test_one_question_after_another_on_the_same_page(app):
+    with open_page(app + "/?llm=0&lane=lego-1&lane=lego-10") as page:
         problems = []
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda m: problems.append(m.text) if m.type == "error" and "404" not in m.text else None)
@@ -122,23 +114,23 @@ def test_one_question_after_another_on_the_same_page(address):
         assert not problems
 
 
-def test_two_people_at_once(address):
+def test_two_people_at_once(app):
     with (
-        open_page(address + "/?llm=0&lane=lego-1&q=which+person+directed+the+movie+Inception") as one,
-        open_page(address + "/?llm=0&lane=lego-1&q=what+films+did+Mike+Nichols+direct") as two,
+        open_page(app + "/?llm=0&lane=lego-1&q=which+person+directed+the+movie+Inception") as one,
+        open_page(app + "/?llm=0&lane=lego-1&q=what+films+did+Mike+Nichols+direct") as two,
     ):
         done(one, 1, "which person directed the movie Inception")
         done(two, 1, "what films did Mike Nichols direct")
 
 
-def test_the_language_model_answers_after_the_reader(address):
+def test_the_language_model_answers_after_the_reader(app):
     from tests.real_models import registry
 
     info = registry().info("answer")
     if not info.present:
         pytest.skip(info.how_to_get)
     short = "EgoNetwork(hops=1) >> ShortestPaths() >> Rank(model='bm25', keep=5) >> Answer()"
-    with open_page(f"{address}/?q=which+person+directed+the+movie+Inception&lane={quote_plus(short)}") as page:
+    with open_page(f"{app}/?q=which+person+directed+the+movie+Inception&lane={quote_plus(short)}") as page:
         done(page, 1, "which person directed the movie Inception")
         said = page.locator(".lane .answer").first.inner_text()
         assert "Graph reader" in said and re.search(r"Qwen2\.5\S* *\n+\S", said), said

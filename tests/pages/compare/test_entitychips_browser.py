@@ -7,18 +7,17 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.server import CHROMIUM, open_page, server
+from tests.server import open_page, settle
 
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (apt-get install chromium)")
+pytestmark = pytest.mark.usefixtures("browser")
 QUESTION = "who acted in the movies directed by the director of Some Mother's Son"
 PERSON = re.compile("Quentin Tarantino")  # not the tag in lower case
 HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>"
 
 
-@pytest.fixture(scope="module")
-def address(movies):
-    with server() as (url, _):
-        yield f"{url}/?llm=0&lane=lego-1"
+@pytest.fixture
+def address(app):
+    return f"{app}/?llm=0&lane=lego-1"
 
 
 @pytest.fixture
@@ -95,7 +94,7 @@ def test_what_is_removed_and_added_is_what_is_asked(page):
     answers(page).fill("helen mirren")
     page.keyboard.press("Enter")
     expect(chips(page, "answers")).to_have_text(["Joaquin Phoenix", re.compile("^helen mirren$", re.IGNORECASE)])
-    page.wait_for_timeout(1_000)  # what the browser shows ahead of Python stays when that has answered
+    settle(page)  # what the browser shows ahead of Python stays when that has answered
     expect(chips(page, "answers")).to_have_count(2)
     page.get_by_role("button", name="Ask", exact=True).click()
     page.wait_for_url(lambda url: "Joaquin" in url and "Cheadle" not in url and "Paxton" not in url, timeout=30_000)
@@ -132,7 +131,7 @@ def test_long_and_hostile_names_are_text(page):
     answers(page).fill(HOSTILE)
     page.keyboard.press("Enter")
     expect(chips(page, "answers")).to_have_text([HOSTILE])
-    page.wait_for_timeout(1_000)
+    settle(page)
     assert page.evaluate("window.hacked") is None
     assert not page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth + 2")
 
@@ -144,8 +143,8 @@ def test_every_text_has_contrast(address, scheme):
         ask(page, QUESTION)
         entities(page).fill("nolan")
         expect(page.get_by_role("option").first).to_be_visible(timeout=20_000)
-        told = page.locator(".he").evaluate(CONTRASTS)
-        assert len(told) > 20 and min(told.values()) >= 4.5, sorted(told.items(), key=lambda one: one[1])[:5]
+        ratios = page.locator(".he").evaluate(CONTRASTS)
+        assert len(ratios) > 20 and min(ratios.values()) >= 4.5, sorted(ratios.items(), key=lambda one: one[1])[:5]
 
 
 # For each element that shows text of its own (or is an input): the contrast of its colour to what is painted behind it.

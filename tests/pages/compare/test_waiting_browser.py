@@ -80,7 +80,7 @@ def talking():
 
 
 @pytest.fixture(scope="module")
-def app(movies, tmp_path_factory):
+def talking_app(movies, browser, tmp_path_factory):
     """(address of the app, the server whose model answers)."""
     home = tmp_path_factory.mktemp("talking")
     with talking() as (talker, url):
@@ -92,9 +92,9 @@ def app(movies, tmp_path_factory):
 
 
 @pytest.fixture
-def asked(app):
+def asked(talking_app):
     """A page on which the question is being answered, for ever; nobody else asks."""
-    address, talker = app
+    address, talker = talking_app
     assert talker.soon(0, 20)
     with open_page(f"{address}/?q={quote_plus(QUESTION)}&lane={quote_plus(LINE)}") as page:
         page.get_by_text(re.compile("word3")).first.wait_for(timeout=120_000)
@@ -132,8 +132,8 @@ def test_cancel_is_there_at_once_and_stops_the_answer(asked):
     page.locator(".lane[data-status=cancelled]").first.wait_for(timeout=10_000)
 
 
-def test_cancel_is_there_from_the_first_moment(app):
-    address, talker = app
+def test_cancel_is_there_from_the_first_moment(talking_app):
+    address, talker = talking_app
     with open_page(f"{address}/?lane={quote_plus(LINE)}") as page:
         page.get_by_role("textbox", name="Question").wait_for(timeout=60_000)
         page.get_by_role("textbox", name="Question").fill(QUESTION)
@@ -142,7 +142,7 @@ def test_cancel_is_there_from_the_first_moment(app):
         assert talker.soon(0, 5)
 
 
-def test_a_question_that_another_looks_at_goes_on(asked, app):
+def test_a_question_that_another_looks_at_goes_on(asked):
     page, talker = asked
     with open_page(page.url) as other:
         other.get_by_text(re.compile("word3")).first.wait_for(timeout=60_000)

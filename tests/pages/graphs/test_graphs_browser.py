@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from core.graph.building.build import build
-from tests.server import CHROMIUM, open_page, server
+from tests.server import CHROMIUM, open_page, server, settle, take_scheme
 
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed")
 NAMELESS = """() => [...document.querySelectorAll('input, textarea, button, select, iframe, [role=tab]')]
@@ -15,8 +16,18 @@ NAMELESS = """() => [...document.querySelectorAll('input, textarea, button, sele
   .map(one => one.outerHTML.slice(0, 200))"""
 
 
+# Where the node called Crime is drawn, once it is there twice in a row.
+RESTING = """() => {
+    const node = nodes.get().find(n => n.label === 'Crime'), at = network.canvasToDOM(network.getPosition(node.id));
+    const [before, now] = [window.lastSeen, `${at.x} ${at.y}`];
+    window.lastSeen = now;
+    return before === now && [at.x, at.y];
+}"""
+WHERE = ("graphs?graph=films", "graphs?graph=films&add=questions", "evaluate", "evaluate?graph=films")
+
+
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
+def address(browser, tmp_path_factory):
     home = tmp_path_factory.mktemp("graphs-browser")
     films = [(f"film {i:02}", "has_genre", genre) for i in range(60) for genre in ("Drama", "Crime")[i % 2 :]]
     build([*films, ("film 00", "directed_by", "<b>Ann</b>")], home / "graphs" / "films", "films", "both")
@@ -30,11 +41,7 @@ def test_the_first_picture_is_walked_by_a_click(address):
         picture.wait_for(timeout=60_000)
         frame = picture.element_handle().content_frame()
         frame.wait_for_function("() => typeof network !== 'undefined' && innerWidth > 50 && network.getScale() > 0")
-        page.wait_for_timeout(500)
-        x, y = frame.evaluate(
-            """() => { const node = nodes.get().find(n => n.label === 'Crime');
-                const at = network.canvasToDOM(network.getPosition(node.id)); return [at.x, at.y]; }"""
-        )
+        x, y = frame.wait_for_function(RESTING, polling=100).json_value()
         box = picture.bounding_box()
         page.mouse.click(box["x"] + x, box["y"] + y)
         page.wait_for_url("**entity=Crime**", timeout=30_000)
@@ -42,16 +49,14 @@ def test_the_first_picture_is_walked_by_a_click(address):
 
 
 def test_what_was_chosen_on_evaluate_is_there_after_a_visit_elsewhere(address):
-    from playwright.sync_api import expect
-
     with open_page(f"{address}/evaluate") as page:
         size = page.get_by_label("Questions of each set")
         size.wait_for(timeout=60_000)
-        page.wait_for_timeout(2_000)  # the rest of the screen
+        settle(page)
         size.fill("7")
         size.press("Enter")
         page.get_by_text("Time each alone", exact=True).click()
-        page.wait_for_timeout(2_000)
+        settle(page)
         page.get_by_role("link", name="Models").click()
         page.get_by_role("heading", name="Models").first.wait_for(timeout=60_000)
         page.go_back()
@@ -60,22 +65,27 @@ def test_what_was_chosen_on_evaluate_is_there_after_a_visit_elsewhere(address):
         expect(page.get_by_role("switch", name="Time each alone")).to_be_checked(timeout=30_000)
 
 
-@pytest.mark.parametrize("where", ["graphs?graph=films", "graphs?graph=films&add=questions", "evaluate?graph=films", "evaluate"])
-def test_every_control_has_a_name(address, where):
-    with open_page(f"{address}/{where}") as page:
+@pytest.fixture(scope="module", params=WHERE)
+def opened(address, request):
+    """(a page, its path)."""
+    with open_page(f"{address}/{request.param}") as page:
         page.locator("[data-testid=stHeading]").first.wait_for(timeout=60_000)
-        page.wait_for_timeout(2_000)
-        assert page.evaluate(NAMELESS) == []
-        if "add=questions" in where:
-            page.get_by_text("question,answers,entities").first.wait_for()
+        settle(page)
+        yield page, request.param
+
+
+def test_every_control_has_a_name(opened):
+    page, where = opened
+    assert page.evaluate(NAMELESS) == []
+    if "add=questions" in where:
+        page.get_by_text("question,answers,entities").first.wait_for()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("where", ["graphs?graph=films", "graphs?graph=films&add=questions", "evaluate", "evaluate?graph=films"])
-def test_nothing_serious_stands_in_the_way_of_anybody(address, where, scheme):
+def test_nothing_serious_stands_in_the_way_of_anybody(opened, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed").Axe()
-    with open_page(f"{address}/{where}", scheme=scheme) as page:
-        page.locator("[data-testid=stHeading]").first.wait_for(timeout=60_000)
-        page.wait_for_timeout(3_000)
-        found = axe.run(page, options={"resultTypes": ["violations"]}).response["violations"]
-        assert [(rule["id"], rule["nodes"][0]["html"][:160]) for rule in found if rule["impact"] in ("serious", "critical")] == []
+    page, _ = opened
+    take_scheme(page, scheme)
+    settle(page)
+    found = axe.run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    assert [(rule["id"], rule["nodes"][0]["html"][:160]) for rule in found if rule["impact"] in ("serious", "critical")] == []

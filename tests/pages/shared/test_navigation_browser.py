@@ -4,14 +4,14 @@ import re
 
 import pytest
 
-from tests.server import CHROMIUM, open_page, server
+from tests.server import open_page
 
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (apt-get install chromium)")
+pytestmark = pytest.mark.usefixtures("browser")
 PAGES = ("Compare", "Build", "Graphs", "Indexes", "Evaluate", "Cases", "Models")
 
 
-def test_every_page_is_a_click_away():
-    with server() as (url, _), open_page(url) as page:
+def test_every_page_is_a_click_away(app):
+    with open_page(app) as page:
         links = page.get_by_test_id("stSidebarNavLink")
         links.filter(has_text=re.compile("Compare")).wait_for(timeout=120_000)  # before it, the names of the files are there for a moment
         assert tuple(text.split("\n")[-1] for text in links.all_inner_texts()) == PAGES

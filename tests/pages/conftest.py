@@ -1,0 +1,24 @@
+"""A browser for each module, and one server of the app for all browser tests that need no home of their own."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests import server
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A headless Chromium, in which `open_page` opens its pages; no longer than a module, as Streamlit's own test driver and
+    Playwright do not go together in one thread."""
+    if not server.CHROMIUM:
+        pytest.skip("Chromium is not installed (apt-get install chromium)")
+    with server.browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="package")
+def app(movies):
+    """The address of the app on the WikiMovies graph, shared: each page opened there is a session of its own."""
+    with server.server() as (address, _):
+        yield address
