@@ -12,7 +12,12 @@ MANY, PART = 255, 1 << 22  # nodes counted at a time
 
 
 def degree_bytes(out_indptr: np.ndarray, in_indptr: np.ndarray) -> np.ndarray:
-    """How many edges each node has both ways, a self-loop counted twice: uint8 [n], `MANY` for as many or more."""
+    """How many edges each node has both ways, a self-loop counted twice: uint8 [n], `MANY` for as many or more.
+
+    >>> from core.graph.degrees import degree_bytes
+    >>> degree_bytes(np.array([0, 2, 300]), np.array([0, 1, 1])).tolist()  # 2 out and 1 in; 298 out
+    [3, 255]
+    """
     counts = np.empty(len(out_indptr) - 1, np.uint8)
     for start in range(0, len(counts), PART):
         stop = min(start + PART, len(counts))

@@ -26,59 +26,6 @@ def _degree(node, way, out_indptr, in_indptr):
     return degree
 
 
-@njit(cache=True, nogil=True)
-def push_queue(estimate, residual, queued, touched, count, damping, epsilon, force, budget, way, out_indptr, tails, in_indptr, in_heads):
-    """Pushes first in, first out until every residual is under `epsilon` x degree or `budget` steps are spent.
-
-    Starts from the touched nodes over the bar, in their order; with `force`, from all touched nodes that hold a residual.
-    Changes estimate, residual, queued (all False before and after) and touched; gives (touched nodes, steps taken). Mass
-    at a node without steps is dropped: to give it back to the seeds is to scale all scores alike.
-    """
-    queue = np.empty(max(1024, 2 * count), np.int64)
-    first, size, steps = 0, 0, 0
-    for at in range(count):
-        node = touched[at]
-        if residual[node] > 0.0 and (force or residual[node] >= epsilon * _degree(node, way, out_indptr, in_indptr)):
-            queue[size] = node
-            size += 1
-            queued[node] = True
-    while size > 0 and steps < budget:
-        node = queue[first]
-        first = first + 1 if first + 1 < len(queue) else 0
-        size -= 1
-        queued[node] = False
-        mass = residual[node]
-        residual[node] = 0.0
-        estimate[node] += (1.0 - damping) * mass
-        degree = _degree(node, way, out_indptr, in_indptr)
-        steps += degree + 1
-        gain = damping * mass / max(1, degree)
-        for side in range(2):
-            if not way & (side + 1) or gain == 0.0:
-                continue
-            indptr, neighbours = (out_indptr, tails) if side == 0 else (in_indptr, in_heads)
-            if size + indptr[node + 1] - indptr[node] > len(queue):
-                longer = np.empty(2 * (size + indptr[node + 1] - indptr[node]), np.int64)
-                for index in range(size):
-                    longer[index] = queue[(first + index) % len(queue)]
-                queue, first = longer, 0
-            for at in range(indptr[node], indptr[node + 1]):
-                near = neighbours[at]
-                before = residual[near]
-                if before == 0.0 and estimate[near] == 0.0 and near != node:
-                    touched[count] = near
-                    count += 1
-                residual[near] = before + gain
-                if not queued[near] and before + gain >= epsilon * _degree(near, way, out_indptr, in_indptr):
-                    last = first + size
-                    queue[last if last < len(queue) else last - len(queue)] = near
-                    size += 1
-                    queued[near] = True
-    for index in range(size):
-        queued[queue[(first + index) % len(queue)]] = False
-    return count, steps
-
-
 @njit(cache=True, nogil=True, inline="always")
 def _gather(node, values, way, out_indptr, tails, in_indptr, in_heads):
     """The sum of `values` over the nodes from which a step leads to `node`."""

@@ -8,7 +8,13 @@ ROUNDED_BITS = 16  # of the 52 of a float64: scores that agree to about 1e-11 of
 
 
 def top_k(ids: np.ndarray, scores: np.ndarray, keep: int) -> tuple[np.ndarray, np.ndarray]:
-    """The `keep` best (ids, scores) by (-score, id)."""
+    """The `keep` best (ids, scores) by (-score, id).
+
+    >>> from core.graph.order import top_k
+    >>> ids, scores = top_k(np.array([3, 1, 2]), np.array([0.5, 0.9, 0.5]), 2)
+    >>> ids.tolist(), scores.tolist()
+    ([1, 2], [0.9, 0.5])
+    """
     if keep <= 0:
         return ids[:0], scores[:0]
     if len(ids) > 2 * keep:  # with fewer, to sort them all is quicker
@@ -19,7 +25,13 @@ def top_k(ids: np.ndarray, scores: np.ndarray, keep: int) -> tuple[np.ndarray, n
 
 
 def steady(scores: np.ndarray) -> np.ndarray:
-    """The scores with their last bits rounded off, so that noise of arithmetic does not decide between equals."""
+    """The scores with their last bits rounded off, so that noise of arithmetic does not decide between equals.
+
+    >>> from core.graph.order import steady
+    >>> a, b = steady(np.array([0.1 + 0.2, 0.3]))
+    >>> 0.1 + 0.2 == 0.3, bool(a == b)
+    (False, True)
+    """
     bits = np.ascontiguousarray(scores, np.float64).view(np.int64)
     half = np.int64(1 << (ROUNDED_BITS - 1))
     return ((bits + half) & ~np.int64((1 << ROUNDED_BITS) - 1)).view(np.float64)

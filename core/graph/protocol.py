@@ -66,31 +66,61 @@ class KnowledgeGraph(Protocol):
     def n_edges(self) -> int: ...
 
     def names(self, nodes: Iterable[int]) -> list[str]:
-        """The names of several nodes, in their order."""
+        """The names of several nodes, in their order.
+
+        >>> toy.names([0, 4])
+        ['A', 'E']
+        """
         ...
 
     def nodes_named(self, name: str) -> tuple[int, ...]:
-        """The nodes of this very name, ascending."""
+        """The nodes of this very name, ascending.
+
+        >>> toy.nodes_named("C")
+        (2,)
+        """
         ...
 
     def degrees(self, nodes: np.ndarray, direction: str = "both") -> np.ndarray:
-        """The number of edges at each node, int64; in `both`, a self-loop counts twice."""
+        """The number of edges at each node, int64; in `both`, a self-loop counts twice.
+
+        >>> toy.degrees(np.array([0, 3])).tolist()  # A>B A>C C>A E>A; C>D and the loop D>D twice
+        [4, 3]
+        """
         ...
 
     def steps_from(self, nodes: np.ndarray, direction: str = "both") -> Steps:
-        """Every step from the nodes: those along triples first, node by node as they are given, each by ascending edge."""
+        """Every step from the nodes: those along triples first, node by node as they are given, each by ascending edge.
+
+        >>> steps = toy.steps_from(np.array([1]))  # B>C, and A>B backward
+        >>> steps.nodes.tolist(), steps.edges.tolist(), steps.forward.tolist()
+        ([2, 0], [2, 0], [True, False])
+        """
         ...
 
     def triples(self, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(heads, relations, tails) of the edges, int64, in their order."""
+        """(heads, relations, tails) of the edges, int64, in their order.
+
+        >>> [ids.tolist() for ids in toy.triples(np.array([4]))]  # C r4 D
+        [[2], [4], [3]]
+        """
         ...
 
     def adjacency(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """(out_indptr, tails, in_indptr, in_heads) of the whole graph, for what has to walk all of it."""
+        """(out_indptr, tails, in_indptr, in_heads) of the whole graph, for what has to walk all of it.
+
+        >>> out_indptr, tails, in_indptr, in_heads = toy.adjacency()
+        >>> out_indptr.tolist(), tails.tolist()
+        ([0, 2, 3, 5, 6, 7], [1, 2, 2, 0, 3, 3, 0])
+        """
         ...
 
     def shape(self) -> Shape:
-        """Counts of the whole graph."""
+        """Counts of the whole graph.
+
+        >>> toy.shape().busiest[:2], toy.shape().loops
+        ((0, 2), 1)
+        """
         ...
 
     @property
@@ -98,35 +128,59 @@ class KnowledgeGraph(Protocol):
         return len(self.relation_names)
 
     def resolve(self, direction: str) -> Direction:
-        """`direction`, or this graph's own where it is "graph". Raises BadParameter for another word."""
+        """`direction`, or this graph's own where it is "graph". Raises BadParameter for another word.
+
+        >>> toy.resolve("graph"), toy.resolve("out")
+        ('both', 'out')
+        """
         known = self.direction if direction == "graph" else direction
         if known not in ("out", "in", "both"):
             raise BadParameter(f"A direction is out, in, both or graph, not “{direction}”.")
         return known  # type: ignore[return-value]
 
     def node_name(self, node: int) -> str:
-        """The name of a node."""
+        """The name of a node.
+
+        >>> toy.node_name(3)
+        'D'
+        """
         return self.names((node,))[0]
 
     def relation_name(self, edge: int) -> str:
-        """The relation of an edge, as a name."""
+        """The relation of an edge, as a name.
+
+        >>> toy.relation_name(6)  # E r5 A comes after D r6 D
+        'r5'
+        """
         return self.relation_names[int(self.triples(np.array([edge]))[1][0])]
 
     def degree(self, node: int, direction: str = "both") -> int:
-        """The number of edges at a node; in `both`, a self-loop counts twice."""
+        """The number of edges at a node; in `both`, a self-loop counts twice.
+
+        >>> toy.degree(3), toy.degree(3, "out")
+        (3, 1)
+        """
         return int(self.degrees(np.array([node]), direction)[0])
 
     def steps(self, node: int, direction: str = "both") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Every step from a node: (neighbours, edges, forward), out-edges first, each part by ascending edge id.
 
         A self-loop is one step forward and, in `both`, one backward.
+
+        >>> [part.tolist() for part in toy.steps(1)]
+        [[2, 0], [2, 0], [True, False]]
         """
         found = self.steps_from(np.array([node]), direction)
         return found.nodes, found.edges, found.forward
 
     def texts(self, paths: Sequence[Path]) -> list[str]:
         """Paths in words: `A -> r1 -> B`, a backward step as `A -> r1_reverse -> B` (paths as LEGO-GraphRAG
-        prints them, backward steps with Retrieve-Rewrite-Answer's suffix). Each node and edge is looked up once."""
+        prints them, backward steps with Retrieve-Rewrite-Answer's suffix). Each node and edge is looked up once.
+
+        >>> from core.types import Path
+        >>> toy.texts([Path((0, 2, 1), (1, 2), (True, False))])
+        ['A -> r1 -> C -> r2_reverse -> B']
+        """
         nodes = list(dict.fromkeys(node for path in paths for node in path.nodes))
         edges = list(dict.fromkeys(edge for path in paths for edge in path.edges))
         called = dict(zip(nodes, self.names(nodes)))
@@ -142,7 +196,11 @@ class KnowledgeGraph(Protocol):
         return self.texts((path,))[0]
 
     def triple_texts(self, edges: Sequence[int] | np.ndarray) -> list[str]:
-        """Triples in words: `A -> r -> B`."""
+        """Triples in words: `A -> r -> B`.
+
+        >>> toy.triple_texts([4, 6])
+        ['C -> r4 -> D', 'E -> r5 -> A']
+        """
         heads, relations, tails = (ids.tolist() for ids in self.triples(np.asarray(edges, np.int64)))
         nodes = list(dict.fromkeys((*heads, *tails)))
         called = dict(zip(nodes, self.names(nodes)))

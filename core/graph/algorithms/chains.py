@@ -27,13 +27,24 @@ def nothing() -> None:
 
 
 def chain_of(graph: KnowledgeGraph, path: Path) -> Chain:
-    """The chain that a path runs along."""
+    """The chain that a path runs along.
+
+    >>> from core.graph.algorithms.chains import chain_of
+    >>> from core.types import Path
+    >>> chain_of(toy, Path((0, 2, 1), (1, 2), (True, False)))  # along r1, against r2
+    (2, 5)
+    """
     relations = graph.triples(np.array(path.edges, np.int64))[1].tolist()
     return tuple(2 * relation + (not forward) for relation, forward in zip(relations, path.forward))
 
 
 def chain_name(graph: KnowledgeGraph, chain: Chain) -> str:
-    """A chain as relation names, a step against its triple with `_reverse`, as in path texts: `directed_by_reverse -> has_genre`."""
+    """A chain as relation names, a step against its triple with `_reverse`, as in path texts: `directed_by_reverse -> has_genre`.
+
+    >>> from core.graph.algorithms.chains import chain_name
+    >>> chain_name(toy, (2, 5))
+    'r1 -> r2_reverse'
+    """
     return " -> ".join(graph.relation_names[code >> 1] + ("_reverse" if code & 1 else "") for code in chain)
 
 
@@ -215,7 +226,13 @@ def sampled(front: Front, most: int | None) -> Front:
 
 
 def walk(graph: KnowledgeGraph, seeds: Iterable[int], chain: Chain, direction: str = "graph", check: Check = nothing) -> Front | None:
-    """The front at the end of all walks from the seeds along a chain; None where there is no such walk."""
+    """The front at the end of all walks from the seeds along a chain; None where there is no such walk.
+
+    >>> from core.graph.algorithms.chains import ranked_ends, walk
+    >>> front = walk(toy, [0], (2, 6))  # A>C by r1, C>A by r3
+    >>> ranked_ends(front, [4]).tolist()
+    [0]
+    """
     front = start(graph, seeds)
     for code in chain:
         check()

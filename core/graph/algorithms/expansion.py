@@ -20,6 +20,10 @@ def joins(
     """For each wanted node at most `reach` steps from a seed a shortest path there, as nodes from the seed on.
 
     Of several, that of the smallest ids from its end backwards. Only the `LOOKED_AT` nodes nearest to the seeds are looked at.
+
+    >>> from core.graph.algorithms.expansion import joins
+    >>> joins(toy, [4], [2], 3, "out", lambda: None)  # E>A>C
+    {2: [4, 0, 2]}
     """
     nodes, distances = nearest(graph, seeds, reach, direction, LOOKED_AT, check)
     order = np.argsort(nodes, kind="stable")
@@ -50,6 +54,10 @@ def around(
     whether there were more.
 
     A node has the best score of those in `grown` from which it is reached in the fewest steps. Fewer steps come first, then (-score, id).
+
+    >>> from core.graph.algorithms.expansion import around
+    >>> around(toy, {4: 1.0}, {4: 1.0}, 2, "out", 3, lambda: None)  # E, then A, then B; C has no room
+    ({4: 1.0, 0: 1.0, 1: 1.0}, True)
     """
     found, capped = dict(list(start.items())[:keep]), len(start) > keep
     level = {node: score for node, score in grown.items() if node in found}
@@ -73,6 +81,11 @@ def around(
 
 
 def hanging_on(graph: KnowledgeGraph, nodes: np.ndarray, edges: np.ndarray, seeds: Sequence[int]) -> np.ndarray:
-    """Which of `nodes` (ascending) hang together with a seed by `edges` among them, whichever way these run: bool [len(nodes)]."""
+    """Which of `nodes` (ascending) hang together with a seed by `edges` among them, whichever way these run: bool [len(nodes)].
+
+    >>> from core.graph.algorithms.expansion import hanging_on
+    >>> hanging_on(toy, np.array([0, 1, 3]), np.array([0]), [1]).tolist()  # A>B holds A to B, nothing D
+    [True, True, False]
+    """
     _, pieces = component_labels(graph, nodes, edges)
     return np.isin(pieces, pieces[np.isin(nodes, np.asarray(seeds, np.int64))])

@@ -90,7 +90,12 @@ def _free(anchors: np.ndarray, taken: np.ndarray, spacing: float) -> Place:
 
 def layered(nodes: Sequence[int], edges: Sequence[tuple[int, int]], seeds: Iterable[int]) -> dict[int, Place]:
     """Coordinates in 0..1 for a few nodes: from left to right by hops from the seeds, each column in the order that has
-    its edges cross little. Nodes that no edge joins to a seed stand in the last column."""
+    its edges cross little. Nodes that no edge joins to a seed stand in the last column.
+
+    >>> from core.graph.algorithms.layout import layered
+    >>> layered([0, 1, 2], [(0, 1), (1, 2)], [0])
+    {0: (0.0, 0.5), 1: (0.3333, 0.5), 2: (1.0, 0.5)}
+    """
     beside, place = neighbours(edges), {node: i for i, node in enumerate(nodes)}
     columns: list[list[int]] = [[node for node in nodes if node in set(seeds)] or list(nodes[:1])]
     seen = set(columns[0])
@@ -114,7 +119,12 @@ def layered(nodes: Sequence[int], edges: Sequence[tuple[int, int]], seeds: Itera
 
 
 def neighbours(edges: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
-    """What each node is joined to, without repeats."""
+    """What each node is joined to, without repeats.
+
+    >>> from core.graph.algorithms.layout import neighbours
+    >>> neighbours([(0, 1), (2, 1), (1, 0), (2, 2)])
+    {0: [1], 1: [0, 2], 2: [1]}
+    """
     found: dict[int, dict[int, None]] = {}
     for head, tail in edges:
         if head != tail:

@@ -19,6 +19,12 @@ class Local:
     Local ids are places in `nodes`, which holds the graph's ids, ascending. `direction` "out" steps along the triples,
     "in" against them, "both" gives each edge a step each way (a self-loop two). Within a node, steps are ordered by
     (edge id, forward first). An edge of the subgraph whose ends are not both in it gives no step.
+
+    >>> from core.graph.algorithms.local import Local
+    >>> from core.types import Subgraph
+    >>> local = Local(toy, Subgraph(np.array([0, 1, 2]), np.array([0, 2])), "out")  # A>B and B>C
+    >>> local.indptr.tolist(), local.neighbours.tolist(), local.lists[0]
+    ([0, 1, 2, 2], [1, 2], [(1, 0, True)])
     """
 
     def __init__(self, graph: KnowledgeGraph, subgraph: Subgraph, direction: str = "graph"):

@@ -16,6 +16,10 @@ def mediating(graph: KnowledgeGraph) -> np.ndarray:
     """For each step code whether most of the nodes it leads to are mediators: bool [2 * relations].
 
     From all triples, or from `MOST_EDGES` of them spread evenly.
+
+    >>> from core.graph.algorithms.mediators import mediating
+    >>> len(mediating(toy)), mediating(toy).any()  # every node of the toy has a name
+    (14, np.False_)
     """
     return graph.derived.once("mediating", None, lambda: _looked(graph))
 
@@ -30,5 +34,10 @@ def _looked(graph: KnowledgeGraph) -> np.ndarray:
 
 
 def spoken_steps(chain: Chain, into: np.ndarray) -> int:
-    """How many steps a chain is said in: a passage through a mediator is one. `into` is of `mediating`."""
+    """How many steps a chain is said in: a passage through a mediator is one. `into` is of `mediating`.
+
+    >>> from core.graph.algorithms.mediators import spoken_steps
+    >>> spoken_steps((0, 2), np.array([True, False, False, False]))  # the first step leads into a mediator
+    1
+    """
     return len(chain) - sum(bool(into[code]) for code in chain)

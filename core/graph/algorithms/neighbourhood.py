@@ -13,7 +13,12 @@ from core.types import Subgraph
 
 
 def seed_array(graph: KnowledgeGraph, seeds: Iterable[int]) -> np.ndarray:
-    """The seeds as int64, repeats kept. Raises BadInput where there are none or one is not a node of the graph."""
+    """The seeds as int64, repeats kept. Raises BadInput where there are none or one is not a node of the graph.
+
+    >>> from core.graph.algorithms.neighbourhood import seed_array
+    >>> seed_array(toy, [2, 0, 2]).tolist()
+    [2, 0, 2]
+    """
     nodes = [int(seed) for seed in seeds]
     if not nodes:
         raise BadInput("There is no start node; name at least one entity of the graph.")
@@ -24,7 +29,13 @@ def seed_array(graph: KnowledgeGraph, seeds: Iterable[int]) -> np.ndarray:
 
 
 def links(graph: KnowledgeGraph, direction: str) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """What the compiled loops need to walk a graph: (way, out_indptr, tails, in_indptr, in_heads)."""
+    """What the compiled loops need to walk a graph: (way, out_indptr, tails, in_indptr, in_heads).
+
+    >>> from core.graph.algorithms.neighbourhood import links
+    >>> way, out_indptr, *_ = links(toy, "both")
+    >>> way, out_indptr.tolist()
+    (3, [0, 2, 3, 5, 6, 7])
+    """
     from core.graph.kernels import WAYS
 
     return WAYS[graph.resolve(direction)], *graph.adjacency()
@@ -41,6 +52,11 @@ def nearest(
     """(nodes, hops from the seeds), int64, ordered by (hops, id): breadth-first from the seeds, themselves included.
 
     At most `keep` nodes, the nearest; seeds that do not fit are cut too.
+
+    >>> from core.graph.algorithms.neighbourhood import nearest
+    >>> nodes, hops = nearest(toy, [4], 2, "out")  # E>A, then A>B and A>C
+    >>> toy.names(nodes), hops.tolist()
+    (['E', 'A', 'B', 'C'], [0, 1, 2, 2])
     """
     from core.graph.algorithms.traversal import next_level
 
@@ -70,12 +86,22 @@ def ego(
     keep: int | None = None,
     check: Callable[[], None] | None = None,
 ) -> np.ndarray:
-    """The nodes at most `hops` steps from the seeds, int64, ascending; with `keep`, the nearest ones, ties by id."""
+    """The nodes at most `hops` steps from the seeds, int64, ascending; with `keep`, the nearest ones, ties by id.
+
+    >>> from core.graph.algorithms.neighbourhood import ego
+    >>> ego(toy, [4], 1, "out").tolist()
+    [0, 4]
+    """
     return np.sort(nearest(graph, seeds, hops, direction, keep, check)[0])
 
 
 def induced(graph: KnowledgeGraph, nodes: Iterable[int]) -> np.ndarray:
-    """The edges of the graph whose two ends are both among `nodes`, int64, ascending."""
+    """The edges of the graph whose two ends are both among `nodes`, int64, ascending.
+
+    >>> from core.graph.algorithms.neighbourhood import induced
+    >>> toy.triple_texts(induced(toy, [0, 2, 3]))
+    ['A -> r1 -> C', 'C -> r3 -> A', 'C -> r4 -> D', 'D -> r6 -> D']
+    """
     from core.graph.algorithms.traversal import count_edges_among
     from core.graph.store import Graph
 

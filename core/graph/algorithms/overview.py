@@ -32,6 +32,11 @@ def overview(graph: Any) -> Overview:
     """The best connected entities, those that lie beside most of them, and neighbours of these by relations not seen so far.
 
     A graph of `ROOM` nodes or fewer is drawn whole. Reads a bounded part of the graph: of a hub `LOOKED_AT` steps, of a joint all.
+
+    >>> from core.graph.algorithms.overview import overview
+    >>> found = overview(toy)
+    >>> toy.names(found.hubs), found.edges, found.whole
+    (['A', 'C', 'D', 'B', 'E'], (0, 1, 2, 3, 4, 5, 6), True)
     """
     hubs = busiest(graph, HUBS)
     if graph.n_nodes <= ROOM:

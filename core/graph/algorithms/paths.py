@@ -29,6 +29,13 @@ def shortest_paths(
     makes a path of its own, else the first alone. Ordered by (length, end, nodes, edges), in the graph's ids. At most `cap`
     paths, the first in that order; the second value says whether there were more. The path of no steps is left out; a source
     outside has no paths.
+
+    >>> from core.graph.algorithms.local import Local
+    >>> from core.graph.algorithms.paths import shortest_paths
+    >>> from core.types import Subgraph
+    >>> paths, more = shortest_paths(Local(toy, Subgraph(np.arange(5), np.arange(7)), "out"), 1, 2)
+    >>> toy.texts(paths)
+    ['B -> r2 -> C', 'B -> r2 -> C -> r3 -> A', 'B -> r2 -> C -> r4 -> D']
     """
     start = local.place(source)
     if start < 0:
@@ -42,6 +49,13 @@ def simple_paths(local: Local, source: int, hops: int, cap: int | None, check: C
 
     Within a length, by the place of the path that is extended, then (edge, forward first). At most `cap` paths, so that
     a cap keeps the shortest and bounds the memory; the second value says whether there were more. In the graph's ids.
+
+    >>> from core.graph.algorithms.local import Local
+    >>> from core.graph.algorithms.paths import simple_paths
+    >>> from core.types import Subgraph
+    >>> paths, more = simple_paths(Local(toy, Subgraph(np.arange(5), np.arange(7)), "out"), 4, 2, 2)
+    >>> toy.texts(paths), more  # E>A>C is over the cap
+    (['E -> r5 -> A', 'E -> r5 -> A -> r0 -> B'], True)
     """
     start = local.place(source)
     return ([], False) if start < 0 else _capped(_breadth(local, start, hops), cap, check)

@@ -32,6 +32,11 @@ def random_walks(
     does from a node without steps; with `restart` 0 a walk ends there (LEGO-GraphRAG's RWR as coded). With
     `within` only steps inside that subgraph are taken, and a seed outside it starts no walk. Raises BadParameter for
     negative numbers or a restart outside [0, 1], BadInput for unfit seeds.
+
+    >>> from core.graph.algorithms.walks import random_walks
+    >>> nodes, visits = random_walks(toy, [4], 10, 1, 0.0, "out", np.random.default_rng(0))  # only E>A leads on
+    >>> toy.names(nodes), visits.tolist()
+    (['A', 'E'], [10, 10])
     """
     from core.graph.algorithms.traversal import walk
 

@@ -26,6 +26,11 @@ def head_types(phrases: Sequence[Phrase], has: csr_matrix, encode) -> list[str]:
     part in (`has`, nodes by step codes, says which), `things with genre, release year, ...`, and the everyday noun of
     `head_types.txt` whose vector is nearest is taken; a word that is itself one of these relations is not. `encode` makes unit
     vectors of texts.
+
+    >>> from core.graph.names.head_types import head_types
+    >>> from core.graph.names.phrases import phrase
+    >>> head_types([phrase("film.film.genre")], None, None)  # the name says it
+    ['film']
     """
     described = [_common_relations(relation, phrases, has) if not said.head_type else () for relation, said in enumerate(phrases)]
     texts = sorted({_description(phrases, others) for others in described if len(others) > 1})

@@ -195,7 +195,12 @@ class _Judge:
 
 
 def stem(word: str) -> str:
-    """A word without its common English endings: director, directed -> direct; written, wrote -> writ."""
+    """A word without its common English endings: director, directed -> direct; written, wrote -> writ.
+
+    >>> from core.graph.names.linking import stem
+    >>> stem("director"), stem("directed"), stem("wrote")
+    ('direct', 'direct', 'writ')
+    """
     cut = ENDINGS.sub("", IRREGULAR.get(word, word))
     cut = cut if len(cut) >= 3 else word
     return cut[:-1] if len(cut) > 3 and cut[-1] == cut[-2] else cut
@@ -222,7 +227,12 @@ def type_words() -> frozenset[str]:
 
 
 def holds_stem(wanted: str, said: str) -> bool:
-    """Whether a stem said is the one wanted, or holds it: screenwrit holds writ."""
+    """Whether a stem said is the one wanted, or holds it: screenwrit holds writ.
+
+    >>> from core.graph.names.linking import holds_stem
+    >>> holds_stem("writ", "screenwrit"), holds_stem("tag", "stage")
+    (True, False)
+    """
     return wanted == said or (len(wanted) >= 4 and wanted in said)
 
 

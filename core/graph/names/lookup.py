@@ -29,11 +29,21 @@ class Names:
         self._lock = threading.RLock()
 
     def exact(self, name: str) -> tuple[int, ...]:
-        """The nodes of this very name, else those whose name differs by case only, ascending; none where unknown."""
+        """The nodes of this very name, else those whose name differs by case only, ascending; none where unknown.
+
+        >>> from core.graph.names.lookup import names
+        >>> names(toy).exact("a"), names(toy).exact("F")
+        ((0,), ())
+        """
         return self.graph.nodes_named(name) or self.vocabulary.nodes(name.casefold())
 
     def find(self, name: str) -> int:
-        """The node of this name; of several, the one with most edges. Raises UnknownEntity with the nearest names."""
+        """The node of this name; of several, the one with most edges. Raises UnknownEntity with the nearest names.
+
+        >>> from core.graph.names.lookup import names
+        >>> names(toy).find("C")
+        2
+        """
         found = self.exact(name) or self.exact(name.strip())
         if not found:
             nearest = [self.graph.node_name(node) for node, _ in self.search(name, 3)]
@@ -45,6 +55,10 @@ class Names:
 
         A name that begins with the text comes before one that holds it at the start of a word, then one that holds it
         anywhere, then those alike in spelling (rapidfuzz `ratio`), case aside.
+
+        >>> from core.graph.names.lookup import names
+        >>> names(toy).search("b", 1)
+        [(1, 100.0)]
         """
         return self.vocabulary.search(text, k)
 
@@ -66,7 +80,12 @@ class Names:
         return links(self.graph, self.vocabulary, question)
 
     def mentions(self, question: str) -> list[Mention]:
-        """The nodes that a question names, by place in the text."""
+        """The nodes that a question names, by place in the text.
+
+        >>> from core.graph.names.lookup import names
+        >>> [mention.node for mention in names(toy).mentions("from [E] to [B]")]
+        [4, 1]
+        """
         return [link.mention for link in self.links(question)]
 
     @property

@@ -159,7 +159,12 @@ class Vocabulary:
 
 
 def likeness(wanted: str, name: str) -> float:
-    """How near a case-folded name is to a case-folded text, 0 to 100; see `Names.search`."""
+    """How near a case-folded name is to a case-folded text, 0 to 100; see `Names.search`.
+
+    >>> from core.graph.names.mentions import likeness
+    >>> likeness("film", "film noir") > likeness("film", "a film") > likeness("film", "microfilm") > likeness("film", "fila")
+    True
+    """
     from rapidfuzz.fuzz import ratio
 
     spelt = ratio(wanted, name) * 0.8

@@ -37,6 +37,10 @@ def phrase(relation: str) -> Phrase:
     """The phrase of a relation name such as `directed_by`, `has_genre`, `in_language`, `bornIn` or `film.film.release_date`.
 
     A dotted name with a domain and a type, as in Freebase, tells its head's type.
+
+    >>> from core.graph.names.phrases import phrase
+    >>> phrase("directed_by"), phrase("film.film.genre")
+    (Phrase(noun='director', tie='directed by', head_type=''), Phrase(noun='genre', tie='with genre', head_type='film'))
     """
     dotted = relation.rsplit("/", 1)[-1].split("#")[-1].split(".")
     head_type = _words(dotted[-2]) if len(dotted) > 2 else []
@@ -54,7 +58,12 @@ def phrase(relation: str) -> Phrase:
 
 
 def doer(participle: str) -> str:
-    """Who does what a participle says: directed -> director, written -> writer, produced -> producer."""
+    """Who does what a participle says: directed -> director, written -> writer, produced -> producer.
+
+    >>> from core.graph.names.phrases import doer
+    >>> doer("directed"), doer("written"), doer("produced")
+    ('director', 'writer', 'producer')
+    """
     if participle.endswith("tten"):
         return participle[:-3] + "er"
     if participle.endswith("ed"):
@@ -64,7 +73,12 @@ def doer(participle: str) -> str:
 
 
 def plural(noun: str) -> str:
-    """The plural of an English noun, by the common rules."""
+    """The plural of an English noun, by the common rules.
+
+    >>> from core.graph.names.phrases import plural
+    >>> plural("film"), plural("country"), plural("person")
+    ('films', 'countries', 'people')
+    """
     if noun.endswith("person"):
         return noun[: -len("person")] + "people"
     if noun.endswith("y") and noun[-2:-1] not in tuple("aeiou"):
@@ -79,6 +93,10 @@ def chain_text(chain: Chain, phrases: Sequence[Phrase], head_types: Sequence[str
 
     `phrases[r]` is how relation `r` is said and `head_types[r]` what its heads are (`film`), for which `X` stands where the
     first step starts from one: `the director of the film X`.
+
+    >>> from core.graph.names.phrases import chain_text, phrase
+    >>> chain_text((1, 2), [phrase("directed_by"), phrase("has_genre")], ["film", "film"])  # against the first, along the second
+    'the genre of the films directed by X'
     """
     first = head_types[chain[0] >> 1]
     text = PLACEHOLDER if chain[0] & 1 or first == THING else f"the {first} {PLACEHOLDER}"

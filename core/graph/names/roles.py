@@ -13,7 +13,12 @@ MOST_EDGES = 20_000  # of a node; the parts of a better connected one are not co
 
 def role(graph: KnowledgeGraph, node: int) -> str:
     """What a node is to its neighbours, the commonest part first: `director, writer`, `tag`; for a node that is only the head of
-    triples what it has, `has director, genre`, or its type where the relations' names tell it. Empty where nothing is known."""
+    triples what it has, `has director, genre`, or its type where the relations' names tell it. Empty where nothing is known.
+
+    >>> from core.graph.names.roles import role
+    >>> role(toy, 2), role(toy, 4)  # C is the tail of r1 and r2, E only a head
+    ('r1, r2', 'has r5')
+    """
     if not 0 < graph.degree(node) <= MOST_EDGES:
         return ""
     steps = graph.steps_from(np.array([node]), "both")
@@ -26,7 +31,12 @@ def role(graph: KnowledgeGraph, node: int) -> str:
 
 
 def described(graph: KnowledgeGraph, node: int) -> str:
-    """The node's part and its edges: `director, writer · 21 edges`."""
+    """The node's part and its edges: `director, writer · 21 edges`.
+
+    >>> from core.graph.names.roles import described
+    >>> described(toy, 1)
+    'r0 · 2 edges'
+    """
     edges = graph.degree(node)
     count = f"{edges:,} {'edge' if edges == 1 else 'edges'}"
     part = role(graph, node)
@@ -34,7 +44,12 @@ def described(graph: KnowledgeGraph, node: int) -> str:
 
 
 def singular(noun: str) -> str:
-    """The singular of an English noun, by the common rules."""
+    """The singular of an English noun, by the common rules.
+
+    >>> from core.graph.names.roles import singular
+    >>> singular("genres"), singular("countries"), singular("series")
+    ('genre', 'country', 'series')
+    """
     if noun.endswith(("ss", "us", "is", "series", "species")) or not noun.endswith("s"):
         return noun
     if noun.endswith("ies") and len(noun) > 4:

@@ -33,12 +33,22 @@ class FoundName:
 
 
 def words_of(text: str) -> list[Word]:
-    """The words of a text, in order."""
+    """The words of a text, in order.
+
+    >>> from core.graph.names.word_index import words_of
+    >>> words_of("Le Été")
+    [Word(start=0, end=2, text='le'), Word(start=3, end=6, text='ete')]
+    """
     return [Word(match.start(), match.end(), bare(match[0])) for match in WORD.finditer(text)]
 
 
 def bare(word: str) -> str:
-    """A word without case, accents and apostrophes."""
+    """A word without case, accents and apostrophes.
+
+    >>> from core.graph.names.word_index import bare
+    >>> bare("L’Été")
+    'lete'
+    """
     folded = word.casefold()
     if folded.isascii():
         return folded.replace("'", "")
