@@ -13,8 +13,6 @@ from core.runtime.meter import watch_compiling
 
 watch_compiling()
 
-WAYS = {"out": 1, "in": 2, "both": 3}
-
 
 @njit(cache=True, nogil=True, inline="always")
 def _degree(node, way, out_indptr, in_indptr):

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import StoreError
+from core.graph import degrees
 from core.graph.protocol import KnowledgeGraph, Shape, Steps
 from core.types import Direction
 
@@ -149,7 +150,7 @@ class Graph(KnowledgeGraph):
     def _first_at_least(self, wanted: bytes) -> int:
         """The first place in the order of names whose name is not below `wanted`."""
         if self.n_nodes > LARGE:
-            from core.graph.bytes.spelling import first_in_order
+            from core.graph.bytes.spelling import first_in_order  # brings numba
 
             names, offsets, order = map(np.asarray, (self.names_utf8, self.name_offsets, self.name_order))
             return first_in_order(names, offsets, order, np.frombuffer(wanted, np.uint8))
@@ -191,10 +192,8 @@ class Graph(KnowledgeGraph):
     @cached_property
     def degree_bytes(self) -> np.ndarray:
         """The degree of each node in one byte, uint8 [n]; see `core.graph.degrees`."""
-        from core.graph.degrees import degree_bytes
-
         if self.stored_degree_bytes is None:
-            return degree_bytes(self.out_indptr, self.in_indptr)
+            return degrees.degree_bytes(self.out_indptr, self.in_indptr)
         threading.Thread(target=self.stored_degree_bytes[::PAGE].sum, daemon=True).start()  # has the system read all of them
         return self.stored_degree_bytes
 

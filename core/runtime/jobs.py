@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import OrderedDict
@@ -161,7 +162,5 @@ def sentence(error: BaseException) -> str:
     """An error as a sentence for a person; an unforeseen one is logged with its trace and named."""
     if isinstance(error, HopscopeError):
         return str(error)
-    import logging
-
     logging.getLogger(__name__).error("A job failed", exc_info=error)
     return f"Something went wrong here that should not have: {type(error).__name__}: {error}"

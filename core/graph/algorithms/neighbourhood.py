@@ -9,7 +9,10 @@ import numpy as np
 from core.errors import BadInput
 from core.graph.algorithms import stepwise
 from core.graph.protocol import KnowledgeGraph
+from core.graph.store import Graph
 from core.types import Subgraph
+
+WAYS = {"out": 1, "in": 2, "both": 3}  # what the compiled loops call the directions
 
 
 def seed_array(graph: KnowledgeGraph, seeds: Iterable[int]) -> np.ndarray:
@@ -36,8 +39,6 @@ def links(graph: KnowledgeGraph, direction: str) -> tuple[int, np.ndarray, np.nd
     >>> way, out_indptr.tolist()
     (3, [0, 2, 3, 5, 6, 7])
     """
-    from core.graph.kernels import WAYS
-
     return WAYS[graph.resolve(direction)], *graph.adjacency()
 
 
@@ -58,7 +59,7 @@ def nearest(
     >>> toy.names(nodes), hops.tolist()
     (['E', 'A', 'B', 'C'], [0, 1, 2, 2])
     """
-    from core.graph.algorithms.traversal import next_level
+    from core.graph.algorithms.traversal import next_level  # brings numba
 
     seeds = np.unique(seed_array(graph, seeds))
     keep = graph.n_nodes if keep is None else max(0, min(keep, graph.n_nodes))
@@ -102,8 +103,7 @@ def induced(graph: KnowledgeGraph, nodes: Iterable[int]) -> np.ndarray:
     >>> toy.triple_texts(induced(toy, [0, 2, 3]))
     ['A -> r1 -> C', 'C -> r3 -> A', 'C -> r4 -> D', 'D -> r6 -> D']
     """
-    from core.graph.algorithms.traversal import count_edges_among
-    from core.graph.store import Graph
+    from core.graph.algorithms.traversal import count_edges_among  # brings numba
 
     nodes = np.unique(np.asarray(nodes if isinstance(nodes, np.ndarray) else list(nodes), np.int64))
     if not graph.at_hand:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from core.graph.algorithms.neighbourhood import induced
+
 HUBS, JOINTS, ROOM = 8, 16, 42  # entities drawn: the best connected, those that join them, and all together
 LOOKED_AT = 20_000  # steps of a hub among which joints are sought
 MANY = 20_000_000  # triples above which the best connected are found by a sample, as counting would read the whole graph
@@ -63,8 +65,6 @@ def busiest(graph: Any, count: int) -> list[int]:
 
 
 def _whole(graph: Any, hubs: list[int]) -> Overview:
-    from core.graph.algorithms.neighbourhood import induced
-
     others = tuple(node for node in range(graph.n_nodes) if node not in hubs)
     edges = induced(graph, np.arange(graph.n_nodes))
     return Overview(tuple(hubs), others, (), _thinned(graph, (*hubs, *others), edges), True)

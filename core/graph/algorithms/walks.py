@@ -38,7 +38,7 @@ def random_walks(
     >>> toy.names(nodes), visits.tolist()
     (['A', 'E'], [10, 10])
     """
-    from core.graph.algorithms.traversal import walk
+    from core.graph.algorithms.traversal import walk  # brings numba
 
     if walks < 1 or steps < 0 or not 0.0 <= restart <= 1.0:
         raise BadParameter(f"Random walks need walks >= 1, steps >= 0 and 0 <= restart <= 1, not {walks}, {steps}, {restart}.")

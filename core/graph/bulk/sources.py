@@ -11,6 +11,7 @@ import numpy as np
 
 from core.errors import BadInput, shorten
 from core.graph.readers.naming import Namer
+from core.graph.readers.ntriples import candidates, term_of
 from core.graph.readers.skip_report import Tally
 from core.graph.readers.triple_file import TripleFile, dropping, format_of
 from core.io.files import PACKED
@@ -74,7 +75,7 @@ class TextSource:
 
     def blocks(self, place: Place, size: int, tell: Callable[[float], None]) -> Iterator[Block]:
         """Blocks of triples from a place on."""
-        from core.graph.bulk.blocks import DelimitedBlocks
+        from core.graph.bulk.blocks import DelimitedBlocks  # both bring numba
         from core.graph.bulk.terms import TermBlocks
 
         if self.form == "ntriples":
@@ -86,8 +87,6 @@ class TextSource:
         if self.form != "ntriples":
             return relation
         if relation not in self._called:
-            from core.graph.readers.ntriples import candidates, term_of
-
             self._called[relation] = self._namer.name(relation, candidates(term_of(relation)))
         return self._called[relation]
 
@@ -97,7 +96,7 @@ class TextSource:
 
     def numbers(self, block: Block) -> Columns:
         """The columns of a block of numbers. Raises BadInput naming the line where one is none."""
-        from core.graph.bulk.textkernels import whole_numbers
+        from core.graph.bulk.textkernels import whole_numbers  # brings numba
 
         values = np.empty(len(block.starts), np.int64)
         whole_numbers(block.data, block.starts, block.lengths, LARGEST, values)

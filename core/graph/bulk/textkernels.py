@@ -80,15 +80,6 @@ def split(data, end, separator, columns, exactly, starts, lengths, numbers, odd)
 
 
 @numba.njit(cache=True)
-def count_lines(data, end):
-    """The lines of data[:end], the last one whether it ends or not."""
-    lines = 0
-    for at in range(end):
-        lines += data[at] == 10
-    return lines + (end > 0 and data[end - 1] != 10)
-
-
-@numba.njit(cache=True)
 def whole_numbers(data, starts, lengths, most, values):
     """Parts as numbers from 0 to `most`, written in digits only; -1 where one is none."""
     for part in range(len(starts)):

@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 import threading
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.errors import UnknownEntity
+from core.graph.names.linking import LinkedName, links
 from core.graph.names.mentions import Mention, Vocabulary
+from core.graph.names.sorted_names import NumberedNames, SortedNames
 from core.graph.protocol import KnowledgeGraph
 from core.graph.store import LARGE, Graph
-
-if TYPE_CHECKING:
-    from core.graph.names.linking import LinkedName
 
 ALIKE = 50.0  # of 100; names less alike are not offered
 DEGREE, PROPER = 4.0, 3.0  # of 100: what ten times the edges, and a capital letter, are worth in what is offered
@@ -75,8 +73,6 @@ class Names:
 
     def links(self, question: str) -> list[LinkedName]:
         """The nodes that a question names, by place in the text, each with its runners-up; see `core.graph.names.linking`."""
-        from core.graph.names.linking import links
-
         return links(self.graph, self.vocabulary, question)
 
     def mentions(self, question: str) -> list[Mention]:
@@ -97,8 +93,6 @@ class Names:
     def _vocabulary(self) -> Vocabulary:
         graph = self.graph
         if isinstance(graph, Graph) and (graph.numbered or graph.n_nodes > LARGE and graph.folder):
-            from core.graph.names.sorted_names import NumberedNames, SortedNames
-
             return NumberedNames(graph) if graph.numbered else SortedNames(graph)
         return Vocabulary(graph.names(range(graph.n_nodes)), graph.degrees(np.arange(graph.n_nodes)))
 

@@ -12,6 +12,7 @@ from typing import Protocol, SupportsInt, TypeVar
 import numpy as np
 
 from core.graph.names.word_index import Word, WordIndex
+from core.graph.order import top_k
 
 Value = TypeVar("Value", covariant=True)
 BRACKETS = re.compile(r"\[([^\[\]]+)\]")
@@ -82,7 +83,6 @@ class Vocabulary:
         from rapidfuzz.fuzz import ratio
         from rapidfuzz.process import cdist
 
-        from core.graph.order import top_k
 
         wanted = text.casefold().strip()
         if not wanted or k < 1:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 
@@ -38,7 +41,7 @@ class SortedNames(Vocabulary):
 
     def search(self, text: str, k: int) -> list[tuple[int, float]]:
         """The nearest names: (node, score in 0..100) by (-score, node); scores as `Vocabulary.search` has them."""
-        from core.graph.bytes.spelling import shortest
+        from core.graph.bytes.spelling import shortest  # brings numba
 
         wanted = text.casefold().strip()
         if not wanted or k < 1:
@@ -82,7 +85,7 @@ class SortedNames(Vocabulary):
 
     def _near(self, wanted: str) -> list[int]:
         """The places of names within an edit, else within two where the first letters are right."""
-        from core.graph.bytes.spelling import within
+        from core.graph.bytes.spelling import within  # brings numba
 
         letters, found = np.array([ord(letter) for letter in wanted], np.int64), np.empty(FOUND, np.int64)
         for edits in EDITS:
@@ -101,7 +104,7 @@ class SortedNames(Vocabulary):
 
     def _range(self, wanted: bytes, whole: bool, low: int = 0, high: int | None = None) -> tuple[int, int]:
         """Where the names lie that begin with some bytes, or are `whole` those."""
-        from core.graph.bytes.spelling import first_after, first_at_least
+        from core.graph.bytes.spelling import first_after, first_at_least  # bring numba
 
         letters = np.frombuffer(wanted, np.uint8)
         high = len(self._order) if high is None else high
@@ -176,11 +179,7 @@ class _Degrees:
 
 def folded_files(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(bytes, ends, nodes) of a graph's case-folded names in order; written beside its arrays first where they are not there."""
-    import os
-    import shutil
-    import tempfile
-
-    from core.graph.bulk.folding import FOLDED, FOLDED_ENDS, FOLDED_NODES, write_folded
+    from core.graph.bulk.folding import FOLDED, FOLDED_ENDS, FOLDED_NODES, write_folded  # brings numba
 
     folder, memory = graph.data_folder, 1 << 30
     try:

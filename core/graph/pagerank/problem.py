@@ -100,7 +100,7 @@ class Problem:
         return top_k(nodes, steady(scores), self.keep)
 
     def _filled(self, nodes: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        from core.graph.kernels import fill_scores
+        from core.graph.kernels import fill_scores  # brings numba
 
         near = nearest(self.graph, self.seeds, self.graph.n_nodes, self.direction, self.keep)[0]
         values = np.zeros(self.graph.n_nodes)  # the system gives memory to what is written only

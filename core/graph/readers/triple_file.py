@@ -10,6 +10,8 @@ from functools import lru_cache
 from pathlib import Path as FilePath
 
 from core.errors import BadInput, nearest, shorten
+from core.graph.readers import graphml, ntriples
+from core.graph.readers.delimited import read_delimited
 from core.graph.readers.skip_report import Tally
 from core.io.files import PACKED
 from core.io.json_rows import json_rows
@@ -87,18 +89,12 @@ def read_triples(
         raise BadInput(f"Columns can be chosen in delimited text only; {path.name} is read as {FORMATS[chosen]}.")
     read: Callable[[FilePath, Tell | None, int | None], Iterator[Triple]]
     if chosen == "ntriples":
-        from core.graph.readers import ntriples
-
         read = ntriples.read
     elif chosen == "graphml":
-        from core.graph.readers import graphml
-
         read = graphml.read
     elif chosen == "rows":
         read = _rows
     else:
-        from core.graph.readers.delimited import read_delimited
-
         yield from read_delimited(path, progress, chosen, columns, most)
         return
     found = False

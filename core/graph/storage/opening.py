@@ -6,6 +6,7 @@ from pathlib import Path as FilePath
 
 from core.errors import StoreError
 from core.graph.protocol import KnowledgeGraph
+from core.graph.storage.database import DatabaseGraph
 from core.graph.store import Graph, read_meta
 
 LARGE = 500_000  # triples from which on long work is done in a process of its own
@@ -15,8 +16,6 @@ def open_store(folder: str | FilePath) -> KnowledgeGraph:
     """The graph stored in `folder`, as arrays or in a database. Raises StoreError where it is absent, damaged or of another version."""
     if read_meta(FilePath(folder)).get("store", "arrays") == "arrays":
         return Graph.open(folder)
-    from core.graph.storage.database import DatabaseGraph
-
     return DatabaseGraph.open(folder)
 
 
