@@ -97,7 +97,7 @@ def run_encoder(options) -> int:
 def run_llm(options) -> int:
     """Train, serve, report; the exit code."""
     from core.finetune import run
-    from core.finetune.llm import NEEDED, Settings
+    from core.finetune.llm import NEEDED, LLMSettings
 
     engine = options.engine()
     if options.report:
@@ -105,7 +105,7 @@ def run_llm(options) -> int:
     elif not options.base:
         raise BadInput(NEEDED)
     else:
-        settings = Settings(options.batch, options.epochs, options.rate, cut=options.cut, seed=options.seed)
+        settings = LLMSettings(options.batch, options.epochs, options.rate, cut=options.cut, seed=options.seed)
         split, unseen = _split(options), 0 if options.no_report else options.test_sample
         training = _watched("llm", lambda job: run.llm(engine, split, settings, options.base, unseen, job.tell, job.check, options.again))
     if options.json:

@@ -213,19 +213,19 @@ def _unknown(what: str, name: str, known: Mapping) -> str:
 def _shipped(path: FilePath) -> Dataset:
     """The data set that a `dataset.toml` describes. Raises BadInput naming the file and the key that is wrong."""
     try:
-        told = tomllib.loads(path.read_text("utf-8"))
-        sets = {name: QuestionSet.described(name, row, path.parent) for name, row in told.get("questions", {}).items()}
+        description = tomllib.loads(path.read_text("utf-8"))
+        sets = {name: QuestionSet.described(name, row, path.parent) for name, row in description.get("questions", {}).items()}
         return Dataset(
-            told["name"],
-            told["title"],
-            told["licence"],
-            told["direction"],
-            path.parent / told["triples"],
-            graphs_folder() / told["name"],
+            description["name"],
+            description["title"],
+            description["licence"],
+            description["direction"],
+            path.parent / description["triples"],
+            graphs_folder() / description["name"],
             sets,
-            told.get("source", ""),
-            tuple(told.get("examples", ())),
-            read_table(told.get("relations", {})),
+            description.get("source", ""),
+            tuple(description.get("examples", ())),
+            read_table(description.get("relations", {})),
         )
     except KeyError as error:
         raise BadInput(f"{path.parent.name}/{path.name} lacks {error}.") from None

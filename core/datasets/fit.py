@@ -25,14 +25,14 @@ class Fit:
 
     def words(self, where: str) -> str:
         """One sentence that says what does not fit `where` they are asked; empty where all fits."""
-        told = [
+        clauses = [
             _counted(len(self.astray), "name", "names", "an entity that is not in the graph", self.astray),
             _counted(len(self.unanswerable), "have", "has", "no answer that is in it", self.unanswerable),
             _counted(self.unanswered, "tell", "tells", "no answer"),
             _counted(self.alone, "come without a graph of their", "comes without a graph of its", "own and cannot be asked"),
         ]
         what = f"Of {self.questions:,} question{'s' * (self.questions != 1)} on {where}, "
-        return what + "; ".join(filter(None, told)) + "." if any(told) else ""
+        return what + "; ".join(filter(None, clauses)) + "." if any(clauses) else ""
 
 
 def fit(graph: KnowledgeGraph, questions: Iterable[Question]) -> Fit:

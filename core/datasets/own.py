@@ -46,10 +46,10 @@ def added_set(name: str) -> tuple[str, QuestionSet]:
     """The name of its graph and the set of that name. Raises StoreError where it is absent or damaged."""
     folder = sets_folder() / name
     try:
-        told = tomllib.loads((folder / DESCRIPTION).read_text("utf-8"))
-        if FilePath(told["file"]).name != told["file"]:
+        description = tomllib.loads((folder / DESCRIPTION).read_text("utf-8"))
+        if FilePath(description["file"]).name != description["file"]:
             raise ValueError("its file lies elsewhere")
-        return str(told["graph"]), QuestionSet.described(name, told, folder, own=True)
+        return str(description["graph"]), QuestionSet.described(name, description, folder, own=True)
     except FileNotFoundError:
         raise StoreError(f"There is no question set “{name}” of your own.") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -70,15 +70,15 @@ def save_set(file: FilePath, name: str, title: str, graph: str, taken: Container
     if cleaned in taken or (sets_folder() / cleaned).exists():
         raise BadInput(f"There is already a question set “{cleaned}”; choose another name.")
     kept = "questions" + bare_suffix(file) + (".gz" if file.suffix.lower() == ".gz" else "")
-    told = {"title": " ".join(title.split()) or cleaned, "graph": graph, "file": kept, **how}
-    known = QuestionSet.described(cleaned, told, sets_folder() / cleaned, own=True)
+    description = {"title": " ".join(title.split()) or cleaned, "graph": graph, "file": kept, **how}
+    known = QuestionSet.described(cleaned, description, sets_folder() / cleaned, own=True)
     aside = None
     try:
         sets_folder().mkdir(parents=True, exist_ok=True)
         aside = FilePath(tempfile.mkdtemp(dir=home(), prefix=".questions-"))
         shutil.copyfile(file, aside / kept)
-        QuestionSet.described(cleaned, told, aside).questions()  # all of it can be read
-        (aside / DESCRIPTION).write_text(tomli_w.dumps(told), "utf-8")
+        QuestionSet.described(cleaned, description, aside).questions()  # all of it can be read
+        (aside / DESCRIPTION).write_text(tomli_w.dumps(description), "utf-8")
         os.rename(aside, known.file.parent)
     except OSError as error:
         raise StoreError(f"The question set cannot be stored in {sets_folder()}: {error.strerror or error}.") from None

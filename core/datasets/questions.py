@@ -71,9 +71,9 @@ def read_questions(
     questions = []
     for where, question in found:
         place = f"{name}-{where.split()[-1]}"
-        told = question.id or place
-        seen[told] += 1
-        id = told if seen[told] == 1 else f"{told}-{place}"
+        own_id = question.id or place
+        seen[own_id] += 1
+        id = own_id if seen[own_id] == 1 else f"{own_id}-{place}"
         questions.append(replace(question, id=id, hops=question.hops or hops, answers=tuple(dict.fromkeys(question.answers))))
     return tuple(questions)
 

@@ -20,13 +20,13 @@ def relation_words(relation: str, forward: bool = True, table: Mapping[str, tupl
     if table and relation in table:
         return table[relation][0 if forward else 1]
     words = [word.lower() for word in _PARTS.findall(_CAMEL.sub(" ", relation.rsplit("/", 1)[-1].split("#")[-1].split(".")[-1]))]
-    told = " ".join(words)
+    text = " ".join(words)
     if forward or not words:
-        return told or relation
+        return text or relation
     if words[-1] == "by" and len(words) > 1:
         return " ".join(words[:-1])
     if words[-1] in PREPOSITIONS:
-        return f"{told}, backwards"
+        return f"{text}, backwards"
     return " ".join(words[1:] if words[0] in ("has", "have", "is", "in") and len(words) > 1 else words) + " of"
 
 
@@ -35,10 +35,10 @@ def chain_words(steps: list[tuple[str, bool]], table: Mapping[str, tuple[str, st
     return ", then ".join(relation_words(relation, forward, table) for relation, forward in steps)
 
 
-def read_table(told: Mapping[str, object]) -> dict[str, tuple[str, str]]:
+def read_table(table: Mapping[str, object]) -> dict[str, tuple[str, str]]:
     """The table of a description's `relations`. Raises BadInput where a relation has not two texts, one each way."""
     found = {}
-    for relation, both in told.items():
+    for relation, both in table.items():
         if not isinstance(both, list) or len(both) != 2 or not all(isinstance(text, str) and text.strip() for text in both):
             raise BadInput(f"The words of the relation “{relation}” must be two texts: along the triple, and against it.")
         found[relation] = (both[0], both[1])

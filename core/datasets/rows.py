@@ -168,8 +168,8 @@ def _webquestions(row: Row) -> Question:
     """`targetValue` holds `(list (description "A") (description B))`. The url's entity is no name, so the text is left to tell it."""
     answers = _texts(row, "answers", "answer")
     if not answers and row.get("targetValue") is not None:
-        told = DESCRIPTIONS.findall(text_of(row["targetValue"], "targetValue"))
-        answers = tuple((quoted or bare).replace('\\"', '"').strip() for quoted, bare in told)
+        descriptions = DESCRIPTIONS.findall(text_of(row["targetValue"], "targetValue"))
+        answers = tuple((quoted or bare).replace('\\"', '"').strip() for quoted, bare in descriptions)
     return Question(_text(row, "question", "utterance"), _id(row, "id", "qid"), (), answers)
 
 

@@ -82,19 +82,19 @@ def table_questions(path: str | FilePath, most: int | None = None, columns: Sequ
                 f"{path.name}, {where}: found {len(cells)} cells where the header has {width}; put a cell that holds the separator into "
                 f"quotes, as in “{shorten(_quoted(cells, width), 60)}”."
             )
-        told = {column: cells[place].strip() if place < len(cells) else "" for column, place in places.items()}
-        if any(told.values()):
-            yield where, _question(path.name, where, told)
+        row = {column: cells[place].strip() if place < len(cells) else "" for column, place in places.items()}
+        if any(row.values()):
+            yield where, _question(path.name, where, row)
 
 
-def _question(file: str, where: str, told: dict[str, str]) -> Question:
-    text, hops = " ".join(told["question"].split()), told.get("hops", "")
+def _question(file: str, where: str, row: dict[str, str]) -> Question:
+    text, hops = " ".join(row["question"].split()), row.get("hops", "")
     if not text:
         raise BadInput(f"{file}, {where}: the question is empty.")
     if hops and not (hops.isascii() and hops.isdecimal() and 0 < int(hops) < 100):
         raise BadInput(f"{file}, {where}: “hops” should be a whole number such as 2, not “{shorten(hops, 40)}”.")
-    entities, answers = (_several(told.get(column, "")) for column in ("entities", "answers"))
-    return Question(text, told.get("id", ""), entities, answers, int(hops) if hops else None)
+    entities, answers = (_several(row.get(column, "")) for column in ("entities", "answers"))
+    return Question(text, row.get("id", ""), entities, answers, int(hops) if hops else None)
 
 
 def _several(cell: str) -> tuple[str, ...]:
@@ -105,12 +105,12 @@ def _rows(path: FilePath, most: int | None) -> Iterator[tuple[int, list[str]]]:
     """Every row that is not blank with its number, the header first. Raises BadInput naming the row that cannot be read."""
     taken: list[int] = []  # the lines of the row that is being read
 
-    def told() -> Iterator[str]:
+    def recorded() -> Iterator[str]:
         for number, line in lines(path, most=most):
             taken.append(number)
             yield line + "\n"
 
-    source = told()
+    source = recorded()
     header = next(source, "")
     mark = separator(header) or _usual(header)
     csv.field_size_limit(LONGEST_CELL)

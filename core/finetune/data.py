@@ -55,10 +55,10 @@ class Example:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, told: dict[str, Any]) -> Example:
-        """The example that `to_dict` told of."""
-        parts = tuple(Texts(part["unit"], tuple(part["positives"]), tuple(part["negatives"])) for part in told["parts"])
-        return cls(told["id"], told["question"], tuple(told["entities"]), tuple(told["plan"]), parts)
+    def from_dict(cls, row: dict[str, Any]) -> Example:
+        """The example that `to_dict` row of."""
+        parts = tuple(Texts(part["unit"], tuple(part["positives"]), tuple(part["negatives"])) for part in row["parts"])
+        return cls(row["id"], row["question"], tuple(row["entities"]), tuple(row["plan"]), parts)
 
 
 def example(
@@ -110,13 +110,13 @@ def best_chain(chains: dict[Chain, list[Path]], golds: set[int]) -> Chain | None
     return min(found)[2] if found else None
 
 
-def turns(items: Iterable[T], kind: Callable[[T], Any]) -> list[T]:
-    """The items reordered so that their kinds take turns: the first of each kind in the order given, then the second of each."""
+def turns(items: Iterable[T], group: Callable[[T], Any]) -> list[T]:
+    """The items reordered so that their kinds take turns: the first of each group in the order given, then the second of each."""
     seen: Counter = Counter()
     placed = []
     for item in items:
-        seen[kind(item)] += 1
-        placed.append((seen[kind(item)], item))
+        seen[group(item)] += 1
+        placed.append((seen[group(item)], item))
     return [item for _, item in sorted(placed, key=lambda one: one[0])]
 
 

@@ -26,7 +26,7 @@ WEIGHTS = "model.safetensors"
 
 
 @dataclass(frozen=True)
-class Settings:
+class EncoderSettings:
     """How to train. `batch` questions a step; `negatives` of its own candidates a question, beside those of the others in the
     batch; `positives` "first" or "drawn" anew each epoch."""
 
@@ -43,8 +43,8 @@ class Settings:
 
 
 PRESETS = {
-    "cpu": Settings(),
-    "paper": Settings(batch=1024, epochs=10, rate=2e-5, negatives=0, positives="first", measure=5),
+    "cpu": EncoderSettings(),
+    "paper": EncoderSettings(batch=1024, epochs=10, rate=2e-5, negatives=0, positives="first", measure=5),
 }
 """paper: LEGO-GraphRAG's code, as far as it tells (batch 1024, 10 epochs, the first positive only; the rate is
 sentence-transformers' own). cpu: fewer questions at a time and more steps, for which hard negatives make up; minutes, not hours."""
@@ -60,7 +60,7 @@ class Pair:
     known: frozenset[str]
 
 
-def batches(examples: Sequence[Example], settings: Settings, epoch: int) -> list[list[Pair]]:
+def batches(examples: Sequence[Example], settings: EncoderSettings, epoch: int) -> list[list[Pair]]:
     """The batches of an epoch, each of one unit, in an order and with draws that depend on seed and epoch alone.
 
     Every example gives a row of each unit. A rest of one row is left out, as it has nothing to be told from.
@@ -74,7 +74,7 @@ def batches(examples: Sequence[Example], settings: Settings, epoch: int) -> list
     return [found[int(i)] for i in rng.permutation(len(found))]
 
 
-def _pair(example: Example, unit: str, settings: Settings, rng: np.random.Generator) -> Pair:
+def _pair(example: Example, unit: str, settings: EncoderSettings, rng: np.random.Generator) -> Pair:
     part = example.part(unit)
     place = 0 if settings.positives == "first" else int(rng.integers(len(part.positives)))
     negatives = rng.permutation(len(part.negatives))[: settings.negatives]
@@ -95,7 +95,7 @@ def ranking_loss(questions: Tensor, texts: Tensor, wrong: Tensor) -> Tensor:
     return torch.nn.functional.cross_entropy(scores, torch.arange(len(questions), device=scores.device))
 
 
-class Model:
+class TrainableEncoder:
     """The encoder of a folder, in float32, on a graphics card where there is one: texts to unit vectors with gradients."""
 
     def __init__(self, folder: Path):
@@ -179,13 +179,20 @@ class Model:
 
 
 def train(
-    base: Path, examples: Sequence[Example], held: Sequence[Example], settings: Settings, work: Path, key: str, tell: Tell, check: Check
-) -> tuple[Model, TrainingState]:
+    base: Path,
+    examples: Sequence[Example],
+    held: Sequence[Example],
+    settings: EncoderSettings,
+    work: Path,
+    key: str,
+    tell: Tell,
+    check: Check,
+) -> tuple[TrainableEncoder, TrainingState]:
     """The trained model, its best weights in place, and how the training went. Raises BadInput, Cancelled, StoreError."""
     if not examples or not held:
         raise BadInput("No training question, or none of those held out, has a path to a known answer within four hops.")
     tell("Loading the encoder", None)
-    model = Model(base)
+    model = TrainableEncoder(base)
     sizes = len(batches(examples, settings, 0))
     epoch: dict[int, list[list[Pair]]] = {}
 
@@ -202,7 +209,7 @@ def train(
     return model, training.run(settings.seed)
 
 
-def _step(model: Model, rows: Sequence[Pair], seed: int) -> float:
+def _step(model: TrainableEncoder, rows: Sequence[Pair], seed: int) -> float:
     import torch
 
     questions = [row.question for row in rows]
@@ -212,7 +219,7 @@ def _step(model: Model, rows: Sequence[Pair], seed: int) -> float:
     return model.backward(questions + texts, lambda vectors: ranking_loss(vectors[:n], vectors[n:], wrong), seed)
 
 
-def reciprocal_rank(model: Model, held: Sequence[Example], check: Check = lambda: None) -> float:
+def reciprocal_rank(model: TrainableEncoder, held: Sequence[Example], check: Check = lambda: None) -> float:
     """The mean reciprocal rank of the first positive path among the negative paths of its question; in a tie it comes last."""
     found = []
     for one in held:
@@ -224,6 +231,6 @@ def reciprocal_rank(model: Model, held: Sequence[Example], check: Check = lambda
     return float(np.mean(found))
 
 
-def told(settings: Settings) -> dict[str, Any]:
-    """Settings as JSON can hold them."""
+def described(settings: EncoderSettings) -> dict[str, Any]:
+    """The settings as JSON can hold them."""
     return asdict(settings) | {"units": list(settings.units)}

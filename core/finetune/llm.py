@@ -28,7 +28,7 @@ FILES = ["*.safetensors", "*.json", "*.jinja", "*.model", "*.txt"]
 
 
 @dataclass(frozen=True)
-class Settings:
+class LLMSettings:
     """How to train. The rate, its warm-up and cosine, the cut-off in tokens and two epochs are LEGO-GraphRAG v1's (the yaml file of
     its code says three epochs); rank, alpha, no dropout, every linear layer and eight dialogues a step are LLaMA Factory's own,
     with which the paper trains. `shown` is v1's window."""
@@ -67,10 +67,10 @@ def base_folder(base: str, tell: Tell) -> Path:
         raise ModelUnavailable(f"{base} is no folder here and could not be fetched: {shorten(str(error), 200)} {NEEDED}") from error
 
 
-class Model:
+class TrainableLLM:
     """A causal language model with new adapters, whose weights alone are trained; on a graphics card, in bfloat16, where there is one."""
 
-    def __init__(self, folder: Path, settings: Settings):
+    def __init__(self, folder: Path, settings: LLMSettings):
         import peft
         import torch
         import transformers
@@ -79,10 +79,10 @@ class Model:
         transformers.utils.logging.set_verbosity_error()
         transformers.utils.logging.disable_progress_bar()
         self._torch, self.device = torch, device()
-        kind = torch.float32 if self.device == "cpu" else torch.bfloat16
+        precision = torch.float32 if self.device == "cpu" else torch.bfloat16
         try:
             self.tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
-            plain = transformers.AutoModelForCausalLM.from_pretrained(str(folder), local_files_only=True, dtype=kind)
+            plain = transformers.AutoModelForCausalLM.from_pretrained(str(folder), local_files_only=True, dtype=precision)
         except (OSError, ValueError, KeyError) as error:
             raise BadInput(f"{folder} cannot be read as a causal language model: {shorten(str(error), 200)}") from error
         if not self.tokenizer.chat_template:
@@ -147,11 +147,11 @@ class Model:
         prompt, _ = self.codes(one)
         ids = self._torch.tensor([prompt], device=self.device)
         with self._torch.inference_mode():
-            told = self.net.generate(
+            output = self.net.generate(
                 input_ids=ids, attention_mask=self._torch.ones_like(ids), max_new_tokens=LONGEST_REPLY, do_sample=False,
                 pad_token_id=self.tokenizer.eos_token_id,
             )  # fmt: skip
-        reply = self.tokenizer.decode(told[0, len(prompt) :], skip_special_tokens=True)
+        reply = self.tokenizer.decode(output[0, len(prompt) :], skip_special_tokens=True)
         assert isinstance(reply, str)  # of one sequence
         return reply
 
@@ -167,7 +167,14 @@ class Model:
 
 
 def train(
-    model: Model, examples: Sequence[Dialogue], held: Sequence[Dialogue], settings: Settings, work: Path, key: str, tell: Tell, check: Check
+    model: TrainableLLM,
+    examples: Sequence[Dialogue],
+    held: Sequence[Dialogue],
+    settings: LLMSettings,
+    work: Path,
+    key: str,
+    tell: Tell,
+    check: Check,
 ) -> TrainingState:
     """Train the adapters, the best in place at the end; how it went (figures: negative losses). Raises BadInput, Cancelled, StoreError."""
     codes, looked_at = fitting(model, examples, settings.cut), fitting(model, held, settings.cut)
@@ -187,12 +194,12 @@ def train(
     return Training(model.adapters, schedule, step, lambda: -model.mean_loss(looked_at, check), work, key, tell, check).run(settings.seed)
 
 
-def fitting(model: Model, dialogues: Sequence[Dialogue], cut: int) -> list[tuple[list[int], list[int]]]:
+def fitting(model: TrainableLLM, dialogues: Sequence[Dialogue], cut: int) -> list[tuple[list[int], list[int]]]:
     """The tokens of those dialogues that are no longer than `cut`."""
     return [codes for one in dialogues if len((codes := model.codes(one))[0]) + len(codes[1]) <= cut]
 
 
-def figures(model: Model, unseen: Sequence[Dialogue], settings: Settings, tell: Tell, check: Check) -> list[dict[str, Any]]:
+def figures(model: TrainableLLM, unseen: Sequence[Dialogue], settings: LLMSettings, tell: Tell, check: Check) -> list[dict[str, Any]]:
     """Before and after on dialogues of unseen questions, by task: `loss` a token of the right reply, and of the choices `hit`, the
     share of which the first number that the model names is right."""
     rows = []
@@ -214,6 +221,6 @@ def figures(model: Model, unseen: Sequence[Dialogue], settings: Settings, tell: 
     return rows
 
 
-def told(settings: Settings) -> dict[str, Any]:
-    """Settings as JSON can hold them."""
+def described(settings: LLMSettings) -> dict[str, Any]:
+    """The settings as JSON can hold them."""
     return asdict(settings)

@@ -160,8 +160,8 @@ class Training:
                 if weight in self._optimizer.state:
                     tensors[f"{moment}.{name}"] = self._optimizer.state[weight][moment]
         self._write(f"step-{state.step}", tensors)
-        told = {"key": self.key, **vars(state)}
-        keep(self.folder / STATE, lambda stream: stream.write(json.dumps(told, indent=1).encode("utf-8")))
+        record = {"key": self.key, **vars(state)}
+        keep(self.folder / STATE, lambda stream: stream.write(json.dumps(record, indent=1).encode("utf-8")))
         for file in self.folder.glob("*-*.safetensors"):
             if file.stem not in (f"step-{state.step}", f"best-{state.best}"):
                 file.unlink(missing_ok=True)
@@ -171,10 +171,10 @@ class Training:
         import torch
 
         try:
-            told: dict[str, Any] = json.loads((self.folder / STATE).read_text("utf-8"))
-            if told.pop("key") != self.key:
+            record: dict[str, Any] = json.loads((self.folder / STATE).read_text("utf-8"))
+            if record.pop("key") != self.key:
                 return None
-            state = TrainingState(**{**told, "looks": [tuple(look) for look in told["looks"]]})
+            state = TrainingState(**{**record, "looks": [tuple(look) for look in record["looks"]]})
             tensors = self._read(f"step-{state.step}")
             self._read(f"best-{state.best}")
         except (OSError, ValueError, KeyError, TypeError, StoreError):

@@ -34,8 +34,8 @@ def workplace(target: Path) -> Iterator[Path]:
         raise StoreError(f"{folder} cannot be written: {error.strerror or error}.") from None
 
 
-def publish(target: Path, told: dict[str, Any], fill: Callable[[Path], None]) -> None:
-    """Put a folder in the place of `target`: `fill` writes its files, `told` is kept beside them with the digest of the weights.
+def publish(target: Path, record: dict[str, Any], fill: Callable[[Path], None]) -> None:
+    """Put a folder in the place of `target`: `fill` writes its files, `record` is kept beside them with the digest of the weights.
 
     The old folder stays until the new one is whole and on the disk. Raises StoreError.
     """
@@ -45,7 +45,7 @@ def publish(target: Path, told: dict[str, Any], fill: Callable[[Path], None]) ->
         try:
             fill(aside)
             weights = {file.name: digest(file) for file in sorted(aside.glob("*.safetensors"))}
-            (aside / TRAINING).write_text(json.dumps({**told, "sha256": weights}, ensure_ascii=False, indent=1), "utf-8")
+            (aside / TRAINING).write_text(json.dumps({**record, "sha256": weights}, ensure_ascii=False, indent=1), "utf-8")
             os.chmod(aside, 0o755)
             for file in (*aside.rglob("*"), aside):
                 durable(file)
@@ -64,8 +64,8 @@ def publish(target: Path, told: dict[str, Any], fill: Callable[[Path], None]) ->
 def trained(target: Path) -> dict[str, Any] | None:
     """What is told of the model in `target`; None where it is not there, or was not trained here."""
     try:
-        told = json.loads((target / TRAINING).read_text("utf-8"))
-        return told if isinstance(told, dict) else None
+        record = json.loads((target / TRAINING).read_text("utf-8"))
+        return record if isinstance(record, dict) else None
     except (OSError, ValueError):
         return None
 
@@ -76,9 +76,9 @@ def digest(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def key(*told: Any) -> str:
-    """A digest of everything told, as JSON can hold it."""
-    return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+def key(*parts: Any) -> str:
+    """A digest of everything parts, as JSON can hold it."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def _old(target: Path) -> Path:

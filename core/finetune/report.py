@@ -41,13 +41,13 @@ def table(summary: Summary) -> list[dict[str, Any]]:
     The change is of the same questions (paired); p is of no change, uncorrected, one test a cell.
     """
     first, second = summary.instances
-    told = []
+    rows = []
     for hops, part in summary.by_hops().items():
         figures = part.table(SHOWN)
         tests = {test.metric: test for test in part.compared([(second, first)], SHOWN)}
         for name in SHOWN:
             change = asdict(tests[name]) if name in tests else {}
-            told.append(
+            rows.append(
                 {
                     "hops": hops,
                     "metric": name,
@@ -56,7 +56,7 @@ def table(summary: Summary) -> list[dict[str, Any]]:
                     "change": {key: change[key] for key in ("difference", "low", "high", "p", "n") if key in change},
                 }
             )
-    return told
+    return rows
 
 
 def lines(rows: Sequence[dict[str, Any]]) -> list[str]:
@@ -78,7 +78,7 @@ def lines(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     change, n = row["change"], str(row["after"]["n"])
-    shown = lambda told: "–" if told["mean"] is None else f"{told['mean']:.3f} [{told['low']:.3f}, {told['high']:.3f}]"
+    shown = lambda figure: "–" if figure["mean"] is None else f"{figure['mean']:.3f} [{figure['low']:.3f}, {figure['high']:.3f}]"
     if not change:
         return _hops(row), n, row["metric"], shown(row["before"]), shown(row["after"]), "–", "–"
     interval = f"{change['difference']:+.3f} [{change['low']:+.3f}, {change['high']:+.3f}]"

@@ -48,7 +48,7 @@ class Questions:
         """The questions that a split draws. Raises BadInput, StoreError."""
         return cls(split, engine, *split.drawn(engine.graph))
 
-    def told(self) -> list[Any]:
+    def inputs(self) -> list[Any]:
         """Everything that the examples depend on."""
         asked = [[one.question.id, one.question.text, one.question.entities, one.question.answers] for one in (*self.train, *self.held)]
         graphs = {one.graph: self.engine.graph(one.graph).digest for one in (*self.train, *self.held) if one.graph}
@@ -56,13 +56,13 @@ class Questions:
 
     def examples(self, work: Path, tell: Tell, check: Check) -> tuple[list[Example], list[Example]]:
         """(to train on, held out), kept in `work`. Raises Cancelled, StoreError."""
-        known = key(self.told())
+        known = key(self.inputs())
         parts = ((self.train, work / "train.json"), (self.held, work / "held-out.json"))
         train, held = (examples(part, self.engine, self.split.seed, file, known, tell, check) for part, file in parts)
         return train, held
 
 
-def encoder(engine, split: Split, settings: encoders.Settings, tell: Tell, check: Check, again: bool = False) -> dict[str, Any]:
+def encoder(engine, split: Split, settings: encoders.EncoderSettings, tell: Tell, check: Check, again: bool = False) -> dict[str, Any]:
     """Train the sentence encoder and put it where `encoder-finetuned` is served from; what is told of it.
 
     One that was trained with the same questions, settings and base is there already and is left as it is, unless `again`.
@@ -70,19 +70,19 @@ def encoder(engine, split: Split, settings: encoders.Settings, tell: Tell, check
     """
     place, base = target(engine, ENCODER), _base_folder(engine)
     questions = Questions.of(split, engine)
-    known = key(questions.told(), encoders.told(settings), digest(base / encoders.WEIGHTS))
+    known = key(questions.inputs(), encoders.described(settings), digest(base / encoders.WEIGHTS))
 
     def work(folder: Path) -> tuple[dict[str, Any], Callable[[Path], None]]:
         train, held = questions.examples(folder, tell, check)
         model, state = encoders.train(base, train, held, settings, folder, known, tell, check)
-        figures = {"base": BASE, "settings": encoders.told(settings), "asked": len(questions.train)}
+        figures = {"base": BASE, "settings": encoders.described(settings), "asked": len(questions.train)}
         return figures | {"examples": len(train), "held_out": len(held)} | _course(state), lambda aside: model.save(aside, base)
 
     return _made(place, known, split, work, again)
 
 
 def llm(
-    engine, split: Split, settings: llms.Settings, base: str, unseen: int, tell: Tell, check: Check, again: bool = False
+    engine, split: Split, settings: llms.LLMSettings, base: str, unseen: int, tell: Tell, check: Check, again: bool = False
 ) -> dict[str, Any]:
     """Train a language model and put it, adapters merged, where `chat-finetuned` is served from; what is told of it.
 
@@ -92,19 +92,19 @@ def llm(
     place, begin = target(engine, CHAT), llms.base_folder(base, tell)
     questions, asked = Questions.of(split, engine), split.unseen(unseen, engine.graph)
     files = sorted((file.name, file.stat().st_size) for file in begin.glob("*.safetensors"))
-    known = key(questions.told(), llms.told(settings), base, files)
+    known = key(questions.inputs(), llms.described(settings), base, files)
 
     def work(folder: Path) -> tuple[dict[str, Any], Callable[[Path], None]]:
         train, held = questions.examples(folder, tell, check)
-        others = key(questions.told(), [one.question.id for one in asked])
+        others = key(questions.inputs(), [one.question.id for one in asked])
         rest = examples(asked, engine, split.seed, folder / "unseen.json", others, tell, check)
         tell("Loading the language model", None)
-        model = llms.Model(begin, settings)
+        model = llms.TrainableLLM(begin, settings)
         parts = [dialogues(part, settings.shown, split.seed) for part in (train, held, rest)]
         state = llms.train(model, parts[0], parts[1], settings, folder, known, tell, check)
         rows = llms.figures(model, parts[2], settings, tell, check)
-        told = {"base": base, "settings": llms.told(settings), "asked": len(questions.train), "report": rows}
-        return told | {"examples": len(train), "held_out": len(held)} | _course(state), model.save
+        record = {"base": base, "settings": llms.described(settings), "asked": len(questions.train), "report": rows}
+        return record | {"examples": len(train), "held_out": len(held)} | _course(state), model.save
 
     return _made(place, known, split, work, again)
 
@@ -117,8 +117,8 @@ def _made(place: Path, known: str, split: Split, work: Callable, again: bool) ->
     with workplace(place) as folder:
         if again:
             _clear(folder)
-        told, fill = work(folder)
-        publish(place, {"key": known, "split": asdict(split), **told}, fill)
+        record, fill = work(folder)
+        publish(place, {"key": known, "split": asdict(split), **record}, fill)
         _clear(folder)
     return json.loads((place / make.TRAINING).read_text("utf-8"))
 

@@ -175,12 +175,12 @@ def _read(tree: ast.expr, shown: str) -> str | Call:
     wanted = COMBINATORS[name]
     if len(tree.args) != len(wanted):
         raise BadParameter(f"“{shown}”: {name} takes ({', '.join(wanted)}), but {len(tree.args)} were given.")
-    return Call(name, tuple(_part(kind, node, shown, name) for kind, node in zip(wanted, tree.args, strict=True)))
+    return Call(name, tuple(_part(argument, node, shown, name) for argument, node in zip(wanted, tree.args, strict=True)))
 
 
-def _part(kind: str, node: ast.expr, shown: str, name: str) -> str | int | Call:
+def _part(argument: str, node: ast.expr, shown: str, name: str) -> str | int | Call:
     """One argument of a combinator: a number for `n`, else a chooser."""
-    if kind != "n":
+    if argument != "n":
         return _read(node, shown)
     if not (isinstance(node, ast.Constant) and isinstance(node.value, int)) or node.value < 1:
         raise BadParameter(f"“{shown}”: n of {name} must be a whole number of at least 1.")
@@ -215,8 +215,8 @@ def _build(part: str | int | Call, chooser: Callable[[str], Chooser], scorer: Ca
         return Prefilter(_simple(first, part, scorer), _build(second, chooser, scorer), _number(part.parts[2]))
     if part.name == "rounds":
         return Rounds(_build(first, chooser, scorer), _number(second))
-    kind = Rescore if part.name == "rescore" else Supplement
-    return kind(_build(first, chooser, scorer), _simple(second, part, scorer))
+    combinator = Rescore if part.name == "rescore" else Supplement
+    return combinator(_build(first, chooser, scorer), _simple(second, part, scorer))
 
 
 def _number(part: str | int | Call) -> int:

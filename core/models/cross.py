@@ -23,7 +23,7 @@ def device() -> str:
     return "cuda:0" if torch.cuda.is_available() else "cpu"
 
 
-class Cross(Scoring):
+class PairScorer(Scoring):
     """A cross-encoder over `weights`, a local folder or a name on the model hub. Loads when first used.
 
     Scores are the raw numbers of the last layer. Distinct candidates are read once each, longest first as the library does.
@@ -89,7 +89,7 @@ class Cross(Scoring):
         raise NotImplementedError
 
 
-class FlagReranker(Cross):
+class FlagReranker(PairScorer):
     """bge-reranker and its kin through FlagEmbedding: half precision on a graphics card, full precision on a processor."""
 
     package, install = "FlagEmbedding", "FlagEmbedding"
@@ -104,7 +104,7 @@ class FlagReranker(Cross):
         return [float(n) for n in np.atleast_1d(model.compute_score(pairs))]
 
 
-class CrossEncoder(Cross):
+class CrossEncoder(PairScorer):
     """Any cross-encoder that sentence-transformers reads."""
 
     package, install = "sentence_transformers", "sentence-transformers"

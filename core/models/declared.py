@@ -255,12 +255,12 @@ def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> 
     return Row(name=name, settings=settings(**own_values), own=own, **common)
 
 
-def _typed(label: str, key: str, value: Any, kind: str) -> Any:
-    """`value` as `kind` (str, int or float), or BadParameter."""
+def _typed(label: str, key: str, value: Any, type_name: str) -> Any:
+    """`value` as that type (str, int or float). Raises BadParameter."""
     fits: dict[str, tuple[type[Any], ...]] = {"str": (str,), "int": (int,), "float": (int, float)}
-    if isinstance(value, bool) or not isinstance(value, fits[kind]):
-        raise BadParameter(f'{label}: "{key}" must be {"text" if kind == "str" else "a number"}, not {value!r}.')
-    return float(value) if kind == "float" else value
+    if isinstance(value, bool) or not isinstance(value, fits[type_name]):
+        raise BadParameter(f'{label}: "{key}" must be {"text" if type_name == "str" else "a number"}, not {value!r}.')
+    return float(value) if type_name == "float" else value
 
 
 def check_role(role: str, name: Any, rows: Mapping[str, Row], where: str) -> None:

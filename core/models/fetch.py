@@ -67,12 +67,15 @@ def _from_sources(name: str, settings: Llama, target: Path, progress: Progress, 
             return target
         except ModelUnavailable as error:
             refusals.append(f"{source}: {shorten(str(error), 300)}")
-    told = " ".join(refusals) or "no source is declared for it in models.toml."
-    raise ModelUnavailable(f"{name} could not be fetched. {told} You can also put the file at {target} yourself.")
+    reasons = " ".join(refusals) or "no source is declared for it in models.toml."
+    raise ModelUnavailable(f"{name} could not be fetched. {reasons} You can also put the file at {target} yourself.")
 
 
 def _from_hub(name: str, settings: Llama, target: Path, progress: Progress, check: Check) -> Path:
-    """Stream the file from the model hub into a partial file, resuming one; ModelUnavailable where it cannot be reached."""
+    """Stream the file from the model hub into a partial file, resuming one; ModelUnavailable where it cannot be reached.
+
+    Not by `hf_hub_download`: it removes what came of a file when it is stopped, so that a cancelled download would begin anew.
+    """
     import requests
     from huggingface_hub import hf_hub_url
 
@@ -126,9 +129,9 @@ def _from_packages(name: str, settings: Llama, target: Path, progress: Progress,
 def _resume(partial: Path, record: Path, key: list[object]) -> tuple[int, int]:
     """Parts already in the partial file and their bytes; (0, 0) where there is no usable record."""
     try:
-        told = json.loads(record.read_text("utf-8"))
-        if told["key"] == key and partial.stat().st_size >= told["size"]:
-            return int(told["parts"]), int(told["size"])
+        state = json.loads(record.read_text("utf-8"))
+        if state["key"] == key and partial.stat().st_size >= state["size"]:
+            return int(state["parts"]), int(state["size"])
     except (OSError, ValueError, KeyError, TypeError):
         pass
     return 0, 0
@@ -155,7 +158,7 @@ def _download(requirement: str, folder: Path, check: Check) -> Path:
         str(folder),
         requirement,
     ]
-    with tempfile.TemporaryFile() as told, subprocess.Popen(command, stdout=told, stderr=subprocess.STDOUT) as process:
+    with tempfile.TemporaryFile() as output, subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT) as process:
         try:
             while process.poll() is None:
                 check()
@@ -163,8 +166,8 @@ def _download(requirement: str, folder: Path, check: Check) -> Path:
         finally:
             if process.poll() is None:
                 process.kill()
-        told.seek(0)
-        lines = [line for line in told.read().decode("utf-8", "replace").splitlines() if line.strip()]
+        output.seek(0)
+        lines = [line for line in output.read().decode("utf-8", "replace").splitlines() if line.strip()]
     wheels = sorted(folder.glob("*.whl"))
     if process.returncode or not wheels:
         errors = [line for line in lines if line.startswith("ERROR")] or lines[-1:] or ["no wheel came"]

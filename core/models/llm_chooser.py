@@ -84,8 +84,8 @@ class LLMChooser:
             prompt(task, listed, most), schema=reply_schema(shown, most), max_tokens=16 + 6 * most, seed=task.seed, check=task.check
         )
         usage = Usage(calls=1, tokens_in=reply.tokens_in, tokens_out=reply.tokens_out)
-        numbers, told = parse(reply.text, listed)
-        notes += told
+        numbers, reading = parse(reply.text, listed)
+        notes += reading
         if numbers is None:
             said = " ".join(reply.text.split())[:80]
             notes.append(f"The model's reply could not be read (“{said}”), so the first {most} in the given order were taken.")

@@ -132,16 +132,16 @@ def make(row: Row, encoder: Callable[[str], Encoder]) -> Any:
 
 
 def _minilm(row: Row, encoder: Callable[[str], Encoder]) -> Any:
-    return minilm.Encoder(weights_folder(row.settings.folder) if row.settings.folder else minilm.package_folder(row.settings.package))
+    return minilm.MiniLMEncoder(weights_folder(row.settings.folder) if row.settings.folder else minilm.package_folder(row.settings.package))
 
 
 def _late(row: Row, encoder: Callable[[str], scorers.TokenEncoder]) -> Any:
-    return scorers.LateInteraction(encoder(row.settings.encoder))
+    return scorers.LateInteractionScorer(encoder(row.settings.encoder))
 
 
 def _sparse(row: Row, encoder: Callable[[str], Encoder]) -> Any:
     if row.backend == "bm25":
-        return scorers.BM25(row.settings.k1, row.settings.b)
+        return scorers.BM25Scorer(row.settings.k1, row.settings.b)
     return scorers.TfIdf() if row.backend == "tfidf" else scorers.Random()
 
 

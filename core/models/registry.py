@@ -210,10 +210,10 @@ class Registry:
             if hasattr(model, "forget"):
                 model.forget()
 
-    def _of_kind(self, name: str, kinds: tuple[str, ...], what: str) -> Any:
+    def _of_kind(self, name: str, model_kinds: tuple[str, ...], what: str) -> Any:
         row = self.resolve(name)
-        if row.kind not in kinds:
-            fit = tuple(n for n, r in self._rows.items() if r.kind in kinds)
+        if row.kind not in model_kinds:
+            fit = tuple(n for n, r in self._rows.items() if r.kind in model_kinds)
             raise BadParameter(f"“{name}” is a {row.kind}, but {what} is needed here.{nearest(name, fit)}")
         with self._lock:
             stamp = make.stamp(row, self._rows)

@@ -108,7 +108,7 @@ class EncoderScorer(Scoring):
         return cosines(encoder.encode(texts, task.check, heard))
 
 
-class BM25(Scoring):
+class BM25Scorer(Scoring):
     """BM25 with its statistics taken over the candidate list itself.
 
     score = sum over query words t of idf(t) * f (k1 + 1) / (f + k1 (1 - b + b |d| / mean |d|)), idf(t) = ln(1 + (N - n_t
@@ -156,7 +156,7 @@ class Random(Scoring):
         return np.random.default_rng([abs(task.seed), int.from_bytes(digest, "big")]).random(len(texts))
 
 
-class LateInteraction(Scoring):
+class LateInteractionScorer(Scoring):
     """MaxSim: each token of the query finds its most similar token of the candidate; the mean of these cosines.
 
     Late interaction as in ColBERT, sum over query tokens i of max over candidate tokens j of cos(q_i, d_j), here divided

@@ -9,11 +9,11 @@ from core.errors import BadParameter
 
 def threads() -> int:
     """HOPSCOPE_THREADS, else the physical cores that this process may run on; at least 1. Raises BadParameter."""
-    told = os.environ.get("HOPSCOPE_THREADS", "").strip()
-    if told:
-        if not told.isdecimal() or int(told) < 1:
-            raise BadParameter(f"HOPSCOPE_THREADS must be a whole number of at least 1, not “{told}”.")
-        return int(told)
+    text = os.environ.get("HOPSCOPE_THREADS", "").strip()
+    if text:
+        if not text.isdecimal() or int(text) < 1:
+            raise BadParameter(f"HOPSCOPE_THREADS must be a whole number of at least 1, not “{text}”.")
+        return int(text)
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(allowed, _physical() or allowed))
 

@@ -183,8 +183,8 @@ def _times(meter: Meter, whole: float) -> dict[str, Any]:
     prepared = tuple((label, round(seconds, 6)) for label, seconds in meter.prepared.items() if seconds >= TOLD_FROM)
     ranking, model = meter.seconds.get("ranking", 0.0), meter.seconds.get("model", 0.0)
     own = max(ranking + model, whole - waiting - sum(meter.prepared.values()))
-    told = dict(seconds=own, ranking=ranking, model=model, waiting=waiting, saved=meter.saved)
-    return {name: round(seconds, 6) for name, seconds in told.items()} | {"prepared": prepared}
+    each = dict(seconds=own, ranking=ranking, model=model, waiting=waiting, saved=meter.saved)
+    return {name: round(seconds, 6) for name, seconds in each.items()} | {"prepared": prepared}
 
 
 @dataclass(frozen=True)
@@ -213,8 +213,8 @@ class Line:
 
     def words(self) -> str:
         """The line in words: `PageRank 1,000 → shortest paths → best 32 by encoder`; the answer only where it stands alone."""
-        told = [operator for operator in self.operators if operator.stage != "generate"] or self.operators
-        return " → ".join(operator.words() for operator in told)
+        shown = [operator for operator in self.operators if operator.stage != "generate"] or self.operators
+        return " → ".join(operator.words() for operator in shown)
 
     def parts(self) -> tuple[Operator, ...]:
         """Every operator that may run, those of branches included."""

@@ -86,8 +86,8 @@ class Branch(Operator):
         return " ".join(operator.stamp(graph, environment) for operator in self.parts())
 
     def words(self) -> str:
-        told = [f"{key} → {_words(arm)}" for key, arm in self.arms]
-        return f"by {self.on}: {', '.join(told)}, else {_words(self.otherwise)}"
+        arms = [f"{key} → {_words(arm)}" for key, arm in self.arms]
+        return f"by {self.on}: {', '.join(arms)}, else {_words(self.otherwise)}"
 
     def __repr__(self) -> str:
         arms = ", ".join(f"{key}: {_text(arm)}" for key, arm in self.arms)

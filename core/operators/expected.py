@@ -38,9 +38,10 @@ MOST_EDGES = 5_000  # of a node whose relations are looked at
 
 @dataclass(frozen=True)
 class Expected:
-    """What is asked for: the kind of the answer, empty where the words do not tell; and the stems of the word that says which one."""
+    """What is asked for: the type of the answer (one of the four above), empty where the words do not tell; and the stem of the word that
+    says which relation leads to it."""
 
-    kind: str = ""
+    answer_type: str = ""
     word: str = ""
 
 
@@ -67,8 +68,8 @@ def _thing(graph: KnowledgeGraph, after: Sequence[str]) -> Expected:
     A thing is told only where relations are few and plain, as in WikiMovies: in a graph of typed names, as Freebase is, a word such as
     “country” is in many relations, and each has its way back.
     """
-    told = _plainly(graph, after)
-    return Expected() if told.kind == THING and _typed(tuple(graph.relation_names)) else told
+    wanted = _plainly(graph, after)
+    return Expected() if wanted.answer_type == THING and _typed(tuple(graph.relation_names)) else wanted
 
 
 @lru_cache(maxsize=64)
@@ -109,12 +110,12 @@ def _beside(graph: KnowledgeGraph, words: Sequence[str], at: int) -> str:
 
 def _said(graph: KnowledgeGraph, word: str) -> bool:
     """Whether a word tells one of the graph's relations."""
-    told = stem(word)
-    return any(holds_stem(one, told) for stems in relation_stems(graph.relation_names) for one in stems)
+    stemmed = stem(word)
+    return any(holds_stem(one, stemmed) for stems in relation_stems(graph.relation_names) for one in stems)
 
 
 class AnswerFit:
-    """How well ends of paths fit what is asked for: 0 not, 1 by their kind, 2 by the relation that leads to them as well."""
+    """How well ends of paths fit what is asked for: 0 not, 1 by their type, 2 by the relation that leads to them as well."""
 
     def __init__(self, graph: KnowledgeGraph, wanted: Expected, relations: dict[int, int]):
         self.graph, self.wanted, self.relations = graph, wanted, relations
@@ -123,14 +124,15 @@ class AnswerFit:
         self._tails: dict[int, set[int]] = {}
 
     def __call__(self, path: Path) -> int:
-        kind, relation = self.wanted.kind, self.relations[path.edges[-1]]
-        if kind in (TIME, NUMBER):
-            return int(kind == shape(self.graph.node_name(path.end)) or (kind, shape(self.graph.node_name(path.end))) == (NUMBER, TIME))
-        told = bool(self.wanted.word) and path.forward[-1] and (self.tells(relation) or self.beside(path.nodes[-2], path.end))
-        if kind == PERSON:
-            return self.person(path.end) * (1 + told)
+        answer_type, relation = self.wanted.answer_type, self.relations[path.edges[-1]]
+        if answer_type in (TIME, NUMBER):
+            looks_like = shape(self.graph.node_name(path.end))
+            return int(answer_type == looks_like or (answer_type, looks_like) == (NUMBER, TIME))
+        named = bool(self.wanted.word) and path.forward[-1] and (self.tells(relation) or self.beside(path.nodes[-2], path.end))
+        if answer_type == PERSON:
+            return self.person(path.end) * (1 + named)
         if self.wanted.word:
-            return 2 * told
+            return 2 * named
         return int(not path.forward[-1])
 
     def tells(self, relation: int) -> bool:

@@ -82,8 +82,8 @@ class Answer(Operator):
             messages.append({"role": "user", "content": filled(prompt["user"], **example)})
             messages.append({"role": "assistant", "content": example["answer"]})
         paths = "\n".join(" ".join(text.split()) for text in texts) or "(no path was found)"
-        told = "\n".join(f"{report.title}: {report.text}" for report in reports) or "(no report)"
-        return (*messages, {"role": "user", "content": filled(prompt["user"], paths=paths, reports=told, question=question)})
+        report_lines = "\n".join(f"{report.title}: {report.text}" for report in reports) or "(no report)"
+        return (*messages, {"role": "user", "content": filled(prompt["user"], paths=paths, reports=report_lines, question=question)})
 
     def words(self) -> str:
         return "answer" if self.reads else "answer from the question alone"

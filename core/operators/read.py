@@ -46,20 +46,20 @@ class GraphReader(Operator):
             return state
         assert state.paths is not None  # a line is refused where nothing wrote what is read
         seeds = frozenset(state.seeds)
-        told = [path for path in state.paths.items if path.end not in seeds or self.itself and _returns(path)]
-        elsewhere = [path for path in told if not unnamed(ctx.graph.node_name(path.end))]
+        ending = [path for path in state.paths.items if path.end not in seeds or self.itself and _returns(path)]
+        elsewhere = [path for path in ending if not unnamed(ctx.graph.node_name(path.end))]
         if not elsewhere:
             return state.replace(reader=())
-        kinds = relations_of(ctx.graph, elsewhere)
+        relations = relations_of(ctx.graph, elsewhere)
         wanted = expected(ctx.graph, state.question.text, ctx.graph.names(state.seeds)) if self.asked else Expected()
-        fit = AnswerFit(ctx.graph, wanted, kinds)
-        best = _best(elsewhere, fit) if wanted.kind else elsewhere[0]
-        chain = _chain(kinds, best)
-        same = [path for path in elsewhere if _chain(kinds, path) == chain]
-        if wanted.kind and fit(best) == MOST:  # the relation is told: its ends, by whichever triple a path came there
+        fit = AnswerFit(ctx.graph, wanted, relations)
+        best = _best(elsewhere, fit) if wanted.answer_type else elsewhere[0]
+        chain = _chain(relations, best)
+        same = [path for path in elsewhere if _chain(relations, path) == chain]
+        if wanted.answer_type and fit(best) == MOST:  # the relation is told: its ends, by whichever triple a path came there
             own = fit.tells(chain[-1][0])
-            alike = [path for path in elsewhere if _chain(kinds, path)[:-1] == chain[:-1]]
-            same = [path for path in alike if fit(path) == MOST or own and _chain(kinds, path) == chain]
+            alike = [path for path in elsewhere if _chain(relations, path)[:-1] == chain[:-1]]
+            same = [path for path in alike if fit(path) == MOST or own and _chain(relations, path) == chain]
         ends = dict.fromkeys(path.end for path in same)
         return state.replace(reader=tuple(ends)[: self.keep])
 
@@ -87,6 +87,6 @@ def relations_of(graph, paths: Iterable[Path]) -> dict[int, int]:
     return dict(zip(edges, graph.triples(np.array(edges, np.int64))[1].tolist()))
 
 
-def _chain(kinds: dict[int, int], path: Path) -> tuple[tuple[int, bool], ...]:
+def _chain(relations: dict[int, int], path: Path) -> tuple[tuple[int, bool], ...]:
     """The relations and directions of a path."""
-    return tuple((kinds[edge], forward) for edge, forward in zip(path.edges, path.forward))
+    return tuple((relations[edge], forward) for edge, forward in zip(path.edges, path.forward))

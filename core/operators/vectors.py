@@ -75,8 +75,8 @@ class VectorSearch(Operator):
         ctx.progress("Searching vectors", None)
         items, scores = index.nearest(encoder.encode([text], ctx.check)[0], self.matches)
         recorder.usage += Usage(texts=1)
-        told = texts(ctx.graph, self.of, items[:NAMED])
-        best = "; ".join(f"{name} ({score:.2f})" for name, score in zip(told, scores))
+        names = texts(ctx.graph, self.of, items[:NAMED])
+        best = "; ".join(f"{name} ({score:.2f})" for name, score in zip(names, scores))
         recorder.notes.append(f"The nearest of {len(index):,} {self.of}: {best}.")
         found: dict[int, float] = {}
         heads, _, tails = ctx.graph.triples(items) if self.of == "triples" else (items, None, items)
@@ -93,8 +93,8 @@ class VectorSearch(Operator):
         for end, path in paths.items():
             start |= {node: found[end] for node in path if node not in start}
         if len(paths) < len(found):
-            told = f"{len(found) - len(paths):,} of {len(found):,} nodes that matched lie more than {self.reach} steps away"
-            recorder.notes.append(f"{told} from the question's entities and were left out.")
+            far = f"{len(found) - len(paths):,} of {len(found):,} nodes that matched lie more than {self.reach} steps away"
+            recorder.notes.append(f"{far} from the question's entities and were left out.")
         return {node: score for node, score in found.items() if node in paths}, start
 
     def words(self) -> str:

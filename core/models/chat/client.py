@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Ask:
+class ChatRequest:
     """What a model is asked: everything that its reply depends on."""
 
     messages: tuple[dict[str, str], ...]
@@ -57,8 +57,8 @@ class Writing:
     Replies under a schema have an end of their own and are not guarded against repetition.
     """
 
-    def __init__(self, ask: Ask, on_text: Callable[[str], None] | None):
-        self._on_text, self._repeats = on_text, Repeats() if ask.schema is None else None
+    def __init__(self, request: ChatRequest, on_text: Callable[[str], None] | None):
+        self._on_text, self._repeats = on_text, Repeats() if request.schema is None else None
         self.pieces: list[str] = []
         self.finish: str | None = None
         self.tokens_in = self.tokens_out = 0
@@ -104,12 +104,12 @@ class ChatClient:
         check: Check | None = None,
     ) -> Reply:
         """The model's reply, remembered for who asks the same again; see `core.models.base.Chat`."""
-        ask = Ask(tuple(dict(message) for message in messages), schema, max_tokens, seed, temperature)
-        key = ask.key()
+        request = ChatRequest(tuple(dict(message) for message in messages), schema, max_tokens, seed, temperature)
+        key = request.key()
 
         def work() -> Reply:
             found = self._replies.find(key, on_text)
-            return self._replies.keep(key, self._written(ask, on_text, check)) if found is None else found
+            return self._replies.keep(key, self._written(request, on_text, check)) if found is None else found
 
         return self._waited_for(work, check)
 
@@ -121,11 +121,11 @@ class ChatClient:
         """Drop all remembered replies."""
         self._replies.forget()
 
-    def _written(self, ask: Ask, on_text: Callable[[str], None] | None, check: Check | None) -> Reply:
+    def _written(self, request: ChatRequest, on_text: Callable[[str], None] | None, check: Check | None) -> Reply:
         self._ready()
-        writing, start = Writing(ask, on_text if self.streams else None), time.perf_counter()
+        writing, start = Writing(request, on_text if self.streams else None), time.perf_counter()
         with spent("model"):
-            self._write(ask, writing, check)
+            self._write(request, writing, check)
         reply = writing.ended(time.perf_counter() - start)
         if on_text and reply.text and not self.streams:
             on_text(reply.text)
@@ -140,7 +140,7 @@ class ChatClient:
     def _ready(self) -> None:
         """Make ready what is not part of a reply's time. Raises ModelUnavailable, ModelFailed."""
 
-    def _write(self, ask: Ask, writing: Writing, check: Check | None) -> None:
+    def _write(self, request: ChatRequest, writing: Writing, check: Check | None) -> None:
         """Give `writing` the reply, and what is known of tokens and end. Raises ModelFailed, and what `check` raises."""
         raise NotImplementedError(f"{type(self).__name__} does not write.")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from core.errors import BadInput, ModelFailed, ModelUnavailable, shorten
 from core.models.base import Messages
-from core.models.chat.client import Ask, Check, LocalChat, Writing
+from core.models.chat.client import ChatRequest, Check, LocalChat, Writing
 from core.models.chat.grammar import choice_grammar
 from core.models.threads import threads
 from core.runtime.meter import Advance
@@ -68,14 +68,14 @@ class LlamaChat(LocalChat):
         prompt = self._post("/apply-template", {"messages": [dict(m) for m in messages]})["prompt"]
         return len(self._post("/tokenize", {"content": prompt, "add_special": True, "parse_special": True})["tokens"])
 
-    def _write(self, ask: Ask, writing: Writing, check: Check | None) -> None:
+    def _write(self, asked: ChatRequest, writing: Writing, check: Check | None) -> None:
         """Run one request, piece by piece; a truthy value from the callback makes the engine stop it."""
-        request = {**ask.body(), "return_progress": True, "cache_prompt": False}
-        grammar = choice_grammar(ask.schema)
+        request = {**asked.body(), "return_progress": True, "cache_prompt": False}
+        grammar = choice_grammar(asked.schema)
         if grammar is not None:
             request["grammar"] = grammar
-        elif ask.schema is not None:
-            request["response_format"] = ask.response_format()
+        elif asked.schema is not None:
+            request["response_format"] = asked.response_format()
         heard = _Heard(writing, check)
         try:
             answer = self.load().handle_chat_completions(request, heard)

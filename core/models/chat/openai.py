@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from core.errors import ModelFailed, ModelUnavailable, shorten
-from core.models.chat.client import Ask, ChatClient, Check, Writing
+from core.models.chat.client import ChatClient, ChatRequest, Check, Writing
 from core.models.chat.replies import estimate_tokens
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ class OpenAIChat(ChatClient):
         self._lock = threading.Lock()
         self._client: OpenAI | None = None
 
-    def _write(self, ask: Ask, writing: Writing, check: Check | None) -> None:
+    def _write(self, request: ChatRequest, writing: Writing, check: Check | None) -> None:
         import openai
 
-        body = {"model": self.model, **ask.body()}
-        with_schema = body | {"response_format": ask.response_format()} if ask.schema is not None and self.schemas else body
+        body = {"model": self.model, **request.body()}
+        with_schema = body | {"response_format": request.response_format()} if request.schema is not None and self.schemas else body
         try:
             try:
                 self._stream(with_schema, writing, check)

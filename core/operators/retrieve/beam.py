@@ -113,9 +113,9 @@ class BeamSearch(Operator):
         """Whether the language model named by `stop` says that the kept paths answer the question."""
         if self.stop == NEVER:
             return False
-        said, usage, told = sufficient(ctx.models.chat(self.stop), task, ctx.graph.texts(list(beam)))
+        said, usage, sentence = sufficient(ctx.models.chat(self.stop), task, ctx.graph.texts(list(beam)))
         recorder.usage += usage
-        recorder.notes.append(f"After {label}, {told}.")
+        recorder.notes.append(f"After {label}, {sentence}.")
         return said
 
     def _extensions(self, local, beam: dict[Path, tuple[float, ...]]) -> dict[Path, int]:

@@ -202,8 +202,8 @@ def _votes(state: State, ctx: Context, recorder: Recorder, known: Cases, fit: It
     for place, cosine, here in voters:
         for chain in here:
             votes[chain] = votes.get(chain, 0.0) + cosine**SHARP * known.fits[place] * worth[chain]
-    told = [f"“{known.texts[p]}” ({cosine:.2f}) for {' or '.join(_words(ctx.graph, c) for c in here)}" for p, cosine, here in voters]
-    recorder.notes.append(f"Of {len(known):,} solved questions {len(voters)} voted: {'; '.join(told[:TOLD])}.")
+    voices = [f"“{known.texts[p]}” ({cosine:.2f}) for {' or '.join(_words(ctx.graph, c) for c in here)}" for p, cosine, here in voters]
+    recorder.notes.append(f"Of {len(known):,} solved questions {len(voters)} voted: {'; '.join(voices[:TOLD])}.")
     if voters[0][1] > TWIN:
         recorder.notes.append(TWIN_NOTE)
     return votes

@@ -59,8 +59,8 @@ class ChainRanking(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         chosen = self.ranked(state, ctx, recorder)
         if chosen:
-            told = "; ".join(f"{words} ({score:.2f})" for _, score, words in chosen[: self.chains])
-            recorder.notes.append(f"Best of {len(chosen):,} chains: {told}.")
+            best = "; ".join(f"{words} ({score:.2f})" for _, score, words in chosen[: self.chains])
+            recorder.notes.append(f"Best of {len(chosen):,} chains: {best}.")
             recorder.sizes["chains"] = len(chosen)
         return walked(state, ctx, recorder, chosen, self)
 

@@ -84,8 +84,8 @@ class OwnRetriever(Operator):
 
     def outcome(self, state: State) -> str:
         assert state.paths is not None and state.subgraph is not None  # both were written here
-        told = (state.paths.items, state.paths.scores, state.subgraph.nodes.tolist(), state.reader)
-        return hashlib.sha256(repr(told).encode()).hexdigest()
+        parts = (state.paths.items, state.paths.scores, state.subgraph.nodes.tolist(), state.reader)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
 
     def words(self) -> str:
         return f"your retriever “{self.name}”" if self.name else self.title

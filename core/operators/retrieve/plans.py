@@ -132,13 +132,13 @@ def follow(local, seed: int, plan: Plan, cap: int, ctx: Context) -> list[Path]:
     """The paths from `seed` along the relations of `plan`, breadth-first; never more than `cap` + 1 at a time."""
     if seed not in local.subgraph:
         return []
-    names, kinds, level = local.graph.relation_names, local.relation_of, [Path((seed,))]
+    names, relation_of, level = local.graph.relation_names, local.relation_of, [Path((seed,))]
     for relation in plan:
         ctx.check()
         longer: list[Path] = []
         for path in level:
             for near, edge, forward in local.lists[local.place(path.end)]:
-                if names[kinds[edge]] == relation and len(longer) <= cap:
+                if names[relation_of[edge]] == relation and len(longer) <= cap:
                     longer.append(path.extended(int(local.nodes[near]), edge, forward))
         level = longer
     return level

@@ -43,11 +43,11 @@ class CommunityReports(Operator):
         for number, (community, seeds) in enumerate(chosen, 1):
             ctx.progress(f"Community report {number} of {len(chosen)}", (number - 1) / len(chosen))
             ctx.check()
-            told = kept.get(community, ctx.seed, ctx.check)
-            recorder.usage += told.usage
-            written += told.fresh
-            recorder.notes += [told.note] if told.note and told.note not in recorder.notes else []
-            reports.append(Report(told.title, told.text, tuple(ctx.graph.names(seeds)), len(found.members(community))))
+            report = kept.get(community, ctx.seed, ctx.check)
+            recorder.usage += report.usage
+            written += report.fresh
+            recorder.notes += [report.note] if report.note and report.note not in recorder.notes else []
+            reports.append(Report(report.title, report.text, tuple(ctx.graph.names(seeds)), len(found.members(community))))
         if written:
             seconds = time.perf_counter() - start
             recorder.notes.append(f"{written} of {len(chosen)} reports had not been prepared and were written now, in {seconds:.1f} s.")

@@ -111,9 +111,9 @@ class _Walk:
     def enough(self, paths: list[Path]) -> bool:
         """Whether the language model says that the facts found so far suffice."""
         texts = self.ctx.graph.texts(paths)
-        said, usage, told = sufficient(self.ctx.models.chat(self.operator.role), self.task, texts)
+        said, usage, sentence = sufficient(self.ctx.models.chat(self.operator.role), self.task, texts)
         self.recorder.usage += usage
-        self.recorder.notes.append(f"Hop {max(map(len, paths))}: {told}.")
+        self.recorder.notes.append(f"Hop {max(map(len, paths))}: {sentence}.")
         return said
 
     def read(self) -> Subgraph:
@@ -124,15 +124,15 @@ class _Walk:
         """The relations kept at the end of a chain: their scores, and what is behind each."""
         graph = self.ctx.graph
         steps = graph.steps_from(np.array([chain.end]), self.operator.direction)
-        kinds = 2 * steps.relations + ~steps.forward
+        codes = 2 * steps.relations + ~steps.forward
         came = None
         if len(chain):
             came = 2 * int(graph.triples(np.array(chain.edges[-1:]))[1][0]) + chain.forward[-1]  # the way back
-        told = {kind: graph.relation_names[kind >> 1] for kind in np.unique(kinds).tolist() if kind != came}
-        keys = sorted((kind for kind in told if not UNUSABLE.match(told[kind])), key=lambda kind: (told[kind], kind & 1))
-        texts = [told[kind] + ("_reverse" if kind & 1 else "") for kind in keys]
+        names = {code: graph.relation_names[code >> 1] for code in np.unique(codes).tolist() if code != came}
+        keys = sorted((code for code in names if not UNUSABLE.match(names[code])), key=lambda code: (names[code], code & 1))
+        texts = [names[code] + ("_reverse" if code & 1 else "") for code in keys]
         for position, score in (self._scores("relation", start, texts) or {}).items():
-            here = np.flatnonzero(kinds == keys[position])
+            here = np.flatnonzero(codes == keys[position])
             nodes, first = np.unique(steps.nodes[here], return_index=True)
             yield score, (nodes, steps.edges[here[first]], not keys[position] & 1)
 
@@ -142,8 +142,8 @@ class _Walk:
         if len(nodes) >= MANY:
             drawn = np.sort(self.rng.choice(len(nodes), min(self.operator.sample, len(nodes)), replace=False))
             if len(nodes) > LARGEST:
-                told = f"Of {len(nodes):,} entities behind one relation only those drawn count as read."
-                self.recorder.notes += [told] if told not in self.recorder.notes else []
+                note = f"Of {len(nodes):,} entities behind one relation only those drawn count as read."
+                self.recorder.notes += [note] if note not in self.recorder.notes else []
                 nodes, edges, drawn = nodes[drawn], edges[drawn], np.arange(len(drawn))
         else:
             drawn = np.arange(len(nodes))

@@ -11,10 +11,10 @@ import torch
 
 from core.errors import BadInput, Cancelled
 from core.finetune import encoder
-from core.finetune.encoder import PRESETS, Model, Settings, batches, ranking_loss, reciprocal_rank, train
+from core.finetune.encoder import PRESETS, EncoderSettings, TrainableEncoder, batches, ranking_loss, reciprocal_rank, train
 from core.finetune.place import publish
 
-FAST = Settings(batch=16, epochs=4, rate=5e-3, negatives=2, measure=8, patience=99)
+FAST = EncoderSettings(batch=16, epochs=4, rate=5e-3, negatives=2, measure=8, patience=99)
 QUIET = (lambda text, share=None: None, lambda: None)
 
 
@@ -48,7 +48,7 @@ def test_a_batch_passed_in_parts_has_the_gradients_of_the_whole(bert, monkeypatc
     for part, direct in ((64, 10**6), (64, 0)):
         monkeypatch.setattr(encoder, "PART", part)
         monkeypatch.setattr(encoder, "DIRECT", direct)
-        model = Model(bert)
+        model = TrainableEncoder(bert)
         value = model.backward(texts, loss, seed=5)
         found.append((value, torch.cat([weight.grad.ravel() for weight in model.net.parameters()])))
     assert len(model._parts(texts)) == 2
@@ -57,7 +57,7 @@ def test_a_batch_passed_in_parts_has_the_gradients_of_the_whole(bert, monkeypatc
 
 def test_training_helps_and_is_resumed_exactly_and_served(bert, lesson, tmp_path):
     (tmp_path / "whole").mkdir(), (tmp_path / "cut").mkdir()
-    before = reciprocal_rank(Model(bert), lesson[1])
+    before = reciprocal_rank(TrainableEncoder(bert), lesson[1])
     whole, state = train(bert, *lesson, FAST, tmp_path / "whole", "k", *QUIET)
     losses = [loss for _, loss, _ in state.looks[1:]]
     assert state.step == 24 and losses[-1] < losses[0] / 2
@@ -87,9 +87,9 @@ def _after(calls: int):
 
 
 def _served(folder, backend):
-    from core.models.encoders.minilm import Encoder
+    from core.models.encoders.minilm import MiniLMEncoder
 
-    return Encoder(folder, backend, "f32")
+    return MiniLMEncoder(folder, backend, "f32")
 
 
 def test_nothing_to_train_on_is_said(bert, tmp_path):

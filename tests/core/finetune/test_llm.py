@@ -9,9 +9,9 @@ import torch
 
 from core.errors import BadInput, Cancelled, ModelUnavailable
 from core.finetune.dialogues import dialogues
-from core.finetune.llm import Model, Settings, base_folder, figures, fitting, train
+from core.finetune.llm import LLMSettings, TrainableLLM, base_folder, figures, fitting, train
 
-FAST = Settings(batch=4, epochs=2, rate=2e-2, shown=4, looks=2)
+FAST = LLMSettings(batch=4, epochs=2, rate=2e-2, shown=4, looks=2)
 QUIET = (lambda text, share=None: None, lambda: None)
 
 
@@ -23,7 +23,7 @@ def talks(lesson):
 
 
 def test_only_the_reply_is_learnt_and_the_template_is_the_models_own(qwen, talks):
-    model = Model(qwen, FAST)
+    model = TrainableLLM(qwen, FAST)
     prompt, reply = model.codes(talks[0][0])
     assert model.tokenizer.decode(prompt).endswith("<|im_end|>\n<|im_start|>assistant\n")
     assert model.tokenizer.decode(reply) == talks[0][0].reply + "<|im_end|>\n"
@@ -38,7 +38,7 @@ def test_only_the_reply_is_learnt_and_the_template_is_the_models_own(qwen, talks
 def test_saved_memory_changes_no_gradient(qwen, talks):
     found = []
     for save_memory in (False, True):
-        model = Model(qwen, replace(FAST, save_memory=save_memory))
+        model = TrainableLLM(qwen, replace(FAST, save_memory=save_memory))
         model.backward([model.codes(talks[0][0])])
         found.append(torch.cat([weight.grad.ravel() for weight in model.adapters.values()]))
     assert torch.allclose(*found, atol=1e-6) and float(found[0].abs().max()) > 0
@@ -48,7 +48,7 @@ def test_it_learns_is_resumed_exactly_and_its_merged_folder_is_read_again(qwen, 
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     (tmp_path / "whole").mkdir(), (tmp_path / "cut").mkdir()
-    whole = Model(qwen, FAST)
+    whole = TrainableLLM(qwen, FAST)
     state = train(whole, *talks, FAST, tmp_path / "whole", "k", *QUIET)
     assert state.step == 8 and state.looks[-1][1] < state.looks[1][1] and state.figure > state.looks[0][2]
     calls = iter(range(100))
@@ -58,8 +58,8 @@ def test_it_learns_is_resumed_exactly_and_its_merged_folder_is_read_again(qwen, 
             raise Cancelled()
 
     with pytest.raises(Cancelled):
-        train(Model(qwen, FAST), *talks, FAST, tmp_path / "cut", "k", QUIET[0], cancel)
-    resumed = Model(qwen, FAST)
+        train(TrainableLLM(qwen, FAST), *talks, FAST, tmp_path / "cut", "k", QUIET[0], cancel)
+    resumed = TrainableLLM(qwen, FAST)
     train(resumed, *talks, FAST, tmp_path / "cut", "k", *QUIET)
     assert all(torch.equal(weight, resumed.adapters[name]) for name, weight in whole.adapters.items())
 
@@ -80,7 +80,7 @@ def test_it_learns_is_resumed_exactly_and_its_merged_folder_is_read_again(qwen, 
 
 
 def test_a_reply_is_read_as_the_chooser_reads_it(qwen, talks, monkeypatch):
-    model = Model(qwen, FAST)
+    model = TrainableLLM(qwen, FAST)
     choice, other = talks[1][0], next(n for n in range(1, 5) if n not in talks[1][0].right)
     for reply, hit in ((choice.reply, 1.0), (f'{{"choices": [{other}, {min(choice.right)}]}}', 0.0), ("none", 0.0)):
         monkeypatch.setattr(model, "reply", lambda one, reply=reply: reply)

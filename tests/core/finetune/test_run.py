@@ -11,14 +11,14 @@ from core.cli import FAILED, OK, WRONG, main
 from core.evaluation.metrics.outcome import Outcome, Ranked
 from core.evaluation.runs.store import Run, StoredRow
 from core.finetune import run
-from core.finetune.encoder import Settings
+from core.finetune.encoder import EncoderSettings
 from core.finetune.report import lines, table, together
 from core.finetune.split import Split
 from core.types import Question
 from tests.films import films  # noqa: F401
 
 QUIET = (lambda text, share=None: None, lambda: None)
-FAST = Settings(batch=4, epochs=1, rate=1e-3, negatives=1, measure=2)
+FAST = EncoderSettings(batch=4, epochs=1, rate=1e-3, negatives=1, measure=2)
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_a_trained_encoder_is_served_at_once_and_no_result_of_the_old_one_is_tak
     assert run.encoder(house.engine, house.split, FAST, *QUIET) == told  # the same training is not done twice
     assert models.encoder("encoder-finetuned") is first
     assert run.encoder(house.engine, house.split, FAST, *QUIET, again=True) == told  # and done anew gives the same weights
-    run.encoder(house.engine, house.split, Settings(batch=4, epochs=2, rate=1e-3, negatives=1, measure=2), *QUIET)
+    run.encoder(house.engine, house.split, EncoderSettings(batch=4, epochs=2, rate=1e-3, negatives=1, measure=2), *QUIET)
     signatures.append((models.signature(), models.signature("encoder-finetuned")))
     assert len(set(signatures)) == len({whole for whole, _ in signatures}) == 3 and models.signature("minilm") == plain
     second = models.encoder("encoder-finetuned")
@@ -67,7 +67,7 @@ def test_a_trained_encoder_is_served_at_once_and_no_result_of_the_old_one_is_tak
 
 
 def test_a_trained_language_model_lies_where_vllm_takes_it_from(house, qwen):
-    from core.finetune.llm import Settings as LLMSettings
+    from core.finetune.llm import LLMSettings
 
     settings = LLMSettings(batch=8, epochs=1, rate=1e-3, shown=3, looks=1)
     told = run.llm(house.engine, house.split, settings, str(qwen), 2, *QUIET)

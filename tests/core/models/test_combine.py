@@ -9,39 +9,39 @@ from core.models.base import Task
 from core.models.combine import Prefilter, Rescore, Rounds, Supplement, names, parse, uses_chat
 from core.models.llm_chooser import LLMChooser
 from core.models.registry import Registry
-from core.models.scorers import BM25
+from core.models.scorers import BM25Scorer
 from core.models.words import short_name
 
-TEXTS = ["dog", "red fox", "cat", "red red hen", "red"]  # BM25 of "red" ranks 4, 3, 1, then 0 and 2
+TEXTS = ["dog", "red fox", "cat", "red red hen", "red"]  # BM25Scorer of "red" ranks 4, 3, 1, then 0 and 2
 
 
 def test_bm25_order_used_below():
-    assert BM25().choose(Task("red"), TEXTS, 0).order == (4, 3, 1, 0, 2)
+    assert BM25Scorer().choose(Task("red"), TEXTS, 0).order == (4, 3, 1, 0, 2)
 
 
 def test_prefilter_lets_the_dear_one_pick_from_the_cheap_ones_best(recorded):
     chat = recorded('{"choices": [3, 1]}')
-    choice = Prefilter(BM25(), LLMChooser(chat), 3).choose(Task("red"), TEXTS, 2)
+    choice = Prefilter(BM25Scorer(), LLMChooser(chat), 3).choose(Task("red"), TEXTS, 2)
     assert choice.positions == (1, 4) and choice.order == (4, 3, 1, 0, 2)
     assert choice.usage.calls == 1 and choice.usage.texts == 5
     assert "1. red\n2. red red hen\n3. red fox" in chat.asked[0][0][1]["content"]
 
 
 def test_supplement_fills_up_with_the_scorers_best(recorded):
-    choice = Supplement(LLMChooser(recorded('{"choices": [3]}')), BM25()).choose(Task("red"), TEXTS, 3)
+    choice = Supplement(LLMChooser(recorded('{"choices": [3]}')), BM25Scorer()).choose(Task("red"), TEXTS, 3)
     assert choice.positions == (2, 4, 3) and choice.scores is None
     assert choice.notes == ("2 of 3 were added by the scorer, because the chooser picked 1.",)
 
 
 def test_supplement_leaves_a_full_pick_alone(recorded):
-    choice = Supplement(LLMChooser(recorded('{"choices": [3, 1]}')), BM25()).choose(Task("red"), TEXTS, 2)
+    choice = Supplement(LLMChooser(recorded('{"choices": [3, 1]}')), BM25Scorer()).choose(Task("red"), TEXTS, 2)
     assert choice.positions == (2, 0) and choice.order is None
 
 
 def test_combinators_nest(recorded):
-    inner = Prefilter(BM25(), LLMChooser(recorded('{"choices": [2]}')), 2)
-    assert Supplement(inner, BM25()).choose(Task("red"), TEXTS, 0).positions == (3, 4, 1, 0, 2)
-    assert Supplement(inner, BM25()).choose(Task("red"), [], 3).positions == ()
+    inner = Prefilter(BM25Scorer(), LLMChooser(recorded('{"choices": [2]}')), 2)
+    assert Supplement(inner, BM25Scorer()).choose(Task("red"), TEXTS, 0).positions == (3, 4, 1, 0, 2)
+    assert Supplement(inner, BM25Scorer()).choose(Task("red"), [], 3).positions == ()
 
 
 def test_names_and_uses_chat():
@@ -87,10 +87,10 @@ def test_expressions_build_the_real_things():
 
 
 def test_rescore_orders_the_picks_by_the_scorer_and_adds_none(recorded):
-    choice = Rescore(LLMChooser(recorded('{"choices": [1, 4, 5]}')), BM25()).choose(Task("red"), TEXTS, 3)
+    choice = Rescore(LLMChooser(recorded('{"choices": [1, 4, 5]}')), BM25Scorer()).choose(Task("red"), TEXTS, 3)
     assert choice.positions == (4, 3, 0) and choice.scores[0] > choice.scores[1] > choice.scores[2] == 0
     assert choice.usage.calls == 1 and choice.usage.texts == 3
-    assert Rescore(LLMChooser(recorded('{"choices": []}')), BM25()).choose(Task("red"), TEXTS, 3).positions == ()
+    assert Rescore(LLMChooser(recorded('{"choices": []}')), BM25Scorer()).choose(Task("red"), TEXTS, 3).positions == ()
 
 
 def test_rounds_ask_for_every_window_and_once_more_over_the_picks(recorded):
@@ -112,7 +112,7 @@ def test_rounds_need_no_last_call_for_one_window_or_no_pick(recorded):
     "expression, told",
     [
         ("prefilter(encoder, choose, 3)", "language model after encoder"),
-        ("supplement(choose, bm25)", "language model, filled by BM25"),
+        ("supplement(choose, bm25)", "language model, filled by BM25Scorer"),
         ("rescore(prefilter(encoder, choose, 3), encoder)", "language model after encoder, reordered by encoder"),
         ("rounds(choose, 64)", "language model in rounds of 64"),
     ],

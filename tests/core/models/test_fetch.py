@@ -1,10 +1,13 @@
-"""Fetching from packages: wheels made here, given to the real installer through a folder of links."""
+"""Fetching: wheels made here, given to the real installer through a folder of links, and a model hub on this computer."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import http.server
 import subprocess
 import sys
+import threading
 import time
 import zipfile
 from pathlib import Path
@@ -136,6 +139,56 @@ def test_a_hub_that_cannot_be_reached_gives_way_within_seconds(source, tmp_path,
     started = time.monotonic()
     assert fetch("fake", both, tmp_path / "models" / "fake.gguf").exists()
     assert time.monotonic() - started < 30
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    """A model hub on this computer with one file of 10 MB; the ranges that it was asked for."""
+    content, asked = bytes(range(256)) * 40_000, []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.headers.get("Range"))
+            start = int(asked[-1].removeprefix("bytes=").rstrip("-")) if asked[-1] else 0
+            self.send_response(206 if start else 200)
+            self.send_header("Content-Length", str(len(content) - start))
+            self.end_headers()
+            with contextlib.suppress(OSError):  # somebody stopped reading
+                self.wfile.write(content[start:])
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
+    monkeypatch.setattr("huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE", address)  # made of HF_ENDPOINT at the first import
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    yield content, asked
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_cancelled_download_from_the_hub_goes_on_where_it_stopped(hub, tmp_path):
+    content, asked = hub
+    settings, told = Llama("fake.gguf", hashlib.sha256(content).hexdigest(), hub="somebody/model", hub_file="x.gguf"), []
+
+    def check():
+        if told and " of " in told[-1]:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        fetch("fake", settings, tmp_path / "fake.gguf", lambda text, fraction: told.append(text), check)
+    assert left(tmp_path) == ["fake.gguf.hub.part"] and asked == [None]
+    done = (tmp_path / "fake.gguf.hub.part").stat().st_size
+    assert fetch("fake", settings, tmp_path / "fake.gguf").read_bytes() == content
+    assert 0 < done < len(content) and asked[1:] == [f"bytes={done}-"] and left(tmp_path) == ["fake.gguf"]
+
+
+def test_what_the_hub_sends_is_checked(hub, tmp_path):
+    with pytest.raises(ModelUnavailable, match="the model hub: what came has the sha256"):
+        fetch("fake", Llama("fake.gguf", "0" * 64, hub="somebody/model", hub_file="x.gguf"), tmp_path / "fake.gguf")
+    assert left(tmp_path) == []
 
 
 def test_no_source_says_so(tmp_path):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from core.errors import BadParameter, Cancelled
 from core.io.home import ROOT
 from core.models.base import Task
-from core.models.scorers import BM25, EncoderScorer, LateInteraction, Random, TfIdf, top_k, words
+from core.models.scorers import BM25Scorer, EncoderScorer, LateInteractionScorer, Random, TfIdf, top_k, words
 
 DOCS = ["red fox", "red red dog runs", "cat"]
 
@@ -42,16 +42,16 @@ def test_bm25_by_hand():
     # N = 3, lengths 2, 4, 1, mean 7/3; red is in 2 documents: idf = ln(1 + 1.5/2.5) = 0.470004
     # red fox:    1 * 2.5 / (1 + 1.5 (0.25 + 0.75 * 6/7))  = 2.5 / 2.339286 = 1.068702, times idf 0.502294
     # red red ..: 2 * 2.5 / (2 + 1.5 (0.25 + 0.75 * 12/7)) = 5 / 4.303571   = 1.161826, times idf 0.546063
-    scores = BM25().score(Task("Red"), DOCS)
+    scores = BM25Scorer().score(Task("Red"), DOCS)
     assert scores == pytest.approx([0.502294, 0.546063, 0.0], abs=2e-6)
     # fox: idf = ln(1 + 2.5/1.5) = 0.980829, times 1.068702 = 1.048214
-    assert BM25().score(Task("red fox"), DOCS)[0] == pytest.approx(0.502294 + 1.048214, abs=2e-6)
-    assert BM25().score(Task("red red"), DOCS)[0] == pytest.approx(2 * 0.502294, abs=2e-6)
+    assert BM25Scorer().score(Task("red fox"), DOCS)[0] == pytest.approx(0.502294 + 1.048214, abs=2e-6)
+    assert BM25Scorer().score(Task("red red"), DOCS)[0] == pytest.approx(2 * 0.502294, abs=2e-6)
 
 
 def test_bm25_reads_dotted_relation_names_unlike_the_papers_code():
     texts = ["film.actor.film", "people.person.nationality", "people.person.gender"]
-    assert BM25().choose(Task("what is the nationality of this person"), texts, 0).positions == (1, 2, 0)
+    assert BM25Scorer().choose(Task("what is the nationality of this person"), texts, 0).positions == (1, 2, 0)
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=6), min_size=1, max_size=6), st.lists(st.sampled_from("abcg"), max_size=4))
@@ -68,15 +68,15 @@ def test_bm25_equals_its_formula(bags, query):
                 total += idf * count * 2.5 / (count + 1.5 * (0.25 + 0.75 * len(bag) / mean))
         return total
 
-    scores = BM25().score(Task(" ".join(query)), [" ".join(bag) for bag in bags])
+    scores = BM25Scorer().score(Task(" ".join(query)), [" ".join(bag) for bag in bags])
     assert scores == pytest.approx([score(bag) for bag in bags], abs=1e-5)
 
 
 def test_bm25_without_any_known_word_gives_zeros():
-    assert BM25().score(Task("zzz"), DOCS).tolist() == [0, 0, 0]
-    assert BM25().score(Task("red"), ["", "->"]).tolist() == [0, 0]
+    assert BM25Scorer().score(Task("zzz"), DOCS).tolist() == [0, 0, 0]
+    assert BM25Scorer().score(Task("red"), ["", "->"]).tolist() == [0, 0]
     with pytest.raises(BadParameter):
-        BM25(b=2)
+        BM25Scorer(b=2)
 
 
 def test_tfidf_by_hand():
@@ -98,12 +98,12 @@ def test_random_depends_on_seed_and_query_only():
 
 
 def test_choice_holds_every_candidate_in_order():
-    choice = BM25().choose(Task("red"), DOCS, 1)
+    choice = BM25Scorer().choose(Task("red"), DOCS, 1)
     assert choice.positions == (1,) and choice.order == (1, 0, 2) and choice.scores == choice.order_scores[:1]
     assert choice.usage.texts == 3
 
 
-@pytest.mark.parametrize("scorer", [BM25(), TfIdf(), Random()])
+@pytest.mark.parametrize("scorer", [BM25Scorer(), TfIdf(), Random()])
 def test_no_texts_give_an_empty_choice(scorer):
     assert scorer.choose(Task("q"), [], 3).positions == ()
 
@@ -119,7 +119,7 @@ def test_encoder_scorer_is_cosine(encoder):
 
 def test_late_interaction_is_the_mean_of_the_best_cosines(encoder):
     texts = ["Alien -> directed_by -> Ridley Scott", "", "Paris", "Alien -> directed_by -> Ridley Scott"]
-    scores = LateInteraction(encoder).score(Task("who directed Alien?"), texts)
+    scores = LateInteractionScorer(encoder).score(Task("who directed Alien?"), texts)
     vectors = {p: v.astype(np.float64) for ps, v in encoder.encode_tokens(["who directed Alien?", *texts[:3]]) for p in ps}
     for number in range(3):
         by_hand = np.mean([max(q @ d for d in vectors[number + 1]) for q in vectors[0]])

