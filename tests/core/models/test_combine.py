@@ -12,7 +12,7 @@ from core.models.registry import Registry
 from core.models.scorers import BM25Scorer
 from core.models.words import short_name
 
-TEXTS = ["dog", "red fox", "cat", "red red hen", "red"]  # BM25Scorer of "red" ranks 4, 3, 1, then 0 and 2
+TEXTS = ["dog", "red fox", "cat", "red red hen", "red"]  # BM25 of "red" ranks 4, 3, 1, then 0 and 2
 
 
 def test_bm25_order_used_below():
@@ -112,7 +112,7 @@ def test_rounds_need_no_last_call_for_one_window_or_no_pick(recorded):
     "expression, told",
     [
         ("prefilter(encoder, choose, 3)", "language model after encoder"),
-        ("supplement(choose, bm25)", "language model, filled by BM25Scorer"),
+        ("supplement(choose, bm25)", "language model, filled by BM25"),
         ("rescore(prefilter(encoder, choose, 3), encoder)", "language model after encoder, reordered by encoder"),
         ("rounds(choose, 64)", "language model in rounds of 64"),
     ],
