@@ -17,7 +17,7 @@ from core.graph.algorithms.leiden import Communities
 from core.graph.store import Graph
 from core.indexes.place import index_folder
 from core.models.base import Chat, Messages
-from core.prompts import prompts
+from core.prompts import filled, prompts
 from core.types import Usage
 
 FACTS_TOKENS, REPORT_TOKENS = 400, 240
@@ -126,12 +126,8 @@ def report_prompt(graph: Graph, members: np.ndarray) -> Messages:
         facts.append(text)
     shown = sorted(members.tolist(), key=lambda node: (-graph.degree(node), node))[:NAMES_SHOWN]
     prompt = prompts("report")["report"]
-    before, _, after = prompt["user"].partition("{facts}")
-    named = before.replace("{entities}", ", ".join(graph.names(shown)))
-    return (
-        {"role": "system", "content": prompt["system"]},
-        {"role": "user", "content": named + ("\n".join(facts) or "(none)") + after},
-    )
+    user = filled(prompt["user"], entities=", ".join(graph.names(shown)), facts="\n".join(facts) or "(none)")
+    return ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": user})
 
 
 def write(chat: Chat, messages: Messages, seed: int = 0, check: Callable[[], None] | None = None) -> Written:

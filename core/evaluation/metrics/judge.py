@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from core.errors import BadInput, ModelFailed, shorten
 from core.evaluation.metrics.outcome import Judged
 from core.models.base import Chat
-from core.prompts import prompts
+from core.prompts import filled, prompts
 
 SCHEMA = {"type": "object", "properties": {"correct": {"type": "boolean"}}, "required": ["correct"], "additionalProperties": False}
 MOST_KNOWN = 50  # known answers shown
@@ -41,8 +41,7 @@ def messages(question: str, known: Sequence[str], answer: str) -> tuple[dict[str
     prompt = prompts("judge")["verdict"]
     names = "; ".join(" ".join(name.split()) for name in known[:MOST_KNOWN])
     given = {"question": " ".join(question.split()), "known": names, "answer": shorten(answer, LONGEST) or "(nothing)"}
-    text = "".join(given.get(part[:-1], part) if part.endswith("}") else part for part in _pieces(prompt["user"]))
-    return ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": text})
+    return ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": filled(prompt["user"], **given)})
 
 
 def verdict(reply: str) -> bool | None:
@@ -58,12 +57,3 @@ def verdict(reply: str) -> bool | None:
         return None
     right = parsed.get("correct") if isinstance(parsed, dict) else None
     return right if isinstance(right, bool) else None
-
-
-def _pieces(template: str) -> list[str]:
-    """The template cut at its places: `{name}` becomes a piece `name}`; what is filled in is never read again."""
-    pieces = []
-    for part in template.split("{"):
-        name, brace, rest = part.partition("}")
-        pieces += [name + brace, rest] if brace else [part]
-    return pieces
