@@ -145,14 +145,14 @@ class Engine:
 
     def key(self, ask: Ask, instances: Sequence[Instance]) -> str:
         """What a comparison is known by: the same for the same question, graph, lanes, models and seed."""
-        told = [
+        parts = [
             *map(str, ask.key(self.models.signature())),
             ask.question.answers,
             ask.reader,
             ask.model,
             [(i.id, repr(i.line), *(operator.stamp(ask.graph, self.environment) for operator in i.line)) for i in instances],
         ]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
     def _job(self, ask: Ask, instances: Sequence[Instance]) -> Job:
         job = Job(self.key(ask, instances))

@@ -42,9 +42,9 @@ def _vectors(options) -> int:
     limit = LIMIT if options.limit is None else options.limit
     with bar("Encoding") as advanced:
         found = build(graph, encoder, options.of, with_time_left(advanced), lambda: None, limit, encode)
-    told = found.facts
-    print(f"{len(found):,} {options.of} of {graph.name} as vectors of {told['dimension']} numbers, searched by faiss {told['kind']}.")
-    print(f"Its last build encoded {told['encoded']:,} and took {told['reused']:,} from an earlier content, in {span(told['seconds'])}.")
+    facts = found.facts
+    print(f"{len(found):,} {options.of} of {graph.name} as vectors of {facts['dimension']} numbers, searched by faiss {facts['kind']}.")
+    print(f"Its last build encoded {facts['encoded']:,} and took {facts['reused']:,} from an earlier content, in {span(facts['seconds'])}.")
     return OK
 
 

@@ -47,7 +47,7 @@ def run(options) -> int:
     from core.evaluation.runs.plan import misfits
     from core.evaluation.runs.store import Store, evaluations_file
     from core.evaluation.search.search import front
-    from core.evaluation.search.verdict import start, told
+    from core.evaluation.search.verdict import search_dict, start
     from core.instances.catalogue import save
 
     engine = options.engine()
@@ -59,7 +59,7 @@ def run(options) -> int:
     best = front(points)
     kept = save(options.save, best[0].line, _notes(hunted.search.wish)) if options.save and best else None
     if options.json:
-        print(json.dumps(told(hunted, points, verdict) | ({"saved": kept.id} if kept else {}), ensure_ascii=False, indent=2))
+        print(json.dumps(search_dict(hunted, points, verdict) | ({"saved": kept.id} if kept else {}), ensure_ascii=False, indent=2))
     else:
         _print(hunted.search.wish, points, verdict, kept)
     return OK if best else FAILED

@@ -40,8 +40,8 @@ class Repairing:
             job.touch()
 
     def _each(self, job: Job) -> None:
-        told = explain(self._comparison)
-        for lane, one in zip(self._comparison.lanes, told.lanes):
+        verdict = explain(self._comparison)
+        for lane, one in zip(self._comparison.lanes, verdict.lanes):
             if one is None or not one.losses or self._asks_chat(lane.instance):
                 continue
             self._wait(job)
@@ -49,10 +49,10 @@ class Repairing:
             if lane.repair is not None:
                 job.touch()
 
-    def _of(self, job: Job, lane: Lane, told) -> Repair | None:
+    def _of(self, job: Job, lane: Lane, explanation) -> Repair | None:
         ask = self._comparison.ask
         before = right(ask.graph, lane.state, ask.question.answers, reader=True)
-        return repair(ask, lane.instance.line, told, before, lane.run.environment, lane.run.prefixes, job.check)
+        return repair(ask, lane.instance.line, explanation, before, lane.run.environment, lane.run.prefixes, job.check)
 
     def _wait(self, job: Job) -> None:
         """Until no other lane waits or works. Raises Cancelled where that takes too long or nobody is there."""

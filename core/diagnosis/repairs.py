@@ -38,7 +38,7 @@ class Change:
 def repair(
     ask: Ask,
     line: Line,
-    told: Explained,
+    explanation: Explained,
     before: int | None,
     environment: Environment,
     prefixes: Prefixes,
@@ -47,15 +47,15 @@ def repair(
 ) -> Repair | None:
     """The first change that brings all known answers, else the one that brings most; None where none was seen to help.
 
-    `told` explains the lane and `before` is how many answers its graph reader gives. A change has to bring more than the
+    `explanation` is that of the lane and `before` is how many answers its graph reader gives. A change has to bring more than the
     reader and the lane's answer gave. At most six changes are tried in `seconds`, and none where a language model helps to
     retrieve. Raises what `check` raises.
     """
-    if before is None or not told.losses or told.right is None:
+    if before is None or not explanation.losses or explanation.right is None:
         return None
-    least, best = max(before, told.right), None
+    least, best = max(before, explanation.right), None
     until = time.monotonic() + seconds
-    for number, change in enumerate(changes(ask, line, told.losses, environment.models)):
+    for number, change in enumerate(changes(ask, line, explanation.losses, environment.models)):
         if number == MOST_TRIED or time.monotonic() >= until:
             break
         found = _tried(ask, line, change, environment, prefixes, _until(check, until))

@@ -68,11 +68,11 @@ class SearchConfig:
 
     def key(self, models) -> str:
         """What the search is known by: all that its trials depend on, but not how many are wished for."""
-        told = self.tuning.spec("\n".join(map(models.signature, self.space.models())))
-        del told["instances"], told["models"]
-        told |= {"space": self.space.told(), "models": [[name, models.signature(name)] for name in self.space.models()]}
-        told |= {"quality": self.quality, "cost": self.cost, "budget": self.budget}
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+        spec = self.tuning.spec("\n".join(map(models.signature, self.space.models())))
+        del spec["instances"], spec["models"]
+        spec |= {"space": self.space.described(), "models": [[name, models.signature(name)] for name in self.space.models()]}
+        spec |= {"quality": self.quality, "cost": self.cost, "budget": self.budget}
+        return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -108,11 +108,11 @@ def front(points: tuple[Point, ...]) -> tuple[Point, ...]:
 class Search:
     """A wish at work. Calling it with its job tries what is left of the wished trials; the points, in the order tried.
 
-    The sampler is Optuna's multi-objective tree-structured Parzen estimator (Ozaki et al., 2020), told quality, cost and
+    The sampler is Optuna's multi-objective tree-structured Parzen estimator (Ozaki et al., 2020), given quality, cost and
     whether the budget was kept. First every way of retrieving is tried once, the rest of the line by lot. What is proposed
     depends on the seed and on what was found before alone, so that a search taken up again goes on as if it had never
-    stopped. Of seconds the sampler is told the nearest power of two, so that small differences of the clock do not steer it;
-    large ones do. Tokens are told as they are. Seconds are those of the operators, measured one question after the other in
+    stopped. Of seconds the sampler is given the nearest power of two, so that small differences of the clock do not steer it;
+    large ones do. Tokens are given as they are. Seconds are those of the operators, measured one question after the other in
     this process with nothing shared or remembered from line to line, models and indexes loaded before.
     """
 
@@ -163,7 +163,7 @@ class Search:
         tried = known or self._tried(line, points, job)
         trial.set_user_attr(LINE, repr(line))
         trial.set_user_attr(TRIED, asdict(tried))
-        cost = self._told(tried.cost)
+        cost = self._as_sampled(tried.cost)
         trial.set_constraint("budget", max(0.0, cost - self.wish.budget) if tried.stopped else 0.0)
         study.tell(trial, (tried.quality, cost))
         return known is None
@@ -179,7 +179,7 @@ class Search:
         warm(this, self.environment, self.ask, _Quiet(job))
         return Trial(this, wish.quality, wish.cost, wish.budget, self.environment, self.ask, beaten)(line, job)
 
-    def _told(self, cost: float) -> float:
+    def _as_sampled(self, cost: float) -> float:
         """A cost as the sampler hears it."""
         return 2.0 ** round(math.log2(cost)) if self.wish.cost == "seconds" and cost > 0 else cost
 
@@ -214,7 +214,7 @@ def _points(study: optuna.Study) -> tuple[Point, ...]:
     found: dict[str, dict[str, Any]] = {}
     for trial in _kept(study):
         found.setdefault(trial.user_attrs[LINE], trial.user_attrs[TRIED])
-    return tuple(Point(number, _line(text), Tried(**told)) for number, (text, told) in enumerate(found.items(), 1))
+    return tuple(Point(number, _line(text), Tried(**saved)) for number, (text, saved) in enumerate(found.items(), 1))
 
 
 @lru_cache(maxsize=1024)
@@ -261,7 +261,7 @@ def _alone(file: Path) -> Iterator[None]:
         raise BadInput("This very search is being run by another process; wait for it, or stop it there.")
 
     with locked(file.with_suffix(".busy"), busy):
-        if file.exists() and (told := file.read_bytes()) and not told.endswith(b"\n"):
+        if file.exists() and (data := file.read_bytes()) and not data.endswith(b"\n"):
             with file.open("r+b") as torn:
-                torn.truncate(told.rfind(b"\n") + 1)
+                torn.truncate(data.rfind(b"\n") + 1)
         yield

@@ -72,7 +72,7 @@ class Space:
         """The ways to retrieve."""
         return tuple(one.name for one in self.stages["retrieve"])
 
-    def told(self) -> dict[str, list[list[Any]]]:
+    def described(self) -> dict[str, list[list[Any]]]:
         """The space as JSON can hold it."""
         return {
             stage: [[one.name, {k: _range_list(free) for k, free in one.free.items()}] for one in found]

@@ -73,7 +73,7 @@ class SearchVerdict:
         number = f"{one.quality.difference:+.2f} {quality} [{one.quality.low:.2f}, {one.quality.high:.2f}]"
         verb = "beats" if one.better else "does not beat"
         unit = {"seconds": " s", "tokens": " tokens"}[cost]
-        here, there = (shown(cost, told.mean) for told in (one.figures[cost], self.figures[self.best.id][cost]))
+        here, there = (shown(cost, figure.mean) for figure in (one.figures[cost], self.figures[self.best.id][cost]))
         p = f"p = {one.quality.p_holm:.2g}, n = {one.quality.n}"
         return f"{one.point.instance.name} {verb} {of(self.best)}: {number} ({p}) at {here}{unit} a question against {there}{unit}"
 
@@ -159,7 +159,7 @@ def judged(summary: Summary, hunted: SearchPlan, chosen: Sequence[Point]) -> Sea
     return SearchVerdict(summary.run.id, best, known, {key: table[key] for key in known}, against, asked, failed)
 
 
-def told(hunted: SearchPlan, points: Sequence[Point], verdict: SearchVerdict | None) -> dict[str, Any]:
+def search_dict(hunted: SearchPlan, points: Sequence[Point], verdict: SearchVerdict | None) -> dict[str, Any]:
     """Everything as plain data."""
     wish, best = hunted.search.wish, {point.number for point in front(tuple(points))}
     found = {
@@ -173,13 +173,13 @@ def told(hunted: SearchPlan, points: Sequence[Point], verdict: SearchVerdict | N
     }
     if verdict is None:
         return found
-    published = {key: {name: asdict(one) for name, one in told.items()} for key, told in verdict.figures.items()}
+    published = {key: {name: asdict(one) for name, one in row.items()} for key, row in verdict.figures.items()}
     against = [
         {
             "number": one.point.number,
             "beats": one.better,
             "words": verdict.words(one),
-            "figures": {name: asdict(told) for name, told in one.figures.items()},
+            "figures": {name: asdict(estimate) for name, estimate in one.figures.items()},
             "quality": asdict(one.quality),
             "cost": asdict(one.cost),
         }

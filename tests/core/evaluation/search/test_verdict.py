@@ -44,7 +44,7 @@ def test_a_point_is_held_against_the_best_published_line(bench, kit):
     plain = bench.instance("plain", PLAIN)
     asked = (bench.questions[0], bench.questions[2])  # of both the plain line names Ann or One first, the other Drama
     unseen = bench.plan(plain, questions=asked, model=False, cold=True)
-    space = SimpleNamespace(models=lambda: (), told=lambda: {})
+    space = SimpleNamespace(models=lambda: (), described=lambda: {})
     hunted = SearchPlan(Search(SearchConfig(unseen, space), bench.engine.environment, None), unseen)
     chosen = points(GOOD, PLAIN)
     plan = hunted.plan(chosen)
