@@ -6,24 +6,11 @@ Exit codes: 0 all went well; 1 a lane failed or a model was missing; 2 the input
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from core.commands import (
-    ask,
-    build,
-    cases,
-    evaluate,
-    finetune,
-    index,
-    instances,
-    models,
-    prepare,
-    questions,
-    reports,
-    search,
-)
 from core.commands.terminal import FAILED, INTERRUPTED, OK, WRONG
 from core.errors import BadInput, BadParameter, HopscopeError, StoreError, UnknownEntity
 
@@ -31,25 +18,13 @@ if TYPE_CHECKING:
     from core.engine import Engine
 
 __all__ = ["FAILED", "INTERRUPTED", "OK", "WRONG", "main", "parser"]
-COMMANDS = (
-    ask,
-    instances,
-    build,
-    cases,
-    evaluate,
-    finetune,
-    index,
-    models,
-    prepare,
-    questions,
-    reports,
-    search,
-)
+COMMANDS = ("ask", "instances", "build", "cases", "evaluate", "finetune", "index", "models", "prepare", "questions", "reports", "search")
 
 
 def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | None = None) -> int:
     """Run one command, in the environment of `engine()` where it needs one (default: an engine of its own); the exit code."""
-    options = parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    options = parser([name for name in COMMANDS if name in given[:1]] or COMMANDS).parse_args(given)
     options.engine = engine or _engine
     try:
         return options.run(options)
@@ -64,12 +39,12 @@ def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | 
         return FAILED
 
 
-def parser() -> argparse.ArgumentParser:
-    """The command line's grammar."""
+def parser(names: Sequence[str] = COMMANDS) -> argparse.ArgumentParser:
+    """The grammar of these commands; only their modules are loaded, with all that they import."""
     top = argparse.ArgumentParser(prog="python -m core", description="Explore how graph retrievers find their answers.")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
-    for command in COMMANDS:
-        command.add(commands)
+    for name in names:
+        importlib.import_module(f"core.commands.{name}").add(commands)
     return top
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 
 from core.commands.terminal import FAILED, OK, bar, watch
+from core.comparison.timing import apart, cost
+from core.instances.catalogue import catalogue, find
+from core.results import comparison_dict
+from core.types import Question
 
 LEAST = 0.005  # seconds below which a time is printed as none
 
@@ -39,10 +43,6 @@ def add(commands) -> None:
 
 def run(options) -> int:
     """Compare the chosen instances; the exit code."""
-    from core.instances.catalogue import catalogue, find
-    from core.results import comparison_dict
-    from core.types import Question
-
     engine, known = options.engine(), catalogue()
     chosen = [find(spec, known) for spec in options.instance or ["lego-12"]]
     with bar("Opening the graph") as advanced:
@@ -60,8 +60,6 @@ def run(options) -> int:
 
 
 def _print(result: dict, comparison) -> None:
-    from core.comparison.timing import apart, cost
-
     print(result["question"])
     print("starts from", ", ".join(result["entities"]))
     for lane, answered in zip(comparison.lanes, result["lanes"]):

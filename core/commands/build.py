@@ -6,6 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from core.commands.terminal import OK, bar
+from core.graph.building import build as arrays
+from core.graph.building.export import build_database
+from core.graph.readers.triple_file import TripleFile, columns_of, size_of
 
 if TYPE_CHECKING:
     from core.graph.protocol import KnowledgeGraph
@@ -40,9 +43,6 @@ def run(options) -> int:
     """Build the graph and say how large it is; the exit code."""
     from pathlib import Path
 
-    from core.graph.building import build as arrays
-    from core.graph.readers.triple_file import TripleFile, columns_of, size_of
-
     memory = size_of(options.memory) if options.memory else None
     drop = tuple(pattern.strip() for pattern in options.drop_relations.split(",") if pattern.strip())
     columns = columns_of(options.columns) if options.columns else None
@@ -51,9 +51,7 @@ def run(options) -> int:
     )
     with bar("Reading triples") as advanced:
         name = options.name or Path(options.out).resolve().name
-        build: Callable[..., KnowledgeGraph] = arrays.build
-        if options.store == "cypher":
-            from core.graph.building.export import build_database as build
+        build: Callable[..., KnowledgeGraph] = build_database if options.store == "cypher" else arrays.build
         graph = build(source, options.out, name=name, direction=options.direction, progress=advanced)
     print(f"{graph.n_nodes:,} entities, {graph.n_edges:,} triples, {graph.n_relations:,} relations in {options.out}")
     for line in source.tally.sentences():

@@ -5,8 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from core.case_adapter import finished
+from core.cases import cases, export, load, save
+from core.cases.case import about
+from core.cases.examples import DEMO, FOLDER
+from core.cases.file import as_file
+from core.cases.finished import freeze_finished
 from core.commands.terminal import OK, bar, watch
+from core.datasets import datasets
+from core.diagnosis.verdict_words import explain
 from core.errors import BadInput, HopscopeError, ModelFailed
+from core.instances.catalogue import find
 
 
 def add(commands) -> None:
@@ -38,8 +47,6 @@ def add(commands) -> None:
 
 
 def _list(options) -> int:
-    from core.cases import cases
-
     found = cases(" ".join(options.words))
     if options.json:
         fields = ("id", "question", "entities", "answers", "graph", "instances", "notes", "tags", "created", "example")
@@ -51,8 +58,6 @@ def _list(options) -> int:
 
 
 def _export(options) -> int:
-    from core.cases import cases, export
-
     keys = options.ids or [case.id for case in cases() if not case.example]
     if not keys:
         raise BadInput("There are no cases of your own to export.")
@@ -62,8 +67,6 @@ def _export(options) -> int:
 
 
 def _import(options) -> int:
-    from core.cases import load
-
     try:
         data = Path(options.file).read_bytes()
     except OSError as error:
@@ -76,11 +79,6 @@ def _import(options) -> int:
 def _study(options) -> int:
     """The comparisons of data/case-study/study.toml on its graph, by the instances and models as they are here."""
     import tomllib
-
-    from core.case_adapter import finished
-    from core.cases import export, save
-    from core.datasets import datasets
-    from core.instances.catalogue import find
 
     engine, dataset = options.engine(), datasets()["case-study"]
     with bar("Opening the graph") as advanced:
@@ -114,13 +112,6 @@ def _demo(options) -> int:
     import tomllib
     from dataclasses import replace
 
-    from core.case_adapter import finished
-    from core.cases.case import about
-    from core.cases.examples import DEMO, FOLDER
-    from core.cases.file import as_file
-    from core.cases.finished import freeze_finished
-    from core.datasets import datasets
-
     engine = options.engine()
     file, made = tomllib.loads((FOLDER / f"{DEMO}.toml").read_text("utf-8")), []
     dataset = datasets()[file["graph"]]
@@ -144,9 +135,6 @@ def _demo(options) -> int:
 def _compared(engine, graph, question, lanes, model: bool):
     """An ended comparison with the changes that help. Raises ModelFailed where a lane fails."""
     import time
-
-    from core.diagnosis.verdict_words import explain
-    from core.instances.catalogue import find
 
     job = engine.compare(engine.ask(graph, question, model=model), [find(key) for key in lanes], repairs=True)
     watch(job)

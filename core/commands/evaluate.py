@@ -9,6 +9,15 @@ from pathlib import Path
 from core.commands.spread import add_workers, workers_of
 from core.commands.terminal import FAILED, OK, bar, finish, warn
 from core.errors import BadInput
+from core.evaluation.metrics.catalogue import REPORTED, metric
+from core.evaluation.reports.export import SHOWN, latex, rows_csv, shown, summary_csv
+from core.evaluation.reports.html import report_html
+from core.evaluation.reports.sensitivity import varied
+from core.evaluation.reports.summary import Summary, summary_dict
+from core.evaluation.runs.plan import make_plan, misfits
+from core.evaluation.runs.starting import evaluate
+from core.evaluation.runs.store import Store, evaluations_file
+from core.instances.catalogue import catalogue, find
 
 EPILOG = """Every question is kept as it is done, in evaluations.sqlite of your Hopscope folder. The same command takes an unfinished
 run up where it stopped, tries failed questions again, and shows a finished one at once. The exit code is 1 where an instance answered
@@ -67,12 +76,6 @@ def add_columns(command) -> None:
 
 def run(options) -> int:
     """Evaluate, print and write; the exit code."""
-    from core.evaluation.metrics.catalogue import REPORTED, metric
-    from core.evaluation.reports.summary import Summary, summary_dict
-    from core.evaluation.runs.plan import misfits
-    from core.evaluation.runs.starting import evaluate
-    from core.evaluation.runs.store import Store, evaluations_file
-
     files, more = _files(options), [metric(name.strip()).name for name in options.metrics.split(",") if name.strip()]
     engine, store = options.engine(), Store(evaluations_file())
     plan = _plan(options, engine)
@@ -90,10 +93,6 @@ def run(options) -> int:
 
 def _plan(options, engine):
     """What the options ask for. Raises BadInput, BadParameter, StoreError."""
-    from core.evaluation.reports.sensitivity import varied
-    from core.evaluation.runs.plan import make_plan
-    from core.instances.catalogue import catalogue, find
-
     if options.sample != "all" and not options.sample.isdecimal():
         raise BadInput(f"A sample is a whole number or “all”, not “{options.sample}”.")
     known = catalogue()
@@ -127,9 +126,6 @@ def split(text: str) -> list[str]:
 
 def _files(options) -> dict[Path, Callable]:
     """The files to write, and what writes each. Raises BadInput for one in a folder that does not exist."""
-    from core.evaluation.reports.export import latex, rows_csv, summary_csv
-    from core.evaluation.reports.html import report_html
-
     files: dict[Path, Callable] = {}
     if options.csv:
         file = Path(options.csv)
@@ -153,9 +149,6 @@ def _write(files: dict[Path, Callable], summary) -> None:
 
 
 def _print(summary, more: list[str]) -> None:
-    from core.evaluation.metrics.catalogue import metric
-    from core.evaluation.reports.export import SHOWN, shown
-
     names = list(dict.fromkeys([*SHOWN, *more]))
     spec, table = summary.run.spec, summary.table(names)
     print(f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, run {summary.run.id}")

@@ -7,6 +7,15 @@ import json
 
 from core.commands.terminal import OK, finish, warn
 from core.errors import BadInput
+from core.evaluation.runs.store import Store, evaluations_file
+from core.finetune import DEFAULT_SETS, run
+from core.finetune.encoder import PRESETS
+from core.finetune.llm import NEEDED, LLMSettings
+from core.finetune.place import trained
+from core.finetune.report import evaluations, lines, table, together
+from core.finetune.run import target
+from core.finetune.split import Split
+from core.runtime.jobs import Job, Jobs
 
 ENCODER = """Trains all-MiniLM-L6-v2 so that a question lies near what leads to its answers: path texts (for No. 18), triples (No. 12)
 and relation names (No. 5), by multiple-negatives ranking. A positive is what reaches a known answer along the chain of relations that
@@ -55,8 +64,6 @@ def add(commands) -> None:
 
 
 def _common(parser, questions: str) -> None:
-    from core.finetune import DEFAULT_SETS
-
     parser.add_argument(
         "--set", default=DEFAULT_SETS, metavar="NAMES", help="question sets, with commas, or files (default: MetaQA's -dev sets)"
     )
@@ -74,9 +81,6 @@ def _common(parser, questions: str) -> None:
 def run_encoder(options) -> int:
     """Train, serve, report; the exit code."""
     from dataclasses import replace
-
-    from core.finetune import run
-    from core.finetune.encoder import PRESETS
 
     engine, training = options.engine(), None
     if not options.report:
@@ -96,9 +100,6 @@ def run_encoder(options) -> int:
 
 def run_llm(options) -> int:
     """Train, serve, report; the exit code."""
-    from core.finetune import run
-    from core.finetune.llm import NEEDED, LLMSettings
-
     engine = options.engine()
     if options.report:
         training = _there(engine, run.CHAT, "llm --base MODEL")
@@ -123,16 +124,10 @@ def run_llm(options) -> int:
 
 
 def _tests(training: dict) -> tuple[str, ...]:
-    from core.finetune.split import Split
-
     return Split(**training["split"]).test_names
 
 
 def _report(engine, training: dict, options) -> list[dict]:
-    from core.evaluation.runs.store import Store, evaluations_file
-    from core.finetune.report import evaluations, lines, table, together
-    from core.finetune.split import Split
-
     store = Store(evaluations_file())
     split, numbers = Split(**{**training["split"], **({"tests": options.test} if options.test else {})}), []
     for job in evaluations(split, options.test_sample, engine, store):
@@ -163,8 +158,6 @@ def _print_training(training: dict) -> None:
 
 
 def _split(options):
-    from core.finetune.split import Split
-
     if options.questions != "all" and not options.questions.isdecimal():
         raise BadInput(f"--questions is a whole number or “all”, not “{options.questions}”.")
     size = None if options.questions == "all" else int(options.questions)
@@ -173,9 +166,6 @@ def _split(options):
 
 def _there(engine, name: str, command: str) -> dict:
     """The record of the trained model that is here. Raises BadInput that names the `finetune` command that makes it."""
-    from core.finetune.place import trained
-    from core.finetune.run import target
-
     training = trained(target(engine, name))
     if training is None:
         raise BadInput(f"There is no trained model to report on; make it with: python -m core finetune {command}")
@@ -184,8 +174,6 @@ def _there(engine, name: str, command: str) -> dict:
 
 def _watched(name: str, work) -> dict:
     """The result of a job that this terminal watches. Raises HopscopeError, KeyboardInterrupt."""
-    from core.runtime.jobs import Job, Jobs
-
     job = Jobs(workers=1).start(name, lambda: Job(name, work))
     return finish(job)
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from core.commands.spread import add_workers, workers_of
 from core.commands.terminal import OK, bar
 from core.errors import BadParameter, nearest
+from core.indexes.encoded import spread
+from core.indexes.prepared import KINDS, delete, leftovers, prepared
+from core.indexes.vectors import LIMIT, build
+from core.io.durations import span, with_time_left
 
 
 def add(commands) -> None:
@@ -32,10 +36,6 @@ def add(commands) -> None:
 
 def _vectors(options) -> int:
     """Encode and say how many; the exit code."""
-    from core.indexes.encoded import spread
-    from core.indexes.vectors import LIMIT, build
-    from core.io.durations import span, with_time_left
-
     engine, graph = _opened(options)
     encoder, workers = engine.models.encoder(options.model), workers_of(options)
     encode = spread(workers, options.model, lambda: None) if workers else None
@@ -50,8 +50,6 @@ def _vectors(options) -> int:
 
 def _list(options) -> int:
     """Every kind with its state and size; the exit code."""
-    from core.indexes.prepared import leftovers, prepared
-
     engine, graph = _opened(options)
     for one in prepared(graph, engine.environment):
         parts = f", {one.parts[0]:,} of {one.parts[1]:,} {one.kind.parts}" if one.parts else ""
@@ -63,8 +61,6 @@ def _list(options) -> int:
 
 def _delete(options) -> int:
     """Delete the files of one kind; the exit code."""
-    from core.indexes.prepared import KINDS, delete
-
     engine, graph = _opened(options)
     if options.kind not in KINDS:
         raise BadParameter(f"There is no kind of index “{options.kind}”.{nearest(options.kind, KINDS)}")

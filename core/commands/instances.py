@@ -6,6 +6,10 @@ import json
 import sys
 
 from core.commands.terminal import OK
+from core.instances.catalogue import catalogue, faults
+from core.instances.needs import missing
+from core.instances.page import page
+from core.models.registry import Registry
 
 
 def add(commands) -> None:
@@ -18,11 +22,6 @@ def add(commands) -> None:
 
 def run(options) -> int:
     """List every instance; the exit code."""
-    from core.instances.catalogue import catalogue, faults
-    from core.instances.needs import missing
-    from core.instances.page import page
-    from core.models.registry import Registry
-
     if options.page:
         print(page(), end="")
         return OK

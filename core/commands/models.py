@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from core.commands.terminal import OK, bar
+from core.models.registry import Registry
 
 
 def add(commands) -> None:
@@ -16,8 +17,6 @@ def add(commands) -> None:
 
 def run(options) -> int:
     """Fetch where asked to, then list; the exit code."""
-    from core.models.registry import Registry
-
     registry = Registry()
     if options.fetch:
         with bar("Fetching") as advanced:

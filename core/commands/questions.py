@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.commands.terminal import OK, bar, warn
+from core.datasets import keep_set
+from core.datasets.fit import fit, own_fit
 
 
 def add(commands) -> None:
@@ -27,9 +29,6 @@ def add(commands) -> None:
 
 def run(options) -> int:
     """Keep the file, and say how many questions it holds and what of them does not fit the graph; the exit code."""
-    from core.datasets import keep_set
-    from core.datasets.fit import fit, own_fit
-
     graphs = "question" if options.own_graphs else "union"
     how = {"format": options.format, "columns": options.columns, "graphs": graphs}
     known = keep_set(Path(options.file), options.name, options.title, options.graph, **how)

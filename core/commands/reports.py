@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from core.commands.terminal import OK, bar
+from core.datasets import questions
 from core.errors import BadInput
+from core.evaluation.runs.plan import sample
+from core.graph.names.lookup import names
+from core.indexes.communities import communities
+from core.indexes.reports import Reports
+from core.io.durations import with_time_left
 
 
 def add(commands) -> None:
@@ -29,10 +35,6 @@ def add(commands) -> None:
 
 def run(options) -> int:
     """Write the reports and say how many; the exit code."""
-    from core.indexes.communities import communities
-    from core.indexes.reports import Reports
-    from core.io.durations import with_time_left
-
     if options.size < 2:
         raise BadInput("--size must be at least 2.")
     engine = options.engine()
@@ -52,13 +54,8 @@ def _wanted(options, graph, found) -> list[int]:
 
     if options.all:
         return np.argsort(-found.sizes(), kind="stable").tolist()
-    from core.graph.names.lookup import names
-
     entities = list(options.entity)
     if options.set:
-        from core.datasets import questions
-        from core.evaluation.runs.plan import sample
-
         entities += [entity for question in sample(questions(options.set), options.sample, options.seed) for entity in question.entities]
     if not entities:
         raise BadInput("Say whose reports: --entity NAME, --set NAME or --all.")

@@ -7,6 +7,12 @@ import json
 from core.commands.evaluate import add_columns, split
 from core.commands.terminal import FAILED, OK, bar, finish, warn
 from core.errors import BadInput
+from core.evaluation.reports.export import shown
+from core.evaluation.runs.plan import misfits
+from core.evaluation.runs.store import Store, evaluations_file
+from core.evaluation.search.search import front
+from core.evaluation.search.verdict import hunt, references, search_dict, start
+from core.instances.catalogue import catalogue, find, save
 
 EPILOG = """Every line that was tried is kept in the folder searches of your Hopscope folder; the same command goes on from there, and with
 more --trials tries more lines. The exit code is 1 where no line keeps the budget."""
@@ -44,12 +50,6 @@ def add(commands) -> None:
 
 def run(options) -> int:
     """Search, judge, print and save; the exit code."""
-    from core.evaluation.runs.plan import misfits
-    from core.evaluation.runs.store import Store, evaluations_file
-    from core.evaluation.search.search import front
-    from core.evaluation.search.verdict import search_dict, start
-    from core.instances.catalogue import save
-
     engine = options.engine()
     hunted = _hunt(options, engine)
     asked = [*hunted.search.wish.tuning.drawn, *(hunted.unseen.drawn if hunted.unseen else ())]
@@ -67,9 +67,6 @@ def run(options) -> int:
 
 def _hunt(options, engine):
     """What the options ask for. Raises BadInput, BadParameter, StoreError."""
-    from core.evaluation.search.verdict import hunt, references
-    from core.instances.catalogue import catalogue, find
-
     known = catalogue()
     against = [find(spec, known) for spec in split(options.against)] if options.against else references(known, engine.models)
     cost = "seconds" if options.budget_tokens is None else "tokens"
@@ -102,9 +99,6 @@ def _notes(wish) -> str:
 
 
 def _print(wish, points, verdict, kept) -> None:
-    from core.evaluation.reports.export import shown
-    from core.evaluation.search.search import front
-
     best = front(points)
     print(f"{len(points)} lines tried on {len(wish.tuning.drawn)} questions of {wish.tuning.set}")
     print(f"Budget: {wish.budget:g} {wish.cost} a question")

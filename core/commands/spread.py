@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from core.runtime.cluster import Workers
+
 
 def add_workers(parser) -> None:
     """`--workers` and `--cluster`."""
@@ -21,6 +23,4 @@ def workers_of(options):
     """The workers that were asked for, or None for this process alone. Raises BadParameter."""
     if options.workers is None and options.cluster is None:
         return None
-    from core.runtime.cluster import Workers
-
     return Workers(options.workers or 0, options.cluster or os.environ.get("RAY_ADDRESS", ""))
