@@ -1,0 +1,42 @@
+"""Compiled loops are kept for the sources that they were compiled from, and for no others."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from core.graph.compiled import keep_loops_by_source
+
+ROOT = Path(__file__).parents[3]
+CALLED = "from numba import njit\n\n@njit(cache=True)\ndef one():\n    return {}\n"
+CALLER = "from numba import njit\nfrom loops.called import one\n\n@njit(cache=True)\ndef twice():\n    return 2 * one()\n"
+RUN = """
+import os
+from pathlib import Path
+from core.graph.compiled import keep_loops_by_source
+os.environ.pop("NUMBA_CACHE_DIR")  # set where this package was imported
+keep_loops_by_source(Path("loops"))
+from loops.caller import twice
+print(twice())
+"""
+
+
+def test_a_loop_runs_what_the_file_that_it_calls_holds_now(tmp_path):
+    folder = tmp_path / "loops"
+    folder.mkdir()
+    (folder / "caller.py").write_text(CALLER)
+    kept = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    told = []
+    for number in (1, 5, 5):
+        (folder / "called.py").write_text(CALLED.format(number))
+        command = [sys.executable, "-c", RUN]
+        ran = subprocess.run(command, cwd=tmp_path, env=kept | {"PYTHONPATH": f"{ROOT}:."}, capture_output=True, text=True, check=True)
+        told.append(int(ran.stdout))
+        assert len(list((folder / "__pycache__").glob("loops-*"))) == 1  # those of earlier sources are gone
+    assert told == [2, 10, 10]
+
+
+def test_where_a_person_says_where_loops_are_kept_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    keep_loops_by_source(tmp_path)
+    assert os.environ["NUMBA_CACHE_DIR"] == str(tmp_path) and not (tmp_path / "__pycache__").exists()
