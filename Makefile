@@ -23,6 +23,7 @@ test: install browser
 # Style, the floors of core, and its types.
 lint: linters
 	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check --quiet .
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/mypy
 

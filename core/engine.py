@@ -186,5 +186,3 @@ def check_question(text: str) -> str:
     if len(text) > LONGEST_QUESTION:
         raise BadInput(f"A question of {len(text):,} characters is too long; at most {LONGEST_QUESTION:,}, please.")
     return text
-
-

@@ -172,6 +172,4 @@ def _print(summary, more: list[str]) -> None:
 
 
 def _cells(figures, shown) -> list[str]:
-    return [
-        f"{shown(name, one.mean)} [{shown(name, one.low)}, {shown(name, one.high)}]" if one.n else "–" for name, one in figures.items()
-    ]
+    return [f"{shown(name, one.mean)} [{shown(name, one.low)}, {shown(name, one.high)}]" if one.n else "–" for name, one in figures.items()]

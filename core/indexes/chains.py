@@ -129,9 +129,7 @@ def fingerprint(encoder) -> str:
 
 
 @spent("preparation", "Relation chains of the graph")
-def chain_index(
-    graph: Graph, encoder, steps: int, direction: str = "graph", progress: Tell = untold, check=nothing
-) -> ChainIndex:
+def chain_index(graph: Graph, encoder, steps: int, direction: str = "graph", progress: Tell = untold, check=nothing) -> ChainIndex:
     """The graph's chains of at most `steps` steps, encoded first where they are not kept yet.
 
     Raises StoreError where they cannot be kept, and what `check` raises.

@@ -21,9 +21,7 @@ def clusters(graph: Graph, progress: Tell = untold, check: Callable[[], None] = 
 
 
 @spent("preparation", "Communities of the graph")
-def communities(
-    graph: Graph, max_size: int = MAX_SIZE, progress: Tell = untold, check: Callable[[], None] = lambda: None
-) -> Communities:
+def communities(graph: Graph, max_size: int = MAX_SIZE, progress: Tell = untold, check: Callable[[], None] = lambda: None) -> Communities:
     """The graph's communities, found where they are not kept yet; the same for the same graph in any process.
 
     Raises StoreError where they cannot be kept.

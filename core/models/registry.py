@@ -231,5 +231,3 @@ def _close(made: Any) -> None:
     """Free what a model holds, once it has ended what it does; one that holds nothing is left to the garbage collector."""
     if hasattr(made, "close"):
         made.close()
-
-

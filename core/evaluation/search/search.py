@@ -256,7 +256,6 @@ def _mixed(seed: int, number: int) -> int:
 def _alone(file: Path) -> Iterator[None]:
     """Keeps other processes from the same search, and takes off a last line of which only a part was written."""
 
-
     def busy() -> None:
         raise BadInput("This very search is being run by another process; wait for it, or stop it there.")
 

@@ -90,9 +90,7 @@ class Build:
         if fact("share") is None:
             self.journal.mark("number", 0, share=self.share)
         packing, bases = self._packing(), np.concatenate([[0], np.cumsum(fact("counts", []))]).astype(np.int64)
-        names, ends = self._name_files(
-            "terms-" if self._of_terms() else "", fact("name_bytes", 0), fact("named", 0)
-        )
+        names, ends = self._name_files("terms-" if self._of_terms() else "", fact("name_bytes", 0), fact("named", 0))
         for block in range(self.journal.done("number"), blocks):
             self.check()
             self._advance("number", "Numbering nodes", block / blocks)

@@ -83,7 +83,6 @@ class Vocabulary:
         from rapidfuzz.fuzz import ratio
         from rapidfuzz.process import cdist
 
-
         wanted = text.casefold().strip()
         if not wanted or k < 1:
             return []

@@ -18,6 +18,8 @@ PAGES = {
     "/models": "h2",
 }
 SERIOUS = ("serious", "critical")
+
+
 @pytest.mark.parametrize("path", list(PAGES))
 def test_axe_finds_nothing_serious(app, path):
     with open_page(app + path) as page:

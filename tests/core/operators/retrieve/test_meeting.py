@@ -61,9 +61,7 @@ def test_a_constraint_on_the_way_to_the_answer(ask):
 
 
 def test_a_longer_chain_meets_a_constraint(ask):
-    _, paths, answers = ask(
-        ChainIntersection(chains=1), "the things directed by the director of Two with starred actors Cid", "Two", "Cid"
-    )
+    _, paths, answers = ask(ChainIntersection(chains=1), "the things directed by the director of Two with starred actors Cid", "Two", "Cid")
     assert answers == ["One"] and "Two -> directed_by -> Ann -> directed_by_reverse -> One" in paths
 
 
