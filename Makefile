@@ -18,7 +18,7 @@ run: prepare
 
 test: install browser
 	$(PY) -m core prepare
-	$(PY) -m pytest $(ARGS)
+	$(PY) -m pytest -n 2 --dist loadfile $(ARGS)
 
 # Style, the floors of core, and its types.
 lint: linters
