@@ -12,9 +12,11 @@ from core.comparison.comparing import Comparing, Comparison, Lane, Queues
 from core.comparison.housekeeping import Housekeeping, freeze
 from core.comparison.run import Ask, LaneRun, Prefixes, Progress
 from core.comparison.waiters import Waiter, Waiters
+from core.datasets import datasets, open_graph
 from core.diagnosis.repairing import Repairing
 from core.environment import Environment
 from core.errors import BadInput, BadParameter, UnknownEntity
+from core.graph.names.lookup import names
 from core.instances.catalogue import Instance
 from core.models.base import Models
 from core.models.combine import uses_chat
@@ -54,8 +56,6 @@ class Engine:
 
     def graph(self, name: str = "metaqa", progress=None):
         """The graph of that name, built first where it is not yet; opened once a process."""
-        from core.datasets import open_graph
-
         with self._lock:
             if name not in self._graphs:
                 self._graphs[name] = open_graph(name, progress=progress)
@@ -71,9 +71,6 @@ class Engine:
 
         What is loaded then stays: it is taken out of what the garbage collector walks.
         """
-        from core.datasets import datasets
-        from core.graph.names.lookup import names
-
         ask = Ask(self.graph(), Question("warm"), (0,), model=False)
         encoder = self.models.info("encoder").present
         for text in WARMING if encoder else WARMING[:1]:
@@ -92,8 +89,6 @@ class Engine:
 
     def link(self, graph, text: str, entities: Sequence[str] = ()) -> tuple[int, ...]:
         """The seeds: the named entities, or those mentioned in the text. Raises UnknownEntity, BadInput."""
-        from core.graph.names.lookup import names
-
         known = names(graph)
         if entities:
             return tuple(dict.fromkeys(known.find(entity) for entity in entities))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+
+from cachetools import LRUCache
 
 from core.environment import Environment
 from core.graph.protocol import KnowledgeGraph
@@ -36,21 +37,16 @@ class Prefixes:
     """States by the operators that led to them; the least recently used are forgotten. Safe between threads."""
 
     def __init__(self, size: int = 64):
-        self._size, self._lock = size, threading.Lock()
-        self._states: OrderedDict[tuple, State] = OrderedDict()
+        self._lock = threading.Lock()
+        self._states: LRUCache[tuple, State] = LRUCache(size)
 
     def get(self, key: tuple) -> State | None:
         with self._lock:
-            if key in self._states:
-                self._states.move_to_end(key)
             return self._states.get(key)
 
     def put(self, key: tuple, state: State) -> None:
         with self._lock:
             self._states[key] = state
-            self._states.move_to_end(key)
-            while len(self._states) > self._size:
-                self._states.popitem(last=False)
 
 
 class Layered(Prefixes):

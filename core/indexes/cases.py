@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from core.datasets import questions as questions_of
 from core.errors import StoreError
 from core.graph.algorithms.chains import Chain, best_chains, nothing
 from core.graph.names.lookup import names
@@ -165,11 +166,9 @@ def _opened(file: Path) -> Iterator[sqlite3.Connection]:
 @lru_cache(maxsize=HELD)
 def _drawn(sets: tuple[str, ...], size: int) -> tuple[Question, ...]:
     """`size` questions of each set, in the sets' order."""
-    from core.datasets import questions
-
     found: list[Question] = []
     for name in sets:
-        known = questions(name)
+        known = questions_of(name)
         rows = np.sort(np.random.default_rng(DRAW).choice(len(known), min(size, len(known)), replace=False))
         found += [known[int(row)] for row in rows]
     return tuple(found)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from cachetools import LRUCache
 
 from core.graph.algorithms.chains import Chain, nothing
 from core.indexes.chains import ChainIndex, in_steps, token_vectors
@@ -20,16 +20,12 @@ _guard = threading.Lock()
 def spoken(encoder, chains: Sequence[Chain], texts: Sequence[str], check: Callable[[], None] = nothing) -> ChainIndex:
     """An index of these chains alone, in their order, with `texts[i]` the words of `chains[i]`; only new texts are encoded."""
     with _guard:
-        known = _known.setdefault(encoder, OrderedDict())
+        known = _known.setdefault(encoder, LRUCache(REMEMBERED))
         held = {text: known[text] for text in texts if text in known}
     new = [text for text in dict.fromkeys(texts) if text not in held]
     held |= {text: in_steps(vectors) for text, vectors in zip(new, token_vectors(encoder, new, check) if new else (), strict=True)}
     with _guard:
-        for text in texts:
-            known[text] = held[text]
-            known.move_to_end(text)
-        while len(known) > REMEMBERED:
-            known.popitem(last=False)
+        known.update((text, held[text]) for text in texts)
     parts = [held[text] for text in texts]
     starts = np.concatenate([[0], np.cumsum([len(scales) for _, scales in parts])]).astype(np.int64)
     tokens = np.concatenate([tokens for tokens, _ in parts]) if parts else np.zeros((0, 1), np.int8)

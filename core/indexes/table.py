@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from core.datasets import dataset_of
 from core.environment import Environment
 from core.graph.algorithms.leiden import CLUSTER, too_large
 from core.graph.store import Graph
@@ -99,8 +100,6 @@ def _to_solve(graph: Graph, env: Environment) -> int:
 
 def _sources(graph: Graph) -> str:
     """The sets of the graph that may be learnt from, as the operator Case memory names them, and the person's own."""
-    from core.datasets import dataset_of
-
     known = dataset_of(graph.name)
     sets = [name for name, one in known.sets.items() if name.endswith(LEARNT_FROM) and one.graphs == "union"] if known else []
     return ",".join([*(name for name in sets if "-ntm-" not in name), memory.OWN])
