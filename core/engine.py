@@ -21,8 +21,8 @@ from core.instances.catalogue import Instance
 from core.models.base import Models
 from core.models.combine import uses_chat
 from core.models.registry import Registry
-from core.operators.base import parameters, values
 from core.operators.text import parse_line
+from core.parameters import parameters, values
 from core.runtime.jobs import Job, Jobs
 from core.types import Question
 

@@ -17,7 +17,8 @@ Kind = Literal["node", "relation", "triple", "path", "chunk", "community"]
 class Question:
     """A question as a data set or a person gives it; `entities` and `answers` are names, not ids.
 
-    `hops` is the number of steps to the answer where the set tells it, else None.
+    `hops` is the number of steps to the answer where the set tells it, else None. `gold` names the documents of a corpus that
+    the answer rests on, by their ids.
     """
 
     text: str
@@ -25,6 +26,7 @@ class Question:
     entities: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     hops: int | None = None
+    gold: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -181,19 +183,46 @@ class Report:
     members: int = 0
 
 
+@dataclass(frozen=True)
+class Keywords:
+    """Keywords of a question: `low` are the things that it names, `high` what it is about (LightRAG's two levels)."""
+
+    low: tuple[str, ...] = ()
+    high: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class ContextTable:
+    """One table of a prompt's context: a row of cells for each of `items`, which are hits of one kind, best first.
+
+    `left_out` hits found no room in the table's budget of tokens.
+    """
+
+    kind: Kind
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    items: tuple[int, ...]
+    left_out: int = 0
+
+
 @dataclass(frozen=True, eq=False)
 class Prompt:
-    """What the language model was told: the messages, and how many of the paths and reports found a place in them."""
+    """What the language model was told: the messages, and how many of the paths, reports and hits (by kind) found a place in them."""
 
     messages: tuple[Mapping[str, str], ...]
     paths: int
     tokens: int | None = None
     reports: int = 0
+    hits: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What is known of a question at one point of a line of operators. Operators `replace`, never change."""
+    """What is known of a question at one point of a line of operators. Operators `replace`, never change.
+
+    On a graph made of texts there is a ranking for each kind of hit: `nodes` holds node ids, `relations` edge ids, `chunks` and
+    `communities` rows of those tables of the graph.
+    """
 
     question: Question
     seeds: tuple[int, ...] = ()
@@ -201,6 +230,14 @@ class State:
     subgraph: Subgraph | None = None
     paths: Ranking | None = None
     reports: tuple[Report, ...] | None = None
+    vector: np.ndarray | None = None  # of the question, float32 [d], a unit vector
+    names: tuple[str, ...] | None = None  # of entities, as found in the question
+    keywords: Keywords | None = None
+    nodes: Ranking | None = None
+    relations: Ranking | None = None
+    chunks: Ranking | None = None
+    communities: Ranking | None = None
+    tables: tuple[ContextTable, ...] | None = None  # what the prompt will show, each within its budget
     reader: tuple[int, ...] | None = None  # node ids that the graph reader answers
     prompt: Prompt | None = None
     answer: str | None = None

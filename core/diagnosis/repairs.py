@@ -16,8 +16,9 @@ from core.environment import Environment
 from core.errors import BadParameter, Cancelled, HopscopeError
 from core.indexes.chains import at_hand
 from core.operators import ChainRanking, PersonalizedPageRank
-from core.operators.base import Line, Operator, parameters, values
+from core.operators.base import Line, Operator
 from core.operators.branch import Branch
+from core.parameters import parameters, values
 from core.types import Repair
 
 MOST_TRIED, MOST_SECONDS = 6, 2.0  # of one lane

@@ -10,6 +10,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from core.errors import BadParameter
+from core.graph import columns
+from core.graph.columns import Columns
 from core.runtime.derived import Derived
 from core.types import Direction, Path
 
@@ -48,6 +50,7 @@ class KnowledgeGraph(Protocol):
     direction: Direction  # the way a search should run where an instance leaves it to the graph
     relation_names: tuple[str, ...]
     folder: FilePath | None  # where it lies, None for one in memory only
+    columns: Columns = columns.NONE  # what a graph made of texts carries beside its triples
 
     @cached_property
     def derived(self) -> Derived:

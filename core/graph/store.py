@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from core.errors import StoreError
-from core.graph import degrees
+from core.graph import columns, degrees
+from core.graph.columns import Columns
 from core.graph.protocol import KnowledgeGraph, Shape, Steps
 from core.types import Direction
 
@@ -22,6 +23,7 @@ VERSION = 1
 META = "graph.json"  # says what the store is and which folder beside it holds the arrays
 BLOB = "names.bin"
 OFFSETS = "offsets.npy"  # int64 [n + 1, 2], out_indptr and in_indptr: both of a node on one page; stores of before hold two files
+COLUMNS = "columns"  # the folder of the tables of a graph made of texts; absent for one of triples
 DEGREES = "degree_bytes.npy"  # made from other arrays, and absent from stores of before
 AT_RANDOM = 1 << 28  # bytes of an array from which on it is not read ahead
 PAGE = 4096  # bytes
@@ -56,6 +58,7 @@ class Graph(KnowledgeGraph):
     names_utf8: np.ndarray  # uint8
     folder: FilePath | None = None
     data: FilePath | None = None  # the folder of the array files within it
+    columns: Columns = columns.NONE
     stored_degree_bytes: np.ndarray | None = None  # uint8 [n], what `degree_bytes` tells; None where the store was written without it
 
     @classmethod
@@ -76,10 +79,14 @@ class Graph(KnowledgeGraph):
     def _open(cls, folder: FilePath, meta: dict) -> Graph:
         data = folder / meta["data"]
         try:
-            arrays = arrays_of(data, _mapped)
+            arrays: dict[str, Any] = arrays_of(data, _mapped)
             blob = data / BLOB
             arrays["names_utf8"] = np.asarray(np.memmap(blob, np.uint8, "r")) if blob.stat().st_size else np.empty(0, np.uint8)
-            rest: dict[str, Any] = {**arrays, "stored_degree_bytes": _mapped(data / DEGREES) if (data / DEGREES).exists() else None}
+            rest = {
+                **arrays,
+                "columns": columns_in(data),
+                "stored_degree_bytes": _mapped(data / DEGREES) if (data / DEGREES).exists() else None,
+            }
             graph = cls(meta["name"], meta["digest"], meta["direction"], tuple(meta["relations"]), folder=folder, data=data, **rest)
             graph._check_sizes()
         except (OSError, ValueError, EOFError, KeyError, TypeError, IndexError) as error:
@@ -95,6 +102,9 @@ class Graph(KnowledgeGraph):
         for key, size in sizes.items():
             if len(getattr(self, key)) != size:
                 raise ValueError(f"{key} holds {len(getattr(self, key))} values, not {size}")
+        for table, size in {"nodes": n, "edges": m}.items():
+            if table in self.columns.tables() and len(self.columns.tables()[table]) != size:
+                raise ValueError(f"the table of {table} holds {len(self.columns.tables()[table])} rows, not {size}")
         if int(self.out_indptr[-1]) != m or int(self.in_indptr[-1]) != m:
             raise ValueError("the edge offsets do not end at the last edge")
         if int(self.name_offsets[-1]) != len(self.names_utf8):
@@ -225,6 +235,11 @@ def arrays_of(data: FilePath, load: Callable[[FilePath], np.ndarray]) -> dict[st
     offsets = load(data / OFFSETS) if (data / OFFSETS).exists() else None
     sides = {} if offsets is None else {"out_indptr": offsets[:, 0], "in_indptr": offsets[:, 1]}
     return {key: sides[key] if key in sides else load(data / f"{key}.npy") for key in ARRAYS}
+
+
+def columns_in(data: FilePath) -> Columns:
+    """The tables that lie with the files of a store. Raises StoreError for a damaged one."""
+    return Columns.open(data / COLUMNS) if (data / COLUMNS).is_dir() else columns.NONE
 
 
 def _mapped(path: FilePath) -> np.ndarray:

@@ -14,11 +14,12 @@ from typing import Any
 
 from core.errors import BadInput, BadParameter, nearest, shorten
 from core.io.home import home
-from core.operators.base import STAGES, Line, Operator, make, values
+from core.operators.base import STAGES, Line, Operator
 from core.operators.branch import Branch
 from core.operators.generate import Answer
 from core.operators.retrieve.external import OwnRetriever
 from core.operators.text import operator_class, parse_line
+from core.parameters import make, values
 from core.retrievers import declared
 
 FOLDER = Path(__file__).parent

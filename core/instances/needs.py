@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from core.errors import BadParameter
 from core.models.combine import names
-from core.operators.base import Line, parameters
+from core.operators.base import Line
+from core.parameters import parameters
 
 
 def needed(line: Line) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from core.instances.catalogue import Instance, published
 from core.instances.needs import needed
 from core.operators import OPERATORS
-from core.operators.base import STAGES, Operator, Parameter, parameters
+from core.operators.base import STAGES, Operator
+from core.parameters import Parameter, parameters
 
 HEAD = """# Operators and instances
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
 from core.environment import Environment
-from core.errors import BadParameter, nearest
+from core.errors import BadParameter
 from core.models.base import Choice, Models
-from core.models.combine import parse
+from core.parameters import Declared, values
 from core.runtime.meter import HowFar, Meter, metered, untold
 from core.types import Frame, Ranking, State, Step, Usage
 
@@ -20,48 +19,6 @@ MOST_TEXTS = 200_000  # that a model is given at once; far above any subgraph of
 STAGES = ("convert", "extract", "filter", "retrieve", "refine", "read", "generate")
 TOLD_FROM = 0.001  # seconds from which on a preparation is told
 DIRECTIONS = ("graph", "out", "in", "both")
-
-
-def param(
-    default: Any,
-    label: str,
-    help: str,
-    *,
-    low: float | None = None,
-    high: float | None = None,
-    choices: tuple[str, ...] = (),
-    model: bool = False,
-    also: tuple[str, ...] = (),
-    chat: bool = False,
-    known: Callable[[], Iterable[str]] | None = None,
-) -> Any:
-    """A dataclass field that is a parameter: with a label, a sentence of help, and its range or choices.
-
-    `model` marks a text that names a model or a combination of models, `chat` the name or role of a language model; either
-    may be one of the words in `also` instead. `known` lists the texts to choose from as they are at the moment, for forms.
-    """
-    return field(
-        default=default,
-        metadata=dict(label=label, help=help, low=low, high=high, choices=choices, model=model, also=also, chat=chat, known=known),
-    )
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter of an operator, as forms, checks and documentation need it."""
-
-    name: str
-    type: type[Any]
-    default: Any
-    label: str
-    help: str
-    low: float | None
-    high: float | None
-    choices: tuple[str, ...]
-    model: bool
-    also: tuple[str, ...]
-    chat: bool
-    known: Callable[[], Iterable[str]] | None = None
 
 
 class Recorder:
@@ -113,22 +70,17 @@ class Context:
         return np.random.default_rng(int.from_bytes(digest[:8], "big"))
 
 
-class Operator:
+class Operator(Declared):
     """A step of a retrieval line. Subclasses are frozen dataclasses whose fields are made by `param`.
 
     `reads` and `writes` name fields of `State`; a line in which nobody wrote what is read is refused.
     """
 
-    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]  # as subclasses are dataclasses
     stage: ClassVar[str]
     title: ClassVar[str]  # a few words for a person
     reads: ClassVar[tuple[str, ...]] = ()
     writes: ClassVar[tuple[str, ...]] = ()
     remembered: ClassVar[bool] = True  # whether what came of it may be taken from an earlier run of the same question
-
-    def __post_init__(self) -> None:
-        for parameter in parameters(type(self)):
-            object.__setattr__(self, parameter.name, _fit(self, parameter, getattr(self, parameter.name)))
 
     def __call__(self, state: State, ctx: Context) -> State:
         """The state after this operator, with one more step in its trace."""
@@ -171,10 +123,6 @@ class Operator:
 
     def __rshift__(self, other: Operator | Line) -> Line:
         return Line((self,)) >> other
-
-    def __repr__(self) -> str:
-        changed = [p for p in parameters(type(self)) if getattr(self, p.name) != p.default]
-        return f"{type(self).__name__}({', '.join(f'{p.name}={getattr(self, p.name)!r}' for p in changed)})"
 
 
 def _times(meter: Meter, whole: float) -> dict[str, Any]:
@@ -247,29 +195,6 @@ def unfit(before: Iterable[Operator], operator: Operator) -> str | None:
     return None
 
 
-def parameters(cls: type[Operator]) -> tuple[Parameter, ...]:
-    """The parameters of an operator class, in order."""
-    return tuple(Parameter(f.name, type(f.default), f.default, **f.metadata) for f in dataclasses.fields(cls) if f.metadata)
-
-
-def values(operator: Operator) -> Mapping[str, Any]:
-    """The parameters of an operator with their values."""
-    return {p.name: getattr(operator, p.name) for p in parameters(type(operator))}
-
-
-def make(cls: type[Operator], given: Mapping[str, Any], where: str = "") -> Operator:
-    """An operator from named values. Raises BadParameter that says `where`, what is unknown and the nearest valid name."""
-    known = [p.name for p in parameters(cls)]
-    prefix = f"{where}: " if where else ""
-    for key in given:
-        if key not in known:
-            raise BadParameter(f"{prefix}{cls.__name__} has no parameter “{key}”.{nearest(key, known)}")
-    try:
-        return cls(**given)
-    except BadParameter as error:
-        raise BadParameter(f"{prefix}{error}") from None
-
-
 def sizes(state: State, writes: Iterable[str]) -> dict[str, int]:
     """How much an operator left behind: nodes and edges of the subgraph, number of hops, of paths and of reports."""
     found: dict[str, int] = {}
@@ -282,24 +207,3 @@ def sizes(state: State, writes: Iterable[str]) -> dict[str, int]:
     if "reports" in writes and state.reports is not None:
         found["reports"] = len(state.reports)
     return found
-
-
-def _fit(operator: Operator, parameter: Parameter, value: Any) -> Any:
-    """`value` as the parameter's type. Raises BadParameter where it is of another type or out of range."""
-    name = f"{parameter.name} of {type(operator).__name__}"
-    if parameter.type is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
-    if type(value) is not parameter.type:
-        raise BadParameter(f"{name} must be a {_TYPES[parameter.type]}, not {value!r}.")
-    if parameter.choices and value not in parameter.choices:
-        raise BadParameter(f"{name} must be one of {', '.join(parameter.choices)}, not {value!r}.")
-    if parameter.model:
-        parse(value)
-    if parameter.low is not None and not value >= parameter.low:
-        raise BadParameter(f"{name} must be at least {parameter.low:g}, not {value!r}.")
-    if parameter.high is not None and not value <= parameter.high:
-        raise BadParameter(f"{name} must be at most {parameter.high:g}, not {value!r}.")
-    return value
-
-
-_TYPES = {int: "whole number", float: "number", str: "text", bool: "true or false"}

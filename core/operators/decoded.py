@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass
 
 from core.errors import shorten
-from core.operators.base import Context, Operator, Recorder, param
+from core.operators.base import Context, Operator, Recorder
+from core.parameters import param
 from core.prompts import messages, plain
 from core.types import Path, Ranking, State, Usage
 

@@ -10,7 +10,8 @@ from core.graph.algorithms.neighbourhood import induced, nearest
 from core.graph.algorithms.walks import random_walks
 from core.graph.pagerank.best import METHODS, PageRankReport, top_pagerank
 from core.indexes.communities import clusters
-from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
+from core.operators.base import DIRECTIONS, Context, Operator, Recorder
+from core.parameters import param
 from core.types import State, Subgraph
 
 METHOD_HELP = (

@@ -8,7 +8,8 @@ import numpy as np
 
 from core.models.base import Task
 from core.models.words import short_name
-from core.operators.base import MOST_TEXTS, Context, Operator, Recorder, param
+from core.operators.base import MOST_TEXTS, Context, Operator, Recorder
+from core.parameters import param
 from core.types import State, Subgraph
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from core.errors import BadInput
-from core.operators.base import Context, Operator, Recorder, param
+from core.operators.base import Context, Operator, Recorder
+from core.parameters import param
 from core.prompts import filled, prompts
 from core.types import Prompt, Report, State, Usage
 

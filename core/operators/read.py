@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.graph.unnamed import unnamed
-from core.operators.base import Context, Operator, Recorder, param
+from core.operators.base import Context, Operator, Recorder
 from core.operators.expected import MOST, AnswerFit, Expected, expected
+from core.parameters import param
 from core.types import Path, State
 
 ITSELF_HELP = "An entity of the question counts as an answer where a path comes back to it, as for “the spouse of the spouse of Ann”."

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from core.models.base import Choice, Task
 from core.models.words import short_name
-from core.operators.base import Context, Operator, Recorder, param
+from core.operators.base import Context, Operator, Recorder
+from core.parameters import param
 from core.types import Ranking, State
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from core.errors import BadParameter, nearest
 from core.operators import OPERATORS
-from core.operators.base import Line, Operator, make
+from core.operators.base import Line, Operator
 from core.operators.branch import Branch
+from core.parameters import make
 
 
 def parse_line(text: str) -> Line:

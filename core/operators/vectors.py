@@ -12,8 +12,9 @@ from core.graph.algorithms.expansion import around, hanging_on, joins
 from core.graph.algorithms.neighbourhood import seed_array
 from core.indexes.encoded import texts
 from core.indexes.vectors import vector_index
-from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
+from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP, subgraph_on
+from core.parameters import param
 from core.types import State, Subgraph, Usage
 
 NAMED = 5  # matches that the trace names

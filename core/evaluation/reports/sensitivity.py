@@ -11,8 +11,9 @@ from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports.naming import called, of
 from core.evaluation.reports.summary import Summary
 from core.instances.catalogue import Instance
-from core.operators.base import Line, make, parameters, values
+from core.operators.base import Line
 from core.operators.text import operator_class, parse_line
+from core.parameters import make, parameters, values
 
 
 def varied(instances: Sequence[Instance], wish: str) -> tuple[Instance, ...]:

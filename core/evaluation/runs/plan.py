@@ -16,7 +16,8 @@ from core.datasets.fit import fit, own_fit
 from core.errors import BadInput
 from core.instances.catalogue import Instance
 from core.models.combine import names
-from core.operators.base import Operator, parameters, values
+from core.operators.base import Operator
+from core.parameters import parameters, values
 from core.types import Question
 
 OWN = "a graph for each question"

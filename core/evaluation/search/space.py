@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import BadParameter, nearest
 from core.models.combine import names
-from core.operators.base import Line, Operator, Parameter, make, parameters, unfit
+from core.operators.base import Line, Operator, unfit
 from core.operators.text import operator_class
+from core.parameters import Parameter, make, parameters
 
 if TYPE_CHECKING:
     from optuna.trial import BaseTrial

@@ -13,7 +13,7 @@ from core.errors import StoreError
 from core.graph.building.build import Check, Progress, Source, build
 from core.graph.storage.database import FILE, KIND, DatabaseGraph, library, opened
 from core.graph.storage.write import ASIDE, clean, locked, place
-from core.graph.store import META, VERSION, Graph
+from core.graph.store import COLUMNS, META, VERSION, Graph
 from core.types import Direction
 
 ROWS = 1_000_000  # of a column held at once
@@ -70,6 +70,8 @@ def export(
             clean(folder)
             aside.mkdir()
             fill(graph, aside / FILE, report, check)
+            if graph.columns:
+                graph.columns.save(aside / COLUMNS)
             place(folder, aside, meta)
         except OSError as error:
             raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None

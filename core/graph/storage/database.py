@@ -21,7 +21,7 @@ import numpy as np
 from core.errors import StoreError
 from core.graph.protocol import KnowledgeGraph, Shape, Steps
 from core.graph.storage.triple_cache import Seen
-from core.graph.store import BUSIEST, read_meta, slices
+from core.graph.store import BUSIEST, columns_in, read_meta, slices
 
 KIND, FILE = "cypher", "graph.lbug"  # what graph.json says of such a store, and the database in its data folder
 MEMORY = 1 << 30  # bytes that the database may keep of its pages
@@ -59,6 +59,7 @@ class DatabaseGraph(KnowledgeGraph):
             raise StoreError(f"The graph in {folder} is damaged ({error}); build it again.") from None
         if not self._file.is_file():
             raise StoreError(f"The graph in {folder} is damaged ({FILE} is missing); build it again.")
+        self.columns = columns_in(self._file.parent)
         self._local, self._guard = threading.local(), threading.RLock()
         self._names: dict[int, str] = {}
         self._seen = Seen()

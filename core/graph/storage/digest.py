@@ -10,6 +10,7 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from core.errors import BadInput, StoreError
+from core.graph.columns import Columns
 from core.graph.degrees import degree_bytes
 from core.graph.storage.write import release
 from core.graph.store import ARRAYS, BLOB, VERSION, Graph
@@ -28,10 +29,16 @@ def digest_of(arrays: dict[str, np.ndarray], names: np.ndarray, relations: Itera
     return digest.hexdigest()
 
 
+def with_columns(digest: str, columns: Columns) -> str:
+    """The digest of a graph whose triples have that digest and that carries these tables; of a graph of triples its own."""
+    return hashlib.sha256(f"{digest}\n{columns.digest}".encode()).hexdigest() if columns else digest
+
+
 def verify(graph: Graph) -> None:
     """Reads the whole store and raises StoreError unless its bytes are those that were written."""
     arrays = {key: getattr(graph, key) for key in ARRAYS}
-    if digest_of(arrays, graph.names_utf8, graph.relation_names, graph.direction) != graph.digest:
+    digest = digest_of(arrays, graph.names_utf8, graph.relation_names, graph.direction)
+    if with_columns(digest, graph.columns) != graph.digest:
         raise StoreError(f"The graph “{graph.name}” is damaged; build it again.")
     if not np.array_equal(graph.degree_bytes, degree_bytes(graph.out_indptr, graph.in_indptr)):
         raise StoreError(f"The graph “{graph.name}” is damaged; build it again.")

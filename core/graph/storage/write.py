@@ -6,15 +6,17 @@ import json
 import mmap
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path as FilePath
 
 import numpy as np
 
 from core.errors import StoreError
+from core.graph import columns
+from core.graph.columns import Columns
 from core.graph.degrees import degree_bytes
-from core.graph.store import BLOB, DEGREES, META, OFFSETS
+from core.graph.store import BLOB, COLUMNS, DEGREES, META, OFFSETS
 from core.io import locks
 
 UNFINISHED = "unfinished"  # the state of a long build, taken up again by the next one
@@ -46,7 +48,7 @@ def locked(folder: FilePath, wait: bool, check: Callable[[], None] | None) -> It
             raise
 
 
-def write(aside: FilePath, arrays: dict[str, np.ndarray], blob: np.ndarray, known: dict | None) -> None:
+def write(aside: FilePath, arrays: Mapping[str, np.ndarray], blob: np.ndarray, known: dict | None, columns: Columns = columns.NONE) -> None:
     """Writes the data files of a store into a new folder, each made durable."""
     aside.mkdir()
     sides = ("out_indptr", "in_indptr")
@@ -58,6 +60,11 @@ def write(aside: FilePath, arrays: dict[str, np.ndarray], blob: np.ndarray, know
     with open(aside / BLOB, "wb") as stream:
         stream.write(blob.tobytes())
         _durable(stream)
+    if columns:
+        columns.save(aside / COLUMNS)
+        for table in sorted((aside / COLUMNS).iterdir()):
+            with open(table, "rb+") as stream:
+                _durable(stream)
     write_degrees(aside)
     note_source(aside, known)
 

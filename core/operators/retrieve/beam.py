@@ -10,10 +10,11 @@ from core.errors import BadParameter
 from core.graph.algorithms.local import Local
 from core.models.base import Choice, Task
 from core.models.words import short_name
-from core.operators.base import DIRECTIONS, MOST_TEXTS, Context, Operator, Recorder, param
+from core.operators.base import DIRECTIONS, MOST_TEXTS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
 from core.operators.refine import picked
 from core.operators.stop import sufficient
+from core.parameters import param
 from core.types import Frame, Path, Ranking, State
 
 NEVER = "never"  # value of `stop` that asks no language model

@@ -13,7 +13,7 @@ from core.errors import BadInput
 from core.graph.algorithms.chains import Chain, chain_name, walk
 from core.indexes.cases import Cases, asked, cases, own_stamp
 from core.indexes.masking import masked
-from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
+from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
 from core.operators.retrieve.chains import (
     ENCODER_HELP,
@@ -26,6 +26,7 @@ from core.operators.retrieve.chains import (
     likeness,
     walked,
 )
+from core.parameters import param
 from core.types import State, Usage
 
 SHARP = 48  # a neighbour's weight is its cosine to this power: at 0.9 it weighs 0.006 of one at 1

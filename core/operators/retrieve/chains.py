@@ -13,8 +13,9 @@ from core.graph.algorithms.chains import Chain, chains_from, ranked_ends, walk
 from core.graph.unnamed import unnamed
 from core.indexes.chains import ChainIndex, chain_index, token_vectors
 from core.indexes.masking import masked
-from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
+from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
+from core.parameters import param
 from core.types import Frame, Path, Ranking, State, Subgraph, Usage
 
 LOOKED_AT = 256  # pairs of nodes from which a chain is continued when the chains at the seeds are listed

@@ -10,8 +10,9 @@ import numpy as np
 
 from core.environment import Environment
 from core.errors import BadParameter, RetrieverFailed
-from core.operators.base import Context, Operator, Recorder, param
+from core.operators.base import Context, Operator, Recorder
 from core.operators.extract import subgraph_on
+from core.parameters import param
 from core.retrievers.asking import ask
 from core.retrievers.declared import declared, retriever
 from core.retrievers.placing import placed

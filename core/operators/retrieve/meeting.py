@@ -11,7 +11,7 @@ import numpy as np
 
 from core.graph.algorithms.chains import Chain, Front, chains_from, ranked_ends, walk
 from core.indexes.chains import Alike, ChainIndex
-from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
+from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
 from core.operators.retrieve.chains import (
     ENCODER_HELP,
@@ -24,6 +24,7 @@ from core.operators.retrieve.chains import (
     named,
     touched,
 )
+from core.parameters import param
 from core.types import Frame, Path, Ranking, State
 
 TRIED = 4_000  # pairs of chains that are looked at, the best first

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from core.graph.algorithms.local import Local
 from core.graph.algorithms.paths import shortest_paths, simple_paths
-from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
+from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
+from core.parameters import param
 from core.types import Path, Ranking, State
 
 CAP_HELP = "At most so many paths are kept, the shortest first; the trace says when the cap was reached."

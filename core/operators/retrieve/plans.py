@@ -13,9 +13,10 @@ import numpy as np
 from core.errors import shorten
 from core.graph.algorithms.local import Local
 from core.models.base import Messages
-from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
+from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
 from core.operators.retrieve.paths import CAP_HELP
+from core.parameters import param
 from core.prompts import messages
 from core.types import Path, Ranking, State, Usage
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from core.indexes.communities import communities
 from core.indexes.reports import Reports
-from core.operators.base import Context, Operator, Recorder, param
+from core.operators.base import Context, Operator, Recorder
+from core.parameters import param
 from core.types import Report, State
 
 

@@ -12,9 +12,10 @@ from core.graph.unnamed import unnamed
 from core.models.base import Task
 from core.models.rating import rate
 from core.models.words import short_name
-from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
+from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
 from core.operators.stop import sufficient
+from core.parameters import param
 from core.types import Frame, Path, Ranking, State, Subgraph
 
 RATE = "rate"  # value of `model`: the language model named by `role` rates from 0 to 1

@@ -11,9 +11,10 @@ from core.graph.algorithms.local import Local
 from core.models.base import Choice, Task
 from core.models.combine import Call, parse
 from core.models.words import short_name
-from core.operators.base import DIRECTIONS, MOST_TEXTS, Context, Operator, Recorder, param
+from core.operators.base import DIRECTIONS, MOST_TEXTS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
 from core.operators.refine import picked
+from core.parameters import param
 from core.types import Frame, Path, Ranking, State
 
 Grown = tuple[Ranking, Ranking | None]  # the paths kept at a hop, and the frontier in the model's order where it has one

@@ -14,10 +14,11 @@ from core.indexes.chains import token_vectors
 from core.indexes.masking import masked
 from core.indexes.mediated import mediated_text, plain_phrase
 from core.indexes.spoken import spoken
-from core.operators.base import DIRECTIONS, Context, Operator, Recorder, param
+from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
 from core.operators.retrieve.chains import ENCODER_HELP, KEEP_HELP, LOOKED_AT, named, touched
 from core.operators.retrieve.meeting import ChainIntersection
+from core.parameters import param
 from core.types import Frame, Path, Ranking, State, Usage
 
 STEPS_HELP = "The longest chain in words: a passage through a node without a name is one step."

@@ -19,7 +19,7 @@ from core.engine import Comparison, Lane
 from core.graph.names.lookup import names
 from core.instances.catalogue import Instance
 from core.operators import OPERATORS
-from core.operators.base import parameters
+from core.parameters import parameters
 from core.results import prompt_dict
 from core.runtime.jobs import CANCELLED, DONE, FAILED
 from core.runtime.meter import HowFar

@@ -14,8 +14,8 @@ from core.evaluation.reports.naming import titles
 from core.evaluation.reports.sensitivity import curves
 from core.evaluation.reports.summary import FRONTS, Summary
 from core.evaluation.runs.store import Run
-from core.operators.base import values
 from core.operators.text import parse_line
+from core.parameters import values
 from pages.parts.evaluate.evaluating import summary
 from pages.parts.evaluate.questions import question_table
 from pages.parts.shared.text import many, plain

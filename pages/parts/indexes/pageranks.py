@@ -16,8 +16,9 @@ from core.evaluation.pagerank.trials import expected, no_room, unfit
 from core.indexes.place import index_folder
 from core.indexes.table import KINDS
 from core.io.durations import ago, span
-from core.operators.base import DIRECTIONS, parameters
+from core.operators.base import DIRECTIONS
 from core.operators.extract import PersonalizedPageRank
+from core.parameters import parameters
 from core.runtime.jobs import CANCELLED, Job
 from pages.parts.shared.session import engine, graph_name
 from pages.parts.shared.text import plain, size

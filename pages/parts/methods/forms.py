@@ -11,8 +11,9 @@ import streamlit as st
 from core.errors import BadParameter, HopscopeError
 from core.models.combine import uses_chat
 from core.models.declared import ROLES
-from core.operators.base import Operator, Parameter, make, parameters, values
+from core.operators.base import Operator
 from core.operators.branch import Branch
+from core.parameters import Parameter, make, parameters, values
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
 

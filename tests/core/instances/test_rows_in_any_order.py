@@ -12,7 +12,7 @@ from core.environment import Environment
 from core.graph.building.build import build
 from core.instances.catalogue import catalogue
 from core.models.combine import uses_chat
-from core.operators.base import parameters
+from core.parameters import parameters
 from core.types import Question
 from tests.films import Parrot, Picker, Table, Written
 from tests.real_models import registry

@@ -13,7 +13,7 @@ from core.graph.building.export import export
 from core.graph.names.lookup import names
 from core.instances.catalogue import catalogue
 from core.models.combine import uses_chat
-from core.operators.base import parameters
+from core.parameters import parameters
 from core.types import Question
 from tests.films import Parrot, Picker, Table, Written
 from tests.real_models import registry

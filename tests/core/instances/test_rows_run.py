@@ -10,7 +10,7 @@ from core.errors import ModelUnavailable
 from core.instances.catalogue import catalogue
 from core.models.combine import names, uses_chat
 from core.operators import OPERATORS
-from core.operators.base import parameters
+from core.parameters import parameters
 from core.types import Question
 from tests.real_models import registry
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from core.errors import BadParameter
 from core.evaluation.search.space import FILE, KINDS, Range, space
 from core.models.combine import names
-from core.operators.base import make, parameters, unfit
+from core.operators.base import unfit
 from core.operators.text import parse_line
+from core.parameters import make, parameters
 
 CHAT = ("choose", "answer")
 

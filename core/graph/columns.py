@@ -1,0 +1,224 @@
+"""What a graph made of texts carries beside its triples: tables of its nodes, edges, chunks and communities, in Arrow files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import Any
+
+import numpy as np
+
+from core.errors import StoreError
+
+TYPES = {
+    "type": "string",  # of a node
+    "description": "string",  # of a node or an edge
+    "keywords": "string",  # of an edge
+    "weight": "float",  # of an edge: how often, or how strongly, it was told
+    "chunks": "ids",  # of a node or an edge: the rows of the chunks that tell of it
+    "level": "int",  # of a node in a tree, 0 for its leaves; of a community, 0 for the coarsest
+    "id": "string",  # of a chunk: the same in every graph of a corpus
+    "document": "string",  # of a chunk: the id of its document
+    "title": "string",  # of a chunk or a community
+    "place": "string",  # of a chunk: where it stands in its document, as a page or a heading
+    "text": "string",  # of a chunk
+    "tokens": "int",  # of a chunk
+    "parent": "int",  # of a community: its row, or -1
+    "members": "ids",  # of a community: its nodes
+    "report": "string",  # of a community, empty where none was written
+    "rating": "float",  # of a community, as its report gives it
+}
+"""The columns that tables may have, and what each holds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Some ids for each of n rows: those of row `i` are `ids[indptr[i]:indptr[i + 1]]`.
+
+    >>> rows = Rows.of([[1], [], [0, 2]])
+    >>> rows[2].tolist(), len(rows), rows.inverse(3).lists()
+    ([0, 2], 3, [[2], [0], [2]])
+    """
+
+    indptr: np.ndarray  # int64 [n + 1]
+    ids: np.ndarray  # int64
+
+    @classmethod
+    def of(cls, lists: Iterable[Sequence[int]]) -> Rows:
+        """The rows of some lists."""
+        lists = list(lists)
+        ids = [np.asarray(one, np.int64) for one in lists]
+        return cls(
+            np.concatenate([[0], np.cumsum([len(one) for one in ids])]).astype(np.int64), np.concatenate([*ids, np.empty(0, np.int64)])
+        )
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def __getitem__(self, row: int) -> np.ndarray:
+        return self.ids[self.indptr[row] : self.indptr[row + 1]]
+
+    @property
+    def counts(self) -> np.ndarray:
+        """How many ids each row has, int64 [n]."""
+        return np.diff(self.indptr)
+
+    def lists(self) -> list[list[int]]:
+        """The rows as lists."""
+        return [self[row].tolist() for row in range(len(self))]
+
+    def inverse(self, n: int) -> Rows:
+        """For each of `n` ids the rows that hold it, ascending."""
+        order = np.argsort(self.ids, kind="stable")
+        rows = np.repeat(np.arange(len(self)), self.counts)[order]
+        return Rows(np.concatenate([[0], np.cumsum(np.bincount(self.ids, minlength=n))]).astype(np.int64), rows)
+
+
+class Table:
+    """Columns of one length, some of `TYPES`; opened from an Arrow file by memory map, so that only what is asked for is read.
+
+    >>> table = Table.of(id=["a", "b"], text=["First.", "Second."], weight=[1.0, 2.5])
+    >>> len(table), table.text("text", 1), table.numbers("weight").tolist(), table.has("title")
+    (2, 'Second.', [1.0, 2.5], False)
+    """
+
+    def __init__(self, arrow: Any):
+        self.arrow = arrow  # pyarrow.Table of one chunk
+
+    @classmethod
+    def of(cls, **columns: Sequence[Any]) -> Table:
+        """A table of some columns; lists of ids for those of the type `ids`."""
+        import pyarrow as pa
+
+        types = {"string": pa.large_string(), "float": pa.float32(), "int": pa.int32(), "ids": pa.large_list(pa.int64())}
+        return cls(pa.table({name: pa.array(values, types[TYPES[name]]) for name, values in columns.items()}))
+
+    @classmethod
+    def open(cls, file: FilePath) -> Table:
+        """The table in a file. Raises StoreError where it cannot be read."""
+        import pyarrow as pa
+
+        try:
+            return cls(pa.ipc.open_file(pa.memory_map(str(file))).read_all())
+        except (OSError, pa.ArrowInvalid) as error:
+            raise StoreError(f"{file} is damaged ({error}); build it again.") from None
+
+    def save(self, file: FilePath) -> None:
+        """Write the table as one Arrow file."""
+        import pyarrow as pa
+
+        with pa.OSFile(str(file), "wb") as stream, pa.ipc.new_file(stream, self.arrow.schema) as writer:
+            writer.write_table(self.arrow.combine_chunks())
+
+    def __len__(self) -> int:
+        return self.arrow.num_rows
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its columns."""
+        return tuple(self.arrow.column_names)
+
+    def has(self, name: str) -> bool:
+        """Whether it has a column of that name."""
+        return name in self.arrow.column_names
+
+    def text(self, name: str, row: int) -> str:
+        """The text of a row; empty where the table has no such column."""
+        return self.arrow.column(name)[int(row)].as_py() if self.has(name) else ""
+
+    def texts(self, name: str, rows: Iterable[int] | None = None) -> list[str]:
+        """The texts of some rows, else of all; empty ones where the table has no such column."""
+        if not self.has(name):
+            return [""] * (len(self) if rows is None else len(list(rows)))
+        column = self.arrow.column(name)
+        return column.to_pylist() if rows is None else column.take(np.fromiter(rows, np.int64)).to_pylist()
+
+    def numbers(self, name: str) -> np.ndarray:
+        """A column of numbers, float32 or int32 [n], without a copy."""
+        return self._flat(name).to_numpy()
+
+    def lists(self, name: str) -> Rows:
+        """A column of ids, without a copy."""
+        column = self._flat(name)
+        return Rows(column.offsets.to_numpy(), column.values.to_numpy())
+
+    def with_columns(self, **columns: Sequence[Any]) -> Table:
+        """This table with some columns more, or in the place of those of that name."""
+        fresh, arrow = Table.of(**columns).arrow, self.arrow
+        for name in fresh.column_names:
+            kept = arrow.drop_columns([name]) if name in arrow.column_names else arrow
+            arrow = kept.append_column(name, fresh.column(name))
+        return Table(arrow)
+
+    def taken(self, rows: np.ndarray) -> Table:
+        """The table of some rows, in their order."""
+        return Table(self.arrow.take(rows).combine_chunks())
+
+    @cached_property
+    def digest(self) -> str:
+        """The sha256 of its content in hex."""
+        digest = hashlib.sha256()
+        for name in sorted(self.names):
+            digest.update(f"{name} {len(self)}\n".encode())
+            if TYPES[name] == "string":
+                for text in self.texts(name):
+                    data = text.encode("utf-8", "surrogatepass")
+                    digest.update(len(data).to_bytes(8, "little") + data)
+            elif TYPES[name] == "ids":
+                rows = self.lists(name)
+                digest.update(np.ascontiguousarray(rows.indptr, "<i8").tobytes() + np.ascontiguousarray(rows.ids, "<i8").tobytes())
+            else:
+                digest.update(np.ascontiguousarray(self.numbers(name)).tobytes())
+        return digest.hexdigest()
+
+    def _flat(self, name: str) -> Any:
+        column = self.arrow.column(name)
+        return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The tables of a graph made of texts, each None where it has none; a graph of triples has none of them.
+
+    Row `i` of `nodes` is node `i`, and row `i` of `edges` edge `i`. Chunks and communities have ids of their own: their rows.
+    """
+
+    nodes: Table | None = None
+    edges: Table | None = None
+    chunks: Table | None = None
+    communities: Table | None = None
+
+    def __bool__(self) -> bool:
+        return any(self.tables().values())
+
+    def tables(self) -> Mapping[str, Table]:
+        """The tables that are there, by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
+
+    def replace(self, **tables: Table | None) -> Columns:
+        """These with other tables in the place of some."""
+        return replace(self, **tables)
+
+    @cached_property
+    def digest(self) -> str:
+        """The sha256 of all tables in hex."""
+        return hashlib.sha256("\n".join(f"{name} {table.digest}" for name, table in self.tables().items()).encode()).hexdigest()
+
+    def save(self, folder: FilePath) -> None:
+        """Write each table into a folder, made for it."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, table in self.tables().items():
+            table.save(folder / f"{name}.arrow")
+
+    @classmethod
+    def open(cls, folder: FilePath) -> Columns:
+        """The tables that lie in a folder. Raises StoreError for a damaged one."""
+        files = {f.name: folder / f"{f.name}.arrow" for f in fields(cls)}
+        return cls(**{name: Table.open(file) for name, file in files.items() if file.exists()})
+
+
+NONE = Columns()
+"""Those of a graph of triples."""

@@ -1,0 +1,114 @@
+"""What an operator declares: its parameters, each with a label, a sentence of help and its range; checked when one is made."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeVar
+
+from core.errors import BadParameter, nearest
+from core.models.combine import parse
+
+D = TypeVar("D", bound="Declared")
+
+
+def param(
+    default: Any,
+    label: str,
+    help: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    choices: tuple[str, ...] = (),
+    model: bool = False,
+    also: tuple[str, ...] = (),
+    chat: bool = False,
+    known: Callable[[], Iterable[str]] | None = None,
+) -> Any:
+    """A dataclass field that is a parameter: with a label, a sentence of help, and its range or choices.
+
+    `model` marks a text that names a model or a combination of models, `chat` the name or role of a language model; either
+    may be one of the words in `also` instead. `known` lists the texts to choose from as they are at the moment, for forms.
+    """
+    return field(
+        default=default,
+        metadata=dict(label=label, help=help, low=low, high=high, choices=choices, model=model, also=also, chat=chat, known=known),
+    )
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of an operator, as forms, checks and documentation need it."""
+
+    name: str
+    type: type[Any]
+    default: Any
+    label: str
+    help: str
+    low: float | None
+    high: float | None
+    choices: tuple[str, ...]
+    model: bool
+    also: tuple[str, ...]
+    chat: bool
+    known: Callable[[], Iterable[str]] | None = None
+
+
+class Declared:
+    """A value with declared parameters. Subclasses are frozen dataclasses whose fields are made by `param`; each is checked when a
+    value is made, which raises BadParameter, and `repr` is the call that makes it, with what differs from the defaults."""
+
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]  # as subclasses are dataclasses
+
+    def __post_init__(self) -> None:
+        for parameter in parameters(type(self)):
+            object.__setattr__(self, parameter.name, _fit(self, parameter, getattr(self, parameter.name)))
+
+    def __repr__(self) -> str:
+        changed = [p for p in parameters(type(self)) if getattr(self, p.name) != p.default]
+        return f"{type(self).__name__}({', '.join(f'{p.name}={getattr(self, p.name)!r}' for p in changed)})"
+
+
+def parameters(cls: type[Declared]) -> tuple[Parameter, ...]:
+    """The parameters of an operator class, in order."""
+    return tuple(Parameter(f.name, type(f.default), f.default, **f.metadata) for f in dataclasses.fields(cls) if f.metadata)
+
+
+def values(operator: Declared) -> Mapping[str, Any]:
+    """The parameters of an operator with their values."""
+    return {p.name: getattr(operator, p.name) for p in parameters(type(operator))}
+
+
+def make(cls: type[D], given: Mapping[str, Any], where: str = "") -> D:
+    """An operator from named values. Raises BadParameter that says `where`, what is unknown and the nearest valid name."""
+    known = [p.name for p in parameters(cls)]
+    prefix = f"{where}: " if where else ""
+    for key in given:
+        if key not in known:
+            raise BadParameter(f"{prefix}{cls.__name__} has no parameter “{key}”.{nearest(key, known)}")
+    try:
+        return cls(**given)
+    except BadParameter as error:
+        raise BadParameter(f"{prefix}{error}") from None
+
+
+def _fit(operator: Declared, parameter: Parameter, value: Any) -> Any:
+    """`value` as the parameter's type. Raises BadParameter where it is of another type or out of range."""
+    name = f"{parameter.name} of {type(operator).__name__}"
+    if parameter.type is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if type(value) is not parameter.type:
+        raise BadParameter(f"{name} must be a {_TYPES[parameter.type]}, not {value!r}.")
+    if parameter.choices and value not in parameter.choices:
+        raise BadParameter(f"{name} must be one of {', '.join(parameter.choices)}, not {value!r}.")
+    if parameter.model:
+        parse(value)
+    if parameter.low is not None and not value >= parameter.low:
+        raise BadParameter(f"{name} must be at least {parameter.low:g}, not {value!r}.")
+    if parameter.high is not None and not value <= parameter.high:
+        raise BadParameter(f"{name} must be at most {parameter.high:g}, not {value!r}.")
+    return value
+
+
+_TYPES = {int: "whole number", float: "number", str: "text", bool: "true or false"}
