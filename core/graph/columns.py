@@ -38,6 +38,7 @@ TYPES = {
 class Rows:
     """Some ids for each of n rows: those of row `i` are `ids[indptr[i]:indptr[i + 1]]`.
 
+    >>> from core.graph.columns import Rows
     >>> rows = Rows.of([[1], [], [0, 2]])
     >>> rows[2].tolist(), len(rows), rows.inverse(3).lists()
     ([0, 2], 3, [[2], [0], [2]])
@@ -80,6 +81,7 @@ class Rows:
 class Table:
     """Columns of one length, some of `TYPES`; opened from an Arrow file by memory map, so that only what is asked for is read.
 
+    >>> from core.graph.columns import Table
     >>> table = Table.of(id=["a", "b"], text=["First.", "Second."], weight=[1.0, 2.5])
     >>> len(table), table.text("text", 1), table.numbers("weight").tolist(), table.has("title")
     (2, 'Second.', [1.0, 2.5], False)

@@ -92,7 +92,12 @@ class Front:
 
 
 def start(graph: KnowledgeGraph, seeds: Iterable[int]) -> Front:
-    """The front before the first step. Raises BadInput for nodes that the graph has not."""
+    """The front before the first step. Raises BadInput for nodes that the graph has not.
+
+    >>> from core.graph.algorithms.chains import start
+    >>> start(toy, [2, 0]).now.tolist()
+    [0, 2]
+    """
     nodes = np.unique(seed_array(graph, seeds))
     none = np.full(len(nodes), -1, np.int64)
     return Front(none, nodes, np.ones(len(nodes)), none, none)
@@ -106,6 +111,10 @@ def onward(
     A step that runs straight back along the relation just taken never returns to the node it came from: what shares a
     director with a film is reached, the film itself is not. In a large graph, where the nodes have more than `most` steps (unless
     given, `MOST_STEPS`), those of the nodes with the fewest are taken, and what they lead to is `cut`.
+
+    >>> from core.graph.algorithms.chains import onward, start
+    >>> [(code, front.now.tolist()) for code, front in onward(toy, start(toy, [1]), "both")]  # against r0 to A, along r2 to C
+    [(1, [0]), (4, [2])]
     """
     codes, here, near, walks, rows, edges, cut = _allowed(graph, front, direction, only, most or MOST_STEPS)
     order = np.lexsort((near, here, codes))  # stable, so that edges ascend
@@ -116,7 +125,12 @@ def onward(
 
 
 def next_nodes(graph: KnowledgeGraph, front: Front, direction: str, most: int) -> Iterator[tuple[int, np.ndarray]]:
-    """Each step that the walks can take, by ascending code, with the nodes it leads to, ascending: what `onward` finds, for less."""
+    """Each step that the walks can take, by ascending code, with the nodes it leads to, ascending: what `onward` finds, for less.
+
+    >>> from core.graph.algorithms.chains import next_nodes, start
+    >>> [(code, nodes.tolist()) for code, nodes in next_nodes(toy, start(toy, [2]), "out", 100)]  # C>A by r3, C>D by r4
+    [(6, [0]), (8, [3])]
+    """
     codes, _, nodes, *_ = _allowed(graph, front, direction, None, most)
     order = np.lexsort((nodes, codes))
     codes, nodes = codes[order], nodes[order]
@@ -193,6 +207,10 @@ def chains_from(
     They come by (length, codes), the nodes ascending. With `sample`, a chain is continued from that many pairs of its
     front only, spread evenly, so that hubs cost little more than other nodes: a chain may then be missed, never invented.
     `known` tells which chains are wanted, as beginnings too.
+
+    >>> from core.graph.algorithms.chains import chain_name, chains_from
+    >>> [(chain_name(toy, chain), toy.names(ends)) for chain, ends in chains_from(toy, [4], 2, "out")]  # E>A, then A>B and A>C
+    [('r5', ['A']), ('r5 -> r0', ['B']), ('r5 -> r1', ['C'])]
     """
     most = MOST_STEPS if sample is None else STEPS_SAMPLED
     level: list[tuple[Chain, Front]] = [((), start(graph, seeds))]
@@ -244,7 +262,12 @@ def walk(graph: KnowledgeGraph, seeds: Iterable[int], chain: Chain, direction: s
 
 
 def ranked_ends(front: Front, seeds: Iterable[int]) -> np.ndarray:
-    """The ends but the seeds, int64, by (-walks to it, id)."""
+    """The ends but the seeds, int64, by (-walks to it, id).
+
+    >>> from core.graph.algorithms.chains import ranked_ends, walk
+    >>> toy.names(ranked_ends(walk(toy, [0], (0, 4)), [0]))  # A>B>C
+    ['C']
+    """
     nodes, walks = front.ends(seeds)
     return nodes[np.lexsort((nodes, -walks))]
 
@@ -260,6 +283,11 @@ def best_chains(
     """The shortest chains whose ends best reproduce the answers, by codes, and the F1 of their ends.
 
     There are several where the ends are the same, as where a film's director also wrote it. No answer reached: none and 0.
+
+    >>> from core.graph.algorithms.chains import best_chains, chain_name
+    >>> chains, f1 = best_chains(toy, [4], [1], 2, "out")  # from E to B: by r5 to A, by r0 to B
+    >>> [chain_name(toy, chain) for chain in chains], f1
+    (['r5 -> r0'], 1.0)
     """
     goal = np.unique(np.fromiter(answers, np.int64))
     best, top = [], 0.0

@@ -23,6 +23,12 @@ def positions(
     """Coordinates in 0..1 for each node: drawn near to what it is joined to (Kamada-Kawai, components side by side).
 
     Nodes in `fixed` stay exactly there; the others are then put into the gaps near to what they are joined to.
+
+    >>> from core.graph.algorithms.layout import positions
+    >>> positions([7, 8], [(7, 8)], fixed={7: (0.5, 0.5), 8: (0.1, 0.9)})
+    {7: (0.5, 0.5), 8: (0.1, 0.9)}
+    >>> sorted(positions([7, 8, 9], [(7, 8), (8, 9)])) # every node has a place
+    [7, 8, 9]
     """
     if not nodes:
         return {}

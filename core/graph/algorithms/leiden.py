@@ -54,7 +54,13 @@ class Communities:
 
 
 def clusters(graph: Graph, progress: Tell = untold, check: Callable[[], None] = lambda: None) -> Communities:
-    """The communities of at most `CLUSTER` nodes each, found anew. Raises as `detect`."""
+    """The communities of at most `CLUSTER` nodes each, found anew. Raises as `detect`.
+
+    >>> from core.graph.algorithms.leiden import clusters
+    >>> found = clusters(toy)
+    >>> sorted(node for one in range(len(found)) for node in found.members(one).tolist())  # each node is in one community
+    [0, 1, 2, 3, 4]
+    """
     return Communities(detect(graph, CLUSTER, progress, check))
 
 
@@ -76,7 +82,12 @@ def detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], None
 
 
 def too_large(graph: Graph) -> str:
-    """Why the communities of a graph are not found here, empty where they are."""
+    """Why the communities of a graph are not found here, empty where they are.
+
+    >>> from core.graph.algorithms.leiden import too_large
+    >>> too_large(toy)
+    ''
+    """
     return f"{graph.n_edges:,} triples are too many to be clustered here; at most {LARGEST:,}." if graph.n_edges > LARGEST else ""
 
 

@@ -53,7 +53,12 @@ def overview(graph: Any) -> Overview:
 
 
 def busiest(graph: Any, count: int) -> list[int]:
-    """The nodes with most edges, by (-degree, id); of a very large graph by a sample of its triples, in which hubs come often."""
+    """The nodes with most edges, by (-degree, id); of a very large graph by a sample of its triples, in which hubs come often.
+
+    >>> from core.graph.algorithms.overview import busiest
+    >>> toy.names(busiest(toy, 3))  # A and C have 4 edges each, D 3 with its loop twice
+    ['A', 'C', 'D']
+    """
     if graph.n_edges <= MANY or not graph.at_hand:
         return list(graph.shape().busiest[:count])
     starts = np.random.default_rng(0).integers(0, graph.n_edges - BLOCK, BLOCKS)

@@ -47,6 +47,12 @@ def build(
     appears twice is kept once; triples between the same nodes with different relations are all kept. A store that was there
     stays readable until the new one is whole, and stays for good if the build fails. Raises BadInput for bad triples, StoreError
     where another process builds the same folder (unless `wait`) or the disk refuses, and what `check` raises.
+
+    >>> import tempfile
+    >>> from core.graph.building.build import build
+    >>> graph = build([("a", "near", "b"), ("b", "near", "c")], tempfile.mkdtemp(), "small")
+    >>> graph.triple_texts([0, 1]), graph.folder is None
+    (['a -> near -> b', 'b -> near -> c'], False)
     """
     folder = FilePath(folder).absolute()
     with locked(folder, wait, check):
@@ -73,7 +79,13 @@ def open_or_build(
 
 
 def in_memory(triples: Iterable[tuple[str, str, str]], name: str, direction: Direction = "both") -> Graph:
-    """The graph of some triples, kept in memory only; equal to the one that `build` would store. Raises BadInput."""
+    """The graph of some triples, kept in memory only; equal to the one that `build` would store. Raises BadInput.
+
+    >>> from core.graph.building.build import in_memory
+    >>> graph = in_memory([("b", "near", "a"), ("b", "near", "a")], "small")  # told twice, kept once
+    >>> graph.names([0, 1]), graph.n_edges, graph.folder
+    (['a', 'b'], 1, None)
+    """
     names, relations, columns = by_name(*read(triples, lambda: None))
     arrays, blob = arrays_and_names(names, columns, len(relations), lambda: None)
     parts: dict[str, Any] = {**arrays, "names_utf8": blob}

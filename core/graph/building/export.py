@@ -59,6 +59,11 @@ def export(
     """A graph put into a database in `folder`, opened; what was there stays readable until the new one is whole.
 
     Raises StoreError where another process builds there (unless `wait`), the disk or the database refuses, and what `check` raises.
+
+    >>> import tempfile
+    >>> from core.graph.building.export import export
+    >>> export(toy, tempfile.mkdtemp()).digest == toy.digest
+    True
     """
     report, folder = progress or (lambda text, share: None), FilePath(folder).absolute()
     aside = folder / ASIDE

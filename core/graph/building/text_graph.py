@@ -35,6 +35,7 @@ def assemble(
 
     Raises BadInput for a name or a triple given twice, and for a triple whose end is none of the nodes.
 
+    >>> from core.graph.building.text_graph import assemble
     >>> graph = assemble("two", ["b", "a"], [("b", "near", "a")], {"description": ["of b", "of a"]}, {"weight": [2.0]})
     >>> graph.names([0, 1]), graph.columns.nodes.texts("description"), graph.columns.edges.numbers("weight").tolist()
     (['a', 'b'], ['of a', 'of b'], [2.0])
@@ -63,7 +64,14 @@ def assemble(
 
 
 def with_tables(graph: Graph, **tables: Table | None) -> Graph:
-    """The graph with other tables in the place of some, such as communities; its digest follows."""
+    """The graph with other tables in the place of some, such as communities; its digest follows.
+
+    >>> from core.graph.building.text_graph import with_tables
+    >>> from core.graph.columns import Table
+    >>> grouped = with_tables(toy, communities=Table.of(title=["all"], members=[[0, 1, 2, 3, 4]]))
+    >>> grouped.columns.communities.lists("members")[0].tolist(), grouped.digest == toy.digest
+    ([0, 1, 2, 3, 4], False)
+    """
     columns = graph.columns.replace(**tables)
     arrays = {key: getattr(graph, key) for key in ARRAYS}
     digest = digest_of(arrays, graph.names_utf8, graph.relation_names, graph.direction)

@@ -98,5 +98,10 @@ class Names:
 
 
 def names(graph: KnowledgeGraph) -> Names:
-    """The names of a graph, one object for each graph."""
+    """The names of a graph, one object for each graph.
+
+    >>> from core.graph.names.lookup import names
+    >>> names(toy).find("c"), names(toy) is names(toy)
+    (2, True)
+    """
     return graph.derived.once("names", None, lambda: Names(graph))

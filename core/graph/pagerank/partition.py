@@ -17,6 +17,13 @@ def partition(problem: Problem) -> Found:
     The clusters are Leiden's for modularity (minutes on a graph of a million nodes), as `problem.clusters` gives them. With
     seeds in several clusters, their union. What the clusters leave out is not reached; only where they hold too few nodes do
     the nearest others follow. Raises BadInput for a graph too large to cluster here.
+
+    >>> from core.graph.algorithms.leiden import Communities
+    >>> from core.graph.pagerank.partition import partition
+    >>> from core.graph.pagerank.problem import pose
+    >>> two = lambda *_: Communities(np.array([0, 0, 0, 1, 1], np.int32))  # A, B and C; D and E
+    >>> toy.names(partition(pose(toy, [0], 3, 0.5, "out", clusters=two)).nodes)
+    ['A', 'C', 'B']
     """
     if refusal := too_large(problem.graph):
         raise BadInput(f"{refusal} Choose another method of PageRank.")

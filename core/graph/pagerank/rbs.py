@@ -30,6 +30,11 @@ def rbs(problem: Problem, epsilon: float = EPSILON, budget: int = BUDGET) -> Fou
     With rounding unit (1 - damping) x theta and theta = epsilon^2 x delta / 12, an estimate is unbiased up to what lies beyond
     the last level, and its variance is at most theta x its value, so that a value of at least delta is met within epsilon with
     probability at least 11/12 (Chebyshev). Raises BadParameter for weights.
+
+    >>> from core.graph.pagerank.problem import pose
+    >>> from core.graph.pagerank.rbs import rbs
+    >>> toy.names(rbs(pose(toy, [0], 2, 0.5, "out")).nodes)  # in truth A 16/29, C 6/29
+    ['A', 'C']
     """
     problem.unweighted("rbs")
     delta, least, edges = 1.0 / problem.keep, 1.0 / max(1, problem.graph.n_nodes), 0

@@ -29,6 +29,11 @@ def topppr(problem: Problem, budget: int = BUDGET) -> Found:
     the last place are pushed backward, which makes the mean one of small numbers and its bound tight; then the walks double.
     Nodes that tie about the last place cannot be proved: the search then ends at its cap, not settled. The paper bounds
     the walks in the same way, with pushes of its own schedule. Raises BadParameter for weights.
+
+    >>> from core.graph.pagerank.problem import pose
+    >>> from core.graph.pagerank.topppr import topppr
+    >>> toy.names(topppr(pose(toy, [0], 2, 0.5, "out")).nodes)  # in truth A 16/29, C 6/29
+    ['A', 'C']
     """
     problem.unweighted("topppr")
     with borrowed() as work:

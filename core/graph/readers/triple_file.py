@@ -82,6 +82,13 @@ def read_triples(
     lines. `columns` tells which columns, from 1, of a delimited file hold head, relation and tail, for lines that hold more
     (or in another order). `most` bounds the bytes of text read, after unpacking. `progress` hears the share of bytes read.
     Raises BadInput, naming file and line, for what cannot be read as triples, and for a file that holds none.
+
+    >>> import pathlib, tempfile
+    >>> from core.graph.readers.triple_file import read_triples
+    >>> file = pathlib.Path(tempfile.mkdtemp(), "films.txt")
+    >>> _ = file.write_text("Inception|directed_by|Christopher Nolan")
+    >>> list(read_triples(file))
+    [('Inception', 'directed_by', 'Christopher Nolan')]
     """
     path = FilePath(path)
     chosen = format_of(path, format)
