@@ -1,0 +1,146 @@
+"""Building operators: the steps that make a graph of a corpus, and lines of them (`a >> b`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from core.builds.facts import Facts
+from core.builds.report import BuildReport
+from core.errors import BadParameter
+from core.graph.columns import Table
+from core.graph.store import Graph
+from core.models.base import Models
+from core.parameters import Declared
+from core.runtime.meter import untold
+
+STAGES = ("chunk", "extract", "merge", "link", "group", "tell", "index")
+GIVEN = ("documents",)
+NEED = {
+    "documents": "documents",
+    "chunks": "chunks, and nothing before it cuts any",
+    "facts": "what chunks tell, and nothing before it extracts any",
+    "graph": "a graph, and nothing before it makes one",
+    "communities": "communities, and nothing before it finds any",
+}
+
+
+class Document(Protocol):
+    """A document as `core.corpus` has it."""
+
+    id: str
+    text: str
+    title: str
+
+    def place_at(self, offset: int) -> str: ...
+
+
+class Corpus(Protocol):
+    """A corpus as `core.corpus` has it: a name, the digest of its content, its folder, and its documents in order."""
+
+    name: str
+    digest: str
+    folder: Path
+
+    def __iter__(self) -> Iterator[Document]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """What a build has made so far. `chunks` is a table of id, document, title, place, text, tokens (`core.graph.columns`), `facts` are
+    aligned with its rows. Operators `replace`, never change."""
+
+    corpus: Corpus
+    chunks: Table | None = None
+    facts: tuple[Facts, ...] | None = None
+    graph: Graph | None = None
+
+    def replace(self, **changes: Any) -> Made:
+        """This with other fields."""
+        return replace(self, **changes)
+
+
+@dataclass(frozen=True)
+class BuildContext:
+    """What building operators work with: models, how to tell of progress or stop, and the report they add to.
+
+    `progress(text, share)` says what is being done; `check()` raises Cancelled where the person cancelled.
+    """
+
+    models: Models
+    progress: Callable[[str, float | None], None] = untold
+    check: Callable[[], None] = lambda: None
+    report: BuildReport = field(default_factory=BuildReport)
+
+
+class BuildOperator(Declared):
+    """A step of a build. Subclasses are frozen dataclasses whose fields are made by `param`.
+
+    `reads` and `writes` name what of a build it needs and makes: documents, chunks, facts, graph, communities. A line in which nobody
+    wrote what is read is refused.
+    """
+
+    stage: ClassVar[str]
+    title: ClassVar[str]  # a few words for a person
+    reads: ClassVar[tuple[str, ...]] = ()
+    writes: ClassVar[tuple[str, ...]] = ()
+
+    def apply(self, made: Made, ctx: BuildContext) -> Made:
+        """What there is after this operator. Deterministic: the same of the same, whatever was kept from before."""
+        raise TypeError(f"{type(self).__name__} does not say what it does.")
+
+    def models(self) -> tuple[str, ...]:
+        """The names or roles of the models that it asks."""
+        return ()
+
+    def words(self) -> str:
+        """This operator in a few words, with the parameters that matter."""
+        return self.title
+
+    def __rshift__(self, other: BuildOperator | BuildLine) -> BuildLine:
+        return BuildLine((self,)) >> other
+
+
+@dataclass(frozen=True)
+class BuildLine:
+    """Building operators one after the other; refuses an order in which something is read that nobody wrote. Raises BadParameter."""
+
+    operators: tuple[BuildOperator, ...] = ()
+
+    def __post_init__(self) -> None:
+        for position, operator in enumerate(self.operators):
+            reason = unfit(self.operators[:position], operator)
+            if reason:
+                raise BadParameter(reason)
+
+    def __rshift__(self, other: BuildOperator | BuildLine) -> BuildLine:
+        return BuildLine(self.operators + (other.operators if isinstance(other, BuildLine) else (other,)))
+
+    def __iter__(self) -> Iterator[BuildOperator]:
+        return iter(self.operators)
+
+    def __len__(self) -> int:
+        return len(self.operators)
+
+    def __repr__(self) -> str:
+        return " >> ".join(map(repr, self.operators))
+
+    def words(self) -> str:
+        """The line in words: `chunks of 300 tokens → noun phrases → merged by name`."""
+        return " → ".join(operator.words() for operator in self.operators)
+
+    def models(self) -> tuple[str, ...]:
+        """The names or roles of all models that are asked, each once."""
+        return tuple(dict.fromkeys(name for operator in self.operators for name in operator.models()))
+
+
+def unfit(before: Iterable[BuildOperator], operator: BuildOperator) -> str | None:
+    """Why `operator` cannot follow `before`, in a sentence; None where it can."""
+    before = tuple(before)
+    written = set(GIVEN).union(*(other.writes for other in before))
+    for need in operator.reads:
+        if need not in written:
+            return f"{type(operator).__name__} reads {NEED[need]}."
+    return None

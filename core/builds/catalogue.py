@@ -1,0 +1,96 @@
+"""The builds that ship, as data: rows of builds.toml, checked when loaded."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from core.builds.base import STAGES, BuildLine, BuildOperator
+from core.builds.text import operator_class, parse_line
+from core.errors import BadParameter, nearest, shorten
+from core.parameters import make
+
+FILE = Path(__file__).with_name("builds.toml")
+FIELDS = ("title", "graph", "extractor", "paper", "notes", "line")
+EXTRACTORS = ("llm", "noun-phrases")
+
+
+@dataclass(frozen=True)
+class Build:
+    """A line of building operators with a name. `graph` is the kind of graph (chunks, passage, tree, kg, tkg, rkg), `extractor` who
+    reads the chunks: a language model ("llm"), or nobody but a parser ("noun-phrases"); empty where nothing is read."""
+
+    id: str
+    title: str
+    line: BuildLine
+    graph: str = ""
+    extractor: str = ""
+    paper: str = ""
+    notes: str = ""
+
+
+@cache
+def catalogue() -> dict[str, Build]:
+    """The builds that ship, by id. Raises BadParameter with file, row, key and the nearest valid name."""
+    return read(FILE)
+
+
+def read(file: Path) -> dict[str, Build]:
+    """The builds of one TOML file. Raises BadParameter."""
+    try:
+        rows = tomllib.loads(file.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadParameter(f"{file.name} is not valid TOML: {error}.") from None
+    return {key: _build(key, row, f"{file.name}, “{key}”") for key, row in rows.items()}
+
+
+def find(spec: str) -> Build:
+    """The build with that id, or the one that a line of building operators in text describes. Raises BadParameter."""
+    known = catalogue()
+    if spec in known:
+        return known[spec]
+    if "(" not in spec:
+        raise BadParameter(f"There is no build “{shorten(spec)}”.{nearest(spec, known)}")
+    line = parse_line(spec)
+    return next((build for build in known.values() if build.line == line), Build(repr(line), "Own build", line))
+
+
+def chosen(graph: str, extractor: str = "") -> Build:
+    """The build of a kind of graph by an extractor, else the first of that kind. Raises BadParameter."""
+    fit = [build for build in catalogue().values() if build.graph == graph]
+    if not fit:
+        return find(graph)
+    if extractor and extractor not in EXTRACTORS:
+        raise BadParameter(f"There is no extractor “{shorten(extractor)}”.{nearest(extractor, EXTRACTORS)}")
+    return next((build for build in fit if build.extractor in (extractor, "")), fit[0]) if extractor else fit[0]
+
+
+def _build(key: str, row: Any, where: str) -> Build:
+    if not isinstance(row, Mapping):
+        raise BadParameter(f"{where}: a table was expected.")
+    for field in row:
+        if field not in FIELDS:
+            raise BadParameter(f"{where}: unknown key “{field}”.{nearest(field, FIELDS)}")
+    for field in ("title", "line"):
+        if field not in row:
+            raise BadParameter(f"{where}: “{field}” is missing.")
+    operators = tuple(_operator(step, f"{where}, operator {i}") for i, step in enumerate(row["line"], 1))
+    try:
+        line = BuildLine(operators)
+    except BadParameter as error:
+        raise BadParameter(f"{where}: {error}") from None
+    return Build(key, line=line, **{field: row[field] for field in FIELDS if field in row and field != "line"})
+
+
+def _operator(step: Any, where: str) -> BuildOperator:
+    stages = [stage for stage in STAGES if isinstance(step, Mapping) and stage in step]
+    if len(stages) != 1:
+        raise BadParameter(f"{where}: name one stage ({', '.join(STAGES)}) and its operator.")
+    cls = operator_class(step[stages[0]], where)
+    if cls.stage != stages[0]:
+        raise BadParameter(f"{where}: {cls.__name__} belongs to the stage “{cls.stage}”, not “{stages[0]}”.")
+    return make(cls, {key: value for key, value in step.items() if key != stages[0]}, where)

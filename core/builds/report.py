@@ -1,0 +1,34 @@
+"""What a build tells of itself: counts, notes, and what models cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.types import Usage
+
+
+@dataclass(eq=False)
+class BuildReport:
+    """What building operators report: `counts` by what is counted (chunks, extracted, kept, unread ...), and notes for a person."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+    usage: Usage = Usage()
+    seconds: dict[str, float] = field(default_factory=dict)  # by operator
+
+    def count(self, **more: int) -> None:
+        """Add to counts."""
+        self.counts.update(more)
+
+    def note(self, text: str) -> None:
+        """Add a note, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def plain(self) -> dict[str, Any]:
+        """The report as plain data."""
+        used = {"calls": self.usage.calls, "tokens_in": self.usage.tokens_in, "tokens_out": self.usage.tokens_out}
+        seconds = {name: round(took, 1) for name, took in self.seconds.items()}
+        return {"counts": dict(sorted(self.counts.items())), "notes": list(self.notes), "usage": used, "seconds": seconds}

@@ -1,0 +1,131 @@
+"""Builds at work: a corpus taken through a line, the graph stored beside it, and opened again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from core.builds.base import BuildContext, BuildLine, BuildOperator, Corpus, Made
+from core.builds.catalogue import Build, find
+from core.builds.report import BuildReport
+from core.errors import BadParameter, StoreError
+from core.graph.building.text_graph import assemble, store
+from core.graph.store import Graph
+from core.indexes.place import keep
+from core.models.base import Models
+from core.runtime.meter import untold
+
+VERSION = 1
+BUILT = "built.json"  # beside a graph: what it was built from, and the report
+Tell = Callable[[str, float | None], None]
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a build of a corpus stands. `current` where it was built of the documents as they are now; `report` is that of its last run."""
+
+    build: Build
+    built: bool
+    current: bool
+    folder: Path
+    report: dict[str, Any] = field(default_factory=dict)
+
+
+def open_graph(corpus: Corpus, build: str | Build) -> Graph:
+    """The graph that a build made of a corpus. Raises BadParameter for an unknown build, StoreError where it is not built yet or the
+    documents have changed since."""
+    one = _build(build)
+    now = status(corpus, one)
+    how = f"build it on the page Texts, or with: python -m core corpus build {corpus.name} --graph {_word(one)}"
+    if not now.built:
+        raise StoreError(f"“{one.title}” of {corpus.name} is not built yet; {how}")
+    if not now.current:
+        raise StoreError(f"The documents of {corpus.name} have changed since “{one.title}” was built; {how}")
+    return Graph.open(now.folder)
+
+
+def status(corpus: Corpus, build: str | Build) -> Status:
+    """Where a build of a corpus stands."""
+    one = _build(build)
+    folder = place(corpus, one)
+    try:
+        known = json.loads((folder / BUILT).read_text("utf-8"))
+        current = known["version"] == VERSION and known["corpus"] == corpus.digest
+        return Status(one, True, current, folder, known["report"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return Status(one, False, False, folder)
+
+
+def place(corpus: Corpus, build: Build) -> Path:
+    """The folder of a build's graph: named by its line, in the folder of its corpus."""
+    return corpus.folder / "graphs" / hashlib.sha256(repr(build.line).encode()).hexdigest()[:16]
+
+
+def build(
+    corpus: Corpus,
+    build: str | Build,
+    models: Models,
+    progress: Tell = untold,
+    check: Callable[[], None] = lambda: None,
+    report: BuildReport | None = None,
+) -> Graph:
+    """The graph that a build makes of a corpus, stored and opened; only what depends on what has changed is made anew.
+
+    What each chunk told and each reply of a language model is kept as it comes, so that a build that was cancelled or killed goes on from
+    there. Raises BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed, and what `check` raises.
+    """
+    one = _build(build)
+    ctx = BuildContext(models, progress, check, report or BuildReport())
+    made, stored, folder = Made(corpus), False, place(corpus, one)
+    for number, operator in enumerate(one.line):
+        check()
+        if operator.stage == "index" and not stored:
+            made, stored = _stored(made, one, folder), True
+        made = _timed(operator, made, _part(ctx, one.line, number))
+    graph = (made if stored else _stored(made, one, folder)).graph
+    assert graph is not None  # what was stored
+    told = {"version": VERSION, "corpus": corpus.digest, "build": one.id, "line": repr(one.line), "report": ctx.report.plain()}
+    keep(folder / BUILT, lambda stream: stream.write(json.dumps(told, ensure_ascii=False, indent=1).encode()))
+    progress("Done", 1.0)
+    return graph
+
+
+def _part(ctx: BuildContext, line: BuildLine, number: int) -> BuildContext:
+    """The context of one operator of a line, whose progress is a part of the whole."""
+
+    def told(text: str, share: float | None) -> None:
+        ctx.progress(text, None if share is None else (number + share) / len(line))
+
+    return BuildContext(ctx.models, told, ctx.check, ctx.report)
+
+
+def _timed(operator: BuildOperator, made: Made, ctx: BuildContext) -> Made:
+    start = time.monotonic()
+    made = operator.apply(made, ctx)
+    name = type(operator).__name__
+    ctx.report.seconds[name] = ctx.report.seconds.get(name, 0.0) + time.monotonic() - start
+    return made
+
+
+def _stored(made: Made, build: Build, folder: Path) -> Made:
+    """The graph with the chunks, in its folder; one without nodes where none was made."""
+    if made.chunks is None:
+        raise BadParameter(f"The build “{build.title}” cuts no chunks; begin it with a chunker.")
+    graph = made.graph or assemble(made.corpus.name, [], [], {}, {}, made.chunks)
+    (folder / BUILT).unlink(missing_ok=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    return made.replace(graph=store(graph, folder))
+
+
+def _build(build: str | Build) -> Build:
+    return find(build) if isinstance(build, str) else build
+
+
+def _word(build: Build) -> str:
+    """How the command line names a build."""
+    return f"{build.graph} --extractor {build.extractor}" if build.extractor else build.graph or f"'{build.id}'"

@@ -1,0 +1,51 @@
+"""Builds as data, and at work."""
+
+import pytest
+
+from core.builds import build, catalogue, chosen, find, open_graph, status
+from core.builds.catalogue import read
+from core.builds.text import parse_line
+from core.errors import BadParameter, StoreError
+from core.models.base import NoModels
+from tests.core.builds.kit import Texts
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    return Texts(tmp_path / "corpus", one="Ann lives in Rome.", two="Rome is old. Ann knows Bob.")
+
+
+def test_the_text_of_a_line_reads_back_as_the_line():
+    for one in catalogue().values():
+        assert parse_line(repr(one.line)) == one.line and find(repr(one.line)) == one == find(one.id)
+
+
+@pytest.mark.parametrize("text", ["", "1 + 1", "Nothing()", "TokenChunks(3)", "TokenChunks(sice=3)", "TokenChunks(size=open)", "no-such"])
+def test_what_is_no_build_is_refused(text):
+    with pytest.raises(BadParameter):
+        find(text)
+
+
+@pytest.mark.parametrize(
+    "row",
+    ['[a]\ntitle="A"', '[a]\ntitle="A"\nline=[{merge="TokenChunks"}]', '[a]\ntitle="A"\nlines=[]', "a=1", "[a", '[a]\ntitle="A"\nline=[1]'],
+)
+def test_a_bad_row_is_refused_by_file_and_row(row, tmp_path):
+    (tmp_path / "mine.toml").write_text(row)
+    with pytest.raises(BadParameter, match="mine.toml"):
+        read(tmp_path / "mine.toml")
+
+
+def test_chunks_alone_are_a_graph_without_nodes(corpus):
+    with pytest.raises(StoreError, match="not built yet"):
+        open_graph(corpus, "chunks")
+    made = build(corpus, "chunks", NoModels())
+    graph = open_graph(corpus, chosen("chunks"))
+    assert (graph.n_nodes, graph.columns.chunks.texts("id"), graph.digest) == (0, ["one", "two"], made.digest)
+    assert status(corpus, "chunks").report["counts"] == {"chunks": 2}
+
+
+def test_a_graph_of_documents_that_have_changed_is_not_opened(corpus):
+    build(corpus, "chunks", NoModels())
+    with pytest.raises(StoreError, match="have changed"):
+        open_graph(corpus.changed(one="Ann lives in Oslo."), "chunks")
