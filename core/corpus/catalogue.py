@@ -1,0 +1,172 @@
+"""What corpora there are, and how each is opened: those that ship in `data/` and those that a person made."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import threading
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path as FilePath
+
+from core.corpus import stored
+from core.corpus.corpus import Corpus, write
+from core.corpus.published import FORMATS, read
+from core.errors import BadInput, StoreError, nearest, shorten
+from core.io.home import ROOT, home
+from core.types import Question
+
+DATA = ROOT / "data"
+DESCRIPTION = "corpus.toml"
+SAFE_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
+READING = 1  # counts the ways in which shipped files were read; another one reads them again
+_opening = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """A corpus that ships: what its `corpus.toml` tells, and the folder of its files."""
+
+    name: str
+    title: str
+    licence: str
+    source: str
+    format: str
+    file: FilePath  # or a folder
+    sets: Mapping[str, tuple[str, FilePath | None]]  # a title, and a file where the corpus's own holds no questions
+    examples: tuple[str, ...] = ()
+
+    @property
+    def made_of(self) -> str:
+        """What tells one state of its files from another."""
+        files = {self.file.parent / DESCRIPTION, self.file, *(file for _, file in self.sets.values() if file)}
+        digest = sha256(str(READING).encode())
+        for file in sorted(files | {inner for folder in files for inner in folder.rglob("*")}):
+            if file.is_file():
+                digest.update(sha256(file.read_bytes()).digest())
+        return digest.hexdigest()
+
+    def open(self, check: Callable[[], None] | None = None) -> Corpus:
+        """The corpus, read first where it lies not in the person's folder yet, or another state of its files does."""
+        with _opening:  # the threads of one process read once
+            known, made_of = self._known(), self.made_of
+            if known and known.made_of == made_of:
+                return known
+            documents, asked = read(self.format, self.file, {name: file for name, (_, file) in self.sets.items()})
+            sets = {name: (title, asked[name]) for name, (title, _) in self.sets.items()}
+            about = (self.title, self.licence, self.source, sets, self.examples)
+            write(corpora_folder() / self.name, documents, *about, own=False, made_of=made_of, check=check)
+            return _opened(corpora_folder() / self.name)
+
+    def _known(self) -> Corpus | None:
+        """What lies in the person's folder, if it can be opened."""
+        try:
+            return _opened(corpora_folder() / self.name)
+        except StoreError:
+            return None
+
+
+def corpora_folder() -> FilePath:
+    """Where corpora lie, one folder each."""
+    return home() / "corpora"
+
+
+def corpora() -> dict[str, Corpus | Shipped]:
+    """All corpora by name: the shipped ones, then a person's own, each part by name. A damaged one is left out; opening it by name
+    tells why."""
+    known: dict[str, Corpus | Shipped] = {**shipped()}
+    for folder in sorted(corpora_folder().iterdir()) if corpora_folder().is_dir() else []:
+        if folder.name not in known and (folder / stored.META).is_file():
+            try:
+                known[folder.name] = _opened(folder)
+            except StoreError:
+                continue
+    return known
+
+
+def shipped() -> dict[str, Shipped]:
+    """The corpora in `data/` by name."""
+    return {found.name: found for found in (_described(path) for path in sorted(DATA.glob(f"*/{DESCRIPTION}")))}
+
+
+def open_corpus(name: str, check: Callable[[], None] | None = None) -> Corpus:
+    """The corpus of a name. Raises BadInput naming the known ones, StoreError where it is damaged."""
+    known = shipped()
+    if name in known:
+        return known[name].open(check)
+    if not SAFE_NAME.fullmatch(name) or not (corpora_folder() / name / stored.META).is_file():
+        raise BadInput(f"There is no corpus “{shorten(name)}”.{nearest(name, corpora())}")
+    return _opened(corpora_folder() / name)
+
+
+def new_folder(name: str) -> FilePath:
+    """The folder for a new corpus of a person's own. Raises BadInput for a name that cannot be or is taken."""
+    if not SAFE_NAME.fullmatch(name):
+        raise BadInput(
+            f"“{shorten(name)}” cannot be a corpus's name; give one of small letters, digits and dashes, 40 at most, such as my-reports."
+        )
+    if name in shipped() or (corpora_folder() / name).exists():
+        raise BadInput(f"There is already a corpus “{name}”; choose another name.")
+    return corpora_folder() / name
+
+
+def remove_corpus(name: str) -> None:
+    """Removes a corpus of a person's own. Raises BadInput where there is none or it ships, StoreError where the disk refuses."""
+    if name in shipped():
+        raise BadInput(f"The corpus “{name}” comes with Hopscope and cannot be removed.")
+    folder = corpora_folder() / name
+    if not SAFE_NAME.fullmatch(name) or not folder.is_dir():
+        raise BadInput(f"There is no corpus “{shorten(name)}” of your own.")
+    gone = folder.with_name(f".{name}-removed")
+    with stored.locked(folder):
+        try:
+            shutil.rmtree(gone, ignore_errors=True)
+            folder.rename(gone)
+            shutil.rmtree(gone)
+        except OSError as error:
+            raise StoreError(f"The corpus in {folder} cannot be removed: {error.strerror or error}.") from None
+
+
+def corpus_of(set_name: str) -> str:
+    """The name of the corpus that a question set belongs to. Raises BadInput naming the known sets."""
+    owners = {set: name for name, corpus in corpora().items() for set in corpus.sets}
+    if set_name not in owners:
+        raise BadInput(f"There is no question set “{shorten(set_name)}” of a corpus.{nearest(set_name, owners)}")
+    return owners[set_name]
+
+
+def questions(set_name: str) -> tuple[Question, ...]:
+    """The questions of a set of any corpus. Raises BadInput naming the known sets."""
+    return open_corpus(corpus_of(set_name)).questions(set_name)
+
+
+def _described(path: FilePath) -> Shipped:
+    """The corpus that a `corpus.toml` tells. Raises BadInput naming the file and the key that is wrong."""
+    try:
+        row = tomllib.loads(path.read_text("utf-8"))
+        folder = path.parent
+        if row["format"] not in FORMATS:
+            raise BadInput(f"{folder.name}/{path.name} has format = “{row['format']}”.{nearest(row['format'], FORMATS)}")
+        sets = {name: (told["title"], folder / told["file"] if "file" in told else None) for name, told in row.get("questions", {}).items()}
+        known = {key: row[key] for key in ("name", "title", "licence", "source", "format")}
+        return Shipped(**known, file=folder / row["file"], sets=sets, examples=tuple(row.get("examples", ())))
+    except KeyError as error:
+        raise BadInput(f"{path.parent.name}/{path.name} lacks {error}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError, AttributeError) as error:
+        raise BadInput(f"{path.parent.name}/{path.name} cannot be read: {error}.") from None
+
+
+@lru_cache(maxsize=16)
+def _open(folder: FilePath, stamp: int) -> Corpus:
+    return Corpus.open(folder)
+
+
+def _opened(folder: FilePath) -> Corpus:
+    """The corpus in a folder, one object as long as it is not written anew."""
+    try:
+        return _open(folder, (folder / stored.META).stat().st_mtime_ns)
+    except FileNotFoundError:
+        raise StoreError(f"There is no corpus in {folder}.") from None

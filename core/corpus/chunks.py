@@ -1,0 +1,139 @@
+"""Documents cut into chunks: by tokens, by sentences, or as they are given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+from core.corpus.document import Document
+from core.corpus.sentences import sentences
+from core.corpus.tokens import tokens
+from core.errors import BadParameter
+from core.graph.columns import Table
+
+Check = Callable[[], None]
+Cut = Callable[[str], Iterable[tuple[int, int, int]]]  # a text to where its chunks begin and end, in characters, and their tokens
+NUMBERED = re.compile(r"#\d+$")
+SPACELESS = re.compile("[\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")  # Chinese and Japanese
+OPENING, CLOSING = frozenset("「『（【《〈“‘"), frozenset("、。，．！？；：」』）】》〉”’…")
+
+
+def by_tokens(documents: Iterable[Document], size: int = 1200, overlap: int = 100, check: Check | None = None) -> Table:
+    """Chunks of at most `size` tokens, each beginning about `overlap` tokens before the last one ended; a table of `id`, `document`,
+    `title`, `place`, `text` and `tokens`, in the order of the documents.
+
+    Tokens are those of `core.corpus.tokens`. A chunk's text is an exact slice of its document's, and no cut falls within a word, unless
+    the word alone is longer than a chunk. Source: METHODS 3.1, chunks of LightRAG and GraphRAG. Differs from LightRAG's code, which
+    adds a last chunk that lies within the one before it. Raises BadParameter where `overlap` is not below `size`.
+
+    >>> table = by_tokens([Document("d", "One two three. Four five six.")], size=5, overlap=2)
+    >>> table.texts("id"), table.texts("text"), table.numbers("tokens").tolist()
+    (['d#1', 'd#2'], ['One two three. Four', 'Four five six.'], [5, 4])
+    """
+    if not 0 <= overlap < size:
+        raise BadParameter(f"The overlap of chunks must be below their size of {size} tokens, not {overlap}.")
+    return _table(documents, lambda text: _windows(text, tokens(text), size, overlap), check)
+
+
+def by_sentences(documents: Iterable[Document], size: int = 100, check: Check | None = None) -> Table:
+    """Chunks of whole sentences, as many as together have at most `size` tokens; a sentence that alone has more is cut at words.
+    A table as that of `by_tokens`; the chunks of a document do not overlap. Source: METHODS 3.1, the leaves of RAPTOR.
+
+    >>> by_sentences([Document("d", "One two. Three four. Five.")], size=6).texts("text")
+    ['One two. Three four.', 'Five.']
+    """
+    if size < 1:
+        raise BadParameter(f"The size of chunks must be at least one token, not {size}.")
+    return _table(documents, lambda text: _packed(text, size), check)
+
+
+def as_given(documents: Iterable[Document], check: Check | None = None) -> Table:
+    """Each document as one chunk, its text untouched; a table as that of `by_tokens`.
+
+    >>> as_given([Document("d", "One two. ", "D")]).texts("text")
+    ['One two. ']
+    """
+    return _table(documents, lambda text: [(0, len(text), len(tokens(text)))], check)
+
+
+def chunk_id(document: str, number: int, of: int) -> str:
+    """The id of a document's chunk, counted from 1: that of the document where it is its only one. No two chunks of a corpus share one.
+
+    >>> chunk_id("d", 1, 1), chunk_id("d", 2, 3), chunk_id("d#1", 1, 1)
+    ('d', 'd#2', 'd#1#1')
+    """
+    return document if of == 1 and not NUMBERED.search(document) else f"{document}#{number}"
+
+
+def _table(documents: Iterable[Document], cut: Cut, check: Check | None) -> Table:
+    rows: dict[str, list] = {name: [] for name in ("id", "document", "title", "place", "text", "tokens")}
+    for document in documents:
+        if check:
+            check()
+        spans = list(cut(document.text))
+        for number, (start, end, size) in enumerate(spans, 1):
+            rows["id"].append(chunk_id(document.id, number, len(spans)))
+            rows["document"].append(document.id)
+            rows["title"].append(document.title)
+            rows["place"].append(document.place_at(start))
+            rows["text"].append(document.text[start:end])
+            rows["tokens"].append(size)
+    return Table.of(**rows)
+
+
+def _windows(text: str, found: np.ndarray, size: int, overlap: int) -> Iterator[tuple[int, int, int]]:
+    """Windows of at most `size` tokens, cut between words where there is such a place; each reaches further than the one before."""
+    n, first, last = len(found), 0, 0
+    cuts = _cuts(text, found)
+    while last < n:
+        end = n if n - first <= size else _last_in(cuts, last + 1, first + size)
+        if end is None and first < last:  # the next word fits only where nothing is told again
+            first = last
+            continue
+        first, last, begun = _next(cuts, end or first + size, first, overlap), end or first + size, first
+        yield int(found[begun, 0]), int(found[last - 1, 1]), last - begun
+
+
+def _next(cuts: np.ndarray, last: int, first: int, overlap: int) -> int:
+    """Where the window after the one from `first` to `last` begins: at a cut at most `overlap` tokens before its end, else at its end."""
+    at = int(np.searchsorted(cuts, max(last - overlap, first + 1)))
+    return int(min(cuts[at], last)) if at < len(cuts) else last
+
+
+def _last_in(cuts: np.ndarray, low: int, high: int) -> int | None:
+    """The greatest cut from `low` to `high`, if there is one."""
+    at = int(np.searchsorted(cuts, high, "right")) - 1
+    return int(cuts[at]) if at >= 0 and cuts[at] >= low else None
+
+
+def _cuts(text: str, found: np.ndarray) -> np.ndarray:
+    """The tokens before which a text may be cut, ascending: those after a blank, and those beside a character of a script without blanks
+    unless they close, or the one before them opens, what is quoted."""
+    if len(found) < 2:
+        return np.empty(0, np.int64)
+    free = found[1:, 0] > found[:-1, 1]
+    if SPACELESS.search(text):
+        touching = np.flatnonzero(~free)
+        pairs = ((text[end - 1], text[start]) for end, start in zip(found[touching, 1], found[touching + 1, 0]))
+        free[touching] = [bool(SPACELESS.match(a) or SPACELESS.match(b)) and a not in OPENING and b not in CLOSING for a, b in pairs]
+    return np.flatnonzero(free) + 1
+
+
+def _packed(text: str, size: int) -> Iterator[tuple[int, int, int]]:
+    """Sentences side by side as long as they fit."""
+    found = tokens(text)
+    first = last = 0  # the tokens of the chunk in hand
+    for _, end in sentences(text):
+        until = int(np.searchsorted(found[:, 0], end))
+        if until - first > size and last > first:
+            yield int(found[first, 0]), int(found[last - 1, 1]), last - first
+            first = last
+        if until - first > size:
+            part = found[first:until]
+            yield from _windows(text, part, size, 0)
+            first = until
+        last = until
+    if last > first:
+        yield int(found[first, 0]), int(found[last - 1, 1]), last - first

