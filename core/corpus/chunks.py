@@ -28,9 +28,11 @@ def by_tokens(documents: Iterable[Document], size: int = 1200, overlap: int = 10
     the word alone is longer than a chunk. Source: METHODS 3.1, chunks of LightRAG and GraphRAG. Differs from LightRAG's code, which
     adds a last chunk that lies within the one before it. Raises BadParameter where `overlap` is not below `size`.
 
+    >>> from core.corpus import Document
+    >>> from core.corpus.chunks import by_tokens
     >>> table = by_tokens([Document("d", "One two three. Four five six.")], size=5, overlap=2)
     >>> table.texts("id"), table.texts("text"), table.numbers("tokens").tolist()
-    (['d#1', 'd#2'], ['One two three. Four', 'Four five six.'], [5, 4])
+    (['d#0', 'd#1'], ['One two three. Four', 'Four five six.'], [5, 4])
     """
     if not 0 <= overlap < size:
         raise BadParameter(f"The overlap of chunks must be below their size of {size} tokens, not {overlap}.")
@@ -41,6 +43,8 @@ def by_sentences(documents: Iterable[Document], size: int = 100, check: Check | 
     """Chunks of whole sentences, as many as together have at most `size` tokens; a sentence that alone has more is cut at words.
     A table as that of `by_tokens`; the chunks of a document do not overlap. Source: METHODS 3.1, the leaves of RAPTOR.
 
+    >>> from core.corpus import Document
+    >>> from core.corpus.chunks import by_sentences
     >>> by_sentences([Document("d", "One two. Three four. Five.")], size=6).texts("text")
     ['One two. Three four.', 'Five.']
     """
@@ -52,6 +56,8 @@ def by_sentences(documents: Iterable[Document], size: int = 100, check: Check | 
 def as_given(documents: Iterable[Document], check: Check | None = None) -> Table:
     """Each document as one chunk, its text untouched; a table as that of `by_tokens`.
 
+    >>> from core.corpus import Document
+    >>> from core.corpus.chunks import as_given
     >>> as_given([Document("d", "One two. ", "D")]).texts("text")
     ['One two. ']
     """
@@ -59,10 +65,11 @@ def as_given(documents: Iterable[Document], check: Check | None = None) -> Table
 
 
 def chunk_id(document: str, number: int, of: int) -> str:
-    """The id of a document's chunk, counted from 1: that of the document where it is its only one. No two chunks of a corpus share one.
+    """The id of a document's chunk, counted from 0: that of the document where it is its only one. No two chunks of a corpus share one.
 
-    >>> chunk_id("d", 1, 1), chunk_id("d", 2, 3), chunk_id("d#1", 1, 1)
-    ('d', 'd#2', 'd#1#1')
+    >>> from core.corpus.chunks import chunk_id
+    >>> chunk_id("d", 0, 1), chunk_id("d", 2, 3), chunk_id("d#1", 0, 1)
+    ('d', 'd#2', 'd#1#0')
     """
     return document if of == 1 and not NUMBERED.search(document) else f"{document}#{number}"
 
@@ -73,7 +80,7 @@ def _table(documents: Iterable[Document], cut: Cut, check: Check | None) -> Tabl
         if check:
             check()
         spans = list(cut(document.text))
-        for number, (start, end, size) in enumerate(spans, 1):
+        for number, (start, end, size) in enumerate(spans):
             rows["id"].append(chunk_id(document.id, number, len(spans)))
             rows["document"].append(document.id)
             rows["title"].append(document.title)

@@ -18,6 +18,7 @@ class Document:
     `source` tells where it came from, as a file's name. `places` are (offset in characters, label) pairs, ascending: a label, such as
     a page or a heading, holds from its offset up to the next one.
 
+    >>> from core.corpus import Document
     >>> book = Document("book", "Once. And then. The end.", places=((0, "page 1"), (16, "page 2")))
     >>> book.place_at(5), book.place_at(16), Document("note", "Once.").place_at(0)
     ('page 1', 'page 2', '')

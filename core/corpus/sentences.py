@@ -22,6 +22,7 @@ def sentences(text: str) -> list[Span]:
     Japanese one anywhere, and before an empty line. A full stop does not end it after a common abbreviation or an initial, or where the
     next word begins with a small letter.
 
+    >>> from core.corpus.sentences import sentences
     >>> text = "Dr. Li came. “Why?” she asked. 天气很好。我们走吧！"
     >>> [text[start:end] for start, end in sentences(text)]
     ['Dr. Li came.', '“Why?” she asked.', '天气很好。', '我们走吧！']

@@ -25,6 +25,7 @@ def tokens(text: str) -> np.ndarray:
     vocabulary from the network. A word that the vocabulary lacks, as of a script that it does not know, counts a token for each of its
     characters. Raises ModelUnavailable where the package is not installed.
 
+    >>> from core.corpus.tokens import tokens
     >>> tokens("To be, or not.").tolist()
     [[0, 2], [3, 5], [5, 6], [7, 9], [10, 13], [13, 14]]
     """
