@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from core.builds.facts import Facts
 from core.builds.report import BuildReport
+from core.corpus import Corpus
 from core.errors import BadParameter
 from core.graph.columns import Table
 from core.graph.store import Graph
@@ -25,26 +25,6 @@ NEED = {
     "graph": "a graph, and nothing before it makes one",
     "communities": "communities, and nothing before it finds any",
 }
-
-
-class Document(Protocol):
-    """A document as `core.corpus` has it."""
-
-    id: str
-    text: str
-    title: str
-
-    def place_at(self, offset: int) -> str: ...
-
-
-class Corpus(Protocol):
-    """A corpus as `core.corpus` has it: a name, the digest of its content, its folder, and its documents in order."""
-
-    name: str
-    digest: str
-    folder: Path
-
-    def __iter__(self) -> Iterator[Document]: ...
 
 
 @dataclass(frozen=True, eq=False)

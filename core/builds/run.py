@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core.builds.base import BuildContext, BuildLine, BuildOperator, Corpus, Made
+from core.builds.base import BuildContext, BuildLine, BuildOperator, Made
 from core.builds.catalogue import Build, find
 from core.builds.report import BuildReport
+from core.corpus import Corpus
 from core.errors import BadParameter, StoreError
 from core.graph.building.text_graph import assemble, store
 from core.graph.store import Graph

@@ -54,14 +54,14 @@ def by_sentences(documents: Iterable[Document], size: int = 100, check: Check | 
 
 
 def as_given(documents: Iterable[Document], check: Check | None = None) -> Table:
-    """Each document as one chunk, its text untouched; a table as that of `by_tokens`.
+    """Each document as one chunk, its text untouched, unless it holds nothing but blanks; a table as that of `by_tokens`.
 
     >>> from core.corpus import Document
     >>> from core.corpus.chunks import as_given
     >>> as_given([Document("d", "One two. ", "D")]).texts("text")
     ['One two. ']
     """
-    return _table(documents, lambda text: [(0, len(text), len(tokens(text)))], check)
+    return _table(documents, lambda text: [(0, len(text), len(tokens(text)))] if text.strip() else [], check)
 
 
 def chunk_id(document: str, number: int, of: int) -> str:
