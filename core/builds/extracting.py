@@ -1,0 +1,77 @@
+"""Stage “extract”: what each chunk tells, found once and kept."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+
+from core.builds.base import BuildContext, BuildOperator, Made
+from core.builds.fact_store import FactStore, key_of
+from core.builds.facts import Facts
+from core.graph.columns import Table
+
+NOTES = 5  # kinds of notes of chunks that are told, each with how many chunks have it
+
+
+class Extractor(BuildOperator):
+    """Finds the facts of each chunk by itself; what was found is kept as it comes, so that a stop costs only what is under way.
+
+    A chunk is known by its text: adding documents extracts from their chunks alone.
+    """
+
+    stage = "extract"
+    reads, writes = ("chunks",), ("facts",)
+    held = 1  # chunks that may be lost where the process is killed
+
+    @abstractmethod
+    def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
+        """For each text its number and facts, in whatever order."""
+
+    def signature(self, ctx: BuildContext) -> str:
+        """What the facts depend on beside the operator and the text, as the weights of a model."""
+        return ""
+
+    def missing(self, chunks: Table, ctx: BuildContext) -> list[str]:
+        """The texts of the chunks that nothing is kept of, each once."""
+        keys = self._keys(chunks, ctx)
+        known = FactStore().found(list(keys))
+        return [text for key, text in keys.items() if key not in known]
+
+    def apply(self, made: Made, ctx: BuildContext) -> Made:
+        assert made.chunks is not None  # a line without chunks is refused
+        store, keys = FactStore(), self._keys(made.chunks, ctx)
+        known = store.found(list(keys))
+        missing = [key for key in keys if key not in known]
+        ctx.report.count(extracted=len(missing), kept=len(keys) - len(missing))
+        fresh: dict[bytes, Facts] = {}
+        try:
+            for done, (number, facts) in enumerate(self.extracted([keys[key] for key in missing], ctx), 1):
+                fresh[missing[number]] = facts
+                if len(fresh) >= self.held:
+                    store.keep(fresh)
+                    known.update(fresh)
+                    fresh = {}
+                ctx.progress(f"Reading chunks: {done:,} of {len(missing):,}", done / len(missing))
+        finally:
+            store.keep(fresh)
+        known |= fresh
+        signature = self.signature(ctx)
+        every = tuple(known[key_of(repr(self), signature, text)] for text in made.chunks.texts("text"))
+        _tell(every, ctx)
+        return made.replace(facts=every)
+
+    def _keys(self, chunks: Table, ctx: BuildContext) -> dict[bytes, str]:
+        """The text of each key, in the order of the chunks."""
+        signature = self.signature(ctx)
+        return {key_of(repr(self), signature, text): text for text in chunks.texts("text")}
+
+
+def _tell(facts: Sequence[Facts], ctx: BuildContext) -> None:
+    """Report what could not be read or used, and what chunks' notes say."""
+    ctx.report.count(unread=sum(one.unread for one in facts), dropped=sum(one.dropped for one in facts))
+    notes: dict[str, int] = {}
+    for one in facts:
+        for note in one.notes:
+            notes[note] = notes.get(note, 0) + 1
+    for note, times in sorted(notes.items(), key=lambda pair: (-pair[1], pair[0]))[:NOTES]:
+        ctx.report.note(f"{times:,} {'chunk' if times == 1 else 'chunks'}: {note}")

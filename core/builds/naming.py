@@ -1,0 +1,23 @@
+"""Which names of entities mean the same."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Literal
+
+Reading = Literal["unicode", "code"]
+READINGS = ("unicode", "code")
+
+
+def folded(name: str, reading: str = "unicode") -> str:
+    """What names of one entity have in common: case and white space folded, all letters kept; read as the published code does, everything
+    but A-Z, a-z, 0-9 becomes white space first (METHODS 3.1), so that a name in other letters is empty.
+
+    >>> from core.builds.naming import folded
+    >>> folded(" José  DÍAZ-2 "), folded(" José  DÍAZ-2 ", "code")
+    ('josé díaz-2', 'jos d az 2')
+    """
+    if reading == "code":
+        return " ".join(re.sub(r"[^a-z0-9 ]", " ", name.lower()).split())
+    return " ".join(unicodedata.normalize("NFC", name).split()).casefold()

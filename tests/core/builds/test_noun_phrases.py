@@ -1,0 +1,107 @@
+"""Names and noun phrases of real sentences."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.builds import build
+from core.builds.base import BuildContext, Made
+from core.builds.chunking import WholeDocuments
+from core.builds.fact_store import FactStore
+from core.builds.noun_phrases import NEAR, NounPhrases
+from core.models.base import NoModels
+from tests.core.builds.kit import Texts
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+
+
+def facts(tmp_path, text):
+    ctx = BuildContext(NoModels())
+    made = NounPhrases().apply(WholeDocuments().apply(Made(Texts(tmp_path, d=text)), ctx), ctx)
+    assert made.facts is not None
+    return made.facts[0], ctx.report
+
+
+def names(found):
+    return {entity.name: entity.type for entity in found.entities}
+
+
+def test_names_have_types_and_dates_numbers_and_pronouns_are_none(tmp_path):
+    found, _ = facts(tmp_path, "In May 1999, Barack Obama met 12 people in Paris. He had seen it before on Monday, twice.")
+    assert names(found) == {"Barack Obama": "person", "Paris": "place"}
+    assert [(r.head, r.tail, r.weight) for r in found.relations] == [("Barack Obama", "Paris", 1.0)]
+
+
+def test_a_relation_weighs_as_many_sentences_as_name_both(tmp_path):
+    found, _ = facts(tmp_path, "John Smith visited Paris. Then John Smith moved to Paris in France. London is far away.")
+    assert {e.name: e.times for e in found.entities} == {"John Smith": 2, "Paris": 2, "France": 1, "London": 1}
+    assert {(r.head, r.tail): (r.weight, r.description) for r in found.relations} == {
+        ("John Smith", "Paris"): (2.0, "John Smith visited Paris."),
+        ("France", "John Smith"): (1.0, "Then John Smith moved to Paris in France."),
+        ("France", "Paris"): (1.0, "Then John Smith moved to Paris in France."),
+    }
+
+
+def test_lower_case_text_still_has_noun_phrases(tmp_path):
+    found, _ = facts(tmp_path, "the old queen of lotharingia met a young bishop near the river")
+    assert {"old queen", "lotharingia", "young bishop", "river"} <= set(names(found))
+
+
+def test_chinese_is_told_and_not_guessed_at(tmp_path):
+    found, report = facts(tmp_path, "安住在罗马。她认识鲍勃，鲍勃住在米兰。")
+    assert not found.entities and "not in Latin letters" in report.notes[0]
+
+
+def test_markup_and_braces_are_text(tmp_path):
+    found, _ = facts(tmp_path, "Barack Obama wrote {name} to Angela Merkel in Berlin. <script>alert(1)</script>")
+    assert {"Barack Obama", "Berlin"} <= set(names(found))
+
+
+def test_a_sentence_of_many_names_joins_each_with_those_near_it(tmp_path):
+    countries = ["France", "Spain", "Italy", "Germany", "Poland", "Austria", "Norway", "Sweden", "Denmark", "Finland", "Greece", "Turkey"]
+    countries += [
+        "Russia",
+        "China",
+        "India",
+        "Japan",
+        "Brazil",
+        "Chile",
+        "Peru",
+        "Cuba",
+        "Egypt",
+        "Kenya",
+        "Ghana",
+        "Mali",
+        "Chad",
+        "Nepal",
+    ]
+    found, report = facts(tmp_path, f"She saw {', '.join(countries)} and Canada.")
+    assert len(found.entities) > 20 and len(found.relations) <= NEAR * len(found.entities)
+    assert any("more than 11 entities" in note for note in report.notes)
+
+
+def test_one_sentence_is_a_graph(tmp_path):
+    graph = build(Texts(tmp_path, d="Barack Obama visited Paris."), "kg-noun-phrases", NoModels())
+    assert graph.triple_texts(range(graph.n_edges)) == ["Barack Obama -> appears with -> Paris"]
+
+
+def test_what_is_kept_is_not_read_again(tmp_path, monkeypatch):
+    first = Texts(tmp_path / "one", a="Barack Obama visited Paris.", b="Angela Merkel lives in Berlin.")
+    build(first, "tkg-noun-phrases", NoModels())
+    asked = []
+    real = NounPhrases.extracted
+
+    def counted(self, texts, ctx):
+        asked.extend(texts)
+        return real(self, texts, ctx)
+
+    monkeypatch.setattr(NounPhrases, "extracted", counted)
+    second = first.changed(a=None, c="Angela Merkel met Barack Obama.")
+    grown = build(second, "tkg-noun-phrases", NoModels())
+    assert asked == ["Angela Merkel met Barack Obama."]
+    FactStore().file.unlink()
+    afresh = build(Texts(tmp_path / "two", **second.texts), "tkg-noun-phrases", NoModels())
+    assert grown.digest == afresh.digest and len(asked) == 3
