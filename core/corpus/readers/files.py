@@ -1,0 +1,131 @@
+"""Files, folders and zips of them, read as documents; a file that cannot be read costs only itself and is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+from core.corpus.document import Document
+from core.corpus.readers.html import html
+from core.corpus.readers.markdown import markdown
+from core.corpus.readers.packed import Bytes, bytes_of, gunzipped, zipped
+from core.corpus.readers.pdf import pdf
+from core.corpus.readers.table import Columns, json_lines, table
+from core.corpus.readers.text import plain
+from core.corpus.readers.word import word
+from core.errors import BadInput, shorten
+
+SUFFIXES = (".txt", ".md", ".html", ".pdf", ".docx", ".csv", ".tsv", ".jsonl", ".json")
+WHOLE: Mapping[str, Callable[[str, bytes], list[Document]]] = {
+    **dict.fromkeys((".txt", ".text", ".rst", ".tex", ".log"), plain),
+    **dict.fromkeys((".md", ".markdown"), markdown),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), html),
+    ".pdf": pdf,
+    ".docx": word,
+}
+ROWS: Mapping[str, Callable[[str, bytes, Columns], list[Document]]] = {
+    **dict.fromkeys((".csv", ".tsv"), table),
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), json_lines),
+}
+OTHERS = {".doc": "docx", ".odt": "docx", ".rtf": "docx", ".epub": "html", ".xls": "csv", ".xlsx": "csv", ".ppt": "pdf", ".pptx": "pdf"}
+HIDDEN = (".", "__MACOSX", "~$", "Thumbs.db", "desktop.ini")
+NAMED = 5  # files or sentences that one sentence brings together
+Tell = Callable[[str, float | None], None]
+
+
+@dataclass
+class Read:
+    """What came of some files: documents in the order of the files, and a sentence for each thing that was left out or is odd."""
+
+    documents: list[Document] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+
+
+def read_files(
+    paths: Iterable[str | Path], columns: Columns | None = None, progress: Tell | None = None, check: Callable[[], None] | None = None
+) -> Read:
+    """The documents of files, of folders with all below them, and of zips.
+
+    The id of a document is the name of its file, within the folder or zip where it came in one, with that of its row for tables:
+    `reports/may.pdf`, `mails.csv:17`. `columns` names those of tables, as `readers.table.columns_of` gives them. Raises BadInput where
+    no document came of them, saying why.
+    """
+    read = Read()
+    files = _listed(paths, read)
+    for number, (name, data) in enumerate(files.items()):
+        if check:
+            check()
+        if progress:
+            progress(f"Reading {shorten(name, 40)}", number / len(files))
+        try:
+            read.documents += _documents(name, data, columns or {})
+        except BadInput as error:
+            read.told.append(str(error))
+    if not read.documents:
+        more = len(read.told) - NAMED
+        raise BadInput(" ".join(read.told[:NAMED]) + (f" And {more:,} more." if more > 0 else "") or "There is no file to read.")
+    read.told += _same(read.documents)
+    return read
+
+
+def _documents(name: str, data: Bytes, columns: Columns) -> list[Document]:
+    """The documents of one file, by the suffix of its name. Raises BadInput."""
+    bare = name[:-3] if name.lower().endswith(".gz") else name
+    suffix = PurePosixPath(bare).suffix.lower()
+    if suffix not in WHOLE and suffix not in ROWS:
+        hint = f"save it as {OTHERS[suffix]} first" if suffix in OTHERS else f"known are {', '.join(SUFFIXES)} and .zip"
+        raise BadInput(f"{name} is of a kind that cannot be read; {hint}.")
+    found = data() if bare == name else gunzipped(name, data())
+    return WHOLE[suffix](bare, found) if suffix in WHOLE else ROWS[suffix](bare, found, columns)
+
+
+def _listed(paths: Iterable[str | Path], read: Read) -> dict[str, Bytes]:
+    """The files that some paths stand for, by name; of several of one name the first."""
+    files: dict[str, Bytes] = {}
+    for path in map(Path, paths):
+        try:
+            found = _files(path, read)
+        except BadInput as error:
+            read.told.append(str(error))
+            continue
+        for name, data in found.items():
+            if files.setdefault(name, data) is not data:
+                read.told.append(f"Two of these files are called {name}; only the first is read. Add a folder that holds both instead.")
+    return files
+
+
+def _files(path: Path, read: Read) -> Mapping[str, Bytes]:
+    """The files that a path stands for, by name. Raises BadInput for a folder or zip without any that can be read."""
+    if path.is_dir():
+        inner = [file for file in sorted(path.rglob("*")) if file.is_file() and not file.is_symlink()]
+        return _readable(path.name, {file.relative_to(path).as_posix(): partial(bytes_of, file) for file in inner}, read)
+    if path.suffix.lower() == ".zip":
+        inside, told = zipped(path)
+        read.told += told
+        return _readable(path.name, inside, read)
+    return {path.name: partial(bytes_of, path)}
+
+
+def _readable(folder: str, files: Mapping[str, Bytes], read: Read) -> Mapping[str, Bytes]:
+    """Those files of a folder or zip that are of a kind that is read; the others are told, but hidden ones."""
+    shown = [name for name in files if not any(part.startswith(HIDDEN) for part in name.split("/"))]
+    fit = [name for name in shown if PurePosixPath(name.lower().removesuffix(".gz")).suffix in {*WHOLE, *ROWS}]
+    others = [name for name in shown if name not in set(fit)]
+    named = ", ".join(others[:NAMED]) + (" and others" if len(others) > NAMED else "")
+    if not fit:
+        raise BadInput(f"{folder} holds no file that can be read ({', '.join(SUFFIXES)}){f'; it has {named}' if others else ''}.")
+    if others:
+        read.told.append(f"{folder}: {len(others):,} file{'s' * (len(others) != 1)} of other kinds left out: {named}.")
+    return {name: files[name] for name in fit}
+
+
+def _same(documents: Sequence[Document]) -> list[str]:
+    """Tells of documents with one text; they are kept, as each may be asked for by its id."""
+    first: dict[str, str] = {}
+    same = [(one.id, first[one.text]) for one in documents if first.setdefault(one.text, one.id) != one.id]
+    if not same:
+        return []
+    more = f", and {len(same) - 1:,} more are such" if len(same) > 1 else ""
+    return [f"{same[0][0]} holds the same text as {same[0][1]}{more}; remove what is not needed."]

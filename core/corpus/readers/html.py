@@ -1,0 +1,105 @@
+"""HTML: the text that a person reads, its headings as places."""
+
+from __future__ import annotations
+
+import re
+
+from core.corpus.document import Document, Place, sound
+from core.corpus.readers.text import decoded, stem
+from core.errors import BadInput
+
+DROPPED = frozenset({"script", "style", "noscript", "template", "svg", "head", "iframe", "object", "math"})
+INLINE = frozenset(
+    "a abbr acronym b bdi bdo big cite code data del dfn em font i img ins kbd label mark q ruby rb rt rp s samp small span strike strong "
+    "sub sup time tt u var wbr".split()
+)
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+CELLS = frozenset({"td", "th"})
+CHARSET = re.compile(rb"<meta[^>]+charset=[\"']?\s*([\w-]+)|<\?xml[^>]+encoding=[\"']([\w-]+)", re.IGNORECASE)
+DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
+BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
+
+
+def html(name: str, data: bytes) -> list[Document]:
+    """A page as one document, without its scripts and styles; its title is what it tells, else its first heading of the first rank.
+    Raises BadInput where it holds no text."""
+    from lxml import etree
+    from lxml import html as parser
+
+    said = CHARSET.search(data[:4096])
+    declared = (said.group(1) or said.group(2)).decode("ascii", "ignore") if said else ""
+    source = DECLARATION.sub("", decoded(name, data, declared)).replace("\r\n", "\n")
+    try:
+        page = parser.document_fromstring(source, parser=parser.HTMLParser(huge_tree=True))
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError):
+        raise BadInput(f"{name} is empty, or no HTML.") from None
+    told = _Told()
+    for event, element in (walk := etree.iterwalk(page, events=("start", "end", "comment", "pi"))):
+        tag = element.tag if isinstance(element.tag, str) else ""
+        if event == "start" and tag in DROPPED:
+            walk.skip_subtree()
+        elif event == "start":
+            told.begin(tag, element.text or "")
+        else:
+            told.end(tag, element.tail or "")
+    text, places = told.whole()
+    if not text.strip():
+        raise BadInput(f"{name} holds no text.")
+    title = " ".join((page.findtext(".//title") or "").split()) or next((label for rank, label in told.headings if rank == "h1"), "")
+    return [Document(name, text, sound(title) or stem(name), name, places)]
+
+
+class _Told:
+    """The text of a page as it is walked through: blanks as one, a line for each block."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.length = 0
+        self.open: list[tuple[int, int]] = []  # headings that have begun: their offsets, and how many parts there were
+        self.places: list[Place] = []
+        self.headings: list[tuple[str, str]] = []
+        self.kept = 0  # how many elements are open in which blanks stay as they are
+
+    def begin(self, tag: str, text: str) -> None:
+        self.kept += tag == "pre"
+        if tag in CELLS and self.parts and not self.parts[-1].endswith("\n"):
+            self._put(" | ")
+        elif tag not in INLINE and tag not in CELLS:
+            self._break()
+        if tag in HEADINGS:
+            self.open.append((self.length, len(self.parts)))
+        self._words(text)
+
+    def end(self, tag: str, tail: str) -> None:
+        if tag in HEADINGS and self.open:
+            start, before = self.open.pop()
+            label = " ".join("".join(self.parts[before:]).split())
+            if label:
+                self.places.append((start, label))
+                self.headings.append((tag, label))
+        if tag not in INLINE and tag not in CELLS and tag not in DROPPED and tag:
+            self._break()
+        self.kept -= tag == "pre"
+        self._words(tail)
+
+    def whole(self) -> tuple[str, tuple[Place, ...]]:
+        """The text and its places."""
+        return "".join(self.parts).rstrip(), tuple(sorted(self.places))
+
+    def _words(self, text: str) -> None:
+        if self.kept:
+            self._put(text)
+            return
+        text = BLANKS.sub(" ", text)
+        before = self.parts[-1][-1] if self.parts else "\n"
+        self._put(text.lstrip(" ") if before in " \n" else text)
+
+    def _break(self) -> None:
+        if self.parts and not self.parts[-1].endswith("\n"):
+            self._put("\n")
+
+    def _put(self, text: str) -> None:
+        if text:
+            text = sound(text)
+            self.parts.append(text)
+            self.length += len(text)

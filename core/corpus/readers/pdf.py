@@ -1,0 +1,47 @@
+"""PDF: the text of its pages, each page a place."""
+
+from __future__ import annotations
+
+import io
+import logging
+
+from core.corpus.document import Document, Place, sound
+from core.corpus.readers.text import stem
+from core.errors import BadInput
+
+BETWEEN = "\n\n"
+
+
+def pdf(name: str, data: bytes) -> list[Document]:
+    """A PDF as one document. Raises BadInput where it is damaged, locked, or holds no text, as a scanned one."""
+    if not data.strip():
+        raise BadInput(f"{name} is empty.")
+    pages, title = _pages(name, data)
+    if not any(page.strip() for page in pages):
+        raise BadInput(
+            f"{name} holds no text in its {len(pages):,} page{'s' * (len(pages) != 1)}; it looks scanned. Recognise its text (OCR) first."
+        )
+    places: list[Place] = []
+    length = 0
+    for number, page in enumerate(pages, 1):
+        places.append((length, f"page {number}"))
+        length += len(page) + len(BETWEEN)
+    return [Document(name, BETWEEN.join(pages), title or stem(name), name, tuple(places))]
+
+
+def _pages(name: str, data: bytes) -> tuple[list[str], str]:
+    """The text of each page, and the title that the file tells."""
+    from pypdf import PdfReader
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what it mends in a file is nobody's concern
+    try:
+        reader = PdfReader(io.BytesIO(data))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise BadInput(f"{name} is locked with a password; save it without one.")
+        pages = [sound(page.extract_text() or "").strip() for page in reader.pages]
+        title = (reader.metadata.title if reader.metadata else "") or ""
+    except BadInput:
+        raise
+    except Exception as error:  # a damaged file may fail anywhere in the library, with errors of any kind
+        raise BadInput(f"{name} is damaged or no PDF ({type(error).__name__}).") from None
+    return pages, " ".join(sound(str(title)).split())
