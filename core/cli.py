@@ -18,7 +18,21 @@ if TYPE_CHECKING:
     from core.engine import Engine
 
 __all__ = ["FAILED", "INTERRUPTED", "OK", "WRONG", "main", "parser"]
-COMMANDS = ("ask", "instances", "build", "cases", "evaluate", "finetune", "index", "models", "prepare", "questions", "reports", "search")
+COMMANDS = (
+    "ask",
+    "instances",
+    "build",
+    "cases",
+    "corpus",
+    "evaluate",
+    "finetune",
+    "index",
+    "models",
+    "prepare",
+    "questions",
+    "reports",
+    "search",
+)
 
 
 def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | None = None) -> int:

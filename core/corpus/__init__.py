@@ -1,7 +1,22 @@
 """Documents and what comes of them first: corpora on disk, shipped and a person's own, readers of files, and chunks."""
 
-from core.corpus.catalogue import Shipped, corpora, corpus_of, new_folder, open_corpus, questions, remove_corpus
+from core.corpus.bringing import Brought, bring
+from core.corpus.catalogue import Shipped, corpora, corpus_of, new_folder, open_corpus, own_corpus, questions, remove_corpus
 from core.corpus.corpus import Corpus, write
 from core.corpus.document import Document
 
-__all__ = ["Corpus", "Document", "Shipped", "corpora", "corpus_of", "new_folder", "open_corpus", "questions", "remove_corpus", "write"]
+__all__ = [
+    "Brought",
+    "Corpus",
+    "Document",
+    "Shipped",
+    "bring",
+    "corpora",
+    "corpus_of",
+    "new_folder",
+    "open_corpus",
+    "own_corpus",
+    "questions",
+    "remove_corpus",
+    "write",
+]

@@ -36,13 +36,14 @@ class Shipped:
     source: str
     format: str
     file: FilePath  # or a folder
-    sets: Mapping[str, tuple[str, FilePath | None]]  # a title, and a file where the corpus's own holds no questions
+    sets: Mapping[str, str]  # the titles of its question sets by name
+    files: Mapping[str, FilePath | None]  # those of its question sets, None where the corpus's own holds the questions
     examples: tuple[str, ...] = ()
 
     @property
     def made_of(self) -> str:
         """What tells one state of its files from another."""
-        files = {self.file.parent / DESCRIPTION, self.file, *(file for _, file in self.sets.values() if file)}
+        files = {self.file.parent / DESCRIPTION, self.file, *(file for file in self.files.values() if file)}
         digest = sha256(str(READING).encode())
         for file in sorted(files | {inner for folder in files for inner in folder.rglob("*")}):
             if file.is_file():
@@ -55,8 +56,8 @@ class Shipped:
             known, made_of = self._known(), self.made_of
             if known and known.made_of == made_of:
                 return known
-            documents, asked = read(self.format, self.file, {name: file for name, (_, file) in self.sets.items()})
-            sets = {name: (title, asked[name]) for name, (title, _) in self.sets.items()}
+            documents, asked = read(self.format, self.file, self.files)
+            sets = {name: (title, asked[name]) for name, title in self.sets.items()}
             about = (self.title, self.licence, self.source, sets, self.examples)
             write(corpora_folder() / self.name, documents, *about, own=False, made_of=made_of, check=check)
             return _opened(corpora_folder() / self.name)
@@ -104,13 +105,22 @@ def open_corpus(name: str, check: Callable[[], None] | None = None) -> Corpus:
 
 def new_folder(name: str) -> FilePath:
     """The folder for a new corpus of a person's own. Raises BadInput for a name that cannot be or is taken."""
+    if own_corpus(name) is not None:
+        raise BadInput(f"There is already a corpus “{name}”; choose another name.")
+    return corpora_folder() / name
+
+
+def own_corpus(name: str) -> Corpus | None:
+    """The corpus of that name of a person's own, if there is one. Raises BadInput for a name that cannot be or that of one that ships,
+    StoreError where it is damaged."""
     if not SAFE_NAME.fullmatch(name):
         raise BadInput(
             f"“{shorten(name)}” cannot be a corpus's name; give one of small letters, digits and dashes, 40 at most, such as my-reports."
         )
-    if name in shipped() or (corpora_folder() / name).exists():
-        raise BadInput(f"There is already a corpus “{name}”; choose another name.")
-    return corpora_folder() / name
+    if name in shipped():
+        raise BadInput(f"There is already a corpus “{name}”, which comes with Hopscope; choose another name.")
+    folder = corpora_folder() / name
+    return _opened(folder) if (folder / stored.META).is_file() else None
 
 
 def remove_corpus(name: str) -> None:
@@ -150,9 +160,11 @@ def _described(path: FilePath) -> Shipped:
         folder = path.parent
         if row["format"] not in FORMATS:
             raise BadInput(f"{folder.name}/{path.name} has format = “{row['format']}”.{nearest(row['format'], FORMATS)}")
-        sets = {name: (told["title"], folder / told["file"] if "file" in told else None) for name, told in row.get("questions", {}).items()}
+        sets = row.get("questions", {})
+        files = {name: folder / told["file"] if "file" in told else None for name, told in sets.items()}
+        titles = {name: told["title"] for name, told in sets.items()}
         known = {key: row[key] for key in ("name", "title", "licence", "source", "format")}
-        return Shipped(**known, file=folder / row["file"], sets=sets, examples=tuple(row.get("examples", ())))
+        return Shipped(**known, file=folder / row["file"], sets=titles, files=files, examples=tuple(row.get("examples", ())))
     except KeyError as error:
         raise BadInput(f"{path.parent.name}/{path.name} lacks {error}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError, AttributeError) as error:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path as FilePath
+from types import MappingProxyType
 from typing import Any
 
 from core.corpus import stored
@@ -138,10 +139,13 @@ class Corpus:
 
         return self._rewritten(exchanged, check)
 
-    def put(self, documents: Iterable[Document], check: Check | None = None) -> Corpus:
-        """The corpus with these documents, each in the place of the one of its id where there is one."""
+    def put(
+        self, documents: Iterable[Document], check: Check | None = None, title: str = "", sets: Mapping[str, Asked] | None = None
+    ) -> Corpus:
+        """The corpus with these documents, each in the place of the one of its id where there is one; under another title where one is
+        given, and with more question sets, each in the place of the one of its name."""
         given = list(documents)
-        return self._rewritten(lambda current: stored.changed(current.table, given), check)
+        return self._rewritten(lambda current: stored.changed(current.table, given), check, title, sets or {})
 
     def remove(self, ids: Iterable[str], check: Check | None = None) -> Corpus:
         """The corpus without some documents. Raises BadInput where it has none of an id, or where none would be left."""
@@ -156,17 +160,24 @@ class Corpus:
 
         return self._rewritten(without, check)
 
-    def _rewritten(self, change: Callable[[Corpus], Table], check: Check | None) -> Corpus:
-        """The corpus after a change of its documents, written down; one that changes nothing writes nothing."""
+    def _rewritten(
+        self, change: Callable[[Corpus], Table], check: Check | None, title: str = "", sets: Mapping[str, Asked] = MappingProxyType({})
+    ) -> Corpus:
+        """The corpus after a change, written down; one that changes nothing writes nothing."""
         if not self.own:
             raise BadInput(f"The corpus “{self.name}” comes with Hopscope and stays as it is; make one of your own with these documents.")
         with stored.locked(self.folder, check):
             current = Corpus.open(self.folder)
-            table = change(current)
-            if stored.digest_of(table) == current.digest:
+            table, meta = change(current), stored.read_meta(self.folder)
+            asked = {**current._questions, **{name: tuple(questions) for name, (_, questions) in sets.items()}}
+            fresh = {
+                **meta,
+                "title": title or meta["title"],
+                "sets": {**meta["sets"], **{name: title for name, (title, _) in sets.items()}},
+            }
+            if stored.digest_of(table) == current.digest and fresh == meta and asked == current._questions:
                 return current
-            meta, sets = stored.read_meta(self.folder), current._questions
-            stored.put(self.folder, meta, table, sets)
+            stored.put(self.folder, fresh, table, asked)
             return Corpus.open(self.folder)
 
     def _found(self, id: str) -> int | None:

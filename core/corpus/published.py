@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -43,7 +43,7 @@ def passages(path: FilePath, sets: Sets) -> Read:
     for where, row in json_rows(path, most=MOST):
         with _told(path, where):
             documents.add(row["title"], row["text"])
-    return documents.found, {name: list(_questions(file or path, name)) for name, file in sets.items()}
+    return documents.found, {name: questions_of(file or path, name) for name, file in sets.items()}
 
 
 def graphrag_bench(path: FilePath, sets: Sets) -> Read:
@@ -54,13 +54,14 @@ def graphrag_bench(path: FilePath, sets: Sets) -> Read:
         with _told(path, where):
             documents.add(row["corpus_name"], row["context"])
     several = len(documents.found) > 1
-    return documents.found, {name: list(_questions(file or path, name, several)) for name, file in sets.items()}
+    return documents.found, {name: questions_of(file or path, name, several) for name, file in sets.items()}
 
 
 def beir(path: FilePath, sets: Sets) -> Read:
     """A folder in the form of BEIR (Thakur et al., NeurIPS 2021): `corpus.jsonl`, `queries*.jsonl` and `qrels/NAME.tsv`, plain or gzipped.
-    The questions of the set NAME are those judged there; their gold are the documents with a score above 0. A set may name its file
-    of judgements; with no sets given, each file of judgements is one.
+
+    A document without a text has its title for one. The questions of the set NAME are those judged there; their gold are the documents
+    with a score above 0. A set may name its file of judgements; with no sets given, each file of judgements is one.
     """
     rows = json_rows(_one(path, "corpus.jsonl"), most=MOST)
     documents = [_document(path, where, row) for where, row in rows]
@@ -79,7 +80,7 @@ def book(path: FilePath, sets: Sets) -> Read:
     with opened(path, most=MOST) as source:
         text = source.read().decode("utf-8-sig")
     name = path.name.split(".")[0]
-    return [Document(name, text, source=path.name)], {name: list(_questions(file or path, name)) for name, file in sets.items()}
+    return [Document(name, text, source=path.name)], {name: questions_of(file or path, name) for name, file in sets.items()}
 
 
 FORMATS: Mapping[str, Callable[[FilePath, Sets], Read]] = {
@@ -122,19 +123,23 @@ class _Titled:
             self.found.append(Document(title if len(texts) == 1 else f"{title} ({len(texts)})", text, title, self.source))
 
 
-def _questions(path: FilePath, name: str, sourced: bool = False) -> Iterator[Question]:
-    """Questions of rows; where `sourced`, their gold is the document that they name as their source."""
+def questions_of(path: FilePath, name: str, sourced: bool = False) -> list[Question]:
+    """The questions of a file of JSON rows: `question`, `answers` or `answer`, `gold` or `gold_titles`, `id`. Where `sourced`, their gold
+    is the document that they name as their source. Raises BadInput, naming file and line."""
+    found = []
     for where, row in json_rows(path, most=MOST):
         with _told(path, where):
             answers = row.get("answers") or ([row["answer"]] if "answer" in row else [])
-            gold = row.get("gold_titles") or ([row["source"]] if sourced else [])
+            gold = row.get("gold") or row.get("gold_titles") or ([row["source"]] if sourced else [])
             id = str(row.get("id") or row.get("_id") or f"{name}-{where.split()[-1]}")
-            yield Question(row["question"], id, answers=tuple(answers), gold=tuple(gold))
+            found.append(Question(row["question"], id, answers=tuple(map(str, answers)), gold=tuple(map(str, gold))))
+    return found
 
 
 def _document(path: FilePath, where: str, row: Mapping[str, Any]) -> Document:
     with _told(path, where):
-        return Document(str(row["_id"]), row["text"], row.get("title") or "", path.name)
+        title = row.get("title") or ""
+        return Document(str(row["_id"]), row["text"] or title, title, path.name)
     raise AssertionError("what is wrong was told")
 
 

@@ -12,6 +12,8 @@ from hashlib import sha256
 from pathlib import Path as FilePath
 from typing import Any
 
+import numpy as np
+
 from core.corpus.document import Document, sound
 from core.errors import BadInput, StoreError
 from core.graph.columns import Table
@@ -52,7 +54,7 @@ def changed(table: Table, put: Iterable[Document] = (), removed: frozenset[str] 
     fresh = table_of(put)
     gone = removed | set(fresh.texts("id"))
     kept = [row for row, id in enumerate(table.texts("id")) if id not in gone]
-    both = pa.concat_tables([table.arrow.take(kept), fresh.arrow])
+    both = pa.concat_tables([table.arrow.take(np.array(kept, np.int64)), fresh.arrow])
     return Table(both.sort_by("id").combine_chunks())
 
 

@@ -61,6 +61,18 @@ def test_a_change_gives_another_digest_and_leaves_who_reads_alone(tmp_path):
     assert len(list((tmp_path / "c").glob("data-*"))) == 1
 
 
+def test_all_documents_may_change_at_once(tmp_path):
+    corpus = write(tmp_path / "c", [ANN, BO])
+    assert [d.text for d in corpus.change([Document("ann", "1"), Document("bo", "2")])] == ["1", "2"]
+
+
+def test_a_title_and_question_sets_can_be_put_later(tmp_path):
+    corpus = write(tmp_path / "c", [ANN], "Old", sets={"a": ("A", [Question("One?")])})
+    later = corpus.put([], title="New", sets={"b": ("B", [Question("Two?", answers=("x",))])})
+    assert (later.title, later.sets, later.digest) == ("New", {"a": "A", "b": "B"}, corpus.digest)
+    assert [later.questions(name)[0].text for name in "ab"] == ["One?", "Two?"]
+
+
 def test_what_does_not_change_writes_nothing(tmp_path):
     corpus = write(tmp_path / "c", [ANN, BO])
     stamp = (tmp_path / "c" / "corpus.json").stat().st_mtime_ns

@@ -1,0 +1,109 @@
+"""Documents brought into a corpus of a person's own, from files or a published set, by the command line or a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from core.corpus.catalogue import new_folder, own_corpus
+from core.corpus.corpus import Asked, Corpus, write
+from core.corpus.document import Document
+from core.corpus.published import FORMATS, questions_of, read
+from core.corpus.readers import read_files
+from core.corpus.readers.table import Columns
+from core.errors import BadInput, nearest, shorten
+from core.types import Question
+
+FILES = "files"
+Tell = Callable[[str, float | None], None]
+
+
+@dataclass(frozen=True)
+class Brought:
+    """What came of bringing documents: the corpus, how many documents are new, changed, or were there already, and a sentence for each
+    thing that was left out or is odd."""
+
+    corpus: Corpus
+    added: int
+    changed: int
+    known: int
+    told: tuple[str, ...] = ()
+
+
+def bring(
+    name: str,
+    files: Sequence[str | Path],
+    title: str = "",
+    columns: Columns | None = None,
+    format: str = FILES,
+    questions: str | Path = "",
+    progress: Tell | None = None,
+    check: Callable[[], None] | None = None,
+) -> Brought:
+    """The corpus of that name with the documents of these files: made where there is none, else each document added, or put in the place of
+    the one of its id.
+
+    `format` is `files`, as `read_files` reads them, or one of `core.corpus.published.FORMATS` for one published file or folder, whose
+    questions come along as sets of the corpus. `questions` is a file of JSON rows that becomes the set of the corpus's name. All is kept
+    or nothing. Raises BadInput for a name that cannot be, a corpus that ships, or where no document came of the files; StoreError.
+    """
+    before = own_corpus(name)
+    if format == FILES:
+        found = read_files(files, columns, progress, check)
+        documents, told, sets = found.documents, found.told, {}
+        if questions:
+            sets = {name: questions_of(Path(questions), name)}
+    else:
+        documents, sets = _published(name, files, format, questions)
+        told = []
+    if progress:
+        progress("Writing the corpus", 1.0)
+    asked: dict[str, Asked] = {set: (_title(set, name, title), _by_id(found, documents, before)) for set, found in sets.items()}
+    if before is None:
+        corpus = write(new_folder(name), documents, title, sets=asked, check=check)
+    else:
+        corpus = before.put(documents, check, title, asked)
+    unique = {document.id: document for document in documents}
+    there = [before.document(id) for id in unique if before and id in before]
+    same = sum(document == unique[document.id] for document in there)
+    return Brought(corpus, len(unique) - len(there), len(there) - same, same, (*told, *_lacking(corpus, asked)))
+
+
+def _published(
+    name: str, files: Sequence[str | Path], format: str, questions: str | Path
+) -> tuple[list[Document], dict[str, list[Question]]]:
+    """The documents and question sets of one published file or folder. Raises BadInput."""
+    if format not in FORMATS:
+        raise BadInput(f"There is no format “{shorten(format)}” of documents.{nearest(format, [FILES, *FORMATS])}")
+    if len(files) != 1:
+        raise BadInput(f"Give one file or folder in the format “{format}”, not {len(files)}.")
+    if not Path(files[0]).exists():
+        raise BadInput(f"There is no file {files[0]}.")
+    wanted = {name: Path(questions) if questions else None} if questions or format == "hotpotqa" else {}
+    documents, sets = read(format, Path(files[0]), wanted)
+    return documents, {set if set == name else f"{name}-{set}": found for set, found in sets.items()}
+
+
+def _title(set: str, name: str, title: str) -> str:
+    """A question set's title: that of its corpus, and which part it is."""
+    return f"{title or name}{set.removeprefix(name).replace('-', ', ', 1)}"
+
+
+def _by_id(questions: Iterable[Question], documents: Iterable[Document], before: Corpus | None) -> list[Question]:
+    """The questions with gold documents by id, where they are named by title."""
+    known = [*(before or ()), *documents]
+    ids, titles = {document.id for document in known}, {document.title: document.id for document in known}
+    found = []
+    for question in questions:
+        gold = (name if name in ids else titles.get(name, name) for name in question.gold)
+        found.append(replace(question, gold=tuple(dict.fromkeys(gold))))
+    return found
+
+
+def _lacking(corpus: Corpus, asked: Mapping[str, Asked]) -> list[str]:
+    """Tells of gold documents that the corpus does not have."""
+    gold = [id for _, questions in asked.values() for question in questions for id in question.gold if id not in corpus]
+    if not gold:
+        return []
+    return [f"{len(gold):,} gold documents of the questions are not in the corpus, the first of them “{shorten(gold[0])}”."]
