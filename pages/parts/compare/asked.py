@@ -13,7 +13,7 @@ from core.engine import Comparison
 from core.runtime.jobs import Job
 from pages.parts.compare.asking import bar_state, known_question
 from pages.parts.compare.permalink import Link, parse_link, read_link
-from pages.parts.shared.session import engine, graph_name
+from pages.parts.shared.session import engine, graph_name, went_here
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,11 @@ class Shown:
 
 
 def come_back() -> None:
-    """Fill the session from the address where that is new, else keep what was there; a whole question is asked at once.
+    """Fill the session from the address where the person went to it, else keep what was there; a whole question is asked at once.
 
     The first page of a session without an address opens with the first shipped case. A page that is come back to finds its
-    question and lanes again, and asks again where its job was cancelled when it was left.
+    question and lanes again, and asks again where its job was cancelled when it was left. An address that is another one but was
+    not gone to is what the browser had before it heard of the present one: what runs then brings it along.
     """
     state, link = st.session_state, read_link()
     if "address" not in state:
@@ -39,38 +40,47 @@ def come_back() -> None:
             show_case(begin[0], link.model)
         else:
             take(link)
-    elif "q" in st.query_params and link != state.address and not _acting():
-        if link.graph != graph_name():
-            state.graph_wanted = link.graph
-            st.rerun()
-        take(link)
-    else:
+    elif went_here() and "q" in st.query_params and link != state.address:
+        state.wanted = link
+    elif "wanted" not in state:
         _again()
+    if "wanted" in state:
+        if state.wanted.graph != graph_name():
+            state.graph_wanted = state.wanted.graph
+            st.rerun()
+        take(state.wanted)
+        del state.wanted
+    state.came = False  # last, as a run can be broken off before
 
 
 def take(link: Link) -> None:
-    """Put a link's question, lanes and switches into the session."""
+    """Put a link's question, lanes and switches into the session; `address`, which tells that it is done, last."""
     state = st.session_state
+    _fill(link)
+    state.pop("case", None)
+    state.submitted, state.settled = bool(link.question.strip()), bar_state()
+    state.address = link
+
+
+def _fill(link: Link) -> None:
+    state, asked = st.session_state, known_question(link.question)
     state.question, state.entities, state.answers = link.question, list(link.entities), list(link.answers)
-    asked = known_question(link.question)
     if asked is not None:
         state.entities = state.entities or list(asked.entities)
         state.answers = state.answers or list(asked.answers)
     state.hops = asked.hops if asked is not None else None
     state.lanes, state.seed, state.model, state.reader = list(link.lanes), link.seed, link.model, link.reader
-    state.address = link
-    state.pop("case", None)
-    state.submitted, state.settled = bool(link.question.strip()), bar_state()
 
 
 def show_case(case: Case, model: bool = True) -> None:
     """Put a saved case on the screen, with its question and lanes ready to be asked again."""
-    link = parse_link(case.link)
-    take(link)
-    st.session_state.model = model and link.model
-    st.session_state.submitted, st.session_state.settled = False, bar_state()
-    st.session_state.case = case
-    st.session_state.pop("job", None)
+    state, link = st.session_state, parse_link(case.link)
+    _fill(link)
+    state.model = model and link.model
+    state.submitted, state.settled = False, bar_state()
+    state.case = case
+    state.pop("job", None)
+    state.address = link
 
 
 def address() -> Link:
@@ -93,12 +103,6 @@ def shown() -> Shown | None:
     if state.get("case_shown", (None,))[0] != case.id:
         state.case_shown = (case.id, comparison(whole(case.id)))
     return Shown(f"case-{case.id}", state.case_shown[1], case=case)
-
-
-def _acting() -> bool:
-    """Whether the person does something on the page, so that an address that differs is one that the browser had not changed yet."""
-    state = st.session_state
-    return bool(state.get("ask") or state.get("submitted") or state.get("settled") != bar_state())
 
 
 def _again() -> None:

@@ -53,6 +53,16 @@ def leave_all_but(page: str) -> None:
     for other in ASKING:
         if other != page:
             engine().leave(waiter(other).id)
+    if st.session_state.get("page") != page:
+        st.session_state.came = True  # before `page`, as a run can be broken off in between
+        st.session_state.page = page
+
+
+def went_here() -> bool:
+    """Whether the person went to the address of this run: from another page, as long as `came` is set, or by the browser's Back and
+    Forward. Else the address only comes along, and may be one that was changed since."""
+    context = get_script_run_ctx()
+    return st.session_state.get("came", False) or (context is not None and context.is_history_navigation)
 
 
 def instances() -> dict[str, Instance]:

@@ -161,6 +161,19 @@ def test_an_address_that_the_browser_has_not_changed_yet_takes_nothing_back(movi
     assert not at.exception and asked.question.text == "when was Inferno released" and not asked.reader
 
 
+def test_a_run_of_the_page_s_own_with_the_address_of_before_takes_nothing_back(movies):
+    """The board has the page drawn anew when a job ends or a lane's dialog opens: with the address that the browser had then."""
+    at = opened(q=QUESTION, lane=[FAST], llm="0")
+    before = {key: at.query_params[key] for key in at.query_params}
+    at.text_input(key="question").set_value("when was Inferno released").run()
+    at.query_params.clear()
+    for key, value in before.items():
+        at.query_params[key] = value
+    at.run()
+    assert not at.exception and at.text_input(key="question").value == "when was Inferno released"
+    assert job(at).comparison.ask.question.text == "when was Inferno released"
+
+
 def test_switches_are_asked_with_once(movies):
     at = opened(q=QUESTION, lane=[FAST], llm="0")
     first = job(at)
