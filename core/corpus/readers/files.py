@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from core.corpus.document import Document
+from core.corpus.document import Document, sound
 from core.corpus.readers.html import html
 from core.corpus.readers.markdown import markdown
 from core.corpus.readers.packed import Bytes, bytes_of, gunzipped, zipped
@@ -100,12 +100,12 @@ def _files(path: Path, read: Read) -> Mapping[str, Bytes]:
     """The files that a path stands for, by name. Raises BadInput for a folder or zip without any that can be read."""
     if path.is_dir():
         inner = [file for file in sorted(path.rglob("*")) if file.is_file() and not file.is_symlink()]
-        return _readable(path.name, {file.relative_to(path).as_posix(): partial(bytes_of, file) for file in inner}, read)
+        return _readable(path.name, {sound(file.relative_to(path).as_posix()): partial(bytes_of, file) for file in inner}, read)
     if path.suffix.lower() == ".zip":
         inside, told = zipped(path)
         read.told += told
         return _readable(path.name, inside, read)
-    return {path.name: partial(bytes_of, path)}
+    return {sound(path.name): partial(bytes_of, path)}
 
 
 def _readable(folder: str, files: Mapping[str, Bytes], read: Read) -> Mapping[str, Bytes]:
