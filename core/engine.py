@@ -6,21 +6,25 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from core.cases import solved
+from core.comparison.built import BuiltGraphs
 from core.comparison.comparing import Comparing, Comparison, Lane, Queues
 from core.comparison.housekeeping import Housekeeping, freeze
-from core.comparison.run import Ask, LaneRun, Prefixes, Progress
+from core.comparison.run import Ask, LaneRun, Prefixes, Progress, build_of
 from core.comparison.waiters import Waiter, Waiters
+from core.corpus import Corpus, open_corpus
 from core.datasets import datasets, open_graph
 from core.diagnosis.repairing import Repairing
 from core.environment import Environment
-from core.errors import BadInput, BadParameter, UnknownEntity
+from core.errors import BadInput, BadParameter, HopscopeError, UnknownEntity
 from core.graph.names.lookup import names
 from core.instances.catalogue import Instance
 from core.models.base import Models
 from core.models.combine import uses_chat
 from core.models.registry import Registry
+from core.operators.base import Line
 from core.operators.text import parse_line
 from core.parameters import parameters, values
 from core.runtime.jobs import Job, Jobs
@@ -40,7 +44,8 @@ class Engine:
     """Graphs, models and jobs of one process."""
 
     def __init__(self, models: Models | None = None, solved: Callable[[str], Sequence[Question]] = solved):
-        self.environment = Environment(Registry() if models is None else models, solved)
+        models = Registry() if models is None else models
+        self.environment = Environment(models, solved, BuiltGraphs(models))
         self.jobs = Jobs(workers=4)
         self.evaluations = Jobs(workers=1)  # apart, so that hours of evaluation never keep a question waiting
         self.preparing = Jobs()  # apart as well: indexes, and measuring how they serve
@@ -111,6 +116,18 @@ class Engine:
         )
         return Ask(graph, plain, seeds, seed, reader, model)
 
+    def ask_corpus(
+        self, corpus: str | Corpus, question: Question, *, seed: int = 0, reader: bool = True, model: bool = True, check=lambda: None
+    ) -> Ask:
+        """A question to the documents of a corpus, ready to be run; each lane stands on the graph that its line names.
+
+        The graph of the chunks alone is made where there is none yet. Raises BadInput, StoreError.
+        """
+        opened = open_corpus(corpus, check) if isinstance(corpus, str) else corpus
+        text = check_question(question.text)
+        graph = self.environment.built(opened, check=check)
+        return Ask(graph, replace(question, text=text), (), seed, reader, model, opened)
+
     def compare(
         self, ask: Ask, instances: Sequence[Instance], again: bool = False, waiter: Waiter | None = None, repairs: bool = False
     ) -> Job:
@@ -142,12 +159,21 @@ class Engine:
         """What a comparison is known by: the same for the same question, graph, lanes, models and seed."""
         parts = [
             *map(str, ask.key(self.models.signature())),
+            *([ask.question.gold, [self._standing(ask, i.line) for i in instances]] if ask.corpus is not None else []),
             ask.question.answers,
             ask.reader,
             ask.model,
             [(i.id, repr(i.line), *(operator.stamp(ask.graph, self.environment) for operator in i.line)) for i in instances],
         ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+    def _standing(self, ask: Ask, line: Line) -> str:
+        """The digest of the graph that a line stands on; empty where it is not built, as the lane will say."""
+        build = build_of(line)
+        try:
+            return self.environment.built(ask.corpus, build).digest if build else ask.graph.digest
+        except HopscopeError:
+            return ""
 
     def _job(self, ask: Ask, instances: Sequence[Instance]) -> Job:
         job = Job(self.key(ask, instances))

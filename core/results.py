@@ -5,42 +5,62 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from core.comparison.run import build_of
 from core.diagnosis.funnel import STAGES, funnel
+from core.diagnosis.funnel_texts import TEXT_STAGES, answer_funnel, fates, gold_funnel
 from core.engine import Comparison, Lane
+from core.graph.told import hit_names, hit_texts, told_by
+from core.operators.base import HITS
 from core.operators.generate import about_tokens
-from core.types import State, Step
+from core.types import Ranking, State, Step
+
+MEMBERS = 30  # of a community that are named
 
 
 def comparison_dict(comparison: Comparison) -> dict[str, Any]:
-    """`question, entities, answers, graph, seed, lanes` as JSON can hold them."""
+    """`question, entities, answers, graph, seed, lanes` as JSON can hold them; for a question to a corpus also `corpus` and `gold`, the
+    documents that the answer rests on."""
     ask = comparison.ask
+    about = {} if ask.corpus is None else {"corpus": ask.corpus.name, "gold": list(ask.question.gold)}
     return {
         "question": ask.question.text,
         "entities": list(ask.question.entities),
         "answers": list(ask.question.answers),
         "graph": ask.graph.name,
         "seed": ask.seed,
+        **about,
         "lanes": [lane_dict(comparison, lane) for lane in comparison.lanes],
     }
 
 
 def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
-    """One lane: the instance, its answers, paths, community reports, subgraph size, funnel, prompt, operators and error."""
-    graph, state = comparison.graph, lane.state
+    """One lane: the instance, the graph it stands on, its answers, paths, hits by kind, community reports, subgraph size, funnel, prompt,
+    operators and error."""
+    graph, state = lane.graph, lane.state
     return {
         "instance": lane.instance.id,
         "line": repr(lane.instance.line),
+        "graph": graph_dict(graph, lane),
         "status": lane.status,
         "answer": state.answer,
         "reader_answers": None if state.reader is None else graph.names(state.reader),
         "paths": paths_list(graph, state),
+        "hits": hits_dict(graph, state, comparison.ask.question.gold),
+        "excerpt": excerpt_dict(graph, state),
         "reports": None if state.reports is None else [dataclasses.asdict(report) for report in state.reports],
         "subgraph": None if state.subgraph is None else {"nodes": len(state.subgraph.nodes), "edges": len(state.subgraph.edges)},
         "funnel": funnel_dict(comparison, lane),
+        "gold": gold_dict(comparison, lane),
         **prompt_dict(state),
         "operators": [step_dict(step) for step in state.trace],
         "error": lane.error,
     }
+
+
+def graph_dict(graph, lane: Lane) -> dict[str, Any]:
+    """What a lane stands on: `name`, `build` (null on a graph of triples), and how many `nodes` and `edges` that graph has."""
+    nodes, edges = getattr(graph, "whole", (graph.n_nodes, graph.n_edges))[:2]
+    return {"name": graph.name, "build": build_of(lane.instance.line), "nodes": nodes, "edges": edges}
 
 
 def paths_list(graph, state: State) -> list[dict[str, Any]]:
@@ -61,21 +81,73 @@ def paths_list(graph, state: State) -> list[dict[str, Any]]:
 
 def funnel_dict(comparison: Comparison, lane: Lane) -> dict[str, list[str] | None] | None:
     """The known answers alive at each stage; null for a stage this line has not, and as a whole where no answer is known."""
-    stages = funnel(comparison.graph, lane.state, comparison.ask.question.answers)
+    corpus, answers = comparison.ask.corpus, comparison.ask.question.answers
+    if corpus is not None:
+        told = answer_funnel(corpus, lane.graph, lane.state, answers)
+        kept = {stage.name: list(stage.alive) for stage in told}
+        return {name: kept.get(name) for name in TEXT_STAGES} if told else None
+    stages = funnel(lane.graph, lane.state, answers)
     alive = {stage.name: list(stage.alive) for stage in stages}
     return {name: alive.get(name) for name in STAGES} if stages else None
+
+
+def gold_dict(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
+    """Of the passages that the answer rests on: those alive at each stage, and the `fates` of all; null where none is known."""
+    corpus, gold = comparison.ask.corpus, comparison.ask.question.gold
+    if corpus is None or not gold:
+        return None
+    kept = {stage.name: list(stage.alive) for stage in gold_funnel(corpus, lane.graph, lane.state, gold)}
+    found = [dataclasses.asdict(fate) for fate in fates(lane.graph, lane.states, gold)]
+    return {"alive": {name: kept.get(name) for name in TEXT_STAGES[:-1]}, "fates": found}
+
+
+def hits_dict(graph, state: State, gold: tuple[str, ...] = ()) -> dict[str, list[dict[str, Any]]]:
+    """The hits by kind (chunk, node, relation, community), best first: `id, score, text, source`; of chunks also whether they are `gold`.
+
+    `source` lists where it comes from: of a chunk its document, title and place, of an entity or a relation the chunks that tell of it,
+    of a community its first members.
+    """
+    rankings = [hits for field in HITS if (hits := getattr(state, field)) is not None]
+    return {"relation" if hits.kind == "triple" else hits.kind: _hits(graph, hits, frozenset(gold)) for hits in rankings}
+
+
+def _hits(graph, hits: Ranking, gold: frozenset[str]) -> list[dict[str, Any]]:
+    rows = zip(hits.items, hit_names(graph, hits.kind, hits.items), hit_texts(graph, hits.kind, hits.items), _sources(graph, hits))
+    found = []
+    for place, (item, name, text, source) in enumerate(rows):
+        row = {"id": name, "score": hits.score(place), "text": text, "source": source}
+        found.append(row | ({"gold": graph.columns.chunks.text("document", item) in gold} if hits.kind == "chunk" else {}))
+    return found
+
+
+def _sources(graph, hits: Ranking) -> list[list[str]]:
+    if hits.kind in ("node", "triple"):
+        told = told_by(graph, "nodes" if hits.kind == "node" else "edges", hits.items)
+        return [hit_names(graph, "chunk", rows) for rows in told]
+    if hits.kind == "community":
+        members = graph.columns.communities.lists("members")
+        return [graph.names(members[row][:MEMBERS]) for row in hits.items]
+    chunks = graph.columns.chunks
+    return [[text for name in ("document", "title", "place") if (text := chunks.text(name, row))] for row in hits.items]
+
+
+def excerpt_dict(graph, state: State) -> dict[str, Any] | None:
+    """The sentence nearest to the question, where no language model was asked: `text, chunk, score`."""
+    one = state.excerpt
+    return None if one is None else {"text": one.text, "chunk": hit_names(graph, "chunk", [one.chunk])[0], "score": one.score}
 
 
 def prompt_dict(state: State) -> dict[str, Any]:
     """`prompt` as one text, `messages` as sent, `prompt_paths` shown, `prompt_tokens` (estimated where no model counted)."""
     if state.prompt is None:
-        return {"prompt": None, "messages": None, "prompt_paths": None, "prompt_tokens": None}
+        return {"prompt": None, "messages": None, "prompt_paths": None, "prompt_hits": None, "prompt_tokens": None}
     messages = [dict(message) for message in state.prompt.messages]
     counted = state.prompt.tokens
     return {
         "prompt": "\n\n".join(f"{message['role']}:\n{message['content']}" for message in messages),
         "messages": messages,
         "prompt_paths": state.prompt.paths,
+        "prompt_hits": {"relation" if kind == "triple" else kind: count for kind, count in state.prompt.hits.items()},
         "prompt_tokens": about_tokens(messages) if counted is None else counted,
     }
 

@@ -191,6 +191,15 @@ class Keywords:
     high: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Excerpt:
+    """A sentence of a chunk as it stands there: where no language model answers, what is nearest to the question."""
+
+    text: str
+    chunk: int  # its row
+    score: float
+
+
 @dataclass(frozen=True, eq=False)
 class ContextTable:
     """One table of a prompt's context: a row of cells for each of `items`, which are hits of one kind, best first.
@@ -220,8 +229,9 @@ class Prompt:
 class State:
     """What is known of a question at one point of a line of operators. Operators `replace`, never change.
 
-    On a graph made of texts there is a ranking for each kind of hit: `nodes` holds node ids, `relations` edge ids, `chunks` and
-    `communities` rows of those tables of the graph.
+    On a graph made of texts there is a ranking for each kind of hit: `nodes` holds node ids, `relations` edge ids (a ranking of the
+    kind "triple"), `chunks` and `communities` rows of those tables of the graph. `linked` are the nodes that the question's names
+    were found to mean, and `aside` hits that wait to be merged with others.
     """
 
     question: Question
@@ -237,7 +247,10 @@ class State:
     relations: Ranking | None = None
     chunks: Ranking | None = None
     communities: Ranking | None = None
+    linked: Ranking | None = None
+    aside: tuple[Ranking, ...] = ()
     tables: tuple[ContextTable, ...] | None = None  # what the prompt will show, each within its budget
+    excerpt: Excerpt | None = None
     reader: tuple[int, ...] | None = None  # node ids that the graph reader answers
     prompt: Prompt | None = None
     answer: str | None = None

@@ -18,6 +18,7 @@ from pages.parts.shared.text import plain
 
 EMPTY = ""
 STAGE_WORDS = {
+    "graph": "Stand on a graph of texts",
     "convert": "Read the question",
     "extract": "Take a part of the graph",
     "filter": "Thin that part",

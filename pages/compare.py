@@ -57,7 +57,7 @@ def page() -> None:
     on_screen = shown()
     with entities:
         chips(opened_graph() or (on_screen.comparison.graph if on_screen is not None else graph()))
-    dialog(known)
+    dialog({key: one for key, one in known.items() if not one.documents})  # the graph is one of triples
     if on_screen is not None and on_screen.case is not None and on_screen.case.example:
         with above:
             example()

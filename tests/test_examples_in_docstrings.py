@@ -1,6 +1,7 @@
 """The examples in the docstrings of `core` give what they say; every operator and every metric has one.
 
-Names that an example finds: `toy` (A>B A>C B>C C>A C>D E>A D>D with the relations r0 .. r6), `np`, `answers(line, *entities)` (the texts of
+Names that an example finds: `toy` (A>B A>C B>C C>A C>D E>A D>D with the relations r0 .. r6), `story` (the graph made of texts of
+tests/core/operators/texts/kit.py: five people of a Christmas Carol), `np`, `answers(line, *entities)` (the texts of
 the paths that a line finds on it), `retrieve(line, *entities)` (the state it leaves), both with `question="..."` and `graph=...` where
 these matter; and the models written down for a line that asks one: `models=scores({"text": 0.9})`, `models=picks("text")`,
 `models=says("reply")`, all with an encoder that counts words. Whatever else it needs it imports. The person's folder is an empty one.
@@ -24,6 +25,7 @@ from core.operators.base import Context
 from core.operators.branch import Branch
 from core.operators.text import parse_line
 from core.types import Question, State
+from tests.core.operators.texts.kit import story
 from tests.films import Parrot, Picker, Table, Written
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -89,7 +91,7 @@ def names(toy, tmp_path, monkeypatch):
     def answers(line, *entities, graph=toy, **more):
         return graph.texts(retrieve(line, *entities, graph=graph, **more).paths.items)
 
-    return dict(toy=toy, np=np, retrieve=retrieve, answers=answers, scores=scores, picks=picks, says=says)
+    return dict(toy=toy, story=story(), np=np, retrieve=retrieve, answers=answers, scores=scores, picks=picks, says=says)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)

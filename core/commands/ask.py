@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from core.commands.terminal import FAILED, OK, bar, watch
 from core.comparison.timing import apart, cost
+from core.corpus import open_corpus
+from core.errors import shorten
 from core.instances.catalogue import catalogue, find
 from core.results import comparison_dict
 from core.types import Question
@@ -22,7 +25,7 @@ def add(commands) -> None:
         action="append",
         default=[],
         metavar="ID",
-        help="an instance, or a line of operators; repeat for more (default: lego-12)",
+        help="an instance, or a line of operators; repeat for more (default: lego-12, or vanilla-rag for a corpus)",
     )
     ask.add_argument(
         "--entity",
@@ -32,6 +35,8 @@ def add(commands) -> None:
         help="an entity to start from; repeat for more (default: found in the question)",
     )
     ask.add_argument("--answer", action="append", default=[], metavar="NAME", help="a known answer, for the funnel; repeat for more")
+    ask.add_argument("--corpus", metavar="NAME", help="ask the documents of a corpus, in the place of a graph")
+    ask.add_argument("--gold", action="append", default=[], metavar="ID", help="a document that the answer rests on; repeat for more")
     ask.add_argument(
         "--graph", default="metaqa", metavar="NAME", help="a graph's name, or a folder that holds a built one (default: metaqa)"
     )
@@ -44,11 +49,8 @@ def add(commands) -> None:
 def run(options) -> int:
     """Compare the chosen instances; the exit code."""
     engine, known = options.engine(), catalogue()
-    chosen = [find(spec, known) for spec in options.instance or ["lego-12"]]
-    with bar("Opening the graph") as advanced:
-        graph = engine.graph(options.graph, progress=advanced)
-    question = Question(options.question, entities=tuple(options.entity), answers=tuple(options.answer))
-    ask = engine.ask(graph, question, seed=options.seed, model=not options.no_llm)
+    chosen = [find(spec, known) for spec in options.instance or ["vanilla-rag" if options.corpus else "lego-12"]]
+    ask = _asked(options, engine)
     job = engine.compare(ask, chosen)
     watch(job)
     result = comparison_dict(job.comparison)
@@ -59,9 +61,25 @@ def run(options) -> int:
     return FAILED if job.error or any(lane["error"] for lane in result["lanes"]) else OK
 
 
+def _asked(options, engine):
+    """The question, to a graph or to a corpus; one of its sets' own questions brings its known answers and passages along."""
+    answers, gold, text = tuple(options.answer), tuple(options.gold), " ".join(options.question.split())
+    if options.corpus:
+        corpus = open_corpus(options.corpus)
+        known = next((one for name in corpus.sets for one in corpus.questions(name) if one.text == text), Question(text))
+        question = replace(known, answers=answers or known.answers, gold=gold or known.gold)
+        with bar("Opening the corpus"):
+            return engine.ask_corpus(corpus, question, seed=options.seed, model=not options.no_llm)
+    with bar("Opening the graph") as advanced:
+        graph = engine.graph(options.graph, progress=advanced)
+    question = Question(options.question, entities=tuple(options.entity), answers=answers)
+    return engine.ask(graph, question, seed=options.seed, model=not options.no_llm)
+
+
 def _print(result: dict, comparison) -> None:
     print(result["question"])
-    print("starts from", ", ".join(result["entities"]))
+    if result["entities"]:
+        print("starts from", ", ".join(result["entities"]))
     for lane, answered in zip(comparison.lanes, result["lanes"]):
         print(f"\n{lane.instance.name}  {lane.instance.line.words()}")
         if answered["error"]:
@@ -71,9 +89,19 @@ def _print(result: dict, comparison) -> None:
             print(f"  graph reader: {', '.join(answered['reader_answers'][:10]) or 'no answer'}")
         if answered["answer"] is not None:
             print(f"  answer: {answered['answer']}")
+        if answered["excerpt"] is not None:
+            print(f"  nearest sentence ({answered['excerpt']['chunk']}): {answered['excerpt']['text']}")
+        for kind, hits in answered["hits"].items():
+            for hit in hits[:5]:
+                score = "" if hit["score"] is None else format(hit["score"], ".3f")
+                print(f"  {score:>6}  {kind} {hit['id']}{' *' if hit.get('gold') else ''}  {shorten(hit['text'])}")
         for path in answered["paths"][:5]:
             print(f"  {'' if path['score'] is None else format(path['score'], '.3f'):>6}  {path['text']}")
         if answered["funnel"]:
             print("  alive: " + ", ".join(f"{stage} {len(alive)}" for stage, alive in answered["funnel"].items() if alive is not None))
+        if answered["gold"]:
+            print("  passages: " + ", ".join(f"{name} {len(on)}" for name, on in answered["gold"]["alive"].items() if on is not None))
         aside = ", ".join(f"{seconds:.2f} s {label[0].lower()}{label[1:]}" for label, seconds in apart(lane).items() if seconds >= LEAST)
-        print(f"  {cost(lane.state.trace):.2f} s, {len(answered['paths'])} paths{f'; apart from that {aside}' if aside else ''}")
+        found = sum(map(len, answered["hits"].values()))
+        what = f"{found} hits" if answered["hits"] else f"{len(answered['paths'])} paths"
+        print(f"  {cost(lane.state.trace):.2f} s, {what}{f'; apart from that {aside}' if aside else ''}")

@@ -49,6 +49,11 @@ class Lane:
     def state(self) -> State:
         return self.run.state
 
+    @property
+    def graph(self):
+        """The graph that this lane stands on; all lanes on one of triples share it."""
+        return self.run.graph
+
 
 @dataclass
 class Comparison:

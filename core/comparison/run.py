@@ -8,18 +8,25 @@ from dataclasses import dataclass, field
 
 from cachetools import LRUCache
 
+from core.corpus import Corpus
 from core.environment import Environment
+from core.errors import BadInput
 from core.graph.protocol import KnowledgeGraph
 from core.operators.base import Context, Line
 from core.operators.branch import Branch
 from core.operators.read import GraphReader
+from core.operators.texts.built import BuiltGraph
+from core.operators.texts.excerpt import NearestSentence
 from core.runtime.meter import HowFar, untold
 from core.types import Question, State
 
 
 @dataclass(frozen=True)
 class Ask:
-    """One question to one graph, as every lane gets it."""
+    """One question to one graph, as every lane gets it; or to a corpus, where each lane stands on the graph that its line names.
+
+    For a corpus `graph` is that of its chunks alone, on which lines stand that name none.
+    """
 
     graph: KnowledgeGraph
     question: Question
@@ -27,10 +34,17 @@ class Ask:
     seed: int = 0
     reader: bool = True
     model: bool = True
+    corpus: Corpus | None = None
 
     def key(self, models: str) -> tuple:
         """What a computed state depends on, beside its operators."""
         return (self.graph.digest, self.question.text, self.seeds, self.seed, models)
+
+
+def build_of(line: Line) -> str | None:
+    """The build whose graph a line stands on; None for a line that names none, as those on graphs of triples."""
+    first = line.operators[0] if len(line) else None
+    return first.build if isinstance(first, BuiltGraph) else None
 
 
 class Prefixes:
@@ -84,12 +98,32 @@ class LaneRun:
     reused: list[int] = field(default_factory=list)  # places of the states that others had computed
     seen: set = field(default_factory=set)  # what models were asked for
     stamp: str = ""  # what the operators so far said that they depend on
+    standing: KnowledgeGraph | None = None  # the graph of its own, once that was opened
+
+    @property
+    def graph(self) -> KnowledgeGraph:
+        """The graph that the line stands on; that of the question as long as no other was opened."""
+        return self.standing or self.ask.graph
+
+    def stand(self, check: Callable[[], None] = lambda: None) -> None:
+        """Open the graph that the line stands on. Raises BadInput for a line on documents without a corpus, StoreError where it is not
+        built."""
+        build = build_of(self.line)
+        if build is None or self.standing is not None:
+            return
+        if self.ask.corpus is None:
+            raise BadInput(f"This method stands on the graph “{build}” of documents, and “{self.ask.graph.name}” is none; ask a corpus.")
+        self.standing = self.environment.built(self.ask.corpus, build, check)
 
     def retrieve(self, progress: Progress) -> None:
-        """Run everything up to the answer, then the graph reader where it is wanted and paths were sought."""
+        """Run everything up to the answer, then a reader where it is wanted: that of the graph where paths were sought, and the nearest
+        sentence where chunks were and no language model is asked."""
         operators = [operator for operator in self.line if operator.stage != "generate"]
-        if self.ask.reader and any("paths" in o.writes for o in operators) and not any(o.stage == "read" for o in operators):
-            operators.append(GraphReader())
+        if self.ask.reader and not any(operator.stage == "read" for operator in operators):
+            if any("paths" in operator.writes for operator in operators):
+                operators.append(GraphReader())
+            elif not self.ask.model and any("chunks" in operator.writes for operator in operators):
+                operators.append(NearestSentence())
         self._run(operators, progress)
 
     def answer(self, progress: Progress) -> None:
@@ -106,11 +140,12 @@ class LaneRun:
         operator = next((operator for operator in self.line if operator.stage == "generate"), None)
         if operator is None:
             return False
-        return self.prefixes.get(self._key(operator, self.stamp + operator.stamp(self.ask.graph, self.environment))) is not None
+        return self.prefixes.get(self._key(operator, self.stamp + operator.stamp(self.graph, self.environment))) is not None
 
     def _run(self, operators: list, progress: Progress) -> None:
+        self.stand(progress.check)
         context = Context(
-            self.ask.graph,
+            self.graph,
             self.environment,
             self.ask.seed,
             progress.check,
@@ -126,7 +161,7 @@ class LaneRun:
             if isinstance(operator, Branch):  # its operators run like all others, so that each has a state of its own
                 waiting = [*operator.arm(self.state), *waiting]
                 continue
-            self.stamp += operator.stamp(self.ask.graph, self.environment)
+            self.stamp += operator.stamp(self.graph, self.environment)
             key = self._key(operator, self.stamp)
             state = self.prefixes.get(key) if operator.remembered else None
             if state is None:
@@ -144,4 +179,4 @@ class LaneRun:
         """What the state after `operator`, run next, is known by."""
         done = tuple((step.operator, tuple(step.parameters.items())) for step in self.state.trace)
         asks = operator.stage == "generate" and self.ask.model
-        return (*self.ask.key(self.environment.models.signature()), done, stamp, repr(operator), asks)
+        return (self.graph.digest, *self.ask.key(self.environment.models.signature())[1:], done, stamp, repr(operator), asks)

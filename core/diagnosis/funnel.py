@@ -50,7 +50,7 @@ def funnel(graph, state: State, answers: Sequence[str]) -> tuple[Stage, ...]:
         found.append(("answer", lambda name: match(said, name)))
     elif read is not None:
         found.append(("answer", lambda name: not set(read).isdisjoint(gold_nodes(graph, name))))
-    return _stages(found, answers)
+    return survivors(found, answers)
 
 
 def right(graph, state: State, answers: Sequence[str], reader: bool) -> int | None:
@@ -65,7 +65,8 @@ def right(graph, state: State, answers: Sequence[str], reader: bool) -> int | No
     return None if said is None else sum(match(said, name) for name in answers)
 
 
-def _stages(found, answers: tuple[str, ...]) -> tuple[Stage, ...]:
+def survivors(found: Sequence[tuple[str, Callable[[str], bool]]], answers: tuple[str, ...]) -> tuple[Stage, ...]:
+    """The stages, each with those of the answers alive in it that pass its test."""
     stages, before = [], answers
     for name, test in found:
         alive = tuple(answer for answer in answers if test(answer))

@@ -14,11 +14,12 @@ import numpy as np
 
 from core.errors import HopscopeError, StoreError
 from core.graph.store import Graph
+from core.graph.told import chunk_label, community_label, n_chunks, n_communities, node_labels, relation_labels
 from core.indexes.place import keep
 from core.models.registry import Registry
 from core.runtime.cluster import Lost, Workers
 
-Of = Literal["nodes", "triples"]
+Of = Literal["nodes", "triples", "relations", "relation-names", "chunks", "communities"]
 Tell = Callable[[str, float | None], None]
 Texts = tuple[int, list[str]]  # a block's number, and what of it is to be encoded
 Vectors = Generator[tuple[int, np.ndarray], None, None]  # of a block of that number
@@ -30,13 +31,25 @@ NONE = np.zeros((0, 0), np.float32)
 
 
 def count(graph: Graph, of: Of) -> int:
-    """How many nodes or triples the graph has."""
+    """How many nodes, triples, chunks or communities the graph has."""
+    if of in ("chunks", "communities"):
+        return n_chunks(graph) if of == "chunks" else n_communities(graph)
     return graph.n_nodes if of == "nodes" else graph.n_edges
 
 
 def texts(graph: Graph, of: Of, items: Sequence[int] | np.ndarray) -> list[str]:
-    """What is encoded: the names of nodes, or triples as `A -> r -> B` (LEGO-GraphRAG's words for them)."""
-    return graph.names(items) if of == "nodes" else graph.triple_texts(np.asarray(items, np.int64))
+    """What is encoded: the names of nodes, or triples as `A -> r -> B` (LEGO-GraphRAG's words for them).
+
+    On a graph made of texts nodes with their types and descriptions, `relations` with their ends and descriptions (`relation-names`:
+    their names alone), chunks and communities with their titles (the in-depth analysis' three indexes).
+    """
+    if of == "chunks":
+        return [chunk_label(graph, item) for item in items]
+    if of == "communities":
+        return [community_label(graph, item) for item in items]
+    if of in ("relations", "relation-names"):
+        return relation_labels(graph, items, of == "relation-names")
+    return node_labels(graph, items) if of == "nodes" else graph.triple_texts(np.asarray(items, np.int64))
 
 
 def here(encoder, check: Callable[[], None] | None = None) -> Encode:
@@ -113,7 +126,8 @@ class Blocks:
         `encode` raise.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        missing, earlier, waiting = self.missing(), Earlier.beside(self.folder), {}
+        missing, waiting = self.missing(), {}
+        earlier = Earlier.beside(self.folder, others=bool(self.graph.columns))
 
         def wanted() -> Iterator[Texts]:
             for number in missing:
@@ -156,15 +170,19 @@ class Earlier:
     _blocks: dict[Path, np.ndarray] = field(default_factory=dict)
 
     @classmethod
-    def beside(cls, folder: Path) -> Earlier:
-        """What finished folders of this name hold beside that of other contents, the newest first."""
-        others = [done.parent for done in folder.parent.parent.glob(f"*/{folder.name}/{DONE}") if done.parent != folder]
-        others.sort(key=lambda other: (-(other / DONE).stat().st_mtime_ns, str(other)))
+    def beside(cls, folder: Path, others: bool = False) -> Earlier:
+        """What finished folders of this name hold beside that of other contents, the newest first; with `others` also those of the graphs
+        beside this one, as the graphs of a corpus have many texts in common."""
+        indexes = folder.parent.parent
+        places = [*indexes.glob(f"*/{folder.name}/{DONE}")]
+        places += indexes.parent.parent.glob(f"*/{indexes.name}/*/{folder.name}/{DONE}") if others else []
+        known = {done.parent for done in places if done.parent != folder}
+        newest = sorted(known, key=lambda other: (-(other / DONE).stat().st_mtime_ns, str(other)))
         found = []
-        for other in others[:EARLIER]:
-            known = np.load(other / KEYS)
-            order = np.argsort(known[:, 0], kind="stable")
-            found.append(Source(other, known[order], order))
+        for other in newest[:EARLIER]:
+            keys = np.load(other / KEYS)
+            order = np.argsort(keys[:, 0], kind="stable")
+            found.append(Source(other, keys[order], order))
         return cls(tuple(found))
 
     def rows(self, wanted: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Vectors of a graph's nodes or triples in faiss: which are nearest to a question."""
+"""Vectors of what a graph holds (nodes, triples, chunks, communities) in faiss: which are nearest to a question."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def nothing(*_) -> None:
 
 @dataclass(frozen=True, eq=False)
 class VectorIndex:
-    """Unit vectors in faiss, vector `i` that of node or triple `i`. `facts` tells kind, dimension, items, seconds, encoded, reused."""
+    """Unit vectors in faiss, vector `i` that of item `i`. `facts` tells kind, dimension, items, seconds, encoded, reused."""
 
     index: Any
     facts: dict[str, Any]
@@ -61,7 +61,7 @@ class VectorIndex:
 
 
 def place(graph: Graph, encoder, of: Of) -> Path:
-    """The folder of the vectors of this graph's nodes or triples by this encoder. Raises StoreError."""
+    """The folder of the vectors of what this graph holds by this encoder. Raises StoreError."""
     return index_folder(graph) / f"vectors-{of}-{fingerprint(encoder)}"
 
 

@@ -59,6 +59,11 @@ class Instance:
         return self.method or self.name
 
     @property
+    def documents(self) -> bool:
+        """Whether it stands on a graph made of documents, rather than on one of triples."""
+        return any(operator.stage == "graph" for operator in self.line)
+
+    @property
     def number(self) -> str:
         """The paper's own name beside a plain heading; empty where that is the heading."""
         return self.name if self.method else ""

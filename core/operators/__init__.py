@@ -17,12 +17,33 @@ from core.operators.retrieve.reports import CommunityReports
 from core.operators.retrieve.tog import ThinkOnGraph
 from core.operators.retrieve.tree import TreePaths
 from core.operators.retrieve.votes import ChainVotes
+from core.operators.texts.built import BuiltGraph
+from core.operators.texts.chunks import ChunksByOccurrence, ChunksOfRelations
+from core.operators.texts.communities import CommunitiesAtLevel, CommunitiesOfNodes
+from core.operators.texts.excerpt import NearestSentence
+from core.operators.texts.generate import AnswerFromTables
+from core.operators.texts.khop import KhopPaths
+from core.operators.texts.link import LinkNames
+from core.operators.texts.map_reduce import MapReduceAnswer
+from core.operators.texts.merge import Merge, SetAside, Truncate
+from core.operators.texts.neighbours import EndpointNodes, IncidentRelations, NeighbourNodes
+from core.operators.texts.pagerank import PageRankNodes
+from core.operators.texts.question import EmbedQuery, ExtractKeywords, NamesInQuestion
+from core.operators.texts.scores import ChunksFromRelations, RelationsFromNodes
+from core.operators.texts.sparse import SparseChunks, SparseNodes
+from core.operators.texts.steiner import SteinerSubgraph
+from core.operators.texts.tables import ContextTables
+from core.operators.texts.vectors import VectorChunks, VectorCommunities, VectorNodes, VectorRelations
 from core.operators.vectors import VectorSearch
 
 OPERATORS = {
     cls.__name__: cls
     for cls in (
+        BuiltGraph,
         PredictHops,
+        EmbedQuery,
+        NamesInQuestion,
+        ExtractKeywords,
         PersonalizedPageRank,
         RandomWalks,
         EgoNetwork,
@@ -39,12 +60,38 @@ OPERATORS = {
         ThinkOnGraph,
         RelationPlans,
         OwnRetriever,
+        LinkNames,
+        VectorNodes,
+        VectorRelations,
+        VectorChunks,
+        VectorCommunities,
+        SparseNodes,
+        SparseChunks,
+        NeighbourNodes,
+        EndpointNodes,
+        PageRankNodes,
+        IncidentRelations,
+        RelationsFromNodes,
+        ChunksFromRelations,
+        ChunksOfRelations,
+        ChunksByOccurrence,
+        CommunitiesOfNodes,
+        CommunitiesAtLevel,
+        SteinerSubgraph,
+        KhopPaths,
         Rank,
         RandomSelect,
+        SetAside,
+        Merge,
+        Truncate,
+        ContextTables,
         DecodedPaths,
         CommunityReports,
         GraphReader,
+        NearestSentence,
         Answer,
+        AnswerFromTables,
+        MapReduceAnswer,
     )
 }
 """Every operator by name, in the order of the stages."""

@@ -16,7 +16,7 @@ from core.runtime.meter import HowFar, Meter, metered, untold
 from core.types import Frame, Ranking, State, Step, Usage
 
 MOST_TEXTS = 200_000  # that a model is given at once; far above any subgraph of usual size
-STAGES = ("convert", "extract", "filter", "retrieve", "refine", "read", "generate")
+STAGES = ("graph", "convert", "extract", "filter", "retrieve", "refine", "read", "generate")
 TOLD_FROM = 0.001  # seconds from which on a preparation is told
 DIRECTIONS = ("graph", "out", "in", "both")
 
@@ -79,6 +79,7 @@ class Operator(Declared):
     stage: ClassVar[str]
     title: ClassVar[str]  # a few words for a person
     reads: ClassVar[tuple[str, ...]] = ()
+    reads_any: ClassVar[tuple[str, ...]] = ()  # fields of which one is enough
     writes: ClassVar[tuple[str, ...]] = ()
     remembered: ClassVar[bool] = True  # whether what came of it may be taken from an earlier run of the same question
 
@@ -179,7 +180,17 @@ NEED = {
     "subgraph": "a subgraph, and nothing before it extracts one",
     "paths": "paths, and nothing before it finds any",
     "reports": "community reports, and nothing before it fetches any",
+    "vector": "the question's vector, and nothing before it makes one",
+    "names": "the question's names, and nothing before it finds any",
+    "keywords": "the question's keywords, and nothing before it finds any",
+    "linked": "linked names, and nothing before it links any",
+    "nodes": "entities, and nothing before it finds any",
+    "relations": "relations, and nothing before it finds any",
+    "chunks": "chunks, and nothing before it finds any",
+    "communities": "communities, and nothing before it finds any",
+    "aside": "hits set aside, and nothing before it sets any aside",
 }
+HITS = ("nodes", "relations", "chunks", "communities")  # the rankings of a state by kind of hit, on a graph made of texts
 
 
 def unfit(before: Iterable[Operator], operator: Operator) -> str | None:
@@ -188,15 +199,19 @@ def unfit(before: Iterable[Operator], operator: Operator) -> str | None:
     name = type(operator).__name__
     if any(other.stage == "generate" for other in before):
         return f"{name} cannot come after the answer was generated."
+    if before and operator.stage == "graph":
+        return f"{name} says on which graph the line stands, and must come first."
     written = set(GIVEN).union(*(other.writes for other in before)) if before else set(GIVEN)
     for need in operator.reads:
         if need not in written:
             return f"{name} reads {NEED[need]}."
+    if operator.reads_any and not written.intersection(operator.reads_any):
+        return f"{name} reads {' or '.join(operator.reads_any)}, and nothing before it finds any."
     return None
 
 
 def sizes(state: State, writes: Iterable[str]) -> dict[str, int]:
-    """How much an operator left behind: nodes and edges of the subgraph, number of hops, of paths and of reports."""
+    """How much an operator left behind: nodes and edges of the subgraph, number of hops, of paths, of reports and of hits."""
     found: dict[str, int] = {}
     if "subgraph" in writes and state.subgraph is not None:
         found |= {"nodes": len(state.subgraph.nodes), "edges": len(state.subgraph.edges)}
@@ -206,4 +221,5 @@ def sizes(state: State, writes: Iterable[str]) -> dict[str, int]:
         found["paths"] = len(state.paths)
     if "reports" in writes and state.reports is not None:
         found["reports"] = len(state.reports)
-    return found
+    hits = {"entities" if name == "nodes" else name: getattr(state, name) for name in HITS if name in writes}
+    return found | {name: len(ranking) for name, ranking in hits.items() if ranking is not None}

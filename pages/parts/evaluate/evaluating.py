@@ -35,7 +35,8 @@ def new_run() -> None:
         no_questions(dataset.title if dataset is not None else graph_name())
         return
     known = instances()
-    labels = {key: text for key, text in options(known).items() if not is_heading(key)}
+    on_triples = {key: one for key, one in known.items() if not one.documents}
+    labels = {key: text for key, text in options(on_triples).items() if not is_heading(key)}
     sets, kept = dataset.sets, f"evaluate_sets_{dataset.name}"
     begun = [name for name in st.session_state.pop(SETS, ()) if name in sets]
     if begun:

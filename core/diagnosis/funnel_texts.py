@@ -1,0 +1,198 @@
+"""What matters in a lane on documents, stage by stage: the passages that the answer rests on, and the words of the known answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.corpus import Corpus
+from core.diagnosis.funnel import Stage, survivors
+from core.diagnosis.matching import match, normalize
+from core.graph.columns import Table
+from core.graph.protocol import KnowledgeGraph
+from core.graph.told import chunks_of, hit_names, hit_texts, leaves
+from core.operators.base import HITS
+from core.types import ContextTable, Ranking, State
+
+TEXT_STAGES = ("corpus", "graph", "retrieved", "prompt", "answer")
+SHOWN = "prompt"
+NO_NAMES = ("yes", "no")
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What became of a passage in a lane: the place of its best chunk in the last ranking (from 1), or in the ranking that `cut_by`
+    cut it from, of so many; `reached` where it was ranked at all, `shown` where the prompt had it."""
+
+    document: str
+    chunk: str = ""
+    place: int | None = None
+    of: int = 0
+    cut_by: str = ""
+    shown: bool = False
+
+    @property
+    def reached(self) -> bool:
+        return self.place is not None
+
+
+def gold_funnel(corpus: Corpus, graph: KnowledgeGraph, state: State, gold: Sequence[str]) -> tuple[Stage, ...]:
+    """The stages for the passages that the answer rests on, by their documents' ids; empty where none is known.
+
+    corpus: the document is there. graph: a chunk of it is there, and where the graph has nodes, one tells of a node or is one. retrieved: a
+    chunk of it is among the hits. prompt: the prompt shows such a chunk.
+    """
+    gold = tuple(dict.fromkeys(gold))
+    if not gold:
+        return ()
+    found: list[tuple[str, Callable[[str], bool]]] = [
+        ("corpus", lambda document: document in corpus),
+        ("graph", lambda document: bool(_told(graph, chunk_rows(graph, document)))),
+    ]
+    hits, shown = retrieved_chunks(graph, state), shown_chunks(graph, state)
+    if hits is not None:
+        found.append(("retrieved", lambda document: not chunk_rows(graph, document).isdisjoint(hits)))
+        if shown is not None:
+            found.append((SHOWN, lambda document: not chunk_rows(graph, document).isdisjoint(shown)))
+    return survivors(found, gold)
+
+
+def answer_funnel(corpus: Corpus, graph: KnowledgeGraph, state: State, answers: Sequence[str]) -> tuple[Stage, ...]:
+    """The stages for the words of the known answers; empty where none is known.
+
+    corpus: a document holds them. graph: a chunk, a name or a description of the graph does. retrieved: a hit's name or text. prompt: a
+    row of its tables. answer: the language model's text, or where none was asked the excerpt. Of yes and no, which are in any text,
+    only the last stage is told.
+    """
+    answers = tuple(dict.fromkeys(answers))
+    said = state.answer if state.answer is not None else state.excerpt.text if state.excerpt else None
+    if not answers or all(normalize(name) in NO_NAMES for name in answers):
+        return survivors([("answer", lambda name: match(said or "", name))], answers) if answers and said is not None else ()
+    found: list[tuple[str, Callable[[str], bool]]] = [
+        ("corpus", lambda name: holds(corpus.table, ("title", "text"), name)),
+        ("graph", lambda name: _in_graph(graph, name)),
+    ]
+    rankings = [hits for field in HITS if (hits := getattr(state, field)) is not None]
+    if rankings:
+        told = [text for hits in rankings for text in (*hit_names(graph, hits.kind, hits.items), *hit_texts(graph, hits.kind, hits.items))]
+        found.append(("retrieved", lambda name: any(match(text, name) for text in told)))
+    if state.prompt is not None and rankings:
+        prompt = "\n".join(message["content"] for message in state.prompt.messages if message["role"] == "user")
+        context = prompt.replace(state.question.text, " ")
+        found.append((SHOWN, lambda name: match(context, name)))
+    if said is not None:
+        found.append(("answer", lambda name: match(said, name)))
+    return survivors(found, answers)
+
+
+def fates(graph: KnowledgeGraph, states: Sequence[State], gold: Sequence[str]) -> tuple[Fate, ...]:
+    """For each passage that the answer rests on what became of it in a lane's states, in the order given."""
+    return tuple(_fate(graph, states, document) for document in dict.fromkeys(gold))
+
+
+def _fate(graph: KnowledgeGraph, states: Sequence[State], document: str) -> Fate:
+    rows = chunk_rows(graph, document)
+    last = states[-1] if states else None
+    if last is None or not rows:
+        return Fate(document)
+    shown = not rows.isdisjoint(shown_chunks(graph, last) or ())
+    final = [hits for hits in (_as_chunks(graph, last.chunks), _as_chunks(graph, last.nodes)) if hits]
+    for order in final:
+        place = _place(order, rows)
+        if place is not None:
+            return Fate(document, hit_names(graph, "chunk", [order[place - 1]])[0], place, len(order), shown=shown)
+    for step in reversed(last.trace):
+        order = _as_chunks(graph, step.before_cut)
+        place = _place(order, rows)
+        if place is not None:
+            return Fate(document, hit_names(graph, "chunk", [order[place - 1]])[0], place, len(order), step.operator)
+    return Fate(document, hit_names(graph, "chunk", [min(rows)])[0])
+
+
+def chunk_rows(graph: KnowledgeGraph, document: str) -> frozenset[int]:
+    """The rows of a document's chunks."""
+    return _by_document(graph).get(document, frozenset())
+
+
+def _by_document(graph: KnowledgeGraph) -> dict[str, frozenset[int]]:
+    def make() -> dict[str, frozenset[int]]:
+        table, rows = graph.columns.chunks, dict[str, list[int]]()
+        for row, document in enumerate(table.texts("document") if table is not None else ()):
+            rows.setdefault(document, []).append(row)
+        return {document: frozenset(found) for document, found in rows.items()}
+
+    return graph.derived.once("chunks by document", None, make)
+
+
+def retrieved_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
+    """The rows of the chunks among the hits, those that are nodes included; None where no hits were sought."""
+    if all(getattr(state, field) is None for field in HITS):
+        return None
+    return frozenset(_as_chunks(graph, state.chunks)) | frozenset(_as_chunks(graph, state.nodes))
+
+
+def shown_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
+    """The rows of the chunks that the prompt shows; None where there is no prompt."""
+    if state.prompt is None:
+        return None
+    shown = state.prompt.hits
+    parts = [(hits, shown.get(hits.kind, 0)) for hits in (state.chunks, state.nodes) if hits is not None]
+    tables: dict[str, ContextTable] = {table.kind: table for table in state.tables or ()}
+    heads = [Ranking(hits.kind, (tables[hits.kind].items if hits.kind in tables else hits.items)[:count]) for hits, count in parts]
+    return frozenset(row for head in heads for row in _as_chunks(graph, head))
+
+
+def _as_chunks(graph: KnowledgeGraph, ranking: Ranking | None) -> tuple[int, ...]:
+    """The chunks of a ranking in its order: its items, or those of its nodes that are chunks."""
+    if ranking is None or ranking.kind not in ("chunk", "node"):
+        return ()
+    if ranking.kind == "chunk":
+        return ranking.items
+    own = leaves(graph, ranking.items)
+    return tuple(own[node] for node in ranking.items if node in own)
+
+
+def _place(order: Sequence[int], rows: frozenset[int]) -> int | None:
+    return next((place for place, row in enumerate(order, 1) if row in rows), None)
+
+
+def _told(graph: KnowledgeGraph, rows: frozenset[int]) -> frozenset[int]:
+    """Of some chunks those that the graph tells of; all of them where it has chunks alone."""
+    if not graph.n_nodes:
+        return rows
+    told = graph.derived.once("told chunks", None, lambda: frozenset(np.unique(chunks_of(graph, "nodes").ids).tolist()))
+    return rows & told
+
+
+def _in_graph(graph: KnowledgeGraph, name: str) -> bool:
+    """Whether a chunk, a node's name or a description holds a name's words."""
+    columns = graph.columns
+    tables = [(columns.chunks, ("title", "text")), (columns.nodes, ("description",)), (columns.edges, ("description",))]
+    if any(table is not None and holds(table, fields, name) for table, fields in tables):
+        return True
+    return any(match(node, name) for node in _node_names(graph))
+
+
+def _node_names(graph: KnowledgeGraph) -> list[str]:
+    return graph.derived.once("every name", None, lambda: graph.names(range(graph.n_nodes)))
+
+
+def holds(table: Table, fields: Sequence[str], name: str) -> bool:
+    """Whether a row of a table holds a name's words in one of its fields, by the matching of answers.
+
+    Rows are first sought by the longest word, by compiled code.
+    """
+    import pyarrow.compute as pc
+
+    words = sorted("".join(char if char.isalnum() else " " for char in name).split(), key=lambda word: (-len(word), word))
+    if not normalize(name) or not words:
+        return False
+    for field in fields:
+        if table.has(field):
+            column = table.arrow.column(field)
+            rows = pc.filter(column, pc.match_substring(column, words[0], ignore_case=True))
+            if any(match(row.as_py(), name) for row in rows):
+                return True
+    return False

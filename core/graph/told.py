@@ -1,0 +1,162 @@
+"""What a graph made of texts tells of its nodes, relations, chunks and communities, in words and by the texts they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from core.graph.columns import Rows, Table
+from core.graph.protocol import KnowledgeGraph
+
+MEMBERS = 30  # names that stand for a community without a report
+Ids = Sequence[int] | np.ndarray
+
+
+def leaves(graph: KnowledgeGraph, nodes: Ids) -> dict[int, int]:
+    """Of some nodes those that are chunks themselves, as in a tree or a passage graph, each with the row of its chunk."""
+    table, chunks = graph.columns.nodes, graph.columns.chunks
+    if table is None or chunks is None or not table.has("chunks") or not len(nodes):
+        return {}
+    rows = chunks_of(graph, "nodes")
+    alone = [int(node) for node in nodes if rows.indptr[node + 1] - rows.indptr[node] == 1]
+    row = [int(rows[node][0]) for node in alone]
+    same = zip(alone, row, graph.names(alone), chunks.texts("id", row))
+    return {node: row for node, row, name, chunk in same if name == chunk}
+
+
+def node_texts(graph: KnowledgeGraph, nodes: Ids) -> list[str]:
+    """The description of each node, or the text of the chunk that it is; empty where nothing is told."""
+    table, own = graph.columns.nodes, leaves(graph, nodes)
+    told = table.texts("description", nodes) if table is not None else [""] * len(nodes)
+    return [chunk_text(graph, own[int(node)]) if int(node) in own else text or "" for node, text in zip(nodes, told)]
+
+
+def node_labels(graph: KnowledgeGraph, nodes: Ids) -> list[str]:
+    """What an encoder reads of each node: `name: type: description` as far as there is one; of a chunk or a summary its text.
+
+    >>> from core.graph.building.text_graph import assemble
+    >>> from core.graph.told import node_labels
+    >>> graph = assemble("one", ["Marley", "Scrooge"], [], {"type": ["person", ""], "description": ["A partner.", ""]}, {})
+    >>> node_labels(graph, [0, 1])
+    ['Marley: person: A partner.', 'Scrooge']
+    """
+    table, names, own = graph.columns.nodes, graph.names(nodes), leaves(graph, nodes)
+    if table is None:
+        return names
+    parts = zip(nodes, names, table.texts("type", nodes), table.texts("description", nodes))
+    high = set(np.flatnonzero(table.numbers("level") > 0).tolist()) if table.has("level") else set()
+    labels = []
+    for node, name, kind, description in parts:
+        if int(node) in own:
+            labels.append(chunk_label(graph, own[int(node)]))
+        else:
+            labels.append(description if int(node) in high and description else ": ".join(filter(None, (name, kind, description))))
+    return labels
+
+
+def relation_labels(graph: KnowledgeGraph, edges: Ids, name_alone: bool = False) -> list[str]:
+    """What an encoder reads of each relation: `name keywords source target description`, as far as there is one.
+
+    With `name_alone` its name and nothing else where relations have names of their own, else `keywords source target description`
+    (as the in-depth analysis' code; its paper has the description and both ends).
+    """
+    heads, _, tails = graph.triples(np.asarray(edges, np.int64))
+    names = relation_names(graph, edges)
+    if name_alone and any(names):
+        return names
+    table = graph.columns.edges
+    keywords, told = (table.texts(name, edges) if table is not None else [""] * len(edges) for name in ("keywords", "description"))
+    parts = zip(names, keywords, graph.names(heads), graph.names(tails), told)
+    return [" ".join(filter(None, one)) for one in parts]
+
+
+def relation_names(graph: KnowledgeGraph, edges: Ids) -> list[str]:
+    """The relation's name of each edge; empty where all edges of the graph have the same, which then tells nothing."""
+    if graph.n_relations < 2:
+        return [""] * len(edges)
+    return [graph.relation_names[relation] for relation in graph.triples(np.asarray(edges, np.int64))[1].tolist()]
+
+
+def relation_texts(graph: KnowledgeGraph, edges: Ids) -> list[str]:
+    """The description of each edge; empty where nothing is told."""
+    table = graph.columns.edges
+    return [text or "" for text in table.texts("description", edges)] if table is not None else [""] * len(edges)
+
+
+def chunk_text(graph: KnowledgeGraph, row: int) -> str:
+    """The text of a chunk."""
+    return graph.columns.chunks.text("text", row) if graph.columns.chunks is not None else ""
+
+
+def chunk_label(graph: KnowledgeGraph, row: int) -> str:
+    """What an encoder reads of a chunk: its title and its text."""
+    chunks = graph.columns.chunks
+    return "\n".join(filter(None, (chunks.text("title", row), chunks.text("text", row)))) if chunks is not None else ""
+
+
+def community_text(graph: KnowledgeGraph, row: int) -> str:
+    """The report of a community, else the names of its first members."""
+    table = graph.columns.communities
+    if table is None:
+        return ""
+    return table.text("report", row) or ", ".join(graph.names(table.lists("members")[row][:MEMBERS]))
+
+
+def community_label(graph: KnowledgeGraph, row: int) -> str:
+    """What an encoder reads of a community: its title and its report."""
+    table = graph.columns.communities
+    return "\n".join(filter(None, (table.text("title", row), community_text(graph, row)))) if table is not None else ""
+
+
+def chunks_of(graph: KnowledgeGraph, what: str) -> Rows:
+    """For each of the `nodes` or `edges` the rows of the chunks that tell of it; none where the graph does not know."""
+    table: Table | None = getattr(graph.columns, what)
+    if table is None or not table.has("chunks"):
+        return Rows(np.zeros((graph.n_nodes if what == "nodes" else graph.n_edges) + 1, np.int64), np.empty(0, np.int64))
+    return graph.derived.once("chunks of", what, lambda: table.lists("chunks"))
+
+
+def n_chunks(graph: KnowledgeGraph) -> int:
+    """How many chunks the graph carries."""
+    return 0 if graph.columns.chunks is None else len(graph.columns.chunks)
+
+
+def n_communities(graph: KnowledgeGraph) -> int:
+    """How many communities the graph carries."""
+    return 0 if graph.columns.communities is None else len(graph.columns.communities)
+
+
+def weights(graph: KnowledgeGraph) -> np.ndarray | None:
+    """The weight of each edge, float64 and above zero; None where edges have none."""
+    table = graph.columns.edges
+    if table is None or not table.has("weight"):
+        return None
+    return np.maximum(table.numbers("weight").astype(np.float64), 1e-9)
+
+
+def told_by(graph: KnowledgeGraph, what: str, ids: Iterable[int]) -> list[list[int]]:
+    """The rows of the chunks that tell of some `nodes` or `edges`."""
+    rows = chunks_of(graph, what)
+    return [rows[int(one)].tolist() for one in ids]
+
+
+def hit_names(graph: KnowledgeGraph, kind: str, ids: Ids) -> list[str]:
+    """What hits are called: nodes and triples by their names, chunks by their ids, communities by their titles."""
+    if kind == "node":
+        return graph.names(ids)
+    if kind == "triple":
+        return graph.triple_texts(np.asarray(ids, np.int64))
+    if kind == "chunk":
+        return graph.columns.chunks.texts("id", ids) if graph.columns.chunks is not None else [str(row) for row in ids]
+    table = graph.columns.communities
+    return [(table.text("title", row) if table is not None else "") or f"Community {row}" for row in ids]
+
+
+def hit_texts(graph: KnowledgeGraph, kind: str, ids: Ids) -> list[str]:
+    """What is told of hits: descriptions of nodes and triples, the texts of chunks, the reports of communities."""
+    if kind == "node":
+        return node_texts(graph, ids)
+    if kind == "triple":
+        return relation_texts(graph, ids)
+    return [(chunk_text if kind == "chunk" else community_text)(graph, row) for row in ids]

@@ -1,0 +1,1 @@
+"""Retrieval on graphs made of texts: hits of each kind, and answers from tables of them."""

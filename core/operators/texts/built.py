@@ -1,0 +1,36 @@
+"""On which graph a line stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.operators.base import Context, Operator, Recorder
+from core.parameters import param
+from core.types import State
+
+
+@dataclass(frozen=True, repr=False)
+class BuiltGraph(Operator):
+    """The line stands on the graph that `build` made of the corpus.
+
+    Lanes of one question may stand on different graphs of its corpus. The graph is opened before the first operator runs; a line that
+    begins so is no line for a graph of triples.
+
+    >>> retrieve("BuiltGraph(build='tkg')", graph=story).trace[0].notes  # the harness hands the graph over, whatever its build
+    ('story: 5 entities, 4 relations, 4 chunks, 3 communities.',)
+    """
+
+    stage = "graph"
+    title = "graph of the texts"
+
+    build: str = param("chunks", "Build", "The build that made the graph: chunks alone, a tree, a knowledge graph and so on.")
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        graph, tables = ctx.graph, ctx.graph.columns.tables()
+        counts = {"entities": graph.n_nodes, "relations": graph.n_edges}
+        counts |= {name: len(tables[name]) for name in ("chunks", "communities") if name in tables}
+        recorder.notes.append(f"{graph.name}: {', '.join(f'{count:,} {what}' for what, count in counts.items())}.")
+        return state
+
+    def words(self) -> str:
+        return f"on “{self.build}”"

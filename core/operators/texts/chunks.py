@@ -1,0 +1,113 @@
+"""Chunks by what they tell: of relations, of the entities found together in them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.graph.protocol import KnowledgeGraph
+from core.graph.told import chunk_text, chunks_of, told_by
+from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.hits import BEFORE_CUT, fitting, ranked
+from core.operators.texts.neighbours import relation_scores
+from core.parameters import param
+from core.types import Ranking, State
+
+BUDGET_HELP = "How many tokens they may have together; 0 is no limit."
+
+
+@dataclass(frozen=True, repr=False)
+class ChunksOfRelations(Operator):
+    """The chunks that tell of the relations found, those of the best relation first, within a budget of tokens.
+
+    In-depth analysis, chunk operator FromRel (METHODS 3.3, LightRAG's global search): the union of their source chunks in the order of the
+    first relation that names each, cut at 4,000 tokens. A chunk has the score of that relation.
+
+    >>> line = "EmbedQuery() >> VectorRelations(keep=1) >> ChunksOfRelations()"
+    >>> found = retrieve(line, graph=story, question="the nephew", models=scores({})).chunks
+    >>> story.columns.chunks.texts("id", found.items)
+    ['carol#1']
+    """
+
+    stage = "retrieve"
+    title = "chunks of the relations"
+    reads, writes = ("relations",), ("chunks",)
+
+    budget: int = param(4000, "Tokens", BUDGET_HELP, low=0, high=1_000_000)
+    keep: int = param(0, "Chunks at most", "0 is no limit but the tokens.", low=0, high=10_000)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        assert state.relations is not None
+        best: dict[int, float] = {}
+        for score, rows in zip(relation_scores(state.relations), told_by(ctx.graph, "edges", state.relations.items)):
+            for row in rows:
+                best.setdefault(row, score)
+        return state.replace(chunks=_within(ctx.graph, best, self.budget, self.keep, recorder))
+
+
+@dataclass(frozen=True, repr=False)
+class ChunksByOccurrence(Operator):
+    """Chunks in which entities found occur together, within a budget of tokens.
+
+    In-depth analysis, chunk operator Occurrence (METHODS 3.3). `reading` "paper": for each relation found, a chunk that holds both of
+    its ends gets 1; the best `keep`. "code", as nano-graphrag and LightRAG: the chunks of the entities found, those of the first entity
+    first, among these by the number of its neighbours that they hold too; the score is minus the entity's rank plus that as a fraction.
+
+    >>> line = "NamesInQuestion() >> LinkNames() >> IncidentRelations() >> ChunksByOccurrence()"
+    >>> found = retrieve(line, graph=story, question="Cratchit", models=scores({})).chunks
+    >>> story.columns.chunks.texts("id", found.items), found.scores  # Cratchit and Scrooge: 1 and 2; Tim and Cratchit: 2
+    (['carol#2', 'carol#1'], (2.0, 1.0))
+    """
+
+    stage = "retrieve"
+    title = "chunks by occurrence"
+    writes = ("chunks",)
+
+    reading: str = param("paper", "Reading", "The paper's rule, by relations, or the code's, by entities.", choices=("paper", "code"))
+    keep: int = param(4, "Chunks at most", "0 is no limit but the tokens.", low=0, high=10_000)
+    budget: int = param(4000, "Tokens", BUDGET_HELP, low=0, high=1_000_000)
+
+    @property
+    def reads(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("relations",) if self.reading == "paper" else ("nodes",)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        found = _both_ends(ctx.graph, state.relations) if self.reading == "paper" else _beside(ctx.graph, state.nodes, ctx)
+        return state.replace(chunks=_within(ctx.graph, found, self.budget, self.keep, recorder))
+
+    def words(self) -> str:
+        return "chunks by occurrence"
+
+
+def _both_ends(graph: KnowledgeGraph, relations: Ranking | None) -> dict[int, float]:
+    """For each chunk the number of relations of which it holds both ends."""
+    heads, _, tails = graph.triples(np.array(relations.items if relations else (), np.int64))
+    rows, counts = chunks_of(graph, "nodes"), Counter[int]()
+    for head, tail in zip(heads.tolist(), tails.tolist()):
+        counts.update(np.intersect1d(rows[head], rows[tail]).tolist())
+    return {row: float(count) for row, count in counts.items()}
+
+
+def _beside(graph: KnowledgeGraph, nodes: Ranking | None, ctx: Context) -> dict[int, float]:
+    """For each chunk minus the rank of the first entity found that it holds, plus the share of that one's neighbours there."""
+    rows = chunks_of(graph, "nodes")
+    best: dict[int, float] = {}
+    for rank, node in enumerate(nodes.items if nodes else ()):
+        ctx.check()
+        near = np.setdiff1d(graph.steps(node, "both")[0], [node])
+        held = Counter(row for one in near.tolist() for row in rows[one].tolist())
+        for row in rows[node].tolist():
+            best.setdefault(row, -rank + held[row] / (1 + len(near)))
+    return best
+
+
+def _within(graph: KnowledgeGraph, scores: dict[int, float], budget: int, keep: int, recorder: Recorder) -> Ranking:
+    """The best chunks that have room; the trace remembers the order before."""
+    order = ranked("chunk", list(scores), list(scores.values()), max(BEFORE_CUT, keep))
+    recorder.before_cut, order = order, order.head(keep or len(order))
+    room = fitting([chunk_text(graph, row) for row in order.items], budget)
+    if room < len(order):
+        recorder.notes.append(f"{room:,} of {len(order):,} chunks have room in {budget:,} tokens.")
+    return order.head(room)

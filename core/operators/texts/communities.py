@@ -1,0 +1,124 @@
+"""Communities by their members, and all of a level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.graph.columns import Rows, Table
+from core.graph.protocol import KnowledgeGraph
+from core.graph.told import chunks_of, community_text, n_chunks
+from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.hits import BEFORE_CUT, fitting, ranked
+from core.parameters import param
+from core.types import Ranking, State
+
+LEVEL_HELP = "Communities of this level and coarser ones; 0 is the coarsest."
+BUDGET_HELP = "How many tokens their reports may have together; 0 is no limit."
+
+
+@dataclass(frozen=True, repr=False)
+class CommunitiesOfNodes(Operator):
+    """The communities that hold the entities found, by how many of these they hold, then by their rating.
+
+    In-depth analysis, community operator Entity (METHODS 3.3, LGraphRAG): levels up to 2, 3,200 tokens of reports. The score is that
+    number, the rating of the report added as a fraction below 1.
+
+    >>> line = "NamesInQuestion() >> LinkNames() >> CommunitiesOfNodes()"
+    >>> found = retrieve(line, graph=story, question="Tim and Cratchit", models=scores({})).communities
+    >>> story.columns.communities.texts("title", found.items)  # both hold both; the family is rated higher
+    ['Family', 'Scrooge and his circle']
+    """
+
+    stage = "retrieve"
+    title = "communities of the entities"
+    reads, writes = ("nodes",), ("communities",)
+
+    keep: int = param(4, "Communities at most", "0 is no limit but the tokens.", low=0, high=10_000)
+    level: int = param(2, "Level", LEVEL_HELP, low=0, high=64)
+    budget: int = param(3200, "Tokens", BUDGET_HELP, low=0, high=1_000_000)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        table = _communities(ctx.graph, recorder)
+        if table is None or state.nodes is None:
+            return state.replace(communities=Ranking("community", (), ()))
+        of = ctx.graph.derived.once("communities of", None, lambda: table.lists("members").inverse(ctx.graph.n_nodes))
+        held = np.bincount(np.concatenate([of[node] for node in state.nodes.items] or [np.empty(0, np.int64)]), minlength=len(table))
+        ids = np.flatnonzero((held > 0) & (_levels(table) <= self.level))
+        order = ranked("community", ids, held[ids] + _fraction(table)[ids], max(BEFORE_CUT, self.keep))
+        recorder.before_cut, order = order, order.head(self.keep or len(order))
+        return state.replace(communities=order.head(fitting([community_text(ctx.graph, row) for row in order.items], self.budget)))
+
+    def words(self) -> str:
+        return "their communities"
+
+
+@dataclass(frozen=True, repr=False)
+class CommunitiesAtLevel(Operator):
+    """All communities of a level and coarser ones, whatever the question: those told of in most chunks first, then by rating.
+
+    In-depth analysis, community operator Layer (METHODS 3.3, GGraphRAG): the first 512 by occurrence, of these the ones rated `rating`
+    or more. Occurrence is the number of chunks that tell of a member; the score is that, the rating added as a fraction below 1.
+
+    >>> found = retrieve("CommunitiesAtLevel(level=1)", graph=story).communities  # told of in 3, 3 and 2 chunks
+    >>> story.columns.communities.texts("title", found.items)
+    ['Firm', 'Scrooge and his circle', 'Family']
+    """
+
+    stage = "retrieve"
+    title = "communities of a level"
+    writes = ("communities",)
+
+    level: int = param(2, "Level", LEVEL_HELP, low=0, high=64)
+    keep: int = param(512, "Communities at most", "The first by occurrence.", low=1, high=100_000)
+    rating: float = param(0.0, "Least rating", "Reports rated lower are left out.", low=0, high=10)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        table = _communities(ctx.graph, recorder)
+        if table is None:
+            return state.replace(communities=Ranking("community", (), ()))
+        occurrence = ctx.graph.derived.once("occurrence", None, lambda: _occurrence(ctx.graph, table.lists("members")))
+        ids = np.flatnonzero(_levels(table) <= self.level)
+        order = ranked("community", ids, occurrence[ids] + _fraction(table)[ids], self.keep)
+        rated = _ratings(table)
+        stays = [place for place, row in enumerate(order.items) if rated[row] >= self.rating]
+        scores = order.scores or ()
+        return state.replace(communities=Ranking("community", tuple(order.items[i] for i in stays), tuple(scores[i] for i in stays)))
+
+    def words(self) -> str:
+        return f"communities up to level {self.level}"
+
+
+def _communities(graph: KnowledgeGraph, recorder: Recorder) -> Table | None:
+    """The communities of the graph; None, with a note, where it has none."""
+    table = graph.columns.communities
+    if table is None or not len(table):
+        recorder.notes.append(f"The graph “{graph.name}” has no communities; it was built without.")
+        return None
+    return table
+
+
+def _levels(table: Table) -> np.ndarray:
+    return table.numbers("level") if table.has("level") else np.zeros(len(table), np.int32)
+
+
+def _ratings(table: Table) -> np.ndarray:
+    return table.numbers("rating").astype(float) if table.has("rating") else np.zeros(len(table))
+
+
+def _fraction(table: Table) -> np.ndarray:
+    """The ratings as fractions below 1."""
+    ratings = np.maximum(_ratings(table), 0.0)
+    return ratings / (1.0 + (ratings.max() if len(ratings) else 0.0))
+
+
+def _occurrence(graph: KnowledgeGraph, members: Rows) -> np.ndarray:
+    """For each community the number of chunks that tell of one of its members, float64."""
+    rows, told = chunks_of(graph, "nodes"), np.zeros(len(members))
+    for community in range(len(members)):
+        seen = np.zeros(n_chunks(graph), bool)
+        for node in members[community].tolist():
+            seen[rows[node]] = True
+        told[community] = seen.sum()
+    return told

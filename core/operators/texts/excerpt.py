@@ -1,0 +1,56 @@
+"""An answer without any language model: a sentence of what was found, as it stands there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.corpus.sentences import sentences
+from core.graph.told import chunk_text
+from core.models.base import Task
+from core.models.scorers import EncoderScorer, top_k
+from core.operators.base import Context, Operator, Recorder
+from core.parameters import param
+from core.types import Excerpt, State, Usage
+
+LONGEST = 600  # characters of a sentence that are shown
+
+
+@dataclass(frozen=True, repr=False)
+class NearestSentence(Operator):
+    """The sentence of the retrieved chunks that is nearest to the question: an excerpt, no answer of its own.
+
+    Hopscope's own reader for lines on texts where no language model is asked: by the cosine of an encoder's vectors, of equal ones the
+    first of the best chunk.
+
+    >>> state = retrieve("SparseChunks(keep=1) >> NearestSentence()", graph=story, question="Marley was dead", models=scores({}))
+    >>> state.excerpt.text, state.excerpt.chunk
+    ('Marley was dead, to begin with.', 0)
+    """
+
+    stage = "read"
+    title = "nearest sentence"
+    reads, writes = ("chunks",), ("excerpt",)
+
+    most: int = param(200, "Sentences at most", "Of the best chunks; more are not looked at.", low=1, high=10_000)
+    encoder: str = param("encoder", "Encoder", "The sentence encoder that compares.", model=True)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        chunks = state.chunks.items if state.chunks else ()
+        found = [(row, sentence) for row in chunks for sentence in _sentences(chunk_text(ctx.graph, row))][: self.most]
+        if not found:
+            recorder.notes.append("No chunk was found, so there is no sentence to show.")
+            return state.replace(excerpt=None)
+        ctx.progress("Looking for the nearest sentence", None)
+        scores = EncoderScorer(ctx.models.encoder(self.encoder)).score(
+            Task(state.question.text, check=ctx.check), [one for _, one in found]
+        )
+        recorder.usage += Usage(texts=len(found))
+        best = int(top_k(scores.round(6), 1)[0])
+        row, sentence = found[best]
+        recorder.notes.append(f"The nearest of {len(found):,} sentences.")
+        return state.replace(excerpt=Excerpt(sentence[:LONGEST], row, round(float(scores[best]), 6)))
+
+
+def _sentences(text: str) -> list[str]:
+    """The sentences of a text, each on one line."""
+    return [" ".join(text[start:end].split()) for start, end in sentences(text)]

@@ -1,0 +1,101 @@
+"""An answer from tables of what was retrieved."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from core.errors import BadInput
+from core.models.base import Chat
+from core.operators.base import HITS, Context, Operator, Recorder
+from core.operators.texts.tables import as_text, tables_of
+from core.parameters import param
+from core.prompts import messages
+from core.types import ContextTable, Prompt, State, Usage
+
+BUDGETS = {"triple": 4800, "community": 3200, "chunk": 4000}  # where a line sets none: nano-graphrag's
+
+
+@dataclass(frozen=True, repr=False)
+class AnswerFromTables(Operator):
+    """What a language model answers, shown what was found as tables: Entities, Relationships, Reports, Sources.
+
+    nano-graphrag's local search (METHODS 3.4.7; in-depth analysis, LGraphRAG and VGraphRAG); with chunks alone it is VanillaRAG. Where no
+    `ContextTables` came before, tables with that one's budgets are made here. What does not fit into the model's context is
+    left out, from the end of the longest table first, and the trace says how much.
+
+    >>> line = "SparseChunks(keep=1) >> AnswerFromTables()"
+    >>> state = retrieve(line, graph=story, question="the clerk", models=says("Cratchit"))
+    >>> state.answer, dict(state.prompt.hits)
+    ('Cratchit', {'chunk': 1})
+    """
+
+    stage = "generate"
+    title = "answer from tables"
+    reads_any, writes = ("tables", *HITS), ("prompt", "answer")
+
+    max_tokens: int = param(256, "Longest answer", "In tokens.", low=1, high=8192)
+    role: str = param("answer", "Model", "The role or name of the chat model that answers.", chat=True)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        question, tables = state.question.text, given_tables(state, ctx)
+        if not ctx.answering:
+            return state.replace(prompt=prompt_of(question, tables))
+        ctx.progress("Waiting for the language model", None)
+        chat = ctx.models.chat(self.role)
+        prompt = self._fitting(chat, question, tables, recorder)
+        ctx.progress("Reading what was found", None)
+        reply = chat.reply(prompt.messages, max_tokens=self.max_tokens, seed=ctx.seed, on_text=ctx.on_text, check=ctx.check)
+        if reply.finish != "stop":
+            recorder.notes.append("The answer repeated itself and was stopped." if reply.finish == "repeat" else "The answer was cut.")
+        recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
+        return state.replace(prompt=replace(prompt, tokens=reply.tokens_in or prompt.tokens), answer=reply.text.strip())
+
+    def _fitting(self, chat: Chat, question: str, tables: tuple[ContextTable, ...], recorder: Recorder) -> Prompt:
+        """The prompt with the most rows that fit into the model's context. Raises BadInput where not even the question does."""
+        room, whole = chat.context - self.max_tokens - 8, sum(len(table.items) for table in tables)
+        while True:
+            prompt = prompt_of(question, tables)
+            tokens = chat.count_tokens(prompt.messages)
+            if tokens <= room:
+                break
+            if not any(table.items for table in tables):
+                raise BadInput(f"The question alone needs {tokens:,} tokens; the model has room for {room:,}.")
+            tables = shortened(tables, room / tokens)
+        shown = sum(len(table.items) for table in tables)
+        if shown < whole:
+            recorder.notes.append(f"Only {shown:,} of {whole:,} rows fit into the model's context of {chat.context:,} tokens.")
+        return replace(prompt, tokens=tokens)
+
+
+def given_tables(state: State, ctx: Context) -> tuple[ContextTable, ...]:
+    """The tables of the state, made now where no operator made them."""
+    return state.tables if state.tables is not None else tables_of(ctx.graph, state, BUDGETS)
+
+
+def prompt_of(question: str, tables: tuple[ContextTable, ...]) -> Prompt:
+    """The prompt that shows these tables, and how many hits of each kind it shows."""
+    told = messages("texts", "tables", tables=as_text(tables) or "(nothing was found)", question=question)
+    shown = Counter({table.kind: len(table.items) for table in tables})
+    return Prompt(told, 0, hits={kind: count for kind, count in shown.items() if count})
+
+
+def shortened(tables: tuple[ContextTable, ...], share: float) -> tuple[ContextTable, ...]:
+    """The tables cut to about a share of their length, from the end of the longest each time; at least one row goes."""
+    left = [list(zip(table.rows, table.items)) for table in tables]
+    length = lambda rows: sum(len(cell) for row, _ in rows for cell in row)
+    total = sum(map(length, left))
+    while True:
+        longest = max(range(len(left)), key=lambda place: (length(left[place]), -place))
+        left[longest].pop()
+        if sum(map(length, left)) <= share * total or not any(left):
+            break
+    return tuple(
+        replace(
+            table,
+            rows=tuple(row for row, _ in rows),
+            items=tuple(item for _, item in rows),
+            left_out=table.left_out + len(table.items) - len(rows),
+        )
+        for table, rows in zip(tables, left)
+    )

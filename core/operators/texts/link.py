@@ -1,0 +1,58 @@
+"""From names to the entities of the graph that they mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.graph.names.lookup import names
+from core.indexes.vectors import vector_index
+from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.hits import names_told, ranked
+from core.parameters import param
+from core.types import Ranking, State, Usage
+
+
+@dataclass(frozen=True, repr=False)
+class LinkNames(Operator):
+    """For each name of the question the entity whose vector is nearest, where its cosine is `least` or more.
+
+    In-depth analysis, node operator Link (METHODS 3.3: the first hit for each name, whatever its score; HippoRAG, DALK, FastGraphRAG). A
+    name that the graph has just so is linked to that node with score 1, without a search. Linked entities are the seeds of what follows.
+
+    >>> line = "NamesInQuestion() >> LinkNames()"
+    >>> story.names(retrieve(line, graph=story, question="Is Tim lame?", models=scores({})).seeds)
+    ['Tim']
+    """
+
+    stage = "retrieve"
+    title = "names linked"
+    reads, writes = ("names",), ("linked", "seeds", "nodes")
+
+    least: float = param(-1.0, "Least cosine", "Names less near to any entity are not linked; -1 links every name.", low=-1, high=1)
+    encoder: str = param("encoder", "Encoder", "The sentence encoder that reads names and entities.", model=True)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        graph, best, others = ctx.graph, {}, []
+        for name in state.names or ():
+            same = names(graph).exact(name) if graph.n_nodes else ()
+            if same:
+                best[min(same, key=lambda node: (-graph.degree(node), node))] = 1.0
+            else:
+                others.append(name)
+        found = self._nearest(others, ctx, recorder)
+        for node, score in found:
+            best[node] = max(score, best.get(node, score))
+        linked = ranked("node", list(best), list(best.values()))
+        lost = len(others) - len(found)
+        recorder.notes.append(f"Linked: {names_told(graph, linked) or 'none'}." + (f" Names near to no entity: {lost}." if lost else ""))
+        return state.replace(linked=linked, nodes=Ranking("node", linked.items, linked.scores), seeds=linked.items)
+
+    def _nearest(self, wanted: list[str], ctx: Context, recorder: Recorder) -> list[tuple[int, float]]:
+        """For each name the nearest entity and its cosine, where that is near enough."""
+        if not wanted or not ctx.graph.n_nodes:
+            return []
+        encoder = ctx.models.encoder(self.encoder)
+        index = vector_index(ctx.graph, encoder, "nodes", ctx.progress, ctx.check)
+        recorder.usage += Usage(texts=len(wanted))
+        found = [index.nearest(vector, 1) for vector in encoder.encode(wanted, ctx.check)]
+        return [(int(ids[0]), float(scores[0])) for ids, scores in found if len(ids) and scores[0] >= self.least]

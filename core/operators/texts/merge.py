@@ -1,0 +1,118 @@
+"""Hits of two searches brought together, and hits cut to a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from core.graph.told import hit_texts
+from core.operators.base import HITS, Context, Operator, Recorder
+from core.operators.texts.hits import KIND, fitting, ranked
+from core.parameters import param
+from core.types import Ranking, State
+
+ORDER_HELP = (
+    "in turn: the best of the first search, the best of the second, and so on; first: all of the first, then what the second adds; "
+    "score: by the better of both scores."
+)
+FIELD = {kind: field for field, kind in KIND.items()}
+
+
+@dataclass(frozen=True, repr=False)
+class SetAside(Operator):
+    """The hits so far, set aside: what follows searches anew, and `Merge` brings both together.
+
+    For lines with two searches, such as LightRAG's hybrid one (METHODS 6, row 52).
+
+    >>> state = retrieve("SparseChunks(keep=1) >> SetAside()", graph=story, question="the clerk")
+    >>> state.chunks, [hits.items for hits in state.aside]
+    (None, [(1,)])
+    """
+
+    stage = "refine"
+    title = "hits set aside"
+    reads_any, writes = HITS, ("aside",)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        found = tuple(hits for field in HITS if (hits := getattr(state, field)) is not None)
+        return state.replace(aside=found, **dict.fromkeys(HITS))
+
+
+@dataclass(frozen=True, repr=False)
+class Merge(Operator):
+    """The hits that were set aside and those found since, each once.
+
+    In-depth analysis, the hybrid LightRAG (METHODS 3.4.12), which joins both tables without repeats; LightRAG itself takes them in turn.
+    The merged hits are scored by their place, 1 for the first, 1/2 for the second; by "score" with the better of both.
+
+    >>> line = "SparseChunks(keep=1) >> SetAside() >> SparseChunks(keep=2) >> Merge(order='first')"
+    >>> retrieve(line, graph=story, question="the clerk Cratchit").chunks.items
+    (1, 2)
+    """
+
+    stage = "refine"
+    title = "hits merged"
+    reads, writes = ("aside",), HITS
+
+    order: str = param("in turn", "Order", ORDER_HELP, choices=("in turn", "first", "score"))
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        before = {FIELD[hits.kind]: hits for hits in state.aside}
+        both = {field: self._merged(before.get(field), getattr(state, field)) for field in HITS}
+        return state.replace(aside=(), **both)
+
+    def _merged(self, one: Ranking | None, other: Ranking | None) -> Ranking | None:
+        if one is None or other is None:
+            return one or other
+        if self.order == "score":
+            best: dict[int, float] = {}
+            for hits in (one, other):
+                for item, score in zip(hits.items, hits.scores or [0.0] * len(hits)):
+                    best[item] = max(score, best.get(item, score))
+            return ranked(one.kind, list(best), list(best.values()))
+        return placed(one.kind, [*one.items, *other.items] if self.order == "first" else _in_turn(one.items, other.items))
+
+    def words(self) -> str:
+        return f"merged {self.order}" if self.order != "score" else "merged by score"
+
+
+@dataclass(frozen=True, repr=False)
+class Truncate(Operator):
+    """The first hits of each kind that fit into a budget of tokens, and at most `keep` of them.
+
+    METHODS 6, row 52: LightRAG's and nano-graphrag's cut by tokens. The first hit that does not fit ends its list.
+
+    >>> retrieve("SparseChunks(keep=2) >> Truncate(keep=1)", graph=story, question="the clerk Cratchit").chunks.items
+    (1,)
+    """
+
+    stage = "refine"
+    title = "hits cut"
+    reads_any, writes = HITS, HITS
+
+    budget: int = param(4000, "Tokens", "For the hits of each kind; 0 is no limit.", low=0, high=1_000_000)
+    keep: int = param(0, "Hits at most", "Of each kind; 0 is no limit but the tokens.", low=0, high=1_000_000)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        cut = {}
+        for field in HITS:
+            hits = getattr(state, field)
+            if hits is not None:
+                recorder.before_cut = hits if field == "chunks" or recorder.before_cut is None else recorder.before_cut
+                hits = hits.head(self.keep or len(hits))
+                cut[field] = hits.head(fitting(hit_texts(ctx.graph, hits.kind, hits.items), self.budget))
+        return state.replace(**cut)
+
+    def words(self) -> str:
+        return f"cut at {self.budget:,} tokens" if self.budget else f"cut at {self.keep:,}"
+
+
+def placed(kind, items: Iterable[int]) -> Ranking:
+    """Items in an order of their own, each once, scored by their place: 1, 1/2, 1/3."""
+    found = tuple(dict.fromkeys(items))
+    return Ranking(kind, found, tuple(1.0 / place for place in range(1, len(found) + 1)))
+
+
+def _in_turn(one: tuple[int, ...], other: tuple[int, ...]) -> list[int]:
+    return [item for pair in zip_longest(one, other) for item in pair if item is not None]

@@ -1,0 +1,130 @@
+"""From hits to what lies beside them: neighbours, relations at entities, ends of relations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.graph.algorithms.neighbourhood import nearest
+from core.graph.protocol import KnowledgeGraph
+from core.graph.told import relation_texts, weights
+from core.operators.base import DIRECTIONS, Context, Operator, Recorder
+from core.operators.extract import DIRECTION_HELP
+from core.operators.texts.hits import BEFORE_CUT, fitting, names_told, ranked, scores_of
+from core.parameters import param
+from core.types import Ranking, State
+
+BUDGET_HELP = "How many tokens their descriptions may have together; 0 is no limit."
+
+
+@dataclass(frozen=True, repr=False)
+class NeighbourNodes(Operator):
+    """The entities within `hops` steps of those found, with these where `itself`.
+
+    In-depth analysis, node operator Onehop (METHODS 3.3). A neighbour has the score of the best entity that it lies beside, an entity found
+    before keeps its own.
+
+    >>> state = retrieve("NamesInQuestion() >> LinkNames() >> NeighbourNodes()", graph=story, question="Fred", models=scores({}))
+    >>> story.names(state.nodes.items)
+    ['Fred', 'Scrooge']
+    """
+
+    stage = "retrieve"
+    title = "neighbours"
+    reads, writes = ("nodes",), ("nodes",)
+
+    hops: int = param(1, "Hops", "How many steps are taken.", low=1, high=4)
+    keep: int = param(1000, "Entities at most", "The best are kept where there are more.", low=1, high=1_000_000)
+    itself: bool = param(True, "With those found", "The entities found before stay among the hits.")
+    direction: str = param("both", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        assert state.nodes is not None
+        scores, before = scores_of(state.nodes, ctx.graph.n_nodes), set(state.nodes.items)
+        best: dict[int, float] = {}
+        for node in state.nodes.items:  # best first, so that the first score of a neighbour is its best
+            near, _ = nearest(ctx.graph, (node,), self.hops, self.direction, self.keep + 1, ctx.check)
+            for one in near.tolist():
+                best.setdefault(one, float(scores[one] if one in before else scores[node]))
+        kept = [node for node in best if self.itself or node not in before]
+        found = ranked("node", kept, [best[node] for node in kept], self.keep)
+        return state.replace(nodes=found)
+
+
+@dataclass(frozen=True, repr=False)
+class IncidentRelations(Operator):
+    """The relations at the entities found: those between the best connected first, within a budget of tokens.
+
+    In-depth analysis, relationship operator Onehop (METHODS 3.3; LightRAG and LGraphRAG): ordered by the sum of the degrees of both ends,
+    then by weight, cut at 4,800 tokens of descriptions. The score is that sum, the weight added as a fraction below 1.
+
+    >>> line = "NamesInQuestion() >> LinkNames() >> IncidentRelations()"
+    >>> story.triple_texts(retrieve(line, graph=story, question="Cratchit", models=scores({})).relations.items)  # degrees 2 + 3, 2 + 1
+    ['Cratchit -> works for -> Scrooge', 'Tim -> son of -> Cratchit']
+    """
+
+    stage = "retrieve"
+    title = "relations at the entities"
+    reads, writes = ("nodes",), ("relations",)
+
+    budget: int = param(4800, "Tokens", BUDGET_HELP, low=0, high=1_000_000)
+    keep: int = param(0, "Relations at most", "0 is no limit but the tokens.", low=0, high=1_000_000)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        assert state.nodes is not None
+        ctx.progress("Relations at the entities found", None)
+        edges = np.unique(ctx.graph.steps_from(np.array(state.nodes.items, np.int64), "both").edges)
+        order = ranked("triple", edges, connected_scores(ctx.graph, edges), max(BEFORE_CUT, self.keep))
+        recorder.before_cut = order
+        room = fitting(relation_texts(ctx.graph, order.items), self.budget)
+        found = order.head(min(room, self.keep or room))
+        if len(found) < len(edges):
+            recorder.notes.append(f"{len(found):,} of {len(edges):,} relations have room.")
+        return state.replace(relations=found)
+
+    def words(self) -> str:
+        return "relations at them"
+
+
+@dataclass(frozen=True, repr=False)
+class EndpointNodes(Operator):
+    """The entities at both ends of the relations found.
+
+    In-depth analysis, node operator RelNode, "FromRel" in its Table 3 (METHODS 3.3). Its code keeps the last entity alone; here each end of
+    each relation is a hit, with the score of its best relation.
+
+    >>> line = "EmbedQuery() >> VectorRelations(keep=1) >> EndpointNodes()"
+    >>> story.names(retrieve(line, graph=story, question="the nephew", models=scores({})).nodes.items)
+    ['Fred', 'Scrooge']
+    """
+
+    stage = "retrieve"
+    title = "ends of the relations"
+    reads, writes = ("relations",), ("nodes",)
+
+    keep: int = param(0, "Entities at most", "0 is no limit.", low=0, high=1_000_000)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        assert state.relations is not None
+        heads, _, tails = ctx.graph.triples(np.array(state.relations.items, np.int64))
+        best: dict[int, float] = {}
+        for score, head, tail in zip(relation_scores(state.relations), heads.tolist(), tails.tolist()):
+            best.setdefault(head, score)
+            best.setdefault(tail, score)
+        found = ranked("node", list(best), list(best.values()), self.keep)
+        recorder.notes.append(f"Ends: {names_told(ctx.graph, found) or 'none'}.")
+        return state.replace(nodes=found)
+
+
+def relation_scores(relations: Ranking) -> tuple[float, ...]:
+    """The score of each relation; an order without scores counts down."""
+    return relations.scores if relations.scores is not None else tuple(float(-place) for place in range(len(relations)))
+
+
+def connected_scores(graph: KnowledgeGraph, edges: np.ndarray) -> np.ndarray:
+    """For each edge the sum of its ends' degrees, its weight added as a fraction below 1."""
+    heads, _, tails = graph.triples(edges)
+    told = weights(graph)
+    heavy = told[edges] if told is not None else np.zeros(len(edges))
+    return graph.degrees(heads) + graph.degrees(tails) + heavy / (1.0 + (told.max() if told is not None and len(told) else 0.0))

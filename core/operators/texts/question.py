@@ -1,0 +1,129 @@
+"""What is read from a question: its vector, the names in it, its keywords."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from core.graph.names.lookup import names
+from core.graph.names.mentions import COMMON
+from core.models.scorers import words
+from core.operators.base import Context, Operator, Recorder
+from core.parameters import param
+from core.prompts import messages
+from core.types import Keywords, State, Usage
+
+VOCABULARY, WORDS = "vocabulary", "words"
+MOST = 20  # names or keywords that are read
+TEXTS = ("question", "low keywords", "high keywords")
+LIST = {"type": "array", "maxItems": MOST, "items": {"type": "string", "maxLength": 80}}
+
+
+@dataclass(frozen=True, repr=False)
+class EmbedQuery(Operator):
+    """The vector of the question, or of its low or high keywords joined by commas.
+
+    In-depth analysis, question conversion "vector" (METHODS 6, row 4). Where there are no such keywords the question is read instead.
+
+    >>> float((retrieve("EmbedQuery()", graph=story, question="who is Tim", models=scores({})).vector ** 2).sum().round(3))
+    1.0
+    """
+
+    stage = "convert"
+    title = "question as a vector"
+    writes = ("vector",)
+
+    text: str = param("question", "Text", "What is encoded: the question, or its keywords of one level.", choices=TEXTS)
+    encoder: str = param("encoder", "Encoder", "The sentence encoder.", model=True)
+
+    @property
+    def reads(self) -> tuple[str, ...]:  # type: ignore[override]
+        return () if self.text == TEXTS[0] else ("keywords",)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        ctx.progress("Encoding the question", None)
+        found = () if self.text == TEXTS[0] or state.keywords is None else getattr(state.keywords, self.text.split()[0])
+        if self.text != TEXTS[0] and not found:
+            recorder.notes.append(f"There are no {self.text}; the question itself was encoded.")
+        recorder.usage += Usage(texts=1)
+        return state.replace(vector=ctx.models.encoder(self.encoder).encode([", ".join(found) or state.question.text], ctx.check)[0])
+
+    def words(self) -> str:
+        return "question as a vector" if self.text == TEXTS[0] else f"{self.text} as a vector"
+
+
+@dataclass(frozen=True, repr=False)
+class NamesInQuestion(Operator):
+    """The names of entities in the question, by a language model or by the graph's own vocabulary.
+
+    In-depth analysis, question conversion "entities" (METHODS 6, row 2): HippoRAG, DALK and ToG ask a language model. The vocabulary
+    finds the names that the graph has, spelt as there. A reply that cannot be read is told, and the vocabulary asked.
+
+    >>> retrieve("NamesInQuestion()", graph=story, question="Is Tim the son of Cratchit?").names
+    ('Tim', 'Cratchit')
+    """
+
+    stage = "convert"
+    title = "names in the question"
+    writes = ("names",)
+
+    by: str = param(VOCABULARY, "Found by", "“vocabulary”: names that the graph has; or a language model.", chat=True, also=(VOCABULARY,))
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        found = None if self.by == VOCABULARY else _asked(self.by, "names", ("names",), state.question.text, ctx, recorder)
+        return state.replace(names=tuple(found["names"]) if found is not None else vocabulary_names(state.question.text, ctx))
+
+    def words(self) -> str:
+        return self.title + (" by the vocabulary" if self.by == VOCABULARY else "")
+
+
+@dataclass(frozen=True, repr=False)
+class ExtractKeywords(Operator):
+    """Keywords of the question at two levels: low are the things it names, high what it is about.
+
+    LightRAG (METHODS 3.4.10, 6 row 3) asks a language model. “words” asks none: low are the names that the graph has, high the
+    question's other words that are no function words. A reply that cannot be read is told, and the words taken.
+
+    >>> retrieve("ExtractKeywords()", graph=story, question="What ailment does Tim suffer?").keywords
+    Keywords(low=('Tim',), high=('ailment', 'suffer'))
+    """
+
+    stage = "convert"
+    title = "keywords"
+    writes = ("keywords",)
+
+    by: str = param(WORDS, "Found by", "“words”: names low, the other content words high; or a language model.", chat=True, also=(WORDS,))
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        text = state.question.text
+        found = None if self.by == WORDS else _asked(self.by, "keywords", ("high", "low"), text, ctx, recorder)
+        if found is not None:
+            return state.replace(keywords=Keywords(tuple(found["low"]), tuple(found["high"])))
+        low = vocabulary_names(text, ctx)
+        named = {word for name in low for word in words(name)}
+        high = (word for word in words(text) if word not in named and word not in COMMON and len(word) > 1)
+        return state.replace(keywords=Keywords(low, tuple(dict.fromkeys(high))[:MOST]))
+
+
+def vocabulary_names(text: str, ctx: Context) -> tuple[str, ...]:
+    """The names of the graph that a text mentions, in its order."""
+    if not ctx.graph.n_nodes:
+        return ()
+    found = [mention.node for mention in names(ctx.graph).mentions(text)]
+    return tuple(dict.fromkeys(ctx.graph.names(found)))[:MOST]
+
+
+def _asked(role: str, prompt: str, fields: tuple[str, ...], text: str, ctx: Context, recorder: Recorder) -> dict[str, Any] | None:
+    """The lists of a language model's reply by field; None where it cannot be read, which a note says."""
+    schema = {"type": "object", "properties": dict.fromkeys(fields, LIST), "required": list(fields), "additionalProperties": False}
+    ctx.progress("Asking the language model for names and keywords", None)
+    reply = ctx.models.chat(role).reply(messages("texts", prompt, question=text), schema=schema, seed=ctx.seed, check=ctx.check)
+    recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
+    try:
+        found = json.loads(reply.text)
+        read = {field: [" ".join(one.split()) for one in found[field] if one.strip()][:MOST] for field in fields}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        recorder.notes.append("The language model's reply could not be read; the graph's own vocabulary was asked instead.")
+        return None
+    return {field: list(dict.fromkeys(one)) for field, one in read.items()}

@@ -1,0 +1,136 @@
+"""Hits by words: BM25 and TF-IDF over chunks or entities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from core.graph.protocol import KnowledgeGraph
+from core.indexes.encoded import Of, count, texts
+from core.models.scorers import words
+from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.hits import BEFORE_CUT, KIND, names_told, ranked
+from core.parameters import param
+from core.runtime.meter import spent
+from core.types import Ranking, State
+
+BY = ("bm25", "tf-idf")
+Search = Callable[[str], np.ndarray]  # a question's score of every text
+BY_HELP = "bm25 with k1 1.5 and b 0.75, or tf-idf: the cosine of vectors of weighted word counts."
+
+
+class ByWords(Operator):
+    """What the two have in common: `keep` hits with a score above 0, and the order they were cut from."""
+
+    stage = "retrieve"
+    field: ClassVar[str]
+    keep: int
+    by: str
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        return state.replace(**{self.field: self._found(state, ctx, recorder, None)})
+
+    def _found(self, state: State, ctx: Context, recorder: Recorder, among: Sequence[int] | None) -> Ranking:
+        of: Of = self.field  # type: ignore[assignment]
+        if not count(ctx.graph, of):
+            recorder.notes.append(f"The graph “{ctx.graph.name}” has no {self.field}.")
+            return Ranking(KIND[self.field], (), ())
+        ctx.progress("Searching by words", None)
+        scores = searchable(ctx.graph, of, self.by)(state.question.text)
+        ids = np.flatnonzero(scores > 0) if among is None else np.array([i for i in among if scores[i] > 0], np.int64)
+        order = ranked(KIND[self.field], ids, scores[ids], max(self.keep, BEFORE_CUT))
+        recorder.before_cut, found = order, order.head(self.keep)
+        recorder.notes.append(f"The best of {len(ids):,} that share a word with the question: {names_told(ctx.graph, found) or 'none'}.")
+        return found
+
+
+@dataclass(frozen=True, repr=False)
+class SparseChunks(ByWords):
+    """The `keep` chunks that share the question's rarest words, by BM25 or TF-IDF.
+
+    KGP's first step (in-depth analysis, METHODS 3.4.2: TF-IDF over the chunks) and BM25, the usual baseline. Statistics are those of all
+    chunks; case is folded. A chunk without any of the question's words is no hit.
+
+    >>> found = retrieve("SparseChunks(keep=2)", graph=story, question="the clerk Cratchit").chunks
+    >>> story.columns.chunks.texts("id", found.items)  # clerk is in one chunk, Cratchit in two
+    ['carol#1', 'carol#2']
+    """
+
+    title = "chunks by words"
+    field, writes = "chunks", ("chunks",)
+
+    keep: int = param(4, "Chunks", "How many are taken.", low=1, high=10_000)
+    by: str = param("bm25", "Ranked by", BY_HELP, choices=BY)
+
+    def words(self) -> str:
+        return f"{self.keep:,} chunks by {self.by.upper()}"
+
+
+@dataclass(frozen=True, repr=False)
+class SparseNodes(ByWords):
+    """The `keep` entities whose names and descriptions share the question's rarest words; with `among` only of the hits so far.
+
+    In-depth analysis, node operator TF-IDF (METHODS 3.3). Its code ignores the candidates that it is given and looks at all nodes; here
+    they are minded.
+
+    >>> story.names(retrieve("SparseNodes(keep=1)", graph=story, question="the poor clerk").nodes.items)
+    ['Cratchit']
+    """
+
+    title = "entities by words"
+    field, writes = "nodes", ("nodes",)
+
+    keep: int = param(4, "Entities", "How many are taken.", low=1, high=10_000)
+    by: str = param("tf-idf", "Ranked by", BY_HELP, choices=BY)
+    among: bool = param(False, "Among the hits", "Only the entities found so far are ranked.")
+
+    @property
+    def reads(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("nodes",) if self.among else ()
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        return state.replace(nodes=self._found(state, ctx, recorder, state.nodes.items if self.among and state.nodes else None))
+
+    def words(self) -> str:
+        return f"{self.keep:,} entities by {self.by.upper()}"
+
+
+def searchable(graph: KnowledgeGraph, of: Of, by: str) -> Search:
+    """The texts of all chunks or nodes made searchable by words, once for each graph."""
+    return graph.derived.once("words", (of, by), lambda: _made(graph, of, by))
+
+
+@spent("preparation", "Words of the texts")
+def _made(graph: KnowledgeGraph, of: Of, by: str) -> Search:
+    told = texts(graph, of, range(count(graph, of)))  # type: ignore[arg-type]
+    return _bm25(told) if by == "bm25" else _tfidf(told)
+
+
+def _bm25(told: list[str]) -> Search:
+    import bm25s
+
+    bags = [words(text) for text in told]
+    known = {word for bag in bags for word in bag}
+    if not known:
+        return lambda question: np.zeros(len(told))
+    index = bm25s.BM25(k1=1.5, b=0.75, method="atire", idf_method="lucene")
+    index.index(bags, show_progress=False)
+
+    def search(question: str) -> np.ndarray:
+        asked = [word for word in words(question) if word in known]
+        return np.asarray(index.get_scores(asked), np.float64) if asked else np.zeros(len(told))
+
+    return search
+
+
+def _tfidf(told: list[str]) -> Search:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    if not any(words(text) for text in told):
+        return lambda question: np.zeros(len(told))
+    vectorizer = TfidfVectorizer(analyzer=words, dtype=np.float64)
+    matrix = vectorizer.fit_transform(told)
+    return lambda question: np.asarray((matrix @ vectorizer.transform([question]).T).todense()).ravel()

@@ -1,0 +1,115 @@
+"""What was found, as tables for a prompt, each within a budget of tokens."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.graph.protocol import KnowledgeGraph
+from core.graph.told import chunk_text, community_text, hit_names, node_texts, relation_names, relation_texts, weights
+from core.operators.base import HITS, Context, Operator, Recorder
+from core.operators.texts.hits import fitting
+from core.parameters import param
+from core.types import ContextTable, Ranking, State
+
+TITLES = {"node": "Entities", "triple": "Relationships", "community": "Reports", "chunk": "Sources"}  # in the prompt's order
+BUDGET_HELP = "How many tokens this table may have; 0 is no limit."
+Rows = list[tuple[str, ...]]
+
+
+@dataclass(frozen=True, repr=False)
+class ContextTables(Operator):
+    """What was found as tables: Entities, Relationships, Reports, Sources, each the best first and within its budget of tokens.
+
+    nano-graphrag's local search, which LGraphRAG and VGraphRAG follow (METHODS 3.4.7): reports 3,200 tokens, relations 4,800, chunks
+    4,000; entities have no budget there. Where a graph does not carry something, such as types, its column is left out.
+
+    >>> (table,) = retrieve("SparseChunks(keep=1) >> ContextTables()", graph=story, question="the clerk").tables
+    >>> table.header, table.rows[0][0], table.items
+    (('source', 'text'), 'carol#1', (1,))
+    """
+
+    stage = "refine"
+    title = "context tables"
+    reads_any, writes = HITS, ("tables",)
+
+    entities: int = param(4000, "Tokens of entities", BUDGET_HELP, low=0, high=1_000_000)
+    relations: int = param(4800, "Tokens of relations", BUDGET_HELP, low=0, high=1_000_000)
+    reports: int = param(3200, "Tokens of reports", BUDGET_HELP, low=0, high=1_000_000)
+    sources: int = param(4000, "Tokens of chunks", BUDGET_HELP, low=0, high=1_000_000)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        budgets = {"node": self.entities, "triple": self.relations, "community": self.reports, "chunk": self.sources}
+        tables = tables_of(ctx.graph, state, budgets)
+        recorder.notes += [
+            f"{len(table.items):,} of {len(table.items) + table.left_out:,} have room among the {TITLES[table.kind].lower()}."
+            for table in tables
+            if table.left_out
+        ]
+        recorder.sizes |= {TITLES[table.kind].lower(): len(table.items) for table in tables}
+        return state.replace(tables=tables)
+
+
+def tables_of(graph: KnowledgeGraph, state: State, budgets: dict[str, int]) -> tuple[ContextTable, ...]:
+    """A table for each kind of hit that was found, in the order of `TITLES`, cut at its budget of tokens (0: none)."""
+    found: dict[str, Ranking] = {hits.kind: hits for field in HITS if (hits := getattr(state, field)) is not None and len(hits)}
+    return tuple(_table(graph, found[kind], budgets.get(kind, 0)) for kind in TITLES if kind in found)
+
+
+def _table(graph: KnowledgeGraph, hits: Ranking, budget: int) -> ContextTable:
+    header, rows = _MAKE[hits.kind](graph, hits.items)
+    room = fitting([" ".join(row) for row in rows], budget)
+    kept = [place for place in range(len(header)) if any(row[place] for row in rows)]
+    shown = tuple(tuple(row[place] for place in kept) for row in rows[:room])
+    return ContextTable(hits.kind, tuple(header[place] for place in kept), shown, hits.items[:room], len(rows) - room)
+
+
+def _nodes(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
+    types = graph.columns.nodes.texts("type", ids) if graph.columns.nodes is not None else [""] * len(ids)
+    return ("entity", "type", "description"), list(zip(graph.names(ids), types, node_texts(graph, ids)))
+
+
+def _relations(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
+    heads, _, tails = graph.triples(np.asarray(ids, np.int64))
+    keywords = graph.columns.edges.texts("keywords", ids) if graph.columns.edges is not None else [""] * len(ids)
+    heavy = weights(graph)
+    told = [""] * len(ids) if heavy is None else [f"{heavy[edge]:g}" for edge in ids]
+    rows = zip(graph.names(heads), relation_names(graph, ids), graph.names(tails), keywords, relation_texts(graph, ids), told)
+    return ("source", "relation", "target", "keywords", "description", "weight"), list(rows)
+
+
+def _communities(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
+    return ("community", "report"), [(name, community_text(graph, row)) for name, row in zip(hit_names(graph, "community", ids), ids)]
+
+
+def _chunks(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
+    chunks = graph.columns.chunks
+    titles = chunks.texts("title", ids) if chunks is not None else [""] * len(ids)
+    rows = zip(hit_names(graph, "chunk", ids), titles, [chunk_text(graph, row) for row in ids])
+    return ("source", "title", "text"), list(rows)
+
+
+_MAKE = {"node": _nodes, "triple": _relations, "community": _communities, "chunk": _chunks}
+
+
+def as_text(tables: Sequence[ContextTable]) -> str:
+    """The tables as a prompt shows them: a heading and comma-separated rows each.
+
+    >>> from core.operators.texts.tables import as_text
+    >>> from core.types import ContextTable
+    >>> print(as_text([ContextTable("node", ("entity", "type"), (("Marley, Jacob", "person"),), (0,))]))
+    Entities
+    entity,type
+    "Marley, Jacob",person
+    """
+    parts = []
+    for table in tables:
+        if table.rows:
+            stream = io.StringIO()
+            csv.writer(stream, lineterminator="\n").writerows([table.header, *table.rows])
+            parts.append(f"{TITLES[table.kind]}\n{stream.getvalue().rstrip()}")
+    return "\n\n".join(parts)

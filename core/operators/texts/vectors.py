@@ -1,0 +1,142 @@
+"""Hits by vectors: what is nearest to the question among nodes, relations, chunks or communities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from core.errors import BadParameter
+from core.indexes.encoded import Of, count
+from core.indexes.vectors import vector_index
+from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.hits import BEFORE_CUT, KIND, names_told, ranked
+from core.parameters import param
+from core.types import Ranking, State
+
+KEEP_HELP = "How many of the nearest are taken; 4 in the in-depth analysis."
+LEAST_HELP = "The least cosine of a hit; -1 takes all (LightRAG and nano-graphrag: 0.2)."
+
+
+class ByVector(Operator):
+    """What the four have in common: `keep` hits of cosine `least` or more, and the order they were cut from."""
+
+    stage = "retrieve"
+    reads = ("vector",)
+    field: ClassVar[str]  # of the state
+    keep: int
+    least: float
+    encoder: str
+
+    @property
+    def of(self) -> Of:
+        """What is searched."""
+        return self.field  # type: ignore[return-value]
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        found = self._nearest(state, ctx, recorder)
+        return state.replace(**{self.field: found})
+
+    def _nearest(self, state: State, ctx: Context, recorder: Recorder) -> Ranking:
+        kind = KIND[self.field]
+        total = count(ctx.graph, self.of)
+        if not total:
+            recorder.notes.append(f"The graph “{ctx.graph.name}” has no {self.field}.")
+            return Ranking(kind, (), ())
+        index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), self.of, ctx.progress, ctx.check)
+        assert state.vector is not None  # a line is refused where nothing wrote what is read
+        if len(state.vector) != index.facts["dimension"]:
+            raise BadParameter(f"The question and the {self.field} were read by different encoders; name the same one for both.")
+        ctx.progress("Searching vectors", None)
+        order = ranked(kind, *index.nearest(state.vector, min(total, max(self.keep, BEFORE_CUT))))
+        enough = sum(score >= self.least for score in order.scores or ())
+        recorder.before_cut, found = order, order.head(min(self.keep, enough))
+        recorder.notes.append(f"The nearest of {total:,} {self.field}: {names_told(ctx.graph, found) or 'none near enough'}.")
+        return found
+
+    def words(self) -> str:
+        return f"{self.keep:,} {'entities' if self.field == 'nodes' else self.field} by vector"
+
+
+@dataclass(frozen=True, repr=False)
+class VectorNodes(ByVector):
+    """The `keep` entities whose vectors are nearest to the question's.
+
+    In-depth analysis, node operator VDB (METHODS 3.3). An entity is read as `name: type: description`, a node of a tree or a passage
+    graph as its text.
+
+    >>> line = "EmbedQuery() >> VectorNodes(keep=1)"
+    >>> story.names(retrieve(line, graph=story, question="a lame son", models=scores({})).nodes.items)
+    ['Tim']
+    """
+
+    title = "entities by vector"
+    field, writes = "nodes", ("nodes",)
+
+    keep: int = param(4, "Entities", KEEP_HELP, low=1, high=10_000)
+    least: float = param(-1.0, "Least cosine", LEAST_HELP, low=-1, high=1)
+    encoder: str = param("encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True)
+
+
+@dataclass(frozen=True, repr=False)
+class VectorRelations(ByVector):
+    """The `keep` relations whose vectors are nearest to the question's.
+
+    In-depth analysis, relationship operator VDB (METHODS 3.3, LightRAG's global search). `reading` "paper" reads a relation with its
+    name, keywords, ends and description, "code" by its name alone where relations have names, else the rest.
+
+    >>> line = "EmbedQuery() >> VectorRelations(keep=1)"
+    >>> story.triple_texts(retrieve(line, graph=story, question="the nephew", models=scores({})).relations.items)
+    ['Fred -> nephew of -> Scrooge']
+    """
+
+    title = "relations by vector"
+    field, writes = "relations", ("relations",)
+
+    keep: int = param(4, "Relations", KEEP_HELP, low=1, high=10_000)
+    least: float = param(-1.0, "Least cosine", LEAST_HELP, low=-1, high=1)
+    reading: str = param("paper", "Reading", "What of a relation is read: all that is told of it, or its name.", choices=("paper", "code"))
+    encoder: str = param("encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True)
+
+    @property
+    def of(self) -> Of:
+        return "relations" if self.reading == "paper" else "relation-names"
+
+
+@dataclass(frozen=True, repr=False)
+class VectorChunks(ByVector):
+    """The `keep` chunks whose vectors are nearest to the question's: plain retrieval of passages.
+
+    In-depth analysis, VanillaRAG and the chunk operator VDB (technical report B.1). A chunk is read as its title and its text.
+
+    >>> line = "EmbedQuery() >> VectorChunks(keep=1)"
+    >>> story.columns.chunks.texts("id", retrieve(line, graph=story, question="who was dead", models=scores({})).chunks.items)
+    ['carol#0']
+    """
+
+    title = "chunks by vector"
+    field, writes = "chunks", ("chunks",)
+
+    keep: int = param(4, "Chunks", KEEP_HELP, low=1, high=10_000)
+    least: float = param(-1.0, "Least cosine", LEAST_HELP, low=-1, high=1)
+    encoder: str = param("encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True)
+
+
+@dataclass(frozen=True, repr=False)
+class VectorCommunities(ByVector):
+    """The `keep` communities whose vectors are nearest to the question's.
+
+    In-depth analysis, community operator VDB (technical report B.1), new with VGraphRAG and CheapRAG. A community is read as its
+    title and report; one without a report as the names of its members.
+
+    >>> line = "EmbedQuery() >> VectorCommunities(keep=1)"
+    >>> found = retrieve(line, graph=story, question="the firm", models=scores({})).communities
+    >>> story.columns.communities.texts("title", found.items)
+    ['Firm']
+    """
+
+    title = "communities by vector"
+    field, writes = "communities", ("communities",)
+
+    keep: int = param(4, "Communities", KEEP_HELP, low=1, high=10_000)
+    least: float = param(-1.0, "Least cosine", LEAST_HELP, low=-1, high=1)
+    encoder: str = param("encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True)

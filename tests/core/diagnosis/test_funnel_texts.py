@@ -1,0 +1,81 @@
+"""The funnel of passages and of the answer's words, and a passage's fate, on the story."""
+
+import pytest
+
+from core.corpus import Document, write
+from core.diagnosis.funnel_texts import Fate, answer_funnel, fates, gold_funnel, holds
+from core.graph.columns import Table
+from core.types import Excerpt, Prompt, Question, Ranking, State, Step
+from tests.core.operators.texts.kit import CHUNKS, plain, story
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    return write(tmp_path / "carols", [Document("carol", " ".join(CHUNKS[:3])), Document("turkey", CHUNKS[3])])
+
+
+def chunks(*rows):
+    return Ranking("chunk", rows, tuple(1 / place for place in range(1, len(rows) + 1)))
+
+
+def alive(stages):
+    return {stage.name: stage.alive for stage in stages}
+
+
+def test_passages_by_stage(corpus):
+    state = State(Question("q"), chunks=chunks(3, 1), prompt=Prompt((), 0, hits={"chunk": 1}))
+    assert alive(gold_funnel(corpus, plain(), state, ("carol", "turkey", "gone"))) == {
+        "corpus": ("carol", "turkey"),
+        "graph": ("carol", "turkey"),
+        "retrieved": ("carol", "turkey"),
+        "prompt": ("turkey",),
+    }
+
+
+def test_a_passage_that_tells_of_no_entity_is_not_in_the_graph(corpus):
+    assert alive(gold_funnel(corpus, story(), State(Question("q")), ("carol", "turkey")))["graph"] == ("carol",)
+
+
+def test_words_of_the_answer_by_stage(corpus):
+    prompt = Prompt(({"role": "user", "content": "Tables: the merry Christmas. Question: was Marley dead?"},), 0)
+    state = State(Question("was Marley dead?"), chunks=chunks(0, 1), prompt=prompt, answer="A merry Christmas.")
+    assert alive(answer_funnel(corpus, plain(), state, ("Marley", "merry Christmas", "boy", "ghost"))) == {
+        "corpus": ("Marley", "merry Christmas", "boy"),
+        "graph": ("Marley", "merry Christmas", "boy"),
+        "retrieved": ("Marley", "merry Christmas"),
+        "prompt": ("merry Christmas",),  # Marley is in the question alone
+        "answer": ("merry Christmas",),
+    }
+
+
+def test_words_of_a_description_are_in_the_graph_alone(corpus):
+    assert alive(answer_funnel(corpus, story(), State(Question("q")), ("shared a firm",))) == {"corpus": (), "graph": ("shared a firm",)}
+
+
+def test_yes_and_no_are_told_by_the_answer_alone(corpus):
+    state = State(Question("q"), chunks=chunks(0), excerpt=Excerpt("Yes, he was.", 0, 0.5))
+    assert alive(answer_funnel(corpus, plain(), state, ("yes",))) == {"answer": ("yes",)}
+
+
+def test_where_nothing_is_known_there_are_no_stages(corpus):
+    assert gold_funnel(corpus, plain(), State(Question("q")), ()) == answer_funnel(corpus, plain(), State(Question("q")), ()) == ()
+
+
+def test_fates():
+    step = Step("VectorChunks", "retrieve", {}, 0.0, before_cut=chunks(0, 1, 3, 2))
+    state = State(Question("q"), chunks=chunks(0, 1), prompt=Prompt((), 0, hits={"chunk": 2}), trace=(step,))
+    assert fates(plain(), [state], ("turkey", "carol", "gone")) == (
+        Fate("turkey", "turkey", 3, 4, "VectorChunks"),
+        Fate("carol", "carol#0", 1, 2, shown=True),
+        Fate("gone"),
+    )
+    assert not fates(plain(), [state], ("gone",))[0].reached
+
+
+@pytest.mark.parametrize(
+    "name, there",
+    [("The U.S. Army", True), ("spider man", True), ("Spider-Man", True), ("army of ants", False), ("?!", False), ("the", False)],
+)
+def test_texts_that_hold_a_name_by_the_matching_of_answers(name, there):
+    table = Table.of(text=["He served in the U.S. Army.", "It was spider man or Spider-Man."])
+    assert holds(table, ("title", "text"), name) is there

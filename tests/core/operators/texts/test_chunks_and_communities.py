@@ -1,0 +1,79 @@
+"""Chunks of relations, by occurrence in both readings; communities by their members and by level; words; by hand."""
+
+import pytest
+
+from core.types import Question, Ranking, State
+from tests.core.operators.texts.test_neighbours_and_scores import at, step
+
+
+def relations(*scored):
+    return State(Question("q"), relations=Ranking("triple", *zip(*scored)))
+
+
+def test_chunks_in_the_order_of_the_first_relation(told):
+    # nephew of: chunk 1; works for: chunks 1 and 2; partner of: chunk 0
+    after = step(told, "ChunksOfRelations", relations((1, 0.9), (0, 0.5), (2, 0.2)))
+    assert told.ids(after) == ["carol#1", "carol#2", "carol#0"] and after.chunks.scores == (0.9, 0.5, 0.2)
+
+
+def test_chunks_within_a_budget(told):
+    # chunk 1 has 86 characters, 25 tokens; chunk 2 has 63, 18 tokens
+    after = step(told, "ChunksOfRelations", relations((1, 0.9), (0, 0.5)), budget=42)
+    assert told.ids(after) == ["carol#1"] and len(after.trace[0].before_cut) == 2
+    assert len(step(told, "ChunksOfRelations", relations((1, 0.9), (0, 0.5)), budget=43).chunks) == 2
+
+
+def test_occurrence_counts_relations_with_both_ends_in_the_chunk(told):
+    # Cratchit & Scrooge: 1, 2; Scrooge & Marley: 0; Fred & Scrooge: 1; Tim & Cratchit: 2
+    after = step(told, "ChunksByOccurrence", relations((0, 1.0), (1, 1.0), (2, 1.0), (3, 1.0)))
+    assert told.ids(after) == ["carol#1", "carol#2", "carol#0"] and after.chunks.scores == (2.0, 2.0, 1.0)
+
+
+def test_occurrence_as_in_the_code_goes_by_entities(told):
+    # Fred first: chunk 1, where his one neighbour Scrooge is: 0 + 1/2. Then Tim: chunk 2, where Cratchit is: -1 + 1/2.
+    after = step(told, "ChunksByOccurrence", at(told, Fred=0.9, Tim=0.8), reading="code")
+    assert told.ids(after) == ["carol#1", "carol#2"] and after.chunks.scores == (0.5, -0.5)
+
+
+def test_communities_by_members_found_then_rating(told):
+    # Scrooge and Marley: both in the circle (rating 5) and in the firm (8)
+    after = step(told, "CommunitiesOfNodes", at(told, Scrooge=1.0, Marley=0.5))
+    assert told.titles(after) == ["Firm", "Scrooge and his circle"] and after.communities.scores == pytest.approx((2 + 8 / 9, 2 + 5 / 9))
+    assert told.titles(step(told, "CommunitiesOfNodes", at(told, Scrooge=1.0), level=0)) == ["Scrooge and his circle"]
+
+
+def test_communities_of_a_level(told):
+    state = State(Question("q"))
+    assert told.titles(step(told, "CommunitiesAtLevel", state, level=0)) == ["Scrooge and his circle"]
+    assert told.titles(step(told, "CommunitiesAtLevel", state, rating=6.0)) == ["Firm", "Family"]
+    assert told.titles(step(told, "CommunitiesAtLevel", state, keep=1)) == ["Firm"]
+
+
+def test_bm25_over_all_chunks(told):
+    """clerk is in chunk 1 alone, Scrooge in three of four: idf ln(1 + 3.5 / 1.5) against ln(1 + 1.5 / 3.5)."""
+    after = told.state("SparseChunks()", "the clerk of Scrooge")
+    assert told.ids(after)[0] == "carol#1" and "turkey" not in told.ids(told.state("SparseChunks()", "clerk Scrooge"))
+
+
+def test_tfidf_over_all_chunks_as_by_hand(told):
+    after = told.state("SparseChunks(by='tf-idf')", "turkey boy")
+    # chunk 3 with its title: "the turkey the turkey was as big as a boy"; idf(w) = ln(5 / (1 + n)) + 1
+    import math
+
+    idf = lambda n: math.log(5 / (1 + n)) + 1
+    words = {"the": (2, 3), "turkey": (2, 1), "was": (1, 3), "as": (2, 1), "big": (1, 1), "a": (1, 2), "boy": (1, 1)}
+    vector = {word: count * idf(n) for word, (count, n) in words.items()}
+    asked = {"turkey": idf(1), "boy": idf(1)}
+    dot = sum(asked[word] * vector[word] for word in asked)
+    norm = lambda values: math.sqrt(sum(value**2 for value in values))
+    assert told.ids(after) == ["turkey"]
+    assert after.chunks.scores[0] == pytest.approx(dot / norm(vector.values()) / norm(asked.values()))
+
+
+def test_words_among_the_entities_found(told):
+    """The published code ranks all entities, whatever it was given."""
+    from core.operators import SparseNodes
+
+    state = at(told, Fred=1.0, Tim=0.5).replace(question=Question("the poor cheerful clerk"))
+    assert told.names(step(told, "SparseNodes", state)) == ["Cratchit", "Fred"]
+    assert told.names(step(told, "SparseNodes", state, among=True)) == ["Fred"] and SparseNodes(among=True).reads == ("nodes",)

@@ -1,0 +1,66 @@
+"""Vectors that count words: of n different words and m others, s of them shared, the cosine is s / sqrt(n m)."""
+
+import pytest
+
+from core.errors import BadParameter
+from core.graph.building.text_graph import store
+from core.indexes.vectors import vector_index
+from tests.core.operators.texts.kit import plain
+from tests.core.operators.texts.test_neighbours_and_scores import step
+from tests.films import Bag
+
+
+def test_entities_are_read_with_type_and_description(told):
+    # "Marley: person: Dead for seven years." has six words, of which the question's three are "dead", "for", "seven".
+    after = told.state("EmbedQuery() >> VectorNodes(keep=2)", "dead for seven")
+    assert told.names(after)[0] == "Marley" and after.nodes.scores[0] == pytest.approx(3 / (3 * 6) ** 0.5, abs=1e-3)
+
+
+def test_relations_are_read_with_ends_and_keywords(told):
+    # "son of family Tim Cratchit Tim is the youngest son." against "family": nephew of shares it as well, with fewer words.
+    after = told.state("EmbedQuery() >> VectorRelations(keep=2)", "youngest family")
+    assert told.triples(after) == ["Tim -> son of -> Cratchit", "Fred -> nephew of -> Scrooge"]
+
+
+def test_the_reading_of_the_code_is_the_name_alone(told):
+    after = told.state("EmbedQuery() >> VectorRelations(keep=1, reading='code')", "works for")
+    assert told.triples(after) == ["Cratchit -> works for -> Scrooge"] and after.relations.scores[0] == pytest.approx(1.0, abs=1e-3)
+
+
+def test_chunks_are_read_with_their_titles(told):
+    after = told.state("EmbedQuery() >> VectorChunks(keep=1)", "turkey")
+    assert told.ids(after) == ["turkey"]
+
+
+def test_what_is_less_near_than_the_least_is_no_hit(told):
+    after = told.state("EmbedQuery() >> VectorChunks(keep=4, least=0.3)", "turkey boy big")
+    assert told.ids(after) == ["turkey"] and len(after.trace[1].before_cut) == 4
+
+
+def test_the_order_before_the_cut_is_remembered(told):
+    after = told.state("EmbedQuery() >> VectorChunks(keep=1)", "Scrooge")
+    assert len(after.chunks) == 1 and len(after.trace[1].before_cut) == 4
+    assert after.trace[1].before_cut.items[0] == after.chunks.items[0]
+
+
+def test_equal_hits_are_ordered_by_id(told):
+    after = told.state("EmbedQuery() >> VectorChunks()", "zebra")
+    assert after.chunks.items == (0, 1, 2, 3) and set(after.chunks.scores) == {0.0}
+
+
+@pytest.mark.parametrize("kind", ["Nodes", "Relations", "Communities"])
+def test_a_graph_without_such_things_gives_no_hits_and_says_so(told, kind):
+    after = told.state(f"EmbedQuery() >> Vector{kind}()", on=plain())
+    assert len(getattr(after, kind.lower())) == 0 and "has no" in after.trace[1].notes[0]
+
+
+def test_a_vector_of_another_encoder_is_refused(told):
+    state = told.state("EmbedQuery()")
+    with pytest.raises(BadParameter, match="different encoders"):
+        step(told, "VectorChunks", state.replace(vector=state.vector[:3]))
+
+
+def test_chunks_of_another_graph_of_the_same_folder_are_not_encoded_again(told, tmp_path):
+    one, other = store(told.graph, tmp_path / "graphs" / "one"), store(plain(), tmp_path / "graphs" / "other")
+    assert vector_index(one, Bag(), "chunks").facts["encoded"] == 4
+    assert vector_index(other, Bag(), "chunks").facts["reused"] == 4

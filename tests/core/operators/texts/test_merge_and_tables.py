@@ -1,0 +1,128 @@
+"""Hits merged and cut, tables with budgets, and what a prompt shows."""
+
+import json
+
+import pytest
+
+from core.errors import BadInput
+from core.operators.texts.tables import as_text
+from core.types import ContextTable, Question, Ranking, State
+from tests.core.operators.scripted import Script
+from tests.core.operators.texts.kit import plain
+from tests.core.operators.texts.test_neighbours_and_scores import at, step
+from tests.films import Parrot, Written
+
+
+def chunks(*scored):
+    return Ranking("chunk", *zip(*scored))
+
+
+@pytest.mark.parametrize(
+    "order, items, scores",
+    [
+        ("in turn", (0, 3, 2, 1), (1, 1 / 2, 1 / 3, 1 / 4)),
+        ("first", (0, 2, 3, 1), (1, 1 / 2, 1 / 3, 1 / 4)),
+        ("score", (3, 0, 2, 1), (0.9, 0.8, 0.7, 0.1)),
+    ],
+)
+def test_hits_merged_each_once(told, order, items, scores):
+    state = State(Question("q"), chunks=chunks((3, 0.9), (2, 0.7), (1, 0.1)), aside=(chunks((0, 0.8), (2, 0.4)),))
+    after = step(told, "Merge", state, order=order)
+    assert after.chunks.items == items and after.chunks.scores == pytest.approx(scores) and after.aside == ()
+
+
+def test_kinds_that_one_search_found_alone_stay(told):
+    state = State(Question("q"), chunks=chunks((3, 0.9)), aside=(Ranking("node", (1,), (0.5,)),))
+    after = step(told, "Merge", state)
+    assert after.nodes.items == (1,) and after.chunks.items == (3,)
+
+
+def test_hits_cut_by_tokens(told):
+    # chunk 3 has 31 characters, 9 tokens; chunk 2 has 63, 18 tokens
+    state = State(Question("q"), chunks=chunks((3, 0.9), (2, 0.7)))
+    assert step(told, "Truncate", state, budget=26).chunks.items == (3,)
+    assert step(told, "Truncate", state, budget=27).chunks.items == (3, 2)
+
+
+def test_tables_hold_what_the_graph_carries(told):
+    state = step(told, "IncidentRelations", at(told, Tim=1.0))
+    entities, relations = step(told, "ContextTables", state).tables
+    assert entities.header == ("entity", "type", "description") and entities.rows == (("Tim", "person", "A lame son."),)
+    assert relations.header == ("source", "relation", "target", "keywords", "description", "weight")
+    assert relations.rows == (("Tim", "son of", "Cratchit", "family", "Tim is the youngest son.", "1"),)
+
+
+def test_tables_are_cut_at_their_budgets(told):
+    # "carol#1 Fred, ..." are 94 characters, 27 tokens
+    state = State(Question("q"), chunks=chunks((1, 0.9), (2, 0.7)))
+    (table,) = step(told, "ContextTables", state, sources=30).tables
+    assert table.items == (1,) and table.left_out == 1
+
+
+def test_text_that_looks_like_a_table_stays_in_its_cell():
+    table = ContextTable("chunk", ("source", "text"), (('a"b', "one,\ntwo {question} <script>"),), (0,))
+    assert as_text([table]) == 'Sources\nsource,text\n"a""b","one,\ntwo {question} <script>"'
+
+
+def test_braces_in_texts_stay_as_they_are(told):
+    from core.operators.texts.generate import prompt_of
+
+    table = ContextTable("chunk", ("source", "text"), (("a", "{question} {tables}"),), (0,))
+    assert "{question} {tables}" in prompt_of("who?", (table,)).messages[1]["content"]
+
+
+def test_the_prompt_counts_what_it_shows(told):
+    state = told.state(
+        "EmbedQuery() >> VectorNodes(keep=1) >> IncidentRelations() >> VectorChunks(keep=2) >> AnswerFromTables()", "a lame son"
+    )
+    assert dict(state.prompt.hits) == {"node": 1, "triple": 1, "chunk": 2} and state.answer == "Drama"
+
+
+def test_what_does_not_fit_is_left_out_from_the_longest_table(told):
+    chat = Parrot("Scrooge", context=256 + 8 + 110)
+    line = "EmbedQuery() >> VectorNodes(keep=1) >> SparseChunks(keep=3) >> AnswerFromTables()"
+    after = told.state(line, "clerk Scrooge Marley", models=Written(chat))
+    assert after.prompt.hits["chunk"] < 3 and after.prompt.hits["node"] == 1
+    assert "rows fit into the model's context" in after.trace[-1].notes[0]
+
+
+def test_a_question_that_does_not_fit_is_refused(told):
+    with pytest.raises(BadInput, match="question alone needs"):
+        told.state("SparseChunks() >> AnswerFromTables()", "clerk", models=Written(Parrot("x", context=266)))
+
+
+def test_without_a_model_the_prompt_is_written(told):
+    after = told.state("SparseChunks(keep=1) >> AnswerFromTables()", "clerk", answering=False)
+    assert after.answer is None and "carol#1" in after.prompt.messages[1]["content"] and dict(after.prompt.hits) == {"chunk": 1}
+
+
+def test_nothing_found_is_said(told):
+    after = told.state("EmbedQuery() >> VectorNodes() >> AnswerFromTables()", on=plain())
+    assert "(nothing was found)" in after.prompt.messages[1]["content"]
+
+
+def points(*scored):
+    return json.dumps({"points": [{"description": text, "score": score} for text, score in scored]})
+
+
+def test_points_of_each_chunk_then_an_answer_from_the_best(told):
+    script = Script(points(("weak", 10), ("nothing", 0)), points(("strong", 90)), "The clerk.")
+    after = told.state("SparseChunks(keep=2) >> MapReduceAnswer()", "the clerk Cratchit", models=Written(script))
+    assert after.answer == "The clerk." and "- (90) strong\n- (10) weak" in script.asked[2] and "nothing" not in script.asked[2]
+    assert after.trace[-1].usage.calls == 3
+
+
+def test_packed_groups_take_as_many_as_fit(told):
+    script = Script(points(("both", 50)), "So.")
+    after = told.state("SparseChunks(keep=2) >> MapReduceAnswer(per='packed')", "the clerk Cratchit", models=Written(script))
+    assert after.trace[-1].usage.calls == 2 and "carol#1" in script.asked[0] and "carol#2" in script.asked[0]
+
+
+def test_points_that_cannot_be_read_are_told(told):
+    after = told.state("SparseChunks(keep=1) >> MapReduceAnswer()", "clerk", models=Written(Script("no JSON", "I do not know.")))
+    assert after.answer == "I do not know." and "could not be read" in after.trace[-1].notes[0]
+
+
+def test_the_nearest_sentence_is_an_excerpt(told):
+    after = told.state("SparseChunks() >> NearestSentence()", "Scrooge was his partner")
+    assert after.excerpt.text == "Scrooge was his partner." and after.excerpt.chunk == 0 and after.answer is None

@@ -1,0 +1,123 @@
+"""Links, neighbours, incident relations, ends, PageRank and the two aggregators, by hand.
+
+Degrees: Cratchit 2, Fred 1, Marley 1, Scrooge 3, Tim 1. Weights: works for 3, partner of 2, the others 1.
+"""
+
+import numpy as np
+import pytest
+
+from core.environment import Environment
+from core.operators import OPERATORS
+from core.operators.base import Context
+from core.types import Question, Ranking, State
+from tests.films import Bag, Written
+
+LINKED = "NamesInQuestion() >> LinkNames()"
+
+
+def at(told, **scores):
+    """A state with these entities found."""
+    nodes = {told.graph.nodes_named(name)[0]: score for name, score in scores.items()}
+    order = sorted(nodes, key=lambda node: (-nodes[node], node))
+    hits = Ranking("node", tuple(order), tuple(nodes[node] for node in order))
+    return State(Question("q"), nodes=hits, linked=hits, seeds=hits.items)
+
+
+def step(told, name, state, **parameters):
+    """The state after one operator."""
+    return OPERATORS[name](**parameters)(state, Context(told.graph, Environment(Written())))
+
+
+def test_a_name_of_the_graph_is_linked_without_a_search(told):
+    after = told.state(LINKED, "Is Fred there?")
+    assert told.names(after) == ["Fred"] and after.linked.scores == (1.0,) and after.trace[1].usage.texts == 0
+
+
+def test_another_name_is_linked_to_the_nearest_entity(told):
+    state = State(Question("q"), names=("lonely man",))
+    after = step(told, "LinkNames", state)
+    expected = float(Bag().encode(["lonely man"])[0] @ Bag().encode(["Scrooge: person: A rich and lonely man."])[0])
+    assert told.names(after) == ["Scrooge"] and after.linked.scores[0] == pytest.approx(expected, abs=1e-3)
+    none = step(told, "LinkNames", state, least=0.9)
+    assert none.seeds == () and "near to no entity: 1" in none.trace[0].notes[0]
+
+
+def test_neighbours_take_the_score_of_what_they_lie_beside(told):
+    after = step(told, "NeighbourNodes", at(told, Tim=0.9, Fred=0.5))
+    assert dict(zip(told.names(after), after.nodes.scores)) == {"Tim": 0.9, "Cratchit": 0.9, "Fred": 0.5, "Scrooge": 0.5}
+
+
+def test_neighbours_without_those_found(told):
+    assert told.names(step(told, "NeighbourNodes", at(told, Tim=1.0), itself=False)) == ["Cratchit"]
+
+
+def test_incident_relations_by_degrees_then_weight(told):
+    after = step(told, "IncidentRelations", at(told, Scrooge=1.0))
+    # 3 + 2 and weight 3; 3 + 1 and weight 2; 3 + 1 and weight 1; the weight counts as a fraction of 1 + the largest
+    assert told.triples(after) == ["Cratchit -> works for -> Scrooge", "Scrooge -> partner of -> Marley", "Fred -> nephew of -> Scrooge"]
+    assert after.relations.scores == pytest.approx((5.75, 4.5, 4.25))
+
+
+def test_incident_relations_within_a_budget(told):
+    # "Cratchit copies letters for Scrooge." are 36 characters, 11 tokens; the next 19 characters, 6 tokens
+    after = step(told, "IncidentRelations", at(told, Scrooge=1.0), budget=16)
+    assert len(after.relations) == 1 and after.trace[0].notes == ("1 of 3 relations have room.",)
+    assert len(step(told, "IncidentRelations", at(told, Scrooge=1.0), budget=17).relations) == 2
+
+
+def test_every_end_of_every_relation(told):
+    """The published code keeps the last entity alone."""
+    after = step(told, "EndpointNodes", State(Question("q"), relations=Ranking("triple", (3, 1), (0.9, 0.4))))
+    assert dict(zip(told.names(after), after.nodes.scores)) == {"Cratchit": 0.9, "Tim": 0.9, "Fred": 0.4, "Scrooge": 0.4}
+
+
+def test_pagerank_is_the_solution_of_its_equation(told):
+    after = step(told, "PageRankNodes", at(told, Tim=1.0, Scrooge=1.0), damping=0.5)
+    weights = np.zeros((5, 5))
+    for head, tail, weight in ((0, 3, 3.0), (1, 3, 1.0), (3, 2, 2.0), (4, 0, 1.0)):
+        weights[head, tail] = weights[tail, head] = weight
+    step_to = weights / weights.sum(axis=1, keepdims=True)
+    reset = np.array([0, 0, 0, 1 / 3, 1.0]) / (4 / 3)  # Scrooge is in three chunks, Tim in one
+    expected = np.linalg.solve(np.eye(5) - 0.5 * step_to.T, 0.5 * reset)
+    found = dict(zip(after.nodes.items, after.nodes.scores))
+    assert sum(found.values()) == pytest.approx(1.0) and [found[node] for node in range(5)] == pytest.approx(expected, abs=1e-7)
+
+
+def test_the_sum_of_two_vectors_each_scaled_to_one(told):
+    state = at(told, Tim=0.5, Fred=0.5).replace(nodes=Ranking("node", (3, 4), (0.6, 0.2)))  # Scrooge, Tim by the question
+    after = step(told, "PageRankNodes", state, reset="sum", damping=0.0)
+    # linked: Tim 1/2, Fred 1/2; found: Scrooge 3/4, Tim 1/4; added 3/4, 1/2, 3/4, divided by two
+    assert dict(zip(told.names(after), after.nodes.scores)) == pytest.approx({"Scrooge": 0.375, "Tim": 0.375, "Fred": 0.25})
+
+
+def test_without_a_link_every_entity_counts_alike(told):
+    state = State(Question("q"), linked=Ranking("node", (), ()))
+    after = step(told, "PageRankNodes", state, damping=0.0)
+    assert after.nodes.scores == pytest.approx((0.2,) * 5) and "linked to no entity" in after.trace[0].notes[0]
+
+
+def test_relations_by_the_sum_of_their_ends(told):
+    after = step(told, "RelationsFromNodes", at(told, Scrooge=0.5, Cratchit=0.3), keep=0)
+    assert dict(zip(told.triples(after), after.relations.scores)) == pytest.approx(
+        {
+            "Cratchit -> works for -> Scrooge": 0.8,
+            "Scrooge -> partner of -> Marley": 0.5,
+            "Fred -> nephew of -> Scrooge": 0.5,
+            "Tim -> son of -> Cratchit": 0.3,
+        }
+    )
+    assert told.triples(after)[1] == "Fred -> nephew of -> Scrooge"  # of equal ones the smaller id
+
+
+def test_chunks_by_the_sum_of_their_relations(told):
+    relations = Ranking("triple", (0, 2, 3), (0.8, 0.5, 0.3))  # works for: chunks 1, 2; partner of: 0; son of: 2
+    after = step(told, "ChunksFromRelations", State(Question("q"), relations=relations), keep=2)
+    # 0.5, 0.8, 1.1 and none for the turkey: divided by 1.1
+    assert told.ids(after) == ["carol#2", "carol#1"] and after.chunks.scores == pytest.approx((1.0, 0.8 / 1.1))
+    assert len(after.trace[0].before_cut) == 3
+
+
+def test_of_equal_chunks_the_first_comes_first(told):
+    """The published code lists the last first."""
+    relations = Ranking("triple", (0,), (0.8,))
+    assert told.ids(step(told, "ChunksFromRelations", State(Question("q"), relations=relations))) == ["carol#1", "carol#2"]

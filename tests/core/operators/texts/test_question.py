@@ -1,0 +1,46 @@
+"""The question's vector, names and keywords; what a language model's reply may be."""
+
+import json
+
+import numpy as np
+import pytest
+
+from core.types import Keywords
+from tests.core.operators.texts.kit import plain
+from tests.films import Bag, Parrot, Written
+
+
+def test_names_by_a_language_model(told):
+    said = Written(Parrot(json.dumps({"names": ["Tiny  Tim", "Tiny Tim", ""]})))
+    after = told.state("NamesInQuestion(by='answer')", "Who is Tiny Tim?", models=said)
+    assert after.names == ("Tiny Tim",) and after.trace[0].usage.calls == 1
+
+
+@pytest.mark.parametrize("reply", ["no JSON", '{"names": "Tim"', '{"people": []}', "[1]", '{"names": [1]}', "null"])
+def test_a_reply_that_cannot_be_read_is_told(told, reply):
+    after = told.state("NamesInQuestion(by='answer')", "Is Tim lame?", models=Written(Parrot(reply)))
+    assert after.names == ("Tim",) and "could not be read" in after.trace[0].notes[0]
+
+
+def test_keywords_by_a_language_model(told):
+    said = Written(Parrot('{"high": ["poverty"], "low": ["Tim", "crutch"]}'))
+    assert told.state("ExtractKeywords(by='answer')", models=said).keywords == Keywords(("Tim", "crutch"), ("poverty",))
+
+
+def test_keywords_without_one_leave_function_words_out(told):
+    after = told.state("ExtractKeywords()", "Who is the partner of Scrooge in the firm?")
+    assert after.keywords == Keywords(("Scrooge",), ("partner", "firm"))
+
+
+def test_low_keywords_as_a_vector(told):
+    after = told.state("ExtractKeywords() >> EmbedQuery(text='low keywords')", "Is Tim with Fred?")
+    assert np.allclose(after.vector, Bag().encode(["Tim, Fred"])[0])
+
+
+def test_without_keywords_the_question_is_encoded(told):
+    after = told.state("ExtractKeywords() >> EmbedQuery(text='low keywords')", "who is it")
+    assert np.allclose(after.vector, Bag().encode(["who is it"])[0]) and "no low keywords" in after.trace[1].notes[0]
+
+
+def test_a_graph_of_chunks_alone_has_no_names(told):
+    assert told.state("NamesInQuestion()", "Is Tim lame?", on=plain()).names == ()

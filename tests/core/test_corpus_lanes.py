@@ -1,0 +1,120 @@
+"""A corpus asked through the engine: lanes on graphs of their own, the same object as ever, and what the command line prints."""
+
+import json
+
+import pytest
+
+from core.builds import build
+from core.cli import main
+from core.corpus import Document, new_folder, write
+from core.engine import Engine
+from core.errors import BadInput
+from core.instances.catalogue import catalogue, find
+from core.results import comparison_dict
+from core.types import Question
+from tests.films import Parrot, Written
+
+DOCUMENTS = (
+    Document("carol", "Marley was dead, to begin with. Scrooge was his partner.", "A Christmas Carol"),
+    Document("fred", "Fred, the nephew of Scrooge, wished his uncle a merry Christmas.", "The nephew"),
+    Document("turkey", "The turkey was as big as a boy.", "The turkey"),
+)
+ASKED = Question("Who was the partner of Marley?", answers=("Scrooge",), gold=("carol",))
+NEAR = "BuiltGraph() >> SparseChunks(keep=1) >> AnswerFromTables()"
+
+
+@pytest.fixture
+def corpus(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    return write(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", (ASKED,))})
+
+
+@pytest.fixture
+def engine():
+    return Engine(Words(Parrot("Scrooge")))
+
+
+class Words(Written):
+    """Models whose encoder takes a text's words for its tokens."""
+
+    def info(self, name):
+        from types import SimpleNamespace
+
+        return SimpleNamespace(present=True, how_to_get="", kind="encoder")
+
+
+def compared(engine, corpus, *lines, **how):
+    job = engine.compare(engine.ask_corpus(corpus, how.pop("question", ASKED), **how), [find(line) for line in lines])
+    assert job.wait(60)
+    return job.comparison
+
+
+def test_lanes_stand_on_graphs_of_their_own(corpus, engine):
+    graph = build(corpus, "kg-noun-phrases", engine.models)
+    found = compared(engine, corpus, NEAR, NEAR.replace("BuiltGraph()", "BuiltGraph(build='kg-noun-phrases')"))
+    one, other = found.lanes
+    assert (one.error, other.error) == (None, None)
+    assert one.graph.n_nodes == 0 and other.graph.digest == graph.digest and other.graph.n_nodes > 0
+    assert found.graph.digest == one.graph.digest
+
+
+def test_a_build_that_is_not_there_costs_its_own_lane_alone(corpus, engine):
+    one, other = compared(engine, corpus, NEAR, NEAR.replace("BuiltGraph()", "BuiltGraph(build='tkg-noun-phrases')")).lanes
+    assert one.status == "done" and other.status == "failed" and "corpus build carols --graph tkg" in other.error
+
+
+def test_lanes_as_data(corpus, engine):
+    (lane,) = comparison_dict(compared(engine, corpus, NEAR))["lanes"]
+    (hit,) = lane["hits"]["chunk"]
+    assert (hit["id"], hit["source"][0], hit["gold"]) == ("carol", "carol", True) and hit["text"].startswith("Marley was dead")
+    assert lane["graph"]["build"] == "chunks" and lane["answer"] == "Scrooge" and lane["prompt_hits"] == {"chunk": 1}
+    assert lane["funnel"] == {name: ["Scrooge"] for name in ("corpus", "graph", "retrieved", "prompt", "answer")}
+    assert lane["gold"]["alive"] == {name: ["carol"] for name in ("corpus", "graph", "retrieved", "prompt")}
+
+
+def test_without_a_model_the_prompt_and_an_excerpt(corpus, engine):
+    (lane,) = comparison_dict(compared(engine, corpus, NEAR, model=False))["lanes"]
+    assert lane["answer"] is None and lane["excerpt"]["chunk"] == "carol" and "carol" in lane["prompt"]
+
+
+def test_the_same_question_is_one_job_until_its_graph_is_another(corpus, engine):
+    asked = engine.ask_corpus(corpus, ASKED)
+    key = engine.key(asked, [find(NEAR)])
+    assert key == engine.key(engine.ask_corpus("carols", ASKED), [find(NEAR)])
+    more = corpus.add([Document("tim", "Tiny Tim was lame.")])
+    assert key != engine.key(engine.ask_corpus(more, ASKED), [find(NEAR)])
+    assert len(engine.ask_corpus(more, ASKED).graph.columns.chunks) == 4
+
+
+def test_a_line_on_documents_is_none_for_triples(toy, engine):
+    (lane,) = _ask(engine, toy, NEAR).lanes
+    assert lane.status == "failed" and "ask a corpus" in lane.error
+
+
+def _ask(engine, graph, line):
+    job = engine.compare(engine.ask(graph, Question("q", entities=("A",))), [find(line)])
+    assert job.wait(60)
+    return job.comparison
+
+
+def test_a_question_of_nothing_is_refused(corpus, engine):
+    with pytest.raises(BadInput, match="Type a question"):
+        engine.ask_corpus(corpus, Question("  "))
+
+
+def test_every_row_on_documents_says_what_it_needs():
+    rows = [one for one in catalogue().values() if one.documents]
+    assert {"vanilla-rag", "vgraphrag", "lgraphrag"} <= {one.id for one in rows}
+    assert all(one.line.operators[0].stage == "graph" and one.line.operators[-1].stage == "generate" for one in rows)
+
+
+def test_on_the_command_line(corpus, engine, capsys):
+    done = main(["ask", ASKED.text, "--corpus", "carols", "--instance", NEAR, "--no-llm", "--json"], lambda: engine)
+    told = json.loads(capsys.readouterr().out)
+    assert done == 0 and told["corpus"] == "carols" and told["gold"] == ["carol"]  # those of the corpus's own question
+    assert told["lanes"][0]["hits"]["chunk"][0]["id"] == "carol"
+
+
+def test_an_unknown_corpus_on_the_command_line(corpus, engine, capsys):
+    assert main(["ask", "who", "--corpus", "carol"], lambda: engine) == 2
+    assert "There is no corpus “carol”" in capsys.readouterr().err
