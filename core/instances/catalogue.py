@@ -24,7 +24,7 @@ from core.retrievers import declared
 
 FOLDER = Path(__file__).parent
 FIELDS = ("title", "short", "method", "paper", "group", "base", "notes", "line")
-LAST = ("beyond", "without_retrieval")  # the files that come behind those of papers
+LAST = ("beyond", "graph_rag_analysis", "without_retrieval")  # the files that come behind those of papers on graphs of triples
 OWN = "own"
 ELSE = "else"
 RETRIEVER, RETRIEVERS = "retriever-", "Your own retrievers"  # what their ids begin with, and their group
