@@ -117,6 +117,9 @@ class Written:
     def signature(self, name=None):
         return "written"
 
+    def weights(self, name):
+        return "written"
+
     def title(self, role):
         return "Parrot"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -12,7 +13,9 @@ from core.corpus import Corpus
 from core.errors import BadParameter
 from core.graph.columns import Table
 from core.graph.store import Graph
-from core.models.base import Models
+from core.models.base import Chat, Models
+from core.models.chat.kept import KeptChat, KeptReplies
+from core.models.chat.lanes import LlamaLanes, several_at_once
 from core.parameters import Declared
 from core.runtime.meter import untold
 
@@ -46,13 +49,46 @@ class Made:
 class BuildContext:
     """What building operators work with: models, how to tell of progress or stop, and the report they add to.
 
-    `progress(text, share)` says what is being done; `check()` raises Cancelled where the person cancelled.
+    `progress(text, share)` says what is being done; `check()` raises Cancelled where the person cancelled. Language models are asked
+    `lanes` questions at a time where they can; what they replied is `kept`.
     """
 
     models: Models
     progress: Callable[[str, float | None], None] = untold
     check: Callable[[], None] = lambda: None
     report: BuildReport = field(default_factory=BuildReport)
+    lanes: int = 4
+    kept: KeptReplies | None = None
+    chats: dict[str, KeptChat] = field(default_factory=dict)  # those that were asked, by name or role
+    _engines: dict[str, Chat] = field(default_factory=dict, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def chat(self, name: str) -> KeptChat:
+        """The language model of a name or role, whose replies are kept; made once it is asked what is not kept."""
+        if name not in self.chats:
+            self.chats[name] = KeptChat(lambda: self._engine(name), self.models.weights(name), self.replies())
+        return self.chats[name]
+
+    def replies(self) -> KeptReplies:
+        """Where replies are kept."""
+        return self.kept or KeptReplies()
+
+    def close(self) -> None:
+        """Free the memory of the engines that were started for this build."""
+        with self._lock:
+            for engine in self._engines.values():
+                if isinstance(engine, LlamaLanes):
+                    engine.close()
+
+    def _engine(self, name: str) -> Chat:
+        with self._lock:
+            if name not in self._engines:
+                self._engines[name] = several_at_once(self.models.chat(name), self.lanes)
+            return self._engines[name]
+
+    def part(self, progress: Callable[[str, float | None], None]) -> BuildContext:
+        """This context with other progress."""
+        return replace(self, progress=progress)
 
 
 class BuildOperator(Declared):
@@ -66,6 +102,7 @@ class BuildOperator(Declared):
     title: ClassVar[str]  # a few words for a person
     reads: ClassVar[tuple[str, ...]] = ()
     writes: ClassVar[tuple[str, ...]] = ()
+    later: ClassVar[str] = ""  # what it costs, where that cannot be told beforehand, in a sentence
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         """What there is after this operator. Deterministic: the same of the same, whatever was kept from before."""

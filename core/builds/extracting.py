@@ -9,6 +9,7 @@ from core.builds.base import BuildContext, BuildOperator, Made
 from core.builds.fact_store import FactStore, key_of
 from core.builds.facts import Facts
 from core.graph.columns import Table
+from core.types import Usage
 
 NOTES = 5  # kinds of notes of chunks that are told, each with how many chunks have it
 
@@ -30,6 +31,10 @@ class Extractor(BuildOperator):
     def signature(self, ctx: BuildContext) -> str:
         """What the facts depend on beside the operator and the text, as the weights of a model."""
         return ""
+
+    def cost(self, texts: Sequence[str], ctx: BuildContext) -> tuple[Usage, float | None]:
+        """What language models would be asked for these texts, and the seconds that it takes here where that is known."""
+        return Usage(), 0.0
 
     def missing(self, chunks: Table, ctx: BuildContext) -> list[str]:
         """The texts of the chunks that nothing is kept of, each once."""

@@ -34,7 +34,8 @@ class Merge(BuildOperator):
 
     by: str = param("pair", "Edges", "One edge for two entities, or one for each relation by name.", choices=("pair", "name"))
     reading: str = param("unicode", "Names", "Whether all letters count in names, or a-z and 0-9 alone as in the code.", choices=READINGS)
-    descriptions: bool = param(True, "Descriptions", "Whether entities and relations have descriptions and keywords.")
+    descriptions: bool = param(True, "Descriptions", "Whether entities and relations have descriptions.")
+    keywords: bool = param(True, "Keywords", "Whether relations have keywords.")
     longest: int = param(500, "Longest description", "How many tokens the description of a node or an edge may have.", low=1, high=100_000)
     summarise: bool = param(False, "Summarise", "Whether a language model summarises longer descriptions; else they are cut.")
     model: str = param("answer", "Model", "The language model that summarises.", chat=True)
@@ -51,7 +52,7 @@ class Merge(BuildOperator):
                 ctx.progress("Merging", row / len(made.facts))
             merged.add(row, facts)
         shorten = described(self.longest, self.model if self.summarise else "", ctx) if self.descriptions else without
-        return made.replace(graph=merged.graph(made.corpus.name, made.chunks, shorten))
+        return made.replace(graph=merged.graph(made.corpus.name, made.chunks, shorten, self.keywords))
 
 
 @dataclass
@@ -104,7 +105,7 @@ class Merged:
             edge.descriptions.update({relation.description: None} if relation.description else {})
             edge.keywords.update(dict.fromkeys(filter(None, (word.strip() for word in relation.keywords.split(",")))))
 
-    def graph(self, name: str, chunks: Table, shorten: Callable[[str, Iterable[str]], str]) -> Graph:
+    def graph(self, name: str, chunks: Table, shorten: Callable[[str, Iterable[str]], str], keywords: bool) -> Graph:
         """The graph; `shorten(what, descriptions)` gives the description of a node or an edge called `what`."""
         shown = {key: most_frequent(node.spellings) for key, node in self.nodes.items()}
         triples = [self._triple(key, edge, shown) for key, edge in self.edges.items()]
@@ -120,7 +121,7 @@ class Merged:
             },
             {
                 "description": [shorten(f"{head} - {tail}", edge.descriptions) for (head, _, tail), edge in zip(triples, edges)],
-                "keywords": [", ".join(edge.keywords) for edge in edges],
+                "keywords": [", ".join(edge.keywords) if keywords else "" for edge in edges],
                 "weight": [edge.weight for edge in edges],
                 "chunks": _chunks(edges),
             },

@@ -43,6 +43,7 @@ TIMES = frozenset(
 )
 LONGEST = 8  # words of a name
 NEAR = 10  # entities of a sentence that one is joined with: those that follow it
+KEYWORDS = 3
 AT_ONCE = 64  # chunks parsed together
 FOREIGN = "not in Latin letters, which the English parser of noun phrases does not read; a language model may extract from it"
 CROWDED = f"a sentence names more than {NEAR + 1} entities; each was joined with the {NEAR} after it alone"
@@ -51,8 +52,8 @@ CROWDED = f"a sentence names more than {NEAR + 1} entities; each was joined with
 @dataclass(frozen=True, repr=False)
 class NounPhrases(Extractor):
     """The names (of people, places, works ...) and noun phrases of each chunk, and as relations which of them share a sentence, as
-    LazyGraphRAG does; the weight is the number of sentences. The sentence that first names an entity, or joins two, is its description. No
-    language model is asked.
+    LazyGraphRAG does; the weight is the number of sentences. The sentence that first names an entity, or joins two, is its description; the
+    verbs of the latter are keywords. No language model is asked.
 
     Pronouns, dates, numbers, stop words and single common nouns are no entities, the last but in a text without capital letters. An
     entity is joined with at most the 10 after it in its sentence, so that lists stay small.
@@ -88,7 +89,7 @@ def _parser() -> Any:
 def facts_of(doc: Doc) -> Facts:
     """The facts of a parsed chunk."""
     entities: dict[str, Named] = {}
-    joined: dict[tuple[str, str], list[Any]] = {}  # by both folded names: times, first sentence
+    joined: dict[tuple[str, str], list[Any]] = {}  # by both folded names: times, first sentence, its verbs
     crowded = False
     mentions = deque(_mentions(doc, not any(character.isupper() for character in doc.text)))
     for sentence in doc.sents:
@@ -100,9 +101,11 @@ def facts_of(doc: Doc) -> Facts:
             named[name.casefold()] = None
         crowded = crowded or len(named) > NEAR + 1
         for pair in _pairs(list(named)):
-            joined.setdefault(pair, [0, said])[0] += 1
+            joined.setdefault(pair, [0, said, _verbs(sentence)])[0] += 1
     shown = {key: known.entity for key, known in entities.items()}
-    relations = (Relation(shown[a].name, shown[b].name, TOGETHER, said, weight=float(times)) for (a, b), (times, said) in joined.items())
+    relations = (
+        Relation(shown[a].name, shown[b].name, TOGETHER, said, verbs, float(times)) for (a, b), (times, said, verbs) in joined.items()
+    )
     return Facts(tuple(shown.values()), tuple(relations), notes=(CROWDED,) if crowded else ())
 
 
@@ -130,6 +133,12 @@ def _pairs(named: Sequence[str]) -> Iterator[tuple[str, str]]:
     for at, one in enumerate(named):
         for other in named[at + 1 : at + 1 + NEAR]:
             yield (one, other) if one < other else (other, one)
+
+
+def _verbs(sentence: Span) -> str:
+    """The first verbs of a sentence that say something, as keywords."""
+    verbs = [token.lower_ for token in sentence if token.pos_ == "VERB" and not token.is_stop and token.is_alpha]
+    return ", ".join(list(dict.fromkeys(verbs))[:KEYWORDS])
 
 
 def _mentions(doc: Doc, single: bool) -> list[tuple[int, str, str]]:

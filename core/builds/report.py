@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.models.base import Reply
 from core.types import Usage
 
 
@@ -17,10 +19,19 @@ class BuildReport:
     notes: list[str] = field(default_factory=list)
     usage: Usage = Usage()
     seconds: dict[str, float] = field(default_factory=dict)  # by operator
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def count(self, **more: int) -> None:
         """Add to counts."""
         self.counts.update(more)
+
+    def used(self, reply: Reply) -> None:
+        """Add what a reply cost, nothing where it was kept; from whatever thread."""
+        with self._lock:
+            if reply.cached:
+                self.counts["replies kept"] += 1
+            else:
+                self.usage += Usage(1, reply.tokens_in, reply.tokens_out)
 
     def note(self, text: str) -> None:
         """Add a note, once."""

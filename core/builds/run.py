@@ -18,7 +18,9 @@ from core.errors import BadParameter, StoreError
 from core.graph.building.text_graph import assemble, store
 from core.graph.store import Graph
 from core.indexes.place import keep
+from core.io.home import ROOT
 from core.models.base import Models
+from core.models.chat.kept import KeptReplies
 from core.runtime.meter import untold
 
 VERSION = 1
@@ -67,6 +69,23 @@ def place(corpus: Corpus, build: Build) -> Path:
     return corpus.folder / "graphs" / hashlib.sha256(repr(build.line).encode()).hexdigest()[:16]
 
 
+def context(
+    corpus: Corpus,
+    models: Models,
+    progress: Tell = untold,
+    check: Callable[[], None] = lambda: None,
+    report: BuildReport | None = None,
+    kept: KeptReplies | None = None,
+) -> BuildContext:
+    """What the operators of a build of this corpus work with."""
+    return BuildContext(models, progress, check, report or BuildReport(), kept=kept or KeptReplies(shipped=shipped_replies(corpus)))
+
+
+def shipped_replies(corpus: Corpus) -> list[Path]:
+    """The files of replies that ship with a corpus, on which its graphs by a language model stand."""
+    return sorted((ROOT / "data" / corpus.name).glob("replies*.jsonl.gz"))
+
+
 def build(
     corpus: Corpus,
     build: str | Build,
@@ -74,25 +93,36 @@ def build(
     progress: Tell = untold,
     check: Callable[[], None] = lambda: None,
     report: BuildReport | None = None,
+    kept: KeptReplies | None = None,
 ) -> Graph:
     """The graph that a build makes of a corpus, stored and opened; only what depends on what has changed is made anew.
 
     What each chunk told and each reply of a language model is kept as it comes, so that a build that was cancelled or killed goes on from
-    there. Raises BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed, and what `check` raises.
+    there; replies come from `kept`, by default the person's own with those that ship with the corpus.
+
+    Raises BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed, and what `check` raises.
     """
     one = _build(build)
-    ctx = BuildContext(models, progress, check, report or BuildReport())
-    made, stored, folder = Made(corpus), False, place(corpus, one)
-    for number, operator in enumerate(one.line):
-        check()
-        if operator.stage == "index" and not stored:
-            made, stored = _stored(made, one, folder), True
-        made = _timed(operator, made, _part(ctx, one.line, number))
-    graph = (made if stored else _stored(made, one, folder)).graph
-    assert graph is not None  # what was stored
+    ctx = context(corpus, models, progress, check, report, kept)
+    try:
+        graph = _built(one, Made(corpus), place(corpus, one), ctx)
+    finally:
+        ctx.close()
     told = {"version": VERSION, "corpus": corpus.digest, "build": one.id, "line": repr(one.line), "report": ctx.report.plain()}
-    keep(folder / BUILT, lambda stream: stream.write(json.dumps(told, ensure_ascii=False, indent=1).encode()))
+    keep(place(corpus, one) / BUILT, lambda stream: stream.write(json.dumps(told, ensure_ascii=False, indent=1).encode()))
     progress("Done", 1.0)
+    return graph
+
+
+def _built(build: Build, made: Made, folder: Path, ctx: BuildContext) -> Graph:
+    stored = False
+    for number, operator in enumerate(build.line):
+        ctx.check()
+        if operator.stage == "index" and not stored:
+            made, stored = _stored(made, build, folder), True
+        made = _timed(operator, made, _part(ctx, build.line, number))
+    graph = (made if stored else _stored(made, build, folder)).graph
+    assert graph is not None  # what was stored
     return graph
 
 
@@ -102,7 +132,7 @@ def _part(ctx: BuildContext, line: BuildLine, number: int) -> BuildContext:
     def told(text: str, share: float | None) -> None:
         ctx.progress(text, None if share is None else (number + share) / len(line))
 
-    return BuildContext(ctx.models, told, ctx.check, ctx.report)
+    return ctx.part(told)
 
 
 def _timed(operator: BuildOperator, made: Made, ctx: BuildContext) -> Made:

@@ -82,7 +82,10 @@ class Reply:
 class Chat(Protocol):
     """A language model that answers messages."""
 
-    context: int  # tokens that prompt and reply share
+    @property
+    def context(self) -> int:
+        """Tokens that prompt and reply share."""
+        ...
 
     def reply(
         self,
@@ -119,6 +122,9 @@ class NoModels:
     def signature(self, name: str | None = None) -> str:
         return "none"
 
+    def weights(self, name: str) -> str:
+        return "none"
+
     def is_chat(self, name: str) -> bool:
         return False
 
@@ -144,6 +150,8 @@ class Models(Protocol):
     def is_chat(self, name: str) -> bool: ...
 
     def signature(self, name: str | None = None) -> str: ...
+
+    def weights(self, name: str) -> str: ...
 
     def title(self, name: str) -> str: ...
 

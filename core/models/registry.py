@@ -88,6 +88,13 @@ class Registry:
             stamps = [make.stamp(row, self._rows) for _, row in sorted(self._rows.items())]
             return repr((sorted(self._roles.items()), sorted(self._rows.items()), stamps))
 
+    def weights(self, name: str) -> str:
+        """A text that tells a model's weights from others wherever it runs: their sha256 where it is declared, else its signature.
+
+        Raises BadParameter.
+        """
+        return getattr(self.resolve(name).settings, "sha256", "") or self.signature(name)
+
     def title(self, name: str) -> str:
         """The title of a model or role up to its first comma. Raises BadParameter."""
         row = self.resolve(name)

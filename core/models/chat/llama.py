@@ -18,8 +18,11 @@ from core.runtime.meter import Advance
 BATCH = 128  # prompt tokens between two chances to stop
 
 
-def open_engine(path: Path, name: str, context: int, batch: int, *, key: str = "", embedding: bool = False) -> Any:
-    """The engine over the GGUF file at `path`, for chat, or with `embedding` for mean-pooled vectors only.
+def open_engine(
+    path: Path, name: str, context: int, batch: int, *, key: str = "", embedding: bool = False, lanes: int = 1, cached: bool = False
+) -> Any:
+    """The engine over the GGUF file at `path`, for chat, or with `embedding` for mean-pooled vectors only. `context` is that of each of
+    its `lanes`, as many as it answers at a time; with `cached` the beginning that a prompt shares with one before it is computed once.
 
     It listens on a loopback port that needs `key` (a fresh one where none is given). Raises ModelUnavailable, ModelFailed.
     """
@@ -31,11 +34,11 @@ def open_engine(path: Path, name: str, context: int, batch: int, *, key: str = "
 
     params = xllamacpp.CommonParams()
     params.model.path = str(path)
-    params.n_ctx, params.n_parallel = context, 1
+    params.n_ctx, params.n_parallel = context * lanes, lanes
     params.n_batch = params.n_ubatch = batch
     for cpu in (params.cpuparams, params.cpuparams_batch):
         cpu.n_threads, cpu.poll = threads(), 0  # waiting threads that spin slow everything down on shared cores
-    params.cache_prompt, params.cache_ram_mib = False, 0
+    params.cache_prompt, params.cache_ram_mib = cached, 0
     params.verbosity, params.warmup, params.fit_params = 0, False, False
     params.ui, params.endpoint_slots, params.cors_origins = False, False, ""
     params.hostnames, params.port, params.n_threads_http, params.api_keys = ["127.0.0.1"], 0, 4, [key or secrets.token_urlsafe(24)]
@@ -54,6 +57,8 @@ class LlamaChat(LocalChat):
     The engine listens on a loopback port that needs a key (`url`, `key`): an OpenAI-compatible server for whoever has it.
     """
 
+    cached = False  # whether the beginning that a prompt shares with one before it is computed once
+
     def __init__(self, path: Path, name: str, context: int = 4096):
         super().__init__(name, context)
         self.path, self.key = Path(path), secrets.token_urlsafe(24)
@@ -70,7 +75,7 @@ class LlamaChat(LocalChat):
 
     def _write(self, asked: ChatRequest, writing: Writing, check: Check | None) -> None:
         """Run one request, piece by piece; a truthy value from the callback makes the engine stop it."""
-        request = {**asked.body(), "return_progress": True, "cache_prompt": False}
+        request = {**asked.body(), "return_progress": True, "cache_prompt": self.cached}
         grammar = choice_grammar(asked.schema)
         if grammar is not None:
             request["grammar"] = grammar

@@ -1,0 +1,41 @@
+"""Language models asked about many texts, several at a time where the model can."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+from core.builds.base import BuildContext
+
+LOOK = 0.2  # seconds between two looks at whether somebody cancelled
+T = TypeVar("T")
+
+
+def side_by_side(work: Callable[[str], T], texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, T]]:
+    """For each text its number and `work(text)`, as they come, `ctx.lanes` at a time.
+
+    What `work` or `ctx.check` raises is raised once those that run have ended, of which what came is handed out first.
+    """
+    waiting: dict[Future[T], int] = {}
+    numbers = iter(range(len(texts)))
+    fault: BaseException | None = None
+    with ThreadPoolExecutor(ctx.lanes, "extract") as pool:
+        while True:
+            while fault is None and len(waiting) < ctx.lanes and (number := next(numbers, None)) is not None:
+                waiting[pool.submit(work, texts[number])] = number
+            if not waiting:
+                break
+            done, _ = wait(waiting, LOOK, FIRST_COMPLETED)
+            for future in sorted(done, key=waiting.__getitem__):
+                number = waiting.pop(future)
+                if future.exception() is None:
+                    yield number, future.result()
+                else:
+                    fault = fault or future.exception()
+            try:
+                ctx.check()
+            except BaseException as error:
+                fault = fault or error
+    if fault is not None:
+        raise fault

@@ -1,0 +1,160 @@
+"""Extraction by a language model under a schema."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.builds.asking import side_by_side
+from core.builds.base import BuildContext
+from core.builds.extracting import Extractor
+from core.builds.facts import Entity, Facts, Relation
+from core.builds.model_replies import SCHEMAS, lists_in
+from core.builds.naming import folded
+from core.builds.occurrence import Occurrence
+from core.builds.speed import measured
+from core.errors import BadInput
+from core.models.base import Chat
+from core.models.chat.replies import estimate_tokens
+from core.parameters import param
+from core.prompts import messages, prompts
+from core.types import Usage
+
+FILE = "extraction"
+REPLY = 700  # tokens; what is longer is cut, and what had ended is kept
+EXPECTED = 300  # tokens of a reply, until some are known
+TOO_LONG = "longer than the language model reads; nothing was extracted from it"
+CHOICES = ("kg", "tkg", "rkg")
+
+
+@dataclass(frozen=True, repr=False)
+class LanguageModelExtraction(Extractor):
+    """What a language model finds in each chunk. `kg`: names, then triples given the names, in two steps; `tkg`: entities and relations
+    with descriptions, in one; `rkg`: relations with keywords too (METHODS 3.1). `gleaning` asks so many times what was missed.
+
+    A reply that is no JSON gives nothing and is counted as unread; of one that was cut short what had ended is kept. A name that occurs
+    nowhere in the chunk is dropped with its relations and counted; an entity that a relation names and the list does not is added.
+    """
+
+    title = "entities and relations by a language model"
+
+    schema: str = param("rkg", "Schema", "What is asked for: triples, or descriptions too, or keywords too.", choices=CHOICES)
+    gleaning: int = param(1, "Gleaning", "How often the model is asked what it has missed.", low=0, high=5)
+    model: str = param("answer", "Model", "The language model that reads the chunks.", chat=True)
+
+    def models(self) -> tuple[str, ...]:
+        return (self.model,)
+
+    def signature(self, ctx: BuildContext) -> str:
+        asked = json.dumps([prompts(FILE), SCHEMAS, REPLY], sort_keys=True)
+        return f"{ctx.models.weights(self.model)} {hashlib.sha256(asked.encode()).hexdigest()}"
+
+    def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
+        if texts:
+            chat = ctx.chat(self.model)
+            yield from side_by_side(lambda text: self.read(chat, text, ctx), texts, ctx)
+
+    def cost(self, texts: Sequence[str], ctx: BuildContext) -> tuple[Usage, float | None]:
+        """The calls that are not kept yet, each with about as many tokens as the prompt has and as this model's replies had so far."""
+        first, calls, read = "names" if self.schema == "kg" else self.schema, 0, 0
+        each = (1 + self.gleaning) * (2 if self.schema == "kg" else 1)
+        known = ctx.replies().measured(ctx.models.weights(self.model))
+        for text in texts:
+            asked = messages(FILE, first, text=text)
+            if ctx.replies().find(ctx.chat(self.model).key(asked, schema=SCHEMAS[first], max_tokens=REPLY)) is None:
+                calls += each
+                read += each * estimate_tokens(asked)
+        usage = Usage(calls, read, round(calls * (known[2] if known else EXPECTED)))
+        return usage, measured(ctx, self.model, usage)
+
+    def read(self, chat: Chat, text: str, ctx: BuildContext) -> Facts:
+        """The facts of one chunk. Raises ModelUnavailable, ModelFailed."""
+        gathered = Gathered(Occurrence(text))
+        try:
+            if self.schema == "kg":
+                self._two_steps(chat, text, gathered, ctx)
+            else:
+                for told in self._told(chat, self.schema, gathered, ctx, text=text):
+                    gathered.entities(told["entities"])
+                    gathered.relations(told["relations"])
+        except BadInput:
+            return Facts(unread=1, notes=(TOO_LONG,))
+        return gathered.facts()
+
+    def words(self) -> str:
+        return f"{self.schema.upper()} by a language model"
+
+    def _two_steps(self, chat: Chat, text: str, gathered: Gathered, ctx: BuildContext) -> None:
+        for told in self._told(chat, "names", gathered, ctx, text=text):
+            gathered.entities([{"name": name, "type": "", "description": ""} for name in told["names"]])
+        names = [entity.name for entity in gathered.found.values()]
+        if not names:
+            return
+        for told in self._told(chat, "triples", gathered, ctx, names=", ".join(names), text=text):
+            rows = [{"source": one["subject"], "target": one["object"], "name": one["relation"]} for one in told["triples"]]
+            gathered.relations(rows)
+
+    def _told(self, chat: Chat, prompt: str, gathered: Gathered, ctx: BuildContext, **values: str) -> Iterator[dict[str, list[Any]]]:
+        """The lists of each reply: of the first, and of those to the question what was missed."""
+        asked = list(messages(FILE, prompt, **values))
+        for _ in range(1 + self.gleaning):
+            reply = chat.reply(asked, schema=SCHEMAS[prompt], max_tokens=REPLY, check=ctx.check)
+            ctx.report.used(reply)
+            read = lists_in(reply.text, SCHEMAS[prompt])
+            gathered.unread += read is None
+            gathered.repaired += read is not None and not read[1]
+            if read is None:
+                return
+            yield read[0]
+            if not any(read[0].values()):
+                return
+            asked += [{"role": "assistant", "content": reply.text}, {"role": "user", "content": prompts(FILE)["more"]["user"]}]
+
+
+@dataclass
+class Gathered:
+    """What the replies on one chunk told, as far as it is in the chunk."""
+
+    occurs: Occurrence
+    found: dict[str, Entity] = field(default_factory=dict)  # by folded name
+    related: dict[tuple[str, str, str], Relation] = field(default_factory=dict)
+    unread: int = 0
+    repaired: int = 0
+    dropped: int = 0
+
+    def entities(self, rows: Sequence[dict[str, str]]) -> None:
+        """Take entities: of one name the first."""
+        for row in rows:
+            self._named(row["name"], _plain(row["type"]).lower(), _plain(row["description"]))
+
+    def relations(self, rows: Sequence[dict[str, str]]) -> None:
+        """Take relations: of two between the same ends, by the same name, the first; one of an entity with itself is none."""
+        for row in rows:
+            ends = self._named(row["source"]), self._named(row["target"])
+            if not ends[0] or not ends[1] or ends[0] == ends[1]:
+                self.dropped += not all(ends)
+                continue
+            name = _plain(row.get("name", ""))
+            more = (_plain(row.get("description", "")), _plain(row.get("keywords", "")).lower())
+            self.related.setdefault((*ends, folded(name)), Relation(self.found[ends[0]].name, self.found[ends[1]].name, name, *more))
+
+    def facts(self) -> Facts:
+        """What was told, with what could not be read or used."""
+        notes = ("a reply was cut short; what had ended of it is kept",) if self.repaired else ()
+        return Facts(tuple(self.found.values()), tuple(self.related.values()), self.unread, self.dropped, notes)
+
+    def _named(self, name: str, type: str = "", description: str = "") -> str:
+        """The folded name of an entity, kept where it is in the chunk; empty where it is not."""
+        key = folded(name)
+        if not self.occurs(name):
+            self.dropped += 1
+            return ""
+        self.found.setdefault(key, Entity(_plain(name), type, description))
+        return key
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,91 @@
+"""`corpus build` and `corpus status`: graphs made of a corpus, and where they stand."""
+
+from __future__ import annotations
+
+import sys
+
+from core.builds import build, catalogue, chosen, status
+from core.builds.catalogue import EXTRACTORS, Build, find
+from core.builds.cost import cost
+from core.builds.report import BuildReport
+from core.commands.terminal import OK, bar, warn
+from core.corpus import Corpus, open_corpus
+from core.errors import BadInput
+from core.io.durations import span, with_time_left
+
+
+def add_parts(parts) -> None:
+    """The grammar of both, as parts of `corpus`."""
+    made = parts.add_parser(
+        "build",
+        help="make a graph of a corpus",
+        description="Make a graph of a corpus. What each chunk told is kept as it comes; after Ctrl-C or a crash the same command goes on "
+        "from there, and after a change of the documents only what depends on it is made anew.",
+    )
+    made.add_argument("name", metavar="NAME", help="the corpus")
+    made.add_argument("--graph", default="rkg", metavar="KIND", help="chunks, passage, tree, kg, tkg, rkg; or a line of building operators")
+    made.add_argument("--extractor", default="", choices=("", *EXTRACTORS), metavar="WHO", help="llm, or noun-phrases without one")
+    made.add_argument("--yes", action="store_true", help="do not ask before a language model is put to work")
+    made.set_defaults(run=_build)
+
+    stands = parts.add_parser("status", help="which graphs of a corpus are built, and what building them took")
+    stands.add_argument("name", metavar="NAME", help="the corpus")
+    stands.set_defaults(run=_status)
+
+
+def _build(options) -> int:
+    one = find(options.graph) if "(" in options.graph else chosen(options.graph, options.extractor)
+    with bar("Opening the corpus") as advanced:
+        corpus = open_corpus(options.name)
+        advanced("Cutting chunks")
+        models = options.engine().models
+        expected = cost(corpus, one, models)
+    print(f"{one.title}: {one.line.words()}")
+    print(expected.words())
+    if expected.usage.calls and not options.yes:
+        _ask()
+    report = BuildReport()
+    try:
+        with bar("Building") as advanced:
+            graph = build(corpus, one, models, with_time_left(advanced), report=report)
+    except KeyboardInterrupt:
+        print("hopscope: What is done is kept; the same command goes on from there.", file=sys.stderr)
+        raise
+    chunks = graph.columns.chunks
+    print(f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {len(chunks or ()):,} chunks, in {span(sum(report.seconds.values()))}")
+    _tell(report.plain())
+    return OK
+
+
+def _ask() -> None:
+    """Go on only where the person says so. Raises BadInput."""
+    if not sys.stdin.isatty():
+        raise BadInput("Say --yes to put the language model to work.")
+    if input("Go on? [y/N] ").strip().lower() not in ("y", "yes"):
+        raise BadInput("Nothing was built.")
+
+
+def _status(options) -> int:
+    corpus = open_corpus(options.name)
+    for one in catalogue().values():
+        print(f"{one.id:22} {_state(corpus, one):40} {one.title}")
+    return OK
+
+
+def _state(corpus: Corpus, one: Build) -> str:
+    now = status(corpus, one)
+    if not now.built:
+        return "not built"
+    counts, used = now.report.get("counts", {}), now.report.get("usage", {})
+    told = "built" if now.current else "of earlier documents"
+    more = [f"{counts[what]:,} {what}" for what in ("chunks", "unread", "dropped") if counts.get(what)]
+    more += [f"{used['calls']:,} calls"] if used.get("calls") else []
+    return ", ".join([told, *more])
+
+
+def _tell(report: dict) -> None:
+    counts = {what: number for what, number in report["counts"].items() if number}
+    print(", ".join(f"{what} {number:,}" for what, number in counts.items()))
+    if report["usage"]["calls"]:
+        print(", ".join(f"{what.replace('_', ' ')} {number:,}" for what, number in report["usage"].items()))
+    warn(report["notes"])

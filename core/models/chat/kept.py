@@ -1,0 +1,140 @@
+"""Replies of language models kept on disk for good, and a chat that asks its model only for what is not kept."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from core.errors import StoreError
+from core.io.files import lines
+from core.io.home import home
+from core.io.sqlite import WAIT, write_ahead
+from core.models.base import Chat, Messages, Reply
+from core.models.chat.replies import estimate_tokens
+
+KEY = 32  # hex digits
+FIELDS = ("text", "tokens_in", "tokens_out", "finish", "seconds")
+TABLE = (
+    "create table if not exists replies (key text primary key, model text not null, text text not null, tokens_in integer not null, "
+    "tokens_out integer not null, finish text not null, seconds real not null) without rowid"
+)
+
+
+def reply_key(model: str, messages: Messages, schema: dict[str, Any] | None, max_tokens: int, seed: int, temperature: float) -> str:
+    """What tells a reply from any other: the model's weights, what it was asked, in which form, and the settings."""
+    asked = [model, [dict(message) for message in messages], schema, max_tokens, seed, temperature]
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:KEY]
+
+
+class KeptReplies:
+    """Replies by key in one SQLite file (that of the person by default), and below it files of replies that ship, which are only read.
+
+    Safe to use from several threads and processes. Raises StoreError where the file cannot be used, BadInput for a damaged shipped one.
+    """
+
+    def __init__(self, file: Path | None = None, shipped: Sequence[Path] = ()):
+        self.file, self._files = file or home() / "replies.sqlite", tuple(shipped)
+        self._lock = threading.Lock()
+        self._shipped: dict[str, Reply] | None = None
+
+    def find(self, key: str) -> Reply | None:
+        """The reply that is kept, marked as cached; else None."""
+        row = self._query(f"select {', '.join(FIELDS)} from replies where key = ?", (key,))
+        found = Reply(**dict(zip(FIELDS, row[0]))) if row else self._shipped_ones().get(key)
+        return None if found is None else replace(found, cached=True)
+
+    def keep(self, key: str, model: str, reply: Reply) -> None:
+        """Keep a reply, for good."""
+        self._query("insert or replace into replies values (?, ?, ?, ?, ?, ?, ?)", (key, model, *(getattr(reply, f) for f in FIELDS)))
+
+    def measured(self, model: str, most: int = 200) -> tuple[float, float, float] | None:
+        """Seconds, tokens read and tokens written of a reply by this model on this computer, on average over `most` of them; None where
+        there are none yet."""
+        query = "select avg(seconds), avg(tokens_in), avg(tokens_out) from (select * from replies where model = ? and seconds > 0 limit ?)"
+        found = self._query(query, (model, most))
+        return found[0] if found and found[0][0] else None
+
+    def _query(self, text: str, values: tuple) -> list[tuple]:
+        try:
+            with closing(sqlite3.connect(self.file, timeout=WAIT)) as base, base:
+                write_ahead(base)
+                base.execute(TABLE)
+                return base.execute(text, values).fetchall()
+        except sqlite3.Error as error:
+            raise StoreError(f"The replies in {self.file} cannot be used ({error}); remove that file to start anew.") from None
+
+    def _shipped_ones(self) -> dict[str, Reply]:
+        with self._lock:
+            if self._shipped is None:
+                rows = (json.loads(line) for file in self._files if file.exists() for _, line in lines(file))
+                self._shipped = {row["key"]: Reply(**{field: row[field] for field in FIELDS}) for row in rows}
+            return self._shipped
+
+
+def write_shipped(file: Path, replies: Iterable[tuple[str, Reply]]) -> int:
+    """Write replies to a file that ships, packed by gzip, ordered by key; how many. The same replies give the same bytes."""
+    rows = [{"key": key, **{field: getattr(reply, field) for field in FIELDS}} for key, reply in sorted(replies, key=lambda pair: pair[0])]
+    with open(file, "wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed, io.TextIOWrapper(packed, "utf-8") as stream:
+        for row in rows:
+            stream.write(json.dumps({**row, "seconds": round(row["seconds"], 2)}, ensure_ascii=False) + "\n")
+    return len(rows)
+
+
+class KeptChat:
+    """A Chat whose replies are kept; `chat` gives the model once something is asked that is not. `model` tells its weights from others.
+
+    `used` are the keys of all replies that were given, by which those that a build stands on can be shipped.
+    """
+
+    def __init__(self, chat: Callable[[], Chat], model: str, kept: KeptReplies):
+        self._chat, self.model, self.kept = chat, model, kept
+        self.used: dict[str, None] = {}
+
+    @property
+    def context(self) -> int:
+        """Tokens that prompt and reply share."""
+        return self._chat().context
+
+    def reply(
+        self,
+        messages: Messages,
+        *,
+        schema: dict[str, Any] | None = None,
+        max_tokens: int = 256,
+        seed: int = 0,
+        temperature: float = 0.0,
+        on_text: Callable[[str], None] | None = None,
+        check: Callable[[], None] | None = None,
+    ) -> Reply:
+        """The reply that is kept, else the model's, kept at once; see `core.models.base.Chat`."""
+        if check:
+            check()
+        key = self.key(messages, schema, max_tokens, seed, temperature)
+        found = self.kept.find(key)
+        if found is None:
+            how: dict[str, Any] = dict(max_tokens=max_tokens, seed=seed, temperature=temperature, on_text=on_text, check=check)
+            found = self._chat().reply(messages, schema=schema, **how)
+            self.kept.keep(key, self.model, found)
+        elif on_text and found.text:
+            on_text(found.text)
+        self.used[key] = None
+        return found
+
+    def key(
+        self, messages: Messages, schema: dict[str, Any] | None = None, max_tokens: int = 256, seed: int = 0, temperature: float = 0.0
+    ) -> str:
+        """The key of the reply to this."""
+        return reply_key(self.model, messages, schema, max_tokens, seed, temperature)
+
+    def count_tokens(self, messages: Messages) -> int:
+        """Tokens of the messages, as an estimate that needs no model."""
+        return estimate_tokens(messages)

@@ -1,0 +1,113 @@
+"""An embedded language model that answers several requests at a time, for work that asks thousands of the same form."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from core.models.base import Chat, Reply
+from core.models.chat.client import ChatClient, ChatRequest, Check, Writing
+from core.models.chat.llama import LlamaChat, open_engine
+from core.runtime.meter import spent
+
+BATCH = 512  # prompt tokens read at once
+OFTEN = 3  # times that an object with the same first two values is written before a reply is stopped
+T = TypeVar("T")
+
+
+def several_at_once(chat: Chat, lanes: int) -> Chat:
+    """A chat of the same weights that answers up to `lanes` requests at a time where it can, else the chat itself.
+
+    Its replies are those of the model, but not always the very same bytes as when asked one at a time.
+    """
+    return LlamaLanes(chat.path, chat.name, chat.context, lanes) if isinstance(chat, LlamaChat) else chat
+
+
+class LlamaLanes(LlamaChat):
+    """A LlamaChat with an engine of its own, which decodes several replies together and computes only once what prompts begin with.
+
+    A reply under a schema is stopped where it writes an object with the same first two values again and again, as small models do; its
+    text is then cut short, and `finish` is "repeat".
+    """
+
+    side_by_side = True
+    cached = True
+
+    def __init__(self, path: Path, name: str, context: int, lanes: int):
+        super().__init__(path, name, context)
+        self.lanes, self._lanes = lanes, threading.Semaphore(lanes)
+
+    def close(self) -> None:
+        """Free the memory once all requests that run now have ended."""
+        for _ in range(self.lanes):
+            self._lanes.acquire()
+        try:
+            with self._loading:
+                self._engine = None
+        finally:
+            for _ in range(self.lanes):
+                self._lanes.release()
+
+    def _waited_for(self, work: Callable[[], T], check: Check | None) -> T:
+        with self._lanes:
+            return ChatClient._waited_for(self, work, check)
+
+    def _written(self, request: ChatRequest, on_text: Callable[[str], None] | None, check: Check | None) -> Reply:
+        self._ready()
+        writing, start = Objects(request, on_text), time.perf_counter()
+        with spent("model"):
+            self._write(request, writing, check)
+        return writing.ended(time.perf_counter() - start)
+
+    def _start(self) -> Any:
+        return open_engine(self.path, self.name, self.context, BATCH, key=self.key, lanes=self.lanes, cached=True)
+
+
+class Objects(Writing):
+    """A reply that is stopped once it repeats objects; see `LlamaLanes`."""
+
+    def __init__(self, request: ChatRequest, on_text: Callable[[str], None] | None):
+        super().__init__(request, on_text)
+        self._seen: dict[tuple[Any, ...], int] = {}
+        self._open: list[int] = []  # where objects begin that have not ended
+        self._quoted = self._escaped = self._stopped = False
+        self._length = 0
+
+    def add(self, piece: str) -> bool:
+        """Pass a piece on. Whether the reply repeats itself by now."""
+        stop = super().add(piece)
+        if self._repeats is None:
+            for character in piece:
+                self._stopped = self._read(character) or self._stopped
+        return stop or self._stopped
+
+    def ended(self, seconds: float) -> Reply:
+        if not self._stopped:
+            return super().ended(seconds)
+        return Reply(self.text, self.tokens_in, self.tokens_out, "repeat", seconds=seconds)
+
+    def _read(self, character: str) -> bool:
+        """Whether an object ends here that was written too often."""
+        at, self._length = self._length, self._length + 1
+        if self._quoted:
+            self._quoted = self._escaped or character != '"'
+            self._escaped = character == "\\" and not self._escaped
+        elif character == '"':
+            self._quoted = True
+        elif character == "{":
+            self._open.append(at)
+        elif character == "}" and self._open:
+            return self._judge(self.text[self._open.pop() : at + 1])
+        return False
+
+    def _judge(self, text: str) -> bool:
+        try:
+            values = tuple(map(repr, list(json.loads(text).values())[:2]))
+        except (ValueError, AttributeError):
+            return False
+        self._seen[values] = self._seen.get(values, 0) + 1
+        return self._seen[values] >= OFTEN

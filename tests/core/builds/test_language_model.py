@@ -1,0 +1,227 @@
+"""Extraction by a language model whose replies are written down."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import pytest
+
+from core.builds import build, open_graph, status
+from core.builds.base import BuildContext
+from core.builds.fact_store import FactStore
+from core.builds.language_model import LanguageModelExtraction
+from core.errors import BadInput, Cancelled, ModelFailed, StoreError
+from core.models.base import NoModels, Reply
+from core.models.chat.kept import KeptReplies, reply_key, write_shipped
+from tests.core.builds.kit import Texts
+
+ANN = "Ann is a cook who lives in Rome. She met Bob there."
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+
+
+class Writer:
+    """A chat that replies what `say(last message, number)` returns or raises."""
+
+    context = 4096
+
+    def __init__(self, say):
+        self.say, self.asked, self._lock = say, [], threading.Lock()
+
+    def reply(self, messages, *, schema=None, max_tokens=256, seed=0, temperature=0.0, on_text=None, check=None):
+        with self._lock:
+            self.asked.append(messages[-1]["content"])
+            text = self.say(messages[-1]["content"], len(self.asked))
+        return Reply(text if isinstance(text, str) else json.dumps(text), 100, 50, seconds=2.0)
+
+    def count_tokens(self, messages):
+        return 10
+
+
+class Models(NoModels):
+    def __init__(self, say):
+        self.writer = Writer(say)
+
+    def chat(self, role="answer"):
+        return self.writer
+
+    def weights(self, name):
+        return "written"
+
+
+def entity(name, type="person", description=""):
+    return {"name": name, "type": type, "description": description or f"About {name}."}
+
+
+def relation(source, target, description="They met.", keywords="meeting"):
+    return {"source": source, "target": target, "description": description, "keywords": keywords}
+
+
+def read(say, text=ANN, **how):
+    models = Models(say)
+    ctx = BuildContext(models)
+    operator = LanguageModelExtraction(**{"gleaning": 0, **how})
+    ((_, facts),) = operator.extracted([text], ctx)
+    return facts, models.writer.asked, ctx
+
+
+def test_entities_and_relations_with_descriptions_and_keywords():
+    said = {"entities": [entity("Ann", "Person"), entity("Rome", "place")], "relations": [relation("Ann", "Bob", keywords="Meeting")]}
+    facts, asked, ctx = read(lambda *_: said)
+    # Bob is named by a relation alone, and added.
+    assert [(e.name, e.type) for e in facts.entities] == [("Ann", "person"), ("Rome", "place"), ("Bob", "")]
+    assert [(r.head, r.tail, r.description, r.keywords, r.weight) for r in facts.relations] == [("Ann", "Bob", "They met.", "meeting", 1.0)]
+    assert len(asked) == 1 and (ctx.report.usage.calls, ctx.report.usage.tokens_out) == (1, 50)
+
+
+def test_a_name_that_is_nowhere_in_the_chunk_is_dropped_with_its_relations():
+    said = {"entities": [entity("Ann"), entity("Marie Curie")], "relations": [relation("Ann", "Warsaw"), relation("Ann", "ann")]}
+    facts, _, _ = read(lambda *_: said)
+    assert [e.name for e in facts.entities] == ["Ann"] and facts.relations == ()
+    assert facts.dropped == 3  # Marie Curie, Warsaw, and the relation with Warsaw
+
+
+@pytest.mark.parametrize("reply", ["I cannot do that.", "", "[1, 2]", '{"entities": 3}', "null", '{"entities"'])
+def test_a_reply_that_is_no_such_json_gives_nothing_and_is_counted(reply):
+    facts, _, _ = read(lambda *_: reply)
+    assert (facts.entities, facts.relations, facts.unread) == ((), (), 1)
+
+
+def test_a_reply_that_was_cut_short_gives_what_had_ended():
+    whole = json.dumps({"entities": [entity("Ann"), entity("Bob")], "relations": [relation("Ann", "Bob"), relation("Bob", "Rome")]})
+    facts, _, _ = read(lambda *_: whole[: whole.rindex('"source"') + 12])
+    assert [e.name for e in facts.entities] == ["Ann", "Bob"] and len(facts.relations) == 1
+    assert facts.unread == 0 and "cut short" in facts.notes[0]
+
+
+def test_items_of_another_form_are_left_out():
+    said = {"entities": [entity("Ann"), {"name": "Bob"}, "Rome", None], "relations": None}
+    facts, _, _ = read(lambda *_: said)
+    assert [e.name for e in facts.entities] == ["Ann"]
+
+
+def test_a_knowledge_graph_is_read_in_two_steps_names_first():
+    def say(asked, number):
+        if asked.startswith("Names: Ann, Rome\n"):
+            return {"triples": [{"subject": "Ann", "relation": "lives in", "object": "Rome"}]}
+        return {"names": ["Ann", "Rome"]}
+
+    facts, asked, _ = read(say, schema="kg")
+    assert [(r.head, r.name, r.tail) for r in facts.relations] == [("Ann", "lives in", "Rome")] and len(asked) == 2
+
+
+def test_without_names_the_second_step_is_not_asked():
+    facts, asked, _ = read(lambda *_: {"names": []}, schema="kg")
+    assert facts.entities == () and len(asked) == 1
+
+
+def test_gleaning_asks_what_was_missed_until_nothing_comes():
+    replies = [
+        {"entities": [entity("Ann")], "relations": []},
+        {"entities": [entity("Bob")], "relations": []},
+        {"entities": [], "relations": []},
+    ]
+    facts, asked, _ = read(lambda _, number: replies[number - 1], gleaning=5)
+    assert [e.name for e in facts.entities] == ["Ann", "Bob"] and len(asked) == 3
+
+
+def test_text_of_markup_and_braces_reaches_the_model_as_it_is():
+    text = "<script>alert('{text}')</script> {names} Ann {question}"
+    _, asked, _ = read(lambda *_: {"entities": [], "relations": []}, text)
+    assert asked == [f"Text: {text}"]
+
+
+def test_a_chunk_that_the_model_cannot_read_costs_itself_alone():
+    def say(asked, number):
+        raise BadInput("too long")
+
+    facts, _, _ = read(say)
+    assert facts.unread == 1 and "longer than" in facts.notes[0]
+
+
+TEXTS = {f"d{i}": f"Person{i} met Ann in Rome." for i in range(6)}
+
+
+def met(asked, number=0):
+    name = asked.split()[1]
+    return {"entities": [entity(name), entity("Ann")], "relations": [relation(name, "Ann")]}
+
+
+def test_what_was_read_before_the_model_died_is_kept(tmp_path):
+    corpus = Texts(tmp_path / "corpus", **TEXTS)
+
+    def dies(asked, number):
+        if number > 3:
+            raise ModelFailed("The model died.")
+        return met(asked)
+
+    with pytest.raises(ModelFailed, match="died"):
+        build(corpus, "rkg", Models(dies))
+    with pytest.raises(StoreError, match="not built yet"):
+        open_graph(corpus, "rkg")
+    well = Models(met)
+    graph = build(corpus, "rkg", well)
+    assert len(well.writer.asked) == 3 and graph.n_edges == 6
+    assert status(corpus, "rkg").report["counts"]["extracted"] == 3
+
+
+def test_cancelling_keeps_what_was_read(tmp_path):
+    corpus, models = Texts(tmp_path / "corpus", **TEXTS), Models(met)
+
+    def check():
+        if len(models.writer.asked) >= 2:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        build(corpus, "rkg", models, check=check)
+    before = len(models.writer.asked)
+    assert 2 <= before < 6
+    build(corpus, "rkg", models)
+    assert len(models.writer.asked) == 6
+
+
+def test_the_textual_graph_shares_the_replies_of_the_rich_one(tmp_path):
+    corpus, models = Texts(tmp_path / "corpus", **TEXTS), Models(met)
+    rich = build(corpus, "rkg", models)
+    plain = build(corpus, "tkg", models)
+    assert len(models.writer.asked) == 6
+    assert rich.columns.edges.texts("keywords")[0] == "meeting" and not any(plain.columns.edges.texts("keywords"))
+
+
+def test_replies_that_ship_are_taken_without_any_model(tmp_path):
+    first = Models(met)
+    corpus = Texts(tmp_path / "corpus", **TEXTS)
+    made = build(corpus, "rkg", first)
+    kept, shipped = KeptReplies(), tmp_path / "replies.jsonl.gz"
+    keys = [row[0] for row in kept._query("select key from replies", ())]
+    assert write_shipped(shipped, [(key, kept.find(key)) for key in keys]) == 6
+    before = shipped.read_bytes()
+    write_shipped(shipped, [(key, kept.find(key)) for key in reversed(keys)])
+    assert shipped.read_bytes() == before
+    kept.file.unlink()
+    FactStore().file.unlink()
+
+    class Absent(Models):
+        def chat(self, role="answer"):
+            raise AssertionError("no model is asked")
+
+    again = build(corpus, "rkg", Absent(met), kept=KeptReplies(shipped=[shipped]))
+    assert again.digest == made.digest
+
+
+def test_a_key_tells_weights_messages_form_and_settings_apart():
+    asked = [{"role": "user", "content": "a"}]
+    keys = {
+        reply_key("m", asked, None, 1, 0, 0.0),
+        reply_key("n", asked, None, 1, 0, 0.0),
+        reply_key("m", [{"role": "user", "content": "b"}], None, 1, 0, 0.0),
+        reply_key("m", asked, {"type": "object"}, 1, 0, 0.0),
+        reply_key("m", asked, None, 2, 0, 0.0),
+        reply_key("m", asked, None, 1, 1, 0.0),
+        reply_key("m", asked, None, 1, 0, 0.5),
+    }
+    assert len(keys) == 7
