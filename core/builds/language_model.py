@@ -28,6 +28,7 @@ REPLY = 700  # tokens; what is longer is cut, and what had ended is kept
 EXPECTED = 300  # tokens of a reply, until some are known
 TOO_LONG = "longer than the language model reads; nothing was extracted from it"
 CHOICES = ("kg", "tkg", "rkg")
+EXAMPLES = {"kg": "triples", "tkg": "tkg", "rkg": "rkg"}  # the prompt whose example is copied from
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,7 +73,7 @@ class LanguageModelExtraction(Extractor):
 
     def read(self, chat: Chat, text: str, ctx: BuildContext) -> Facts:
         """The facts of one chunk. Raises ModelUnavailable, ModelFailed."""
-        gathered = Gathered(Occurrence(text))
+        gathered = Gathered(Occurrence(text), prompts(FILE)[EXAMPLES[self.schema]]["system"])
         try:
             if self.schema == "kg":
                 self._two_steps(chat, text, gathered, ctx)
@@ -119,6 +120,7 @@ class Gathered:
     """What the replies on one chunk told, as far as it is in the chunk."""
 
     occurs: Occurrence
+    instruction: str  # whose example small models copy from
     found: dict[str, Entity] = field(default_factory=dict)  # by folded name
     related: dict[tuple[str, str, str], Relation] = field(default_factory=dict)
     unread: int = 0
@@ -128,7 +130,7 @@ class Gathered:
     def entities(self, rows: Sequence[dict[str, str]]) -> None:
         """Take entities: of one name the first."""
         for row in rows:
-            self._named(row["name"], _plain(row["type"]).lower(), _plain(row["description"]))
+            self._named(row["name"], _plain(row["type"]).lower(), self._own(row["description"]))
 
     def relations(self, rows: Sequence[dict[str, str]]) -> None:
         """Take relations: of two between the same ends, by the same name, the first; one of an entity with itself is none."""
@@ -138,13 +140,18 @@ class Gathered:
                 self.dropped += not all(ends)
                 continue
             name = _plain(row.get("name", ""))
-            more = (_plain(row.get("description", "")), _plain(row.get("keywords", "")).lower())
+            more = (self._own(row.get("description", "")), _plain(row.get("keywords", "")).lower())
             self.related.setdefault((*ends, folded(name)), Relation(self.found[ends[0]].name, self.found[ends[1]].name, name, *more))
 
     def facts(self) -> Facts:
         """What was told, with what could not be read or used."""
         notes = ("a reply was cut short; what had ended of it is kept",) if self.repaired else ()
         return Facts(tuple(self.found.values()), tuple(self.related.values()), self.unread, self.dropped, notes)
+
+    def _own(self, description: str) -> str:
+        """A description, unless it stands in the instruction's example."""
+        told = _plain(description)
+        return "" if told in self.instruction else told
 
     def _named(self, name: str, type: str = "", description: str = "") -> str:
         """The folded name of an entity, kept where it is in the chunk; empty where it is not."""

@@ -76,9 +76,10 @@ def context(
     check: Callable[[], None] = lambda: None,
     report: BuildReport | None = None,
     kept: KeptReplies | None = None,
+    lanes: int = 4,
 ) -> BuildContext:
     """What the operators of a build of this corpus work with."""
-    return BuildContext(models, progress, check, report or BuildReport(), kept=kept or KeptReplies(shipped=shipped_replies(corpus)))
+    return BuildContext(models, progress, check, report or BuildReport(), lanes, kept or KeptReplies(shipped=shipped_replies(corpus)))
 
 
 def shipped_replies(corpus: Corpus) -> list[Path]:
@@ -94,16 +95,18 @@ def build(
     check: Callable[[], None] = lambda: None,
     report: BuildReport | None = None,
     kept: KeptReplies | None = None,
+    lanes: int = 4,
 ) -> Graph:
     """The graph that a build makes of a corpus, stored and opened; only what depends on what has changed is made anew.
 
     What each chunk told and each reply of a language model is kept as it comes, so that a build that was cancelled or killed goes on from
-    there; replies come from `kept`, by default the person's own with those that ship with the corpus.
+    there; replies come from `kept`, by default the person's own with those that ship with the corpus. A language
+    model is asked `lanes` things at a time where it can.
 
     Raises BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed, and what `check` raises.
     """
     one = _build(build)
-    ctx = context(corpus, models, progress, check, report, kept)
+    ctx = context(corpus, models, progress, check, report, kept, lanes)
     try:
         graph = _built(one, Made(corpus), place(corpus, one), ctx)
     finally:

@@ -26,6 +26,7 @@ def add_parts(parts) -> None:
     made.add_argument("--graph", default="rkg", metavar="KIND", help="chunks, passage, tree, kg, tkg, rkg; or a line of building operators")
     made.add_argument("--extractor", default="", choices=("", *EXTRACTORS), metavar="WHO", help="llm, or noun-phrases without one")
     made.add_argument("--yes", action="store_true", help="do not ask before a language model is put to work")
+    made.add_argument("--lanes", type=int, default=4, metavar="N", help="chunks that a language model reads at a time (default: 4)")
     made.set_defaults(run=_build)
 
     stands = parts.add_parser("status", help="which graphs of a corpus are built, and what building them took")
@@ -47,7 +48,7 @@ def _build(options) -> int:
     report = BuildReport()
     try:
         with bar("Building") as advanced:
-            graph = build(corpus, one, models, with_time_left(advanced), report=report)
+            graph = build(corpus, one, models, with_time_left(advanced), report=report, lanes=max(1, options.lanes))
     except KeyboardInterrupt:
         print("hopscope: What is done is kept; the same command goes on from there.", file=sys.stderr)
         raise

@@ -98,6 +98,12 @@ def test_a_reply_that_was_cut_short_gives_what_had_ended():
     assert facts.unread == 0 and "cut short" in facts.notes[0]
 
 
+def test_a_description_copied_from_the_example_is_left_out():
+    said = {"entities": [entity("Ann"), entity("Bob")], "relations": [relation("Ann", "Bob", "They shared the Nobel Prize.")]}
+    facts, _, _ = read(lambda *_: said)
+    assert facts.relations[0].description == ""
+
+
 def test_items_of_another_form_are_left_out():
     said = {"entities": [entity("Ann"), {"name": "Bob"}, "Rome", None], "relations": None}
     facts, _, _ = read(lambda *_: said)
