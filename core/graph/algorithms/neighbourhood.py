@@ -79,23 +79,6 @@ def nearest(
     return found[:end].copy(), distance[:end].copy()
 
 
-def ego(
-    graph: KnowledgeGraph,
-    seeds: Iterable[int],
-    hops: int,
-    direction: str = "graph",
-    keep: int | None = None,
-    check: Callable[[], None] | None = None,
-) -> np.ndarray:
-    """The nodes at most `hops` steps from the seeds, int64, ascending; with `keep`, the nearest ones, ties by id.
-
-    >>> from core.graph.algorithms.neighbourhood import ego
-    >>> ego(toy, [4], 1, "out").tolist()
-    [0, 4]
-    """
-    return np.sort(nearest(graph, seeds, hops, direction, keep, check)[0])
-
-
 def induced(graph: KnowledgeGraph, nodes: Iterable[int]) -> np.ndarray:
     """The edges of the graph whose two ends are both among `nodes`, int64, ascending.
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import BadInput, Cancelled
-from core.graph.algorithms.neighbourhood import connected_components, ego, induced, nearest
+from core.graph.algorithms.neighbourhood import connected_components, induced, nearest
 from core.graph.building.build import build
 from core.types import Subgraph
 from tests.core.graph.strategies import directions, graphs
@@ -13,18 +13,22 @@ from tests.core.graph.strategies import directions, graphs
 A, B, C, D, E = range(5)
 
 
-def test_ego_by_hand(toy):
+def near(graph, *asked) -> list[int]:
+    return sorted(nearest(graph, *asked)[0].tolist())
+
+
+def test_the_nearest_by_hand(toy):
     # out of A: B, C; out of those: C, A, D. Into A: C, E; into C: A, B.
-    assert ego(toy, [A], 0, "out").tolist() == [A]
-    assert ego(toy, [A], 1, "out").tolist() == [A, B, C]
-    assert ego(toy, [A], 2, "out").tolist() == [A, B, C, D]
-    assert ego(toy, [A], 1, "in").tolist() == [A, C, E]
+    assert near(toy, [A], 0, "out") == [A]
+    assert near(toy, [A], 1, "out") == [A, B, C]
+    assert near(toy, [A], 2, "out") == [A, B, C, D]
+    assert near(toy, [A], 1, "in") == [A, C, E]
     assert [part.tolist() for part in nearest(toy, [A], 2, "both")] == [[A, B, C, E, D], [0, 1, 1, 1, 2]]
     assert [part.tolist() for part in nearest(toy, [E, D, E], 1, "out")] == [[D, E, A], [0, 0, 1]]
 
 
 def test_keep_takes_the_nearest_then_the_smallest_ids(toy):
-    assert [ego(toy, [E], 9, "out", keep).tolist() for keep in range(6)] == [[], [E], [A, E], [A, B, E], [A, B, C, E], [A, B, C, D, E]]
+    assert [near(toy, [E], 9, "out", keep) for keep in range(6)] == [[], [E], [A, E], [A, B, E], [A, B, C, E], [A, B, C, D, E]]
 
 
 def test_induced_by_hand(toy):
@@ -82,12 +86,12 @@ def test_hubs_of_out_edges_and_of_in_edges(tmp_path):
 
 def test_unfit_seeds_and_cancelling(toy):
     with pytest.raises(BadInput):
-        ego(toy, [], 1)
+        nearest(toy, [], 1)
     with pytest.raises(BadInput, match="no node 7"):
-        ego(toy, [7], 1)
+        nearest(toy, [7], 1)
 
     def stop():
         raise Cancelled()
 
     with pytest.raises(Cancelled):
-        ego(toy, [A], 1, check=stop)
+        nearest(toy, [A], 1, check=stop)
