@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from core.comparison.head_start import HeadStart
 from core.comparison.queues import Fair
 from core.engine import Engine
 from core.errors import ModelFailed
@@ -45,9 +46,10 @@ class SlowChooser:
     """A chooser that keeps the order, once it is let."""
 
     def __init__(self, kit):
-        self.go, self.table = threading.Event(), kit.Table({})
+        self.go, self.asked, self.table = threading.Event(), threading.Event(), kit.Table({})
 
     def choose(self, task, texts, k):
+        self.asked.set()
         while not self.go.wait(0.02):
             task.check()
         return self.table.choose(task, texts, k)
@@ -66,7 +68,7 @@ def compare(engine, kit, text, *lines, model=True):
 
 
 def soon(condition) -> bool:
-    for _ in range(250):
+    for _ in range(1500):
         if condition():
             return True
         time.sleep(0.02)
@@ -82,23 +84,20 @@ def test_owners_take_turns():
     queue.put("last", over.set)
     assert queue.ahead("one") == 2  # first at work, many before it
     go.set()
-    assert over.wait(5) and soon(lambda: len(done) == 4)
+    assert over.wait(30) and soon(lambda: len(done) == 4)
     assert done == ["many 0", "one 0", "many 1", "many 2"]
 
 
 def test_the_pieces_of_one_owner_are_done_one_after_the_other():
-    queue, at_work, most, over = Fair("test", workers=4), [], [], threading.Semaphore(0)
-
-    def piece():
-        at_work.append(1)
-        most.append(len(at_work))
-        time.sleep(0.02)
-        at_work.pop()
-        over.release()
-
+    queue, begun, go = Fair("test", workers=4), [], threading.Event()
     for _ in range(4):
-        queue.put("me", piece)
-    assert all(over.acquire(timeout=5) for _ in range(4)) and max(most) == 1
+        queue.put("me", lambda: begun.append(1) or go.wait(30))
+    for _ in range(3):  # as often as another piece of mine would have had its turn
+        over = threading.Event()
+        queue.put("other", over.set)
+        assert over.wait(30) and len(begun) == 1
+    go.set()
+    assert soon(lambda: len(begun) == 4)
 
 
 def test_what_was_dropped_is_not_done_and_a_failing_piece_stops_nobody(caplog):
@@ -119,7 +118,7 @@ def test_an_answer_begins_as_soon_as_its_lane_has_retrieved(engine, kit):
     engine.models.choosers["slow"].go.set()
     assert soon(lambda: job.comparison.lanes[1].retrieved) and not job.ended  # retrieved while the first lane is answered
     engine.models.chat().go.set()
-    assert job.wait(5) and [lane.status for lane in job.comparison.lanes] == ["done", "done"]
+    assert job.wait(30) and [lane.status for lane in job.comparison.lanes] == ["done", "done"]
 
 
 class Reading(SlowChat):
@@ -137,39 +136,42 @@ class Reading(SlowChat):
         return Reply("Drama", 10, 1)
 
 
-def test_the_other_lanes_pause_while_the_first_answers_prompt_is_read(engine, kit):
+def test_the_other_lanes_pause_while_the_first_answers_prompt_is_read(engine, kit, monkeypatch):
+    looks, running = [], HeadStart._running
+    monkeypatch.setattr("core.comparison.head_start.LONGEST", 60.0)
+    monkeypatch.setattr(HeadStart, "_running", lambda self: looks.append(1) or running(self))
     engine.models._chat = chat = Reading()
     job = compare(engine, kit, "genre of One", QUICK, RANKED)
-    assert chat.asked.wait(5)
+    assert chat.asked.wait(30)
     engine.models.choosers["slow"].go.set()
-    time.sleep(0.3)
+    before = len(looks)
+    assert soon(lambda: len(looks) > before + 4)
     assert not job.comparison.lanes[1].retrieved and not job.comparison.lanes[0].answer
     chat.go.set()
-    assert soon(lambda: job.comparison.lanes[1].retrieved) and job.wait(5)
+    assert soon(lambda: job.comparison.lanes[1].retrieved) and job.wait(30)
 
 
 @pytest.mark.parametrize("why", ["another waits", "too long", "a long prompt", "a server"])
 def test_nobody_pauses(engine, kit, why, monkeypatch):
     engine.models._chat = chat = Reading()
     chat.side_by_side = why == "a server"
-    if why == "too long":
-        monkeypatch.setattr("core.comparison.head_start.LONGEST", 0.1)
+    monkeypatch.setattr("core.comparison.head_start.LONGEST", 0.1 if why == "too long" else 50.0)
     if why == "a long prompt":  # a hundredth in half a second is a minute
         chat.read = 1
     job = compare(engine, kit, "genre of One", QUICK, RANKED)
-    assert chat.asked.wait(5)
+    assert chat.asked.wait(30)
     if why == "another waits":
         compare(engine, kit, "another question", QUICK)
     engine.models.choosers["slow"].go.set()
     assert soon(lambda: job.comparison.lanes[1].retrieved) and not job.comparison.lanes[0].answer
     chat.go.set()
-    assert job.wait(5)
+    assert job.wait(30)
 
 
 def test_cancel_while_the_others_pause(engine, kit):
     engine.models._chat = chat = Reading()
     job = compare(engine, kit, "genre of One", QUICK, RANKED)
-    assert chat.asked.wait(5)
+    assert chat.asked.wait(30)
     start = time.monotonic()
     job.cancel()
     assert job.wait(2) and time.monotonic() - start < 0.3
@@ -177,16 +179,16 @@ def test_cancel_while_the_others_pause(engine, kit):
 
 def test_a_question_without_a_model_never_waits_behind_those_with_one(engine, kit):
     with_model = [compare(engine, kit, f"question {i}", QUICK) for i in range(12)]
-    assert engine.models.chat().asked.wait(5)
-    assert compare(engine, kit, "no model", QUICK, model=False).wait(5)
+    assert engine.models.chat().asked.wait(30)
+    assert compare(engine, kit, "no model", QUICK, model=False).wait(30)
     assert not any(job.ended for job in with_model)
     engine.models.chat().go.set()
-    assert all(job.wait(5) for job in with_model)
+    assert all(job.wait(30) for job in with_model)
 
 
 def test_cancelling_stops_the_answer_at_work_and_those_that_wait(engine, kit):
     job = compare(engine, kit, "genre of One", QUICK, "EgoNetwork(hops=1) >> ShortestPaths() >> Answer()")
-    assert soon(lambda: all(lane.retrieved for lane in job.comparison.lanes)) and engine.models.chat().asked.wait(5)
+    assert soon(lambda: all(lane.retrieved for lane in job.comparison.lanes)) and engine.models.chat().asked.wait(30)
     start = time.monotonic()
     job.cancel()
     assert job.wait(2) and time.monotonic() - start < 0.3
@@ -195,13 +197,13 @@ def test_cancelling_stops_the_answer_at_work_and_those_that_wait(engine, kit):
 
 def test_an_answer_known_from_before_does_not_wait(engine, kit):
     engine.models.chat().go.set()
-    assert compare(engine, kit, "genre of One", QUICK).wait(5)
+    assert compare(engine, kit, "genre of One", QUICK).wait(30)
     engine.models.chat().go.clear()
     engine.models.chat().asked.clear()
     compare(engine, kit, "another", QUICK)
-    assert engine.models.chat().asked.wait(5)
+    assert engine.models.chat().asked.wait(30)
     again = compare(engine, kit, "genre of One", QUICK, "EgoNetwork() >> ShortestPaths() >> Rank(model='encoder', keep=1)")
-    assert again.wait(5) and comparison_dict(again.comparison)["lanes"][0]["answer"] == "Drama"
+    assert again.wait(30) and comparison_dict(again.comparison)["lanes"][0]["answer"] == "Drama"
     engine.models.chat().go.set()
 
 
@@ -216,19 +218,21 @@ def test_a_model_that_goes_away_half_way_gives_a_sentence_on_its_lane_alone(engi
 
     engine.models._chat = Dying()
     job = compare(engine, kit, "genre of One", QUICK, "EgoNetwork(hops=1) >> ShortestPaths() >> Answer()")
-    assert job.wait(5) and job.status == "done"
+    assert job.wait(30) and job.status == "done"
     first, second = comparison_dict(job.comparison)["lanes"]
     assert (first["status"], first["error"]) == ("failed", "The model went away.")
     assert (second["status"], second["answer"]) == ("done", "Drama")
-    assert compare(engine, kit, "the next question", QUICK).wait(5)
+    assert compare(engine, kit, "the next question", QUICK).wait(30)
 
 
 def test_lanes_that_were_quick_before_go_first(engine, kit):
-    began = time.monotonic()
     first = compare(engine, kit, "genre of One", RANKED, QUICK, model=False)
     assert soon(lambda: first.comparison.lanes[1].retrieved)  # the shorter line first, as nothing is known of them
-    time.sleep(0.1 + 2 * (time.monotonic() - began))  # slower than the quick one, cold as it was
-    engine.models.choosers["slow"].go.set()
+    chooser, pace, quick = engine.models.choosers["slow"], engine._queues.pace, repr(parse_line(QUICK))
+    assert soon(lambda: quick in pace) and chooser.asked.wait(30)
+    began = time.monotonic()
+    assert soon(lambda: time.monotonic() - began > pace[quick])  # slower than the quick one, cold as it was
+    chooser.go.set()
     assert first.wait(20)
     again = compare(engine, kit, "genre of Two", RANKED, QUICK, model=False)
     assert again.wait(20)

@@ -49,9 +49,9 @@ def cancelled_within(job, seconds: float) -> bool:
 def test_a_new_question_ends_the_one_before(engine, kit):
     me = Waiter("me")
     first = start(engine, kit, "first", me)
-    assert engine.models.choosers["slow"].reached.wait(5)
+    assert engine.models.choosers["slow"].reached.wait(30)
     second = start(engine, kit, "second", me)
-    assert cancelled_within(first, 1) and first.left
+    assert cancelled_within(first, 20) and first.left
     assert not second.ended
 
 
@@ -62,7 +62,7 @@ def test_a_question_that_another_waits_for_goes_on(engine, kit):
     engine.leave("nobody")
     assert not job.wait(0.5)
     engine.leave("you")
-    assert cancelled_within(job, 1)
+    assert cancelled_within(job, 20)
 
 
 def test_a_closed_tab_ends_its_question_after_a_while(engine, kit):
@@ -72,16 +72,16 @@ def test_a_closed_tab_ends_its_question_after_a_while(engine, kit):
     assert not job.wait(0.5)
     there.clear()
     gone = time.monotonic()
-    assert cancelled_within(job, 2)
+    assert cancelled_within(job, 20)
     assert time.monotonic() - gone >= 0.15  # somebody whose page is loaded again comes back within it
 
 
 def test_a_page_loaded_again_finds_its_question_at_work(engine, kit):
-    there = threading.Event()
-    job = start(engine, kit, "mine", Waiter("before", there.is_set))
-    time.sleep(0.1)
+    engine._waiters, looked = Waiters(every=0.05, grace=1.0), threading.Event()
+    job = start(engine, kit, "mine", Waiter("before", lambda: bool(looked.set())))
+    assert looked.wait(30)
     assert start(engine, kit, "mine", Waiter("after")) is job
-    assert not job.wait(0.6)
+    assert not job.wait(1.5)
 
 
 def test_what_was_asked_without_a_waiter_is_left_alone(engine, kit):
@@ -90,20 +90,20 @@ def test_what_was_asked_without_a_waiter_is_left_alone(engine, kit):
     engine.leave("me")
     assert not job.wait(0.4)
     job.cancel()
-    assert cancelled_within(job, 1)
+    assert cancelled_within(job, 20)
 
 
 def test_what_a_left_question_had_computed_is_kept(engine, kit):
     me = Waiter("me")
     job = start(engine, kit, "mine", me)
-    assert engine.models.choosers["slow"].reached.wait(5)
+    assert engine.models.choosers["slow"].reached.wait(30)
     engine.leave("me")
-    assert cancelled_within(job, 1)
+    assert cancelled_within(job, 20)
     before = job.comparison.lanes[0].states
     assert len(before) == 2  # the subgraph and the paths
     again = start(engine, kit, "mine", me)
     assert again is not job
-    for _ in range(100):
+    for _ in range(1000):
         if len(again.comparison.lanes[0].states) == 2:
             break
         time.sleep(0.02)
@@ -118,4 +118,4 @@ def test_a_question_still_in_the_queue_ends_at_once(engine, kit):
     assert job.ended and job.comparison.lanes[0].status == "cancelled"
     for other in running:
         other.cancel()
-        assert cancelled_within(other, 2)
+        assert cancelled_within(other, 20)

@@ -67,13 +67,18 @@ def test_nothing_is_tried_unasked_or_without_known_answers(engine, kit):
     assert best_repair(job.comparison) is None
 
 
-def test_lanes_of_others_go_first(engine, kit):
+def test_lanes_of_others_go_first(engine, kit, monkeypatch):
     """While another comparison's lane is at work nothing is tried; then it is."""
+    looks, others = [], engine._queues.others
+    monkeypatch.setattr(engine._queues, "others", lambda job: looks.append(1) or others(job))
     begun, free, other = threading.Event(), threading.Event(), object()
     engine._queues.retrieving.put(other, lambda: (begun.set(), free.wait(30)))
     assert begun.wait(30)
     job = compared(engine, kit, repairs=True)
-    time.sleep(0.3)
+    until = time.monotonic() + 30
+    while len(looks) < 4 and time.monotonic() < until:
+        time.sleep(0.02)
+    assert len(looks) >= 4
     assert job.comparison.repairing and job.comparison.lanes[0].repair is None
     free.set()
     assert repaired(job)[0] is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import re
 import shutil
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -11,9 +10,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from core.io.home import ROOT
-from pages.parts.board.component import FOLDER, script, source
+from pages.parts.board.component import FOLDER, source
 from pages.parts.board.html_report import report_html, script_json
 from tests.pages.board import board_payload
+from tests.pages.board.still import still
 from tests.server import server
 
 HERE = Path(__file__).resolve().parent
@@ -74,27 +74,6 @@ def press(page, lane: int, node: int) -> None:
 def test_script_json_cannot_end_the_script():
     text = script_json({"name": "</script><!-- & \u2028\u2029"})
     assert not set("<>&\u2028\u2029") & set(text)
-
-
-def test_every_module_is_joined_once_and_no_two_share_a_name():
-    modules = sorted(file.name for file in FOLDER.glob("*.js"))
-    declared = [
-        name
-        for module in modules
-        for name in re.findall(r"^(?:export )?(?:default )?(?:async )?(?:function\*?|class|const|let|var) (\w+)", source(module), re.M)
-    ]
-    assert len(declared) == len(set(declared)), sorted(name for name in set(declared) if declared.count(name) > 1)
-    joined = script()
-    assert not re.search(r"^import\b|^const \{|^let \{", joined, re.M)
-    assert (
-        re.findall(r"^export .*?function (\w+)", joined, re.M) == ["renderBoard", "streamlitBoard"]
-        and len(re.findall(r"^export\b", joined, re.M)) == 2
-    )
-    for module in modules:
-        text = source(module)
-        assert text.startswith("// ") and joined.count(text.splitlines()[0] + "\n") == 1, module
-        assert " as " not in " ".join(re.findall(r"^import .*", text, re.M)), module
-        assert len(text.splitlines()) <= 250, module
 
 
 def test_the_modules_also_run_apart(browser):
@@ -213,7 +192,7 @@ def test_the_same_payload_again_touches_nothing_and_one_lanes_news_touch_only_th
             .observe(document.querySelector('.hb'), { subtree: true, childList: true, attributes: true, characterData: true });
     }""")
     page.evaluate("payload => hopscopeReport(payload)", data)
-    page.wait_for_timeout(300)
+    still(page)
     assert page.evaluate("window.touched") == []
     data["lanes"][1].update(status="answering", status_text="Answering", answer="Helen", verdict=data["lanes"][1]["verdict"])
     page.evaluate("payload => hopscopeReport(payload)", data)
@@ -235,10 +214,10 @@ def test_another_question_with_other_nodes_takes_the_place_of_the_first(report):
     for lane in other["lanes"]:
         lane.update(nodes=[node + 1000 for node in lane["nodes"]], edges=[edge + 1000 for edge in lane["edges"]])
     page.evaluate("payload => hopscopeReport(payload)", other)
-    page.wait_for_timeout(600)
+    still(page)
     assert not problems and page.locator(".lane").count() == 3
     page.evaluate("payload => hopscopeReport(payload)", data)
-    page.wait_for_timeout(600)
+    still(page)
     assert not problems
 
 
@@ -249,11 +228,11 @@ def test_shared_nodes_have_one_place_and_zoom_is_shared(report):
     before = page.evaluate(script)
     assert len(set(before)) == 1
     page.get_by_label("Zoom in in every lane").last.click()
-    page.wait_for_timeout(100)
+    still(page)
     after = page.evaluate(script)
     assert len(set(after)) == 1 and after != before
     page.get_by_label("Show the whole graph in every lane").first.click()
-    page.wait_for_timeout(100)
+    still(page)
     assert page.evaluate(script) == before
 
 

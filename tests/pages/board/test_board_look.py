@@ -7,6 +7,7 @@ import copy
 import pytest
 
 from tests.pages.board import board_payload
+from tests.pages.board.still import still
 from tests.pages.board.test_board import report, texts  # noqa: F401
 
 # Boxes of labels, and of the stars and diamonds, in each lane, as Cytoscape draws them.
@@ -56,7 +57,7 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("width", [1024, 1280, 1920])
 def test_no_label_lies_under_a_star_or_another_label(report, width, present):  # noqa: F811
     page = report({**board_payload.finished(3), "present": present, "height": 600}, width=width)
-    page.wait_for_timeout(300)
+    still(page)
     for lane in page.evaluate(BOXES):
         assert lane["labels"] and lane["font"] >= (16 if present else 11)
         for i, label in enumerate(lane["labels"]):
@@ -75,7 +76,7 @@ def test_text_stands_out_at_least_four_and_a_half_to_one(report, scheme, present
     if not present:
         page.locator("summary").first.click()
         page.locator("[data-path='cheadle']").first.click()
-    page.wait_for_timeout(200)
+    still(page)
     found = axe.run(page, options={"resultTypes": ["violations"]}).response["violations"]
     serious = [
         (rule["id"], node["html"][:120], node.get("failureSummary", "")[:300])
@@ -174,7 +175,7 @@ def test_one_graph_takes_the_whole_screen_and_escape_gives_it_back(report):  # n
     page.get_by_role("button", name="Full screen").nth(1).click()
     graph = page.locator(".graph.full")
     graph.wait_for()
-    page.wait_for_timeout(500)
+    still(page)
     assert graph.locator(".full-title").inner_text().startswith("No. 14")
     assert page.evaluate(BOXES)[1]["font"] >= 16
     x, y = (
@@ -187,5 +188,5 @@ def test_one_graph_takes_the_whole_screen_and_escape_gives_it_back(report):  # n
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     graph.wait_for(state="detached")
-    page.wait_for_timeout(200)
+    still(page)
     assert page.locator(".graph").nth(1).bounding_box() == before
