@@ -41,7 +41,7 @@ class WholeDocuments(Chunker):
 
 @dataclass(frozen=True, repr=False)
 class TokenChunks(Chunker):
-    """Chunks of at most so many tokens, cut between words; 1,200 with 100 in common, as the In-depth Analysis sets them (METHODS 3)."""
+    """Chunks of at most so many tokens, cut between words; 1,200 with 100 in common, as the In-depth Analysis sets them."""
 
     title = "chunks by tokens"
 
@@ -62,7 +62,7 @@ class TokenChunks(Chunker):
 
 @dataclass(frozen=True, repr=False)
 class SentenceChunks(Chunker):
-    """Chunks of whole sentences, as many as together have at most so many tokens; 100, as RAPTOR's leaves have (METHODS 3.1)."""
+    """Chunks of whole sentences, as many as together have at most so many tokens; 100, as RAPTOR's leaves have."""
 
     title = "chunks by sentences"
 

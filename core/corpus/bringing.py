@@ -106,4 +106,4 @@ def _lacking(corpus: Corpus, asked: Mapping[str, Asked]) -> list[str]:
     gold = [id for _, questions in asked.values() for question in questions for id in question.gold if id not in corpus]
     if not gold:
         return []
-    return [f"{len(gold):,} gold documents of the questions are not in the corpus, the first of them “{shorten(gold[0])}”."]
+    return [f"The questions name gold documents that the corpus does not have: “{shorten(gold[0])}”, {len(gold):,} in all."]

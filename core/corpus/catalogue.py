@@ -172,13 +172,14 @@ def _described(path: FilePath) -> Shipped:
 
 
 @lru_cache(maxsize=16)
-def _open(folder: FilePath, stamp: int) -> Corpus:
+def _open(folder: FilePath, stamp: tuple[int, int]) -> Corpus:
     return Corpus.open(folder)
 
 
 def _opened(folder: FilePath) -> Corpus:
     """The corpus in a folder, one object as long as it is not written anew."""
     try:
-        return _open(folder, (folder / stored.META).stat().st_mtime_ns)
+        stat = (folder / stored.META).stat()
+        return _open(folder, (stat.st_ino, stat.st_mtime_ns))
     except FileNotFoundError:
         raise StoreError(f"There is no corpus in {folder}.") from None

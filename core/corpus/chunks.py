@@ -25,7 +25,7 @@ def by_tokens(documents: Iterable[Document], size: int = 1200, overlap: int = 10
     `title`, `place`, `text` and `tokens`, in the order of the documents.
 
     Tokens are those of `core.corpus.tokens`. A chunk's text is an exact slice of its document's, and no cut falls within a word, unless
-    the word alone is longer than a chunk. Source: METHODS 3.1, chunks of LightRAG and GraphRAG. Differs from LightRAG's code, which
+    the word alone is longer than a chunk. Source: the chunks of LightRAG and GraphRAG. Differs from LightRAG's code, which
     adds a last chunk that lies within the one before it. Raises BadParameter where `overlap` is not below `size`.
 
     >>> from core.corpus import Document
@@ -41,7 +41,7 @@ def by_tokens(documents: Iterable[Document], size: int = 1200, overlap: int = 10
 
 def by_sentences(documents: Iterable[Document], size: int = 100, check: Check | None = None) -> Table:
     """Chunks of whole sentences, as many as together have at most `size` tokens; a sentence that alone has more is cut at words.
-    A table as that of `by_tokens`; the chunks of a document do not overlap. Source: METHODS 3.1, the leaves of RAPTOR.
+    A table as that of `by_tokens`; the chunks of a document do not overlap. Source: the leaves of RAPTOR.
 
     >>> from core.corpus import Document
     >>> from core.corpus.chunks import by_sentences

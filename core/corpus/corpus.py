@@ -36,8 +36,8 @@ class Corpus:
     n_documents: int
     folder: FilePath
     table: Table = field(repr=False)  # id, title, source, text, places (JSON), digest
-    data: FilePath = field(repr=False)
-    sets: Mapping[str, str] = field(default_factory=dict)
+    asked: bytes = field(repr=False)  # its question sets as they are stored
+    sets: dict[str, str] = field(default_factory=dict)
     examples: tuple[str, ...] = ()  # questions to begin with
     own: bool = True  # a person's own, rather than one that ships
     made_of: str = ""  # the digest of the files that a shipped one was read from
@@ -50,7 +50,7 @@ class Corpus:
         while True:
             try:
                 return cls._open(folder, meta)
-            except (StoreError, KeyError, TypeError) as error:
+            except (StoreError, OSError, KeyError, TypeError) as error:
                 newer = stored.read_meta(folder)  # a writer may have put another state in place between our two looks
                 if newer == meta:
                     raise StoreError(f"The corpus in {folder} is damaged ({error}); remove it and add its documents again.") from None
@@ -63,7 +63,8 @@ class Corpus:
         known = {key: meta[key] for key in ("name", "title", "licence", "source", "digest", "sets", "own", "made_of")}
         if table.names != stored.COLUMNS or len(table) != meta["n_documents"]:
             raise StoreError(f"{data} does not hold what {stored.META} tells")
-        return cls(**known, n_documents=len(table), folder=folder, table=table, data=data, examples=tuple(meta["examples"]))
+        asked = (data / stored.QUESTIONS).read_bytes()
+        return cls(**known, n_documents=len(table), folder=folder, table=table, asked=asked, examples=tuple(meta["examples"]))
 
     def __len__(self) -> int:
         return self.n_documents
@@ -111,8 +112,8 @@ class Corpus:
     @cached_property
     def _questions(self) -> dict[str, tuple[Question, ...]]:
         try:
-            return stored.read_questions(self.data)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            return stored.questions_in(self.asked)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreError(f"The question sets in {self.folder} are damaged ({error}); add them again.") from None
 
     def add(self, documents: Iterable[Document], check: Check | None = None) -> Corpus:
@@ -169,12 +170,9 @@ class Corpus:
         with stored.locked(self.folder, check):
             current = Corpus.open(self.folder)
             table, meta = change(current), stored.read_meta(self.folder)
-            asked = {**current._questions, **{name: tuple(questions) for name, (_, questions) in sets.items()}}
-            fresh = {
-                **meta,
-                "title": title or meta["title"],
-                "sets": {**meta["sets"], **{name: title for name, (title, _) in sets.items()}},
-            }
+            asked = current._questions | {name: tuple(questions) for name, (_, questions) in sets.items()}
+            titles = current.sets | {name: known for name, (known, _) in sets.items()}
+            fresh = {**meta, "title": title or meta["title"], "sets": titles}
             if stored.digest_of(table) == current.digest and fresh == meta and asked == current._questions:
                 return current
             stored.put(self.folder, fresh, table, asked)
@@ -208,14 +206,8 @@ def write(
     table = stored.table_of(documents)
     if not len(table):
         raise BadInput(f"The corpus “{folder.name}” would have no documents.")
-    meta: dict[str, Any] = {
-        "name": folder.name,
-        "title": title or folder.name,
-        "licence": licence,
-        "source": source,
-        "examples": list(examples),
-    }
-    meta |= {"sets": {name: title for name, (title, _) in asked.items()}, "own": own, "made_of": made_of}
+    meta: dict[str, Any] = {"name": folder.name, "title": title or folder.name, "licence": licence, "source": source}
+    meta |= {"examples": list(examples), "sets": {name: known for name, (known, _) in asked.items()}, "own": own, "made_of": made_of}
     with stored.locked(folder, check):
         stored.put(folder, meta, table, {name: questions for name, (_, questions) in asked.items()})
     return Corpus.open(folder)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
-from core.corpus.document import Document
+from core.corpus.document import Document, sound
 from core.corpus.readers.text import text_of
 from core.errors import BadInput, shorten
 from core.io.files import lines, opened
@@ -144,7 +144,7 @@ def _text(value: Any) -> str:
     """The value, which must be a text. Raises TypeError where it is none."""
     if not isinstance(value, str):
         raise TypeError(f"{shorten(repr(value), 40)} is no text")
-    return value
+    return sound(value)
 
 
 def _document(path: FilePath, where: str, row: Mapping[str, Any]) -> Document:

@@ -29,14 +29,14 @@ COLUMNS = ("id", "title", "source", "text", "places", "digest")
 def table_of(documents: Iterable[Document]) -> Table:
     """The table of some documents, ordered by id. Raises BadInput where two differ that have one id, or one has none."""
     known: dict[str, Document] = {}
-    for document in documents:
+    for document in map(_sound, documents):
         if not document.id.strip():
             raise BadInput(f"A document from {document.source or 'these files'} has no id.")
         other = known.setdefault(document.id, document)
         if other != document:
             raise BadInput(f"Two documents have the id “{document.id}” and differ; give one of them another id.")
     rows = [known[id] for id in sorted(known)]
-    return columns_of([(r.id, r.title, r.source, r.text, json.dumps(r.places, ensure_ascii=False), r.digest) for r in map(_sound, rows)])
+    return columns_of([(r.id, r.title, r.source, r.text, json.dumps(r.places, ensure_ascii=False), r.digest) for r in rows])
 
 
 def columns_of(rows: list[tuple[str, ...]]) -> Table:
@@ -93,12 +93,8 @@ def put(folder: FilePath, meta: Mapping[str, Any], table: Table, questions: Mapp
         aside.rename(data)
         _durable(folder)
         fresh = folder / f"{META}.new"
-        fresh.write_text(
-            json.dumps(
-                {**meta, "version": VERSION, "digest": digest, "n_documents": len(table), "data": data.name}, ensure_ascii=False, indent=1
-            ),
-            "utf-8",
-        )
+        whole = {**meta, "version": VERSION, "digest": digest, "n_documents": len(table), "data": data.name}
+        fresh.write_text(json.dumps(whole, ensure_ascii=False, indent=1), "utf-8")
         _durable(fresh)
         os.replace(fresh, folder / META)
         _durable(folder)
@@ -133,11 +129,11 @@ def read_meta(folder: FilePath) -> dict[str, Any]:
     return meta
 
 
-def read_questions(folder: FilePath) -> dict[str, tuple[Question, ...]]:
-    """The question sets in a folder of data, by name."""
-    rows = json.loads((folder / QUESTIONS).read_text("utf-8"))
+def questions_in(data: bytes) -> dict[str, tuple[Question, ...]]:
+    """The question sets of a file of them, by name."""
     lists = ("entities", "answers", "gold")
-    return {name: tuple(Question(**{**row, **{key: tuple(row[key]) for key in lists}}) for row in asked) for name, asked in rows.items()}
+    question = lambda row: Question(**{**row, **{key: tuple(row[key]) for key in lists}})
+    return {name: tuple(map(question, asked)) for name, asked in json.loads(data).items()}
 
 
 def _sound(document: Document) -> Document:

@@ -65,7 +65,7 @@ def test_questions_come_along_with_gold_by_id_or_title(folder, tmp_path, capsys)
     ]
     (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))
     code, out, err = told(capsys, "add", folder, "--name", "notes", "--questions", tmp_path / "q.jsonl")
-    assert code == OK and "notes: 2 questions" in out and "1 gold documents of the questions are not in the corpus" in err
+    assert code == OK and "notes: 2 questions" in out and "gold documents that the corpus does not have: “zz”, 1 in all" in err
     first, second = open_corpus("notes").questions("notes")
     assert (first.text, first.answers, first.gold, second.gold) == ("Who knows Bo?", ("Ann",), ("a.md",), ("b.txt", "zz"))
 

@@ -16,6 +16,14 @@ INLINE = frozenset(
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 CELLS = frozenset({"td", "th"})
 CHARSET = re.compile(rb"<meta[^>]+charset=[\"']?\s*([\w-]+)|<\?xml[^>]+encoding=[\"']([\w-]+)", re.IGNORECASE)
+UNUSABLE = (
+    "utf",
+    "idna",
+    "punycode",
+    "unicode",
+    "raw",
+    "undefined",
+)  # UTF-8 is tried anyway; UTF-16 is known by its mark, else told falsely
 DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
 
@@ -28,6 +36,7 @@ def html(name: str, data: bytes) -> list[Document]:
 
     said = CHARSET.search(data[:4096])
     declared = (said.group(1) or said.group(2)).decode("ascii", "ignore") if said else ""
+    declared = "" if declared.lower().startswith(UNUSABLE) else declared
     source = DECLARATION.sub("", decoded(name, data, declared)).replace("\r\n", "\n")
     try:
         page = parser.document_fromstring(source, parser=parser.HTMLParser(huge_tree=True))

@@ -20,6 +20,8 @@ Bytes = Callable[[], bytes]
 def bytes_of(file: Path) -> bytes:
     """The bytes of a file. Raises BadInput where it is missing, too large or cannot be read."""
     try:
+        if file.exists() and not file.is_file():
+            raise BadInput(f"{file} is no file.")
         if file.stat().st_size > MOST:
             raise _too_large(file.name)
         return file.read_bytes()

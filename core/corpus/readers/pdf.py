@@ -32,6 +32,7 @@ def pdf(name: str, data: bytes) -> list[Document]:
 def _pages(name: str, data: bytes) -> tuple[list[str], str]:
     """The text of each page, and the title that the file tells."""
     from pypdf import PdfReader
+    from pypdf.errors import DependencyError
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what it mends in a file is nobody's concern
     try:
@@ -42,6 +43,8 @@ def _pages(name: str, data: bytes) -> tuple[list[str], str]:
         title = (reader.metadata.title if reader.metadata else "") or ""
     except BadInput:
         raise
+    except DependencyError:  # of ciphers that are not installed
+        raise BadInput(f"{name} is encrypted; save it without, as by printing it into a new PDF.") from None
     except Exception as error:  # a damaged file may fail anywhere in the library, with errors of any kind
         raise BadInput(f"{name} is damaged or no PDF ({type(error).__name__}).") from None
     return pages, " ".join(sound(str(title)).split())

@@ -38,8 +38,8 @@ def columns_of(text: str) -> dict[str, str]:
 def table(name: str, data: bytes, columns: Columns) -> list[Document]:
     """The rows of a CSV or TSV file with a header. Raises BadInput where it has no column of texts, or none that holds any."""
     csv.field_size_limit(LONGEST)
-    text = text_of(name, data)
-    first = text.lstrip("\n").partition("\n")[0]
+    text = text_of(name, data).lstrip("\n")
+    first = text.partition("\n")[0]
     delimiter = "\t" if name.lower().endswith(".tsv") else max(DELIMITERS, key=first.count)
     rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
     try:
@@ -97,19 +97,22 @@ def _documents(name: str, header: Iterable[str], rows: Rows, columns: Columns) -
 def _roles(name: str, header: list[str], columns: Columns) -> dict[str, str]:
     """Which column holds what: as it is named, else by the names that such columns have."""
     roles: dict[str, str] = {}
+    shown = [sound(key) for key in header]
     plain = {key.strip().casefold(): key for key in reversed(header)}
     for role, names in KNOWN.items():
         if role in columns:
             if columns[role].casefold() not in plain:
-                raise BadInput(f"{name} has no column “{shorten(columns[role])}”.{nearest(columns[role], header)}")
+                raise BadInput(f"{name} has no column “{shorten(columns[role])}”.{nearest(columns[role], shown)}")
             roles[role] = plain[columns[role].casefold()]
         elif any(key in plain for key in names):
             roles[role] = next(plain[key] for key in names if key in plain)
     if "text" not in roles and len(header) == 1:
         roles["text"] = header[0]
+    if not header:
+        raise BadInput(f"{name} holds no rows with named columns.")
     if "text" not in roles:
         raise BadInput(
-            f"{name} has the columns {shorten(', '.join(header), 200)}; name the one that holds the text, as in text={header[-1]}."
+            f"{name} has the columns {shorten(', '.join(shown), 200)}; name the one that holds the text, as in text={shown[-1]}."
         )
     return roles
 

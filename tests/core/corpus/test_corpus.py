@@ -61,6 +61,12 @@ def test_a_change_gives_another_digest_and_leaves_who_reads_alone(tmp_path):
     assert len(list((tmp_path / "c").glob("data-*"))) == 1
 
 
+def test_the_corpus_at_hand_keeps_its_questions(tmp_path):
+    before = write(tmp_path / "c", [ANN], sets={"a": ("A", [Question("One?")])})
+    before.put([BO], sets={"a": ("A", [Question("Two?")])})
+    assert before.questions("a")[0].text == "One?" and Corpus.open(tmp_path / "c").questions("a")[0].text == "Two?"
+
+
 def test_all_documents_may_change_at_once(tmp_path):
     corpus = write(tmp_path / "c", [ANN, BO])
     assert [d.text for d in corpus.change([Document("ann", "1"), Document("bo", "2")])] == ["1", "2"]

@@ -124,6 +124,17 @@ def test_a_pdf_that_cannot_be_read_is_refused_by_name(data, sentence):
         pdf("a.pdf", data)
 
 
+def test_a_pdf_of_a_cipher_that_is_not_here_says_so(monkeypatch):
+    from pypdf.errors import DependencyError
+
+    def refused(*_):
+        raise DependencyError("cryptography>=3.1 is required for AES algorithm")
+
+    monkeypatch.setattr("pypdf.PdfReader.decrypt", refused)
+    with pytest.raises(BadInput, match="a.pdf is encrypted"):
+        pdf("a.pdf", made_pdf("x", password="secret"))
+
+
 def made_docx() -> docx.document.Document:
     document = docx.Document()
     document.add_heading("The title", 0)

@@ -26,6 +26,10 @@ def test_columns_can_be_named():
     assert told(table("one.csv", b"anything\nfirst\nsecond\n", {})) == [("one.csv:1", "one", "first"), ("one.csv:2", "one", "second")]
 
 
+def test_blank_lines_before_a_header_are_passed_over():
+    assert told(table("m.csv", b"\n\ntext\na\n", {})) == [("m.csv:1", "m", "a")]
+
+
 def test_an_id_that_comes_again_gets_its_row():
     assert [document.id for document in table("m.csv", b"id,text\n1,a\n1,b\n,c\n", {})] == ["m.csv:1", "m.csv:1:2", "m.csv:3"]
 
@@ -52,6 +56,8 @@ def test_one_object_is_one_row():
         (table, b"a,b\n1,2\n", {"text": "c"}, "no column “c”"),
         (table, b"id,text\n1,\n", {}, "no row with a text in its column “text”"),
         (json_lines, b'{"text": "a"}\n{"text": \n', {}, "x, line 2: not JSON"),
+        (table, b",,\n1,2,3\n", {}, "no rows with named columns"),
+        (json_lines, b"[]", {}, "no rows with named columns"),
         (json_lines, b"[1, 2]", {}, "row 1: expected a JSON object"),
         (json_lines, b"nonsense", {}, "x, line 1: not JSON"),
         (json_lines, b"[" * 100_000, {}, "x, line 1: not JSON"),
