@@ -1,4 +1,4 @@
-"""Language models asked about many texts, several at a time where the model can."""
+"""Language models asked about many items, several at a time where the model can."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from core.builds.base import BuildContext
 
 LOOK = 0.2  # seconds between two looks at whether somebody cancelled
 T = TypeVar("T")
+W = TypeVar("W")
 
 
-def side_by_side(work: Callable[[str], T], texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, T]]:
-    """For each text its number and `work(text)`, as they come, `ctx.lanes` at a time.
+def side_by_side(work: Callable[[W], T], items: Sequence[W], ctx: BuildContext) -> Iterator[tuple[int, T]]:
+    """For each item its number and `work(item)`, as they come, `ctx.lanes` at a time.
 
     What `work` or `ctx.check` raises is raised once those that run have ended, of which what came is handed out first.
     """
     waiting: dict[Future[T], int] = {}
-    numbers = iter(range(len(texts)))
+    numbers = iter(range(len(items)))
     fault: BaseException | None = None
     with ThreadPoolExecutor(ctx.lanes, "extract") as pool:
         while True:
             while fault is None and len(waiting) < ctx.lanes and (number := next(numbers, None)) is not None:
-                waiting[pool.submit(work, texts[number])] = number
+                waiting[pool.submit(work, items[number])] = number
             if not waiting:
                 break
             done, _ = wait(waiting, LOOK, FIRST_COMPLETED)

@@ -1,0 +1,146 @@
+"""Extraction in two hands: a parser finds the names of a chunk, a language model says what the chunk tells of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.builds.asking import side_by_side
+from core.builds.base import BuildContext
+from core.builds.extracting import Extractor
+from core.builds.facts import Entity, Facts, Relation
+from core.builds.naming import folded
+from core.builds.noun_phrases import PHRASE, NounPhrases
+from core.builds.speed import measured
+from core.errors import BadInput
+from core.models.base import Chat
+from core.models.chat.replies import estimate_tokens
+from core.parameters import param
+from core.prompts import messages, prompts
+from core.types import Usage
+
+FILE = "described_names"
+ABOUT, LINK, KEYWORD = 90, 60, 30  # characters
+REPLY = 700  # tokens
+EXPECTED = 330  # tokens of a reply, until some are known
+MANY = "group"  # the type of peoples and creeds, which seldom are what a chunk is about
+UNREAD = "the reply could not be read; its names stand without descriptions"
+TOO_LONG = "longer than the language model reads; its names stand without descriptions"
+
+
+@dataclass(frozen=True, repr=False)
+class DescribedNames(Extractor):
+    """The names that a parser finds in each chunk, and what a language model says the chunk tells of each and of how they are linked.
+
+    The form of the reply holds every name once and lets links join these names alone, so that a small model neither invents names nor
+    writes one again and again; one call a chunk serves knowledge graphs with relation names, descriptions and keywords alike. The paper's
+    one-step extraction, in which the model finds the names too, is `LanguageModelExtraction`. Of a reply that cannot be read the
+    names stay, without descriptions, and it is counted.
+    """
+
+    title = "names by a parser, described by a language model"
+
+    names: int = param(10, "Names", "At most so many names of a chunk, the most frequent first.", low=2, high=40)
+    links: int = param(8, "Links", "At most so many relations of a chunk.", low=1, high=40)
+    model: str = param("answer", "Model", "The language model that reads the chunks.", chat=True)
+
+    def models(self) -> tuple[str, ...]:
+        return (self.model,)
+
+    def signature(self, ctx: BuildContext) -> str:
+        asked = json.dumps([prompts(FILE), self._schema(["name", "other"]), REPLY], sort_keys=True)
+        return f"{NounPhrases().signature(ctx)} {ctx.models.weights(self.model)} {hashlib.sha256(asked.encode()).hexdigest()}"
+
+    def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
+        if not texts:
+            return
+        named = dict(NounPhrases().extracted(texts, ctx))
+        bare = [number for number in range(len(texts)) if not named[number].entities]
+        yield from ((number, named[number]) for number in bare)
+        asked = [number for number in range(len(texts)) if named[number].entities]
+        chat = ctx.chat(self.model)
+        for place, facts in side_by_side(lambda number: self.read(chat, texts[number], named[number], ctx), asked, ctx):
+            yield asked[place], facts
+
+    def cost(self, texts: Sequence[str], ctx: BuildContext) -> tuple[Usage, float | None]:
+        """A call a chunk, with about as many tokens as the prompt has and as this model's replies had so far."""
+        read = sum(estimate_tokens(messages(FILE, "described", names=" " * 10 * self.names, text=text)) for text in texts)
+        known = ctx.replies().measured(ctx.models.weights(self.model))
+        usage = Usage(len(texts), read, round(len(texts) * (known[2] if known else EXPECTED)))
+        return usage, measured(ctx, self.model, usage)
+
+    def read(self, chat: Chat, text: str, named: Facts, ctx: BuildContext) -> Facts:
+        """The facts of one chunk whose names are known. Raises ModelUnavailable, ModelFailed."""
+        entities = principal(named.entities, self.names)
+        names = [entity.name for entity in entities]
+        asked = messages(FILE, "described", names=json.dumps(names, ensure_ascii=False), text=text)
+        try:
+            reply = chat.reply(asked, schema=self._schema(names), max_tokens=REPLY, check=ctx.check)
+        except BadInput:
+            return Facts(entities, unread=1, notes=(TOO_LONG,))
+        ctx.report.used(reply)
+        told = _told(reply.text)
+        if told is None:
+            return Facts(entities, unread=1, notes=(UNREAD,))
+        about = {folded(name): _plain(said) for name, said in told["about"].items() if isinstance(said, str)}
+        described = tuple(Entity(e.name, e.type, about.get(folded(e.name), ""), e.times) for e in entities)
+        return Facts(described, tuple(_relations(told["links"], names)))
+
+    def words(self) -> str:
+        return f"{self.names} names by a parser, described by a language model"
+
+    def _schema(self, names: Sequence[str]) -> dict[str, Any]:
+        """The form of a reply on these names."""
+        text = lambda most: {"type": "string", "maxLength": most}
+        link = {"type": "array", "prefixItems": [{"enum": list(names)}, text(LINK), {"enum": list(names)}, text(KEYWORD)]}
+        about = {name: text(ABOUT) for name in names}
+        lists = {
+            "about": {"type": "object", "properties": about, "required": list(about), "additionalProperties": False},
+            "links": {"type": "array", "maxItems": self.links, "items": {**link, "minItems": 4, "maxItems": 4}},
+        }
+        return {"type": "object", "properties": lists, "required": list(lists), "additionalProperties": False}
+
+
+def principal(entities: Sequence[Entity], most: int) -> tuple[Entity, ...]:
+    """The entities that a chunk is about: the most frequent, names before phrases and peoples; a phrase that holds a name is left out.
+
+    >>> from core.builds.described_names import principal
+    >>> from core.builds.facts import Entity
+    >>> found = principal([Entity("rap duo Ann & Bob", "concept"), Entity("Ann", "person"), Entity("Rome", "place", times=2)], 5)
+    >>> [entity.name for entity in found]
+    ['Rome', 'Ann']
+    """
+    names = [folded(entity.name) for entity in entities if entity.type not in (PHRASE, MANY)]
+    holds = lambda phrase: any(f" {name} " in f" {phrase} " for name in names)
+    kept = [entity for entity in entities if entity.type != PHRASE or not holds(folded(entity.name))]
+    return tuple(sorted(kept, key=lambda entity: (entity.type in (PHRASE, MANY), -entity.times))[:most])
+
+
+def _told(text: str) -> dict[str, Any] | None:
+    """What a reply says, else None where it is not of the form."""
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    fits = isinstance(told, dict) and isinstance(told.get("about"), dict) and isinstance(told.get("links"), list)
+    return told if fits else None
+
+
+def _relations(links: Sequence[Any], names: Sequence[str]) -> Iterator[Relation]:
+    """The links that are of the form, each pair once; one of a name with itself is none."""
+    seen: set[frozenset[str]] = set()
+    for link in links:
+        if not (isinstance(link, list) and len(link) == 4 and all(isinstance(part, str) for part in link)):
+            continue
+        head, said, tail, keyword = link
+        if head == tail or head not in names or tail not in names or frozenset((head, tail)) in seen:
+            continue
+        seen.add(frozenset((head, tail)))
+        yield Relation(head, tail, _plain(said), f"{head} {_plain(said)} {tail}", _plain(keyword).lower())
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())

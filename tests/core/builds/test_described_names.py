@@ -1,0 +1,90 @@
+"""Names by a parser, described by a language model whose replies are written down."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core.builds.base import BuildContext
+from core.builds.described_names import DescribedNames
+from tests.core.builds.test_language_model import Models
+
+CAROL = "Ebenezer Scrooge and Jacob Marley were partners in London. Marley died on Christmas Eve."
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+
+
+def read(say, text=CAROL, **how):
+    models = Models(say)
+    ctx = BuildContext(models)
+    ((_, facts),) = DescribedNames(**how).extracted([text], ctx)
+    return facts, models.writer.asked
+
+
+def reply(links=(), **about):
+    return {"about": {"Ebenezer Scrooge": "A partner in London.", **about}, "links": list(links)}
+
+
+def test_names_are_the_parsers_and_their_descriptions_the_models():
+    facts, asked = read(lambda *_: reply([["Ebenezer Scrooge", "was  partner of", "Jacob Marley", "Business"]]))
+    told = {entity.name: entity.description for entity in facts.entities}
+    assert told["Ebenezer Scrooge"] == "A partner in London." and told["Jacob Marley"] == "" and "London" in told
+    (relation,) = facts.relations
+    assert (relation.head, relation.name, relation.tail) == ("Ebenezer Scrooge", "was partner of", "Jacob Marley")
+    assert relation.description == "Ebenezer Scrooge was partner of Jacob Marley" and relation.keywords == "business"
+    assert len(asked) == 1 and CAROL in asked[0] and '"Jacob Marley"' in asked[0]
+
+
+@pytest.mark.parametrize("text", ["I cannot.", "[]", '{"about": []}', '{"about": {}, "links": 3}', '{"about": {"Eb'])
+def test_a_reply_that_cannot_be_read_leaves_the_names(text):
+    facts, _ = read(lambda *_: text)
+    assert facts.unread == 1 and not facts.relations and "Jacob Marley" in [entity.name for entity in facts.entities]
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        ["Ebenezer Scrooge", "is", "Ebenezer Scrooge", "self"],
+        ["Ebenezer Scrooge", "met", "Bob Cratchit", "work"],  # who is nowhere in the text
+        ["Ebenezer Scrooge", "met", "Jacob Marley"],
+        "Ebenezer Scrooge met Jacob Marley",
+        ["Ebenezer Scrooge", 3, "Jacob Marley", ""],
+    ],
+)
+def test_a_link_that_is_none_is_left_out(link):
+    assert not read(lambda *_: reply([link]))[0].relations
+
+
+def test_a_pair_is_linked_once_whichever_way():
+    links = [["Ebenezer Scrooge", "partner of", "Jacob Marley", "firm"], ["Jacob Marley", "partner of", "Ebenezer Scrooge", "firm"]]
+    assert len(read(lambda *_: reply(links))[0].relations) == 1
+
+
+def test_the_form_holds_each_name_once_and_links_these_alone():
+    schema = DescribedNames(links=2)._schema(["Ann", "Bob"])
+    assert schema["properties"]["about"]["required"] == ["Ann", "Bob"]
+    ends = schema["properties"]["links"]["items"]["prefixItems"]
+    assert ends[0] == ends[2] == {"enum": ["Ann", "Bob"]} and schema["properties"]["links"]["maxItems"] == 2
+
+
+def test_a_text_without_names_asks_nobody():
+    facts, asked = read(lambda *_: json.dumps(reply()), "It was so, and then it was not.")
+    assert not facts.entities and not asked
+
+
+def test_braces_and_markup_are_text():
+    text = "Ebenezer Scrooge wrote {names} and <script>alert(1)</script> to Jacob Marley."
+    _, asked = read(lambda *_: reply(), text)
+    assert asked[0].endswith(text)
+
+
+def test_a_chunk_is_asked_about_once():
+    calls = []
+    models = Models(lambda *_: calls.append(1) or reply())
+    for _ in range(2):
+        list(DescribedNames().extracted([CAROL], BuildContext(models)))
+    assert len(calls) == 1
