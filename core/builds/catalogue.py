@@ -16,13 +16,14 @@ from core.parameters import make
 
 FILE = Path(__file__).with_name("builds.toml")
 FIELDS = ("title", "graph", "extractor", "paper", "notes", "line")
-EXTRACTORS = ("llm", "noun-phrases")
+EXTRACTORS = ("llm", "described", "noun-phrases")
 
 
 @dataclass(frozen=True)
 class Build:
     """A line of building operators with a name. `graph` is the kind of graph (chunks, passage, tree, kg, tkg, rkg), `extractor` who
-    reads the chunks: a language model ("llm"), or nobody but a parser ("noun-phrases"); empty where nothing is read."""
+    reads the chunks: a language model ("llm"), a parser for names and a language model for what is said of them ("described"), or
+    a parser alone ("noun-phrases"); empty where nothing is read."""
 
     id: str
     title: str

@@ -43,8 +43,8 @@ class DescribedNames(Extractor):
 
     title = "names by a parser, described by a language model"
 
-    names: int = param(10, "Names", "At most so many names of a chunk, the most frequent first.", low=2, high=40)
-    links: int = param(8, "Links", "At most so many relations of a chunk.", low=1, high=40)
+    names: int = param(8, "Names", "At most so many names of a chunk, the most frequent first.", low=2, high=40)
+    links: int = param(6, "Links", "At most so many relations of a chunk.", low=1, high=40)
     model: str = param("answer", "Model", "The language model that reads the chunks.", chat=True)
 
     def models(self) -> tuple[str, ...]:
