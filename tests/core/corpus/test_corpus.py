@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import random
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -148,6 +150,28 @@ def test_a_kill_leaves_the_old_or_the_new(tmp_path):
         assert len(corpus) == 10 and corpus.document("a").text == corpus.document("b").text
     corpus.put([ANN])
     assert sorted(p.name for p in (tmp_path / "c").iterdir()) == ["corpus.json", next((tmp_path / "c").glob("data-*")).name]
+
+
+@pytest.mark.parametrize("step", ["core.corpus.stored.os.replace", "core.corpus.stored.os.fsync", "core.graph.columns.Table.save"])
+def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, step):
+    corpus = write(tmp_path / "c", [ANN])
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(step, full)
+        with pytest.raises(StoreError, match="cannot be stored in .*: No space left on device"):
+            corpus.add([BO])
+    assert list(Corpus.open(tmp_path / "c")) == [ANN] and len(list((tmp_path / "c").iterdir())) == 2
+    assert list(corpus.add([BO])) == [ANN, BO]
+
+
+def test_several_who_add_at_once_lose_nothing(tmp_path):
+    corpus = write(tmp_path / "c", [ANN])
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda n: corpus.add([Document(f"d{n}", f"text {n}")]), range(12)))
+    assert len(Corpus.open(tmp_path / "c")) == 13
 
 
 def test_a_hundred_thousand_documents_open_at_once(tmp_path):
