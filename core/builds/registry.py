@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from core.builds.base import BuildOperator
 from core.builds.chunking import SentenceChunks, TokenChunks, WholeDocuments
+from core.builds.communities import Communities
 from core.builds.described_names import DescribedNames
 from core.builds.language_model import LanguageModelExtraction
 from core.builds.merging import Merge
 from core.builds.noun_phrases import NounPhrases
 from core.builds.passages import PassageGraph
+from core.builds.synonyms import AddSynonymEdges
+from core.builds.vectors import Vectors
 
-EVERY = (WholeDocuments, TokenChunks, SentenceChunks, NounPhrases, LanguageModelExtraction, DescribedNames, Merge, PassageGraph)
+EVERY: tuple[type[BuildOperator], ...] = (
+    *(WholeDocuments, TokenChunks, SentenceChunks),
+    *(NounPhrases, LanguageModelExtraction, DescribedNames),
+    *(Merge, PassageGraph),
+    *(AddSynonymEdges, Communities, Vectors),
+)
 OPERATORS: dict[str, type[BuildOperator]] = {operator.__name__: operator for operator in EVERY}

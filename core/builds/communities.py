@@ -1,0 +1,62 @@
+"""Stage “group”: communities of a graph's entities, level by level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.builds.base import BuildContext, BuildOperator, Made
+from core.graph.algorithms.hierarchy import hierarchy
+from core.graph.building.text_graph import with_tables
+from core.graph.columns import Table
+from core.graph.store import Graph
+from core.graph.told import weights
+from core.parameters import param
+
+TITLE = 3  # members that a community is called after
+
+
+@dataclass(frozen=True, repr=False)
+class Communities(BuildOperator):
+    """Communities by hierarchical Leiden on edge weights, those of more than `max_size` entities split again (Microsoft's GraphRAG, METHODS
+    3.4.7: 10, on the largest connected component). Each is called after its best connected members and has no report yet."""
+
+    stage = "group"
+    title = "communities by Leiden"
+    reads, writes = ("graph",), ("graph", "communities")
+
+    max_size: int = param(10, "Largest community", "Larger ones are split where that can be done.", low=2, high=100_000)
+    component: str = param(
+        "largest", "Component", "Whether all entities are grouped, or the largest component.", choices=("largest", "all")
+    )
+
+    def apply(self, made: Made, ctx: BuildContext) -> Made:
+        assert made.graph is not None  # a line without one is refused
+        graph = made.graph
+        ctx.progress("Finding communities", None)
+        heads, _, tails = graph.triples(np.arange(graph.n_edges))
+        found = hierarchy(graph.n_nodes, heads, tails, weights(graph), self.max_size, self.component == "largest", ctx.check)
+        ctx.report.counts["communities"] = len(found)
+        table = Table.of(
+            level=[one.level for one in found],
+            parent=[one.parent for one in found],
+            title=[title_of(graph, one.members) for one in found],
+            members=[one.members for one in found],
+            report=[""] * len(found),
+            rating=[0.0] * len(found),
+        )
+        return made.replace(graph=with_tables(graph, communities=table))
+
+    def words(self) -> str:
+        return f"communities of {self.max_size:,} at most"
+
+
+def best_connected(graph: Graph, members: np.ndarray, most: int) -> list[int]:
+    """Some nodes, the best connected first."""
+    return members[np.lexsort((members, -graph.degrees(members)))][:most].tolist()
+
+
+def title_of(graph: Graph, members: np.ndarray) -> str:
+    """The names of the best connected members."""
+    return ", ".join(graph.names(best_connected(graph, members, TITLE)))

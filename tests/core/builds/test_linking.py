@@ -1,0 +1,131 @@
+"""Synonym edges and communities on graphs of a few nodes, worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.builds.base import BuildContext, Made
+from core.builds.communities import Communities
+from core.builds.synonyms import AddSynonymEdges
+from core.graph.algorithms.hierarchy import hierarchy
+from core.graph.building.text_graph import assemble
+from core.graph.columns import Table
+from core.models.base import NoModels
+from tests.core.builds.kit import Texts
+
+ANGLES = {"a": 0, "b": 20, "c": 50, "d": 90, "e": 180}  # degrees in a plane: the cosine of two names is that of the angle between
+CHUNKS = Table.of(id=["x", "y"], text=["one", "two"])
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+
+
+class Plane(NoModels):
+    """Models whose encoder knows five names."""
+
+    def encoder(self, name="encoder"):
+        return self
+
+    def encode(self, texts, check=None):
+        turns = np.radians([ANGLES[text] for text in texts])
+        return np.column_stack([np.cos(turns), np.sin(turns)]).astype(np.float32)
+
+
+def graph_of(names, triples=(), weights=()):
+    nodes = {"type": ["t"] * len(names), "description": [f"of {n}" for n in names], "chunks": [[i % 2] for i in range(len(names))]}
+    edges = {"description": ["told"] * len(triples), "weight": list(weights) or [1.0] * len(triples), "chunks": [[0]] * len(triples)}
+    return assemble("five", names, triples, nodes, edges, CHUNKS)
+
+
+def applied(operator, graph, tmp_path):
+    return operator.apply(Made(Texts(tmp_path), CHUNKS, None, graph), BuildContext(Plane())).graph
+
+
+@pytest.mark.parametrize(
+    "how, expected",
+    [
+        ({"least": 0.8}, {"ab": 0.9397, "bc": 0.8660}),  # cos 20° and cos 30°; a and c are 50° apart: .64
+        ({"least": 0.9}, {"ab": 0.9397}),
+        # By the share alone: c to b (.866; d .766 is .88 of it), d to c (.766; b .342 is less than .8 of it); nothing is nearer to e than d
+        # at 90°, cosine 0.
+        ({"least": 0.0}, {"ab": 0.9397, "bc": 0.8660, "cd": 0.7660}),
+        ({"least": 0.0, "top": 1}, {"ab": 0.9397, "bc": 0.8660, "cd": 0.7660}),
+        ({"least": 0.0, "threshold": 0.5}, {"ab": 0.9397, "bc": 0.8660, "cd": 0.7660, "ac": 0.6428}),  # .6428 is .68 of .9397
+    ],
+)
+def test_synonyms_are_joined_by_the_cosine_of_their_names(how, expected, tmp_path):
+    graph = applied(AddSynonymEdges(**how), graph_of(list("abcde")), tmp_path)
+    heads, _, tails = graph.triples(np.arange(graph.n_edges))
+    pairs = ["".join(graph.names(pair)) for pair in zip(heads, tails)]
+    assert dict(zip(pairs, graph.columns.edges.numbers("weight").tolist())) == pytest.approx(expected, abs=2e-3)
+    assert graph.relation_names == ("similar to",)
+
+
+def test_synonym_edges_leave_the_rest_as_it_was(tmp_path):
+    before = graph_of(list("abcde"), [("a", "knows", "e"), ("a", "knows", "b")], [2.0, 3.0])
+    after = applied(AddSynonymEdges(), before, tmp_path)
+    told = dict(zip(after.triple_texts(range(after.n_edges)), after.columns.edges.texts("description")))
+    assert told == {"a -> knows -> b": "told", "a -> knows -> e": "told", "a -> similar to -> b": "", "b -> similar to -> c": ""}
+    assert after.columns.nodes.digest == before.columns.nodes.digest
+    assert after.columns.edges.lists("chunks").lists() == [[0], [0], [0, 1], [0, 1]]
+
+
+def members(groups):
+    return [(one.level, one.parent, one.members.tolist()) for one in groups]
+
+
+def pairs(*edges):
+    return np.array([a for a, _ in edges]), np.array([b for _, b in edges])
+
+
+TWO_TRIANGLES = [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5), (2, 3)]
+
+
+def test_what_is_too_large_is_split_and_remembers_its_parent():
+    # Two cliques of four, joined by three edges to a pair of cliques of the same kind far away: Leiden on the whole finds the four cliques
+    # or pairs of them; none that is larger than allowed stays undivided, as each clique alone is small enough.
+    cliques = [[(a + i, a + j) for i in range(4) for j in range(i)] for a in (0, 4, 8, 12)]
+    near = [(0, 4), (1, 5), (2, 6), (8, 12), (9, 13), (10, 14)]
+    groups = hierarchy(16, *pairs(*sum(cliques, []), *near, (3, 8)), max_size=4)
+    leaves = [one for number, one in enumerate(groups) if number not in {other.parent for other in groups}]
+    assert sorted(one.members.tolist() for one in leaves) == [list(range(a, a + 4)) for a in (0, 4, 8, 12)]
+    for one in groups:
+        if one.parent >= 0:
+            above = groups[one.parent]
+            assert above.level == one.level - 1 and set(one.members) < set(above.members) and len(above.members) > 4
+    assert [one.level for one in groups] == sorted(one.level for one in groups)
+
+
+def test_a_clique_that_cannot_be_split_stays_whole():
+    edges = [(a, b) for a in range(5) for b in range(a)]
+    assert members(hierarchy(5, *pairs(*edges), max_size=2)) == [(0, -1, [0, 1, 2, 3, 4])]
+
+
+def test_only_the_largest_component_is_grouped_unless_all_are_wanted():
+    edges = [*TWO_TRIANGLES, (6, 7)]
+    assert members(hierarchy(9, *pairs(*edges), max_size=3)) == [(0, -1, [0, 1, 2]), (0, -1, [3, 4, 5])]
+    assert members(hierarchy(9, *pairs(*edges), max_size=3, largest=False)) == [(0, -1, [0, 1, 2]), (0, -1, [3, 4, 5]), (0, -1, [6, 7])]
+
+
+def test_weights_decide_what_belongs_together():
+    # A ring of four: of two ways to cut it into pairs the heavier edges win.
+    ring = pairs((0, 1), (1, 2), (2, 3), (3, 0))
+    assert members(hierarchy(4, *ring, np.array([9.0, 1.0, 9.0, 1.0]), max_size=2)) == [(0, -1, [0, 1]), (0, -1, [2, 3])]
+    assert members(hierarchy(4, *ring, np.array([1.0, 9.0, 1.0, 9.0]), max_size=2)) == [(0, -1, [0, 3]), (0, -1, [1, 2])]
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_a_graph_without_edges_has_no_communities(n):
+    assert hierarchy(n, *pairs()) == []
+
+
+def test_communities_are_called_after_their_best_connected_members(tmp_path):
+    names = ["n0", "n1", "n2", "n3", "n4", "n5"]
+    graph = graph_of(names, [(names[a], "r", names[b]) for a, b in TWO_TRIANGLES])
+    table = applied(Communities(max_size=3), graph, tmp_path).columns.communities
+    assert table.lists("members").lists() == [[0, 1, 2], [3, 4, 5]]
+    assert table.texts("title") == ["n2, n0, n1", "n3, n4, n5"]
+    assert table.numbers("parent").tolist() == [-1, -1]
