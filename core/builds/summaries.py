@@ -1,0 +1,71 @@
+"""Texts summed up: by a language model, or by the sentences that are nearest to what all of them say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.builds.base import BuildContext
+from core.builds.encoding import encoded
+from core.builds.spans import tokens
+from core.corpus.sentences import sentences
+from core.prompts import messages, plain
+
+WORDS_A_TOKEN = 0.75
+READ = 2400  # tokens of texts that a language model is shown at once
+
+
+def by_model(texts: Sequence[str], most: int, model: str, ctx: BuildContext) -> str:
+    """What a language model writes of some texts, in about `most` tokens; each is shown as far as all find room."""
+    room = READ // max(1, len(texts))
+    shown = "\n\n".join(cut(plain(text), room) for text in texts)
+    asked = messages("summaries", "cluster", texts=shown, words=str(round(most * WORDS_A_TOKEN)))
+    reply = ctx.chat(model).reply(asked, max_tokens=2 * most, check=ctx.check)
+    ctx.report.used(reply)
+    return plain(reply.text)
+
+
+def description_by_model(name: str, descriptions: Sequence[str], most: int, model: str, ctx: BuildContext) -> str:
+    """One description out of several by a language model."""
+    told = "\n".join(descriptions)
+    asked = messages("summaries", "description", called=name, descriptions=cut(told, READ), words=str(round(most * WORDS_A_TOKEN)))
+    reply = ctx.chat(model).reply(asked, max_tokens=2 * most, check=ctx.check)
+    ctx.report.used(reply)
+    return plain(reply.text)
+
+
+def central(texts: Sequence[str], most: int, encoder: str, ctx: BuildContext) -> str:
+    """The sentences of some texts that are nearest to the mean of all their vectors, at most `most` tokens of them and at least one, in
+    the order of the texts; no sentence twice."""
+    told = list(dict.fromkeys(plain(text[a:b]) for text in texts for a, b in sentences(text)))
+    told = [sentence for sentence in told if sentence]
+    if not told:
+        return ""
+    vectors = encoded(told, encoder, ctx)
+    scores = np.round(vectors @ vectors.mean(axis=0), 6)
+    return " ".join(told[place] for place in sorted(chosen(scores, [tokens(sentence) for sentence in told], most)))
+
+
+def chosen(scores: np.ndarray, sizes: Sequence[int], most: int) -> list[int]:
+    """The places of the best scores by (-score, place), as long as their sizes fit into `most`; the first in any case.
+
+    >>> import numpy as np
+    >>> from core.builds.summaries import chosen
+    >>> chosen(np.array([0.5, 0.9, 0.7]), [5, 5, 5], 10)
+    [1, 2]
+    """
+    kept: list[int] = []
+    for place in np.lexsort((np.arange(len(scores)), -scores)).tolist():
+        most -= sizes[place]
+        if kept and most < 0:
+            break
+        kept.append(place)
+    return kept
+
+
+def cut(text: str, most: int) -> str:
+    """The beginning of a text, about `most` tokens, up to a whole word."""
+    if tokens(text) <= most:
+        return text
+    return text.encode()[: int(most * 3.5)].decode("utf-8", "ignore").rsplit(" ", 1)[0] + " …"
