@@ -124,11 +124,13 @@ def _sources(graph, hits: Ranking) -> list[list[str]]:
     if hits.kind in ("node", "triple"):
         told = told_by(graph, "nodes" if hits.kind == "node" else "edges", hits.items)
         return [hit_names(graph, "chunk", rows) for rows in told]
+    table = graph.columns.communities if hits.kind == "community" else graph.columns.chunks
+    if table is None:  # and so there are no such hits
+        return []
     if hits.kind == "community":
-        members = graph.columns.communities.lists("members")
+        members = table.lists("members")
         return [graph.names(members[row][:MEMBERS]) for row in hits.items]
-    chunks = graph.columns.chunks
-    return [[text for name in ("document", "title", "place") if (text := chunks.text(name, row))] for row in hits.items]
+    return [[text for name in ("document", "title", "place") if (text := table.text(name, row))] for row in hits.items]
 
 
 def excerpt_dict(graph, state: State) -> dict[str, Any] | None:

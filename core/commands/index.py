@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from core.commands.spread import add_workers, workers_of
 from core.commands.terminal import OK, bar
 from core.errors import BadParameter, nearest
-from core.indexes.encoded import spread
+from core.indexes.encoded import Of, spread
 from core.indexes.prepared import KINDS, delete, leftovers, prepared
 from core.indexes.vectors import LIMIT, build
 from core.io.durations import span, with_time_left
@@ -19,10 +21,10 @@ def add(commands) -> None:
         "vectors",
         help="encode the names of a graph's entities, or its triples",
         description="Encode the names of a graph's entities, or its triples, and make them searchable (for lego-12-vectors and its "
-        "neighbours). Every block is kept as it is done; after Ctrl-C or a crash the same command goes on from there. What an earlier "
-        "content of the graph had is not encoded again.",
+        "neighbours); of a graph made of documents also chunks, relations and communities. Every block is kept as it is done; after "
+        "Ctrl-C or a crash the same command goes on from there. What an earlier content of the graph had is not encoded again.",
     )
-    vectors.add_argument("--of", choices=("nodes", "triples"), default="nodes", help="what is encoded (default: nodes)")
+    vectors.add_argument("--of", choices=get_args(Of), default="nodes", help="what is encoded (default: nodes)")
     vectors.add_argument("--model", default="encoder", metavar="NAME", help="the role or name of the encoder (default: encoder)")
     vectors.add_argument("--limit", type=int, metavar="N", help="encode up to N (default: 1,000,000); what more would cost is told")
     add_workers(vectors)

@@ -80,9 +80,9 @@ class Leftover:
 
 
 def prepared(graph: Graph, env: Environment) -> list[Prepared]:
-    """Every kind with what of it is there, in the order of the table. Raises StoreError."""
+    """Every kind that the graph has anything of with what of it is there, in the order of the table. Raises StoreError."""
     entries = sorted(index_folder(graph).iterdir())
-    return [_prepared(graph, env, kind, entries) for kind in KINDS.values()]
+    return [_prepared(graph, env, kind, entries) for kind in KINDS.values() if kind.fits(graph)]
 
 
 def stamp(graph: Graph, env: Environment) -> tuple:

@@ -19,8 +19,12 @@ from core.io.durations import span
 STEPS = 3  # of the operators Chain ranking and Case memory, where nobody changes it
 SOLVED = 1000  # questions of each set
 LEARNT_FROM = ("-dev", "-train")  # how the names of question sets end whose answers may be learnt from
-SECONDS_A_TEXT = {"nodes": 2e-3, "triples": 5e-3}  # to encode
+SECONDS_A_TEXT = {  # to encode
+    **{"nodes": 2e-3, "triples": 5e-3},
+    **{"relations": 1e-2, "relation-names": 2e-3, "chunks": 4e-2, "communities": 4e-2},
+}
 SECONDS_A_NODE, SECONDS_A_CHAIN, SECONDS_A_CASE, SECONDS_A_REPORT = 4e-5, 4e-3, 1.2e-2, 8.0  # on one slow core, as measured
+FOUND = "so that those nearest to a question are found."
 COUNTED = 100_000  # communities up to which it is looked up which of them have a report
 BESIDE = r"(?<=\.sqlite)-(journal|wal|shm)$"
 WAYS = {"both": "both ways", "out": "along the triples", "in": "against the triples"}
@@ -37,7 +41,7 @@ class Kind:
     `seconds` is about how long that takes from nothing, `pace` on what that depends. `models` names the roles it needs,
     `lacks` why it cannot be made for a graph (empty where it can), `coverage` how many `parts` of it are there and how many
     there can be (None where that is not known). `forget` lets go of what memory holds of it, and raises StoreError while
-    that is made.
+    that is made. `fits` tells whether the graph has anything of the sort.
     """
 
     name: str
@@ -55,6 +59,7 @@ class Kind:
     coverage: Callable[[Graph, Environment], tuple[int, int] | None] = lambda graph, env: None
     lacks: Callable[[Graph, Environment], str] = lambda graph, env: ""
     forget: Callable[[Graph], None] = lambda graph: None
+    fits: Callable[[Graph], bool] = lambda graph: True
 
     def takes(self, graph: Graph, env: Environment, share: float = 1.0) -> str:
         """About how long building takes, or a share of it, in words."""
@@ -137,7 +142,7 @@ def _writing(graph: Graph, env: Environment) -> float:
 
 
 def _vectors(of: vectors.Of, title: str, purpose: str) -> Kind:
-    """The kind of the vectors of nodes or of triples."""
+    """The kind of the vectors of what a graph holds; those of texts are shown for graphs made of texts alone."""
 
     def many(graph: Graph, env: Environment) -> str:
         total, items = vectors.count(graph, of), "entities" if of == "nodes" else of
@@ -153,7 +158,7 @@ def _vectors(of: vectors.Of, title: str, purpose: str) -> Kind:
     return Kind(
         f"vectors-{of}",
         title,
-        f"{purpose} Read by Vector search.",
+        purpose,
         rf"vectors-{of}-(?P<encoder>[0-9a-f]+)",
         lambda match: "",
         lambda graph, env: vectors.place(graph, env.models.encoder(), of).name,
@@ -166,6 +171,7 @@ def _vectors(of: vectors.Of, title: str, purpose: str) -> Kind:
         coverage=lambda graph, env: vectors.coverage(graph, env.models.encoder(), of),
         lacks=many,
         forget=vectors.forget,
+        fits=lambda graph: of in ("nodes", "triples") or bool(graph.columns) and vectors.count(graph, of) > 0,
     )
 
 
@@ -243,10 +249,12 @@ KINDS = {
             lacks=_nothing_solved,
             forget=memory.forget,
         ),
-        _vectors("nodes", "Vectors of entities", "The names of all entities as vectors, so that those nearest to a question are found."),
-        _vectors(
-            "triples", "Vectors of triples", "All triples, put into words, as vectors, so that those nearest to a question are found."
-        ),
+        _vectors("nodes", "Vectors of entities", f"The names of all entities as vectors, {FOUND} Read by Vector search."),
+        _vectors("triples", "Vectors of triples", f"All triples, put into words, as vectors, {FOUND} Read by Vector search."),
+        _vectors("chunks", "Vectors of chunks", f"The chunks of the documents as vectors, {FOUND} Read by Chunks by vector."),
+        _vectors("relations", "Vectors of relations", f"Relations in words as vectors, {FOUND} Read by Relations by vector."),
+        _vectors("relation-names", "Vectors of relation names", f"The names of relations as vectors, {FOUND} Read by Relations by vector."),
+        _vectors("communities", "Vectors of communities", f"The reports on communities as vectors, {FOUND} Read by Communities by vector."),
         Kind(
             "pageranks",
             "Measured PageRank methods",

@@ -99,7 +99,7 @@ def build(
     """The vectors, made where they are not finished; what is done goes to disk block by block and is taken up again.
 
     `encode` encodes blocks elsewhere than here. The same bytes whoever encodes, in whatever order. Raises BadInput where there are more
-    than `limit` nodes or triples, and StoreError.
+    than `limit` of them, or none, and StoreError.
     """
     folder = place(graph, encoder, of)
     progress("Waiting until no other process is at it", None)
@@ -107,6 +107,8 @@ def build(
         ready = opened(folder)
         if ready is not None:
             return ready
+        if not count(graph, of):
+            raise BadInput(f"“{graph.name}” has no {of} to encode.")
         if count(graph, of) > limit:
             raise BadInput(too_many(graph, encoder, of, limit))
         blocks, start = Blocks(graph, of, folder), time.monotonic()

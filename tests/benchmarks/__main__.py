@@ -1,5 +1,5 @@
 """Run all benchmarks, or those named: `python -m tests.benchmarks [pagerank encoding retrieval chains against price memory adviser linking
-reader screen start] [--json]`.
+reader documents screen start] [--json]`.
 
 `generate` makes synthetic graphs, `store` measures building and looking up in them, `visitors` many people at once, and `threads`
 how threads that wait may share a machine; their `--help` tells their own options, as that of `screen` does."""
@@ -11,7 +11,21 @@ import importlib
 import json
 import sys
 
-ALL = ("start", "pagerank", "encoding", "retrieval", "chains", "against", "price", "memory", "adviser", "linking", "reader", "screen")
+ALL = (
+    "start",
+    "pagerank",
+    "encoding",
+    "retrieval",
+    "chains",
+    "against",
+    "price",
+    "memory",
+    "adviser",
+    "linking",
+    "reader",
+    "documents",
+    "screen",
+)
 APART = ("generate", "store", "visitors", "threads")  # commands with options of their own
 
 

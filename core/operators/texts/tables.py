@@ -17,7 +17,7 @@ from core.parameters import param
 from core.types import ContextTable, Ranking, State
 
 TITLES = {"node": "Entities", "triple": "Relationships", "community": "Reports", "chunk": "Sources"}  # in the prompt's order
-BUDGET_HELP = "How many tokens this table may have; 0 is no limit."
+BUDGET_HELP = "How many tokens this table may have; 0 is no limit, -1 leaves it out."
 Rows = list[tuple[str, ...]]
 
 
@@ -37,10 +37,10 @@ class ContextTables(Operator):
     title = "context tables"
     reads_any, writes = HITS, ("tables",)
 
-    entities: int = param(4000, "Tokens of entities", BUDGET_HELP, low=0, high=1_000_000)
-    relations: int = param(4800, "Tokens of relations", BUDGET_HELP, low=0, high=1_000_000)
-    reports: int = param(3200, "Tokens of reports", BUDGET_HELP, low=0, high=1_000_000)
-    sources: int = param(4000, "Tokens of chunks", BUDGET_HELP, low=0, high=1_000_000)
+    entities: int = param(4000, "Tokens of entities", BUDGET_HELP, low=-1, high=1_000_000)
+    relations: int = param(4800, "Tokens of relations", BUDGET_HELP, low=-1, high=1_000_000)
+    reports: int = param(3200, "Tokens of reports", BUDGET_HELP, low=-1, high=1_000_000)
+    sources: int = param(4000, "Tokens of chunks", BUDGET_HELP, low=-1, high=1_000_000)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         budgets = {"node": self.entities, "triple": self.relations, "community": self.reports, "chunk": self.sources}
@@ -55,9 +55,9 @@ class ContextTables(Operator):
 
 
 def tables_of(graph: KnowledgeGraph, state: State, budgets: dict[str, int]) -> tuple[ContextTable, ...]:
-    """A table for each kind of hit that was found, in the order of `TITLES`, cut at its budget of tokens (0: none)."""
+    """A table for each kind of hit that was found, in the order of `TITLES`, cut at its budget of tokens (0: no limit, -1: no table)."""
     found: dict[str, Ranking] = {hits.kind: hits for field in HITS if (hits := getattr(state, field)) is not None and len(hits)}
-    return tuple(_table(graph, found[kind], budgets.get(kind, 0)) for kind in TITLES if kind in found)
+    return tuple(_table(graph, found[kind], budgets.get(kind, 0)) for kind in TITLES if kind in found and budgets.get(kind, 0) >= 0)
 
 
 def _table(graph: KnowledgeGraph, hits: Ranking, budget: int) -> ContextTable:

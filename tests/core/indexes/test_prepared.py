@@ -13,10 +13,11 @@ import pytest
 from core.environment import Environment
 from core.errors import BadInput, StoreError
 from core.graph.building.build import build
+from core.graph.building.text_graph import store
 from core.graph.readers.triple_file import TripleFile
 from core.graph.storage.write import locked
 from core.indexes import cases as memory
-from core.indexes import chains
+from core.indexes import chains, vectors
 from core.indexes.communities import communities
 from core.indexes.place import index_folder
 from core.indexes.prepared import (
@@ -36,7 +37,8 @@ from core.indexes.prepared import (
 from core.indexes.table import KINDS
 from core.runtime.jobs import CANCELLED, DONE, Jobs
 from core.types import Question
-from tests.films import TRIPLES, Parrot, Written
+from tests.core.operators.texts.kit import story
+from tests.films import TRIPLES, Bag, Parrot, Written
 
 REPORT = '{"title": "t", "summary": "s", "findings": []}'
 
@@ -88,7 +90,8 @@ def test_nothing_is_there_at_first(films):
 
 
 @pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind.build])
-def test_every_kind_is_built_kept_and_deleted_with_nothing_else(films, jobs, name):
+def test_every_kind_is_built_kept_and_deleted_with_nothing_else(films, jobs, name, tmp_path):
+    films = films if KINDS[name].fits(films) else store(story(), tmp_path / "story")
     before = time.time() - 2
     assert made(jobs, films, name).status == DONE
     one = told(films)[name]
@@ -99,6 +102,15 @@ def test_every_kind_is_built_kept_and_deleted_with_nothing_else(films, jobs, nam
     assert told(films)[name].state == ABSENT
     assert {path.name for path in index_folder(films).iterdir()} == others | {"notes.txt"}
     assert made(jobs, films, name).status == DONE and told(films)[name].state == READY  # nothing in memory stands in for it
+
+
+def test_what_a_graph_has_nothing_of_is_not_shown(films, tmp_path):
+    assert "vectors-chunks" not in told(films) and "vectors-chunks" in told(store(story(), tmp_path / "story"))
+
+
+def test_vectors_of_nothing_are_refused(films):
+    with pytest.raises(BadInput, match="“films” has no chunks"):
+        vectors.build(films, Bag(), "chunks")
 
 
 def test_parts_are_counted_by_what_the_graph_can_have(films, jobs):
