@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from core.builds.base import BuildContext
 from core.builds.spans import tokens
+from core.builds.summaries import description_by_model
 from core.errors import shorten
 
 CUT = "descriptions were longer than {} tokens and cut behind the last that fits"
@@ -13,12 +14,15 @@ CUT = "descriptions were longer than {} tokens and cut behind the last that fits
 
 def described(longest: int, model: str, ctx: BuildContext) -> Callable[[str, Iterable[str]], str]:
     """What makes one description of several, of what is called by the first argument: joined, and where that is more than `longest`
-    tokens, cut behind the last that fits."""
+    tokens, summarised by the language model `model`, or where none is named cut behind the last that fits."""
 
     def joined(what: str, descriptions: Iterable[str]) -> str:
         several = [" ".join(one.split()) for one in descriptions]
         if sum(map(tokens, several)) <= longest:
             return " ".join(several)
+        if model:
+            ctx.report.count(summarised=1)
+            return description_by_model(what, several, longest, model, ctx)
         ctx.report.count(cut=1)
         ctx.report.note(f"{CUT.format(longest)}.".capitalize())
         return fitting(several, longest)

@@ -10,13 +10,15 @@ from core.builds.language_model import LanguageModelExtraction
 from core.builds.merging import Merge
 from core.builds.noun_phrases import NounPhrases
 from core.builds.passages import PassageGraph
+from core.builds.reports import Reports
 from core.builds.synonyms import AddSynonymEdges
+from core.builds.tree import Tree
 from core.builds.vectors import Vectors
 
 EVERY: tuple[type[BuildOperator], ...] = (
     *(WholeDocuments, TokenChunks, SentenceChunks),
     *(NounPhrases, LanguageModelExtraction, DescribedNames),
     *(Merge, PassageGraph),
-    *(AddSynonymEdges, Communities, Vectors),
+    *(AddSynonymEdges, Communities, Tree, Reports, Vectors),
 )
 OPERATORS: dict[str, type[BuildOperator]] = {operator.__name__: operator for operator in EVERY}

@@ -1,0 +1,186 @@
+"""Stage “tell”: a report on each community, from the finest to the coarsest."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from core.builds.asking import side_by_side
+from core.builds.base import BuildContext, BuildOperator, Made
+from core.builds.communities import best_connected
+from core.builds.spans import tokens
+from core.graph.building.text_graph import with_tables
+from core.graph.columns import Table
+from core.graph.store import Graph
+from core.graph.told import chunks_of, node_labels, relation_texts
+from core.parameters import param
+from core.prompts import messages, plain
+
+REPLY = 500  # tokens
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "title": {"type": "string", "maxLength": 80},
+        "summary": {"type": "string", "maxLength": 400},
+        "findings": {"type": "array", "maxItems": 4, "items": {"type": "string", "maxLength": 200}},
+        "rating": {"type": "number"},
+    },
+    "required": ["title", "summary", "findings", "rating"],
+    "additionalProperties": False,
+}
+UNREAD = "A report was no whole JSON; what could be read of the community stands in its place, taken from the texts."
+
+
+@dataclass(frozen=True)
+class Report:
+    """A community's title, report and rating from 0 to 10."""
+
+    title: str
+    text: str
+    rating: float
+
+
+@dataclass(frozen=True, repr=False)
+class Reports(BuildOperator):
+    """A report on each community: by a language model, bottom-up, or with `writer` “extractive” what is told of its best connected
+    entities and heaviest relations, as it stands (Microsoft's GraphRAG, METHODS 3.4.7: title, summary, findings, rating).
+
+    The model is shown `budget` tokens of entities and relations, the best connected first; of a community for which that is not enough,
+    the reports on its parts come first. Without a model the rating tells how many chunks tell of a community.
+    """
+
+    stage = "tell"
+    title = "reports on communities"
+    reads, writes = ("graph", "communities"), ("graph",)
+    later = "Reports on communities come on top: how many, is known once there is a graph."
+
+    writer: str = param("llm", "Written by", "A language model, or nobody: taken from the texts.", choices=("llm", "extractive"))
+    budget: int = param(1200, "Tokens shown", "How much of a community its report may rest on.", low=20, high=100_000)
+    length: int = param(160, "Tokens of an extract", "How long a report taken from the texts may be.", low=20, high=10_000)
+    model: str = param("answer", "Model", "The language model that writes.", chat=True)
+
+    def models(self) -> tuple[str, ...]:
+        return (self.model,) if self.writer == "llm" else ()
+
+    def apply(self, made: Made, ctx: BuildContext) -> Made:
+        assert made.graph is not None and made.graph.columns.communities is not None  # a line without them is refused
+        table = made.graph.columns.communities
+        told = Told(made.graph, table, self.budget)
+        written: dict[int, Report] = {}
+        for level in sorted(set(table.numbers("level").tolist()), reverse=True):
+            rows = [row for row in range(len(table)) if told.levels[row] == level]
+            ctx.progress(f"Reports: {len(written):,} of {len(table):,}", len(written) / len(table))
+            if self.writer == "llm":
+                found = side_by_side(partial(self._asked, told, dict(written), ctx), rows, ctx)
+                written |= {rows[number]: report for number, report in found}
+            else:
+                written |= {row: told.extract(row, self.length) for row in rows}
+        ctx.report.counts["reports"] = len(written)
+        columns: dict[str, list[Any]] = {
+            "title": [written[row].title for row in range(len(table))],
+            "report": [written[row].text for row in range(len(table))],
+            "rating": [written[row].rating for row in range(len(table))],
+        }
+        return made.replace(graph=with_tables(made.graph, communities=table.with_columns(**columns)))
+
+    def words(self) -> str:
+        return f"reports {'by a language model' if self.writer == 'llm' else 'taken from the texts'}"
+
+    def _asked(self, told: Told, written: dict[int, Report], ctx: BuildContext, row: int) -> Report:
+        """The report that the model writes; the extract where its reply is no such JSON."""
+        reports, entities, relations = told.shown(row, written)
+        asked = messages("communities", "report", reports=reports, entities=entities, relations=relations)
+        reply = ctx.chat(self.model).reply(asked, schema=SCHEMA, max_tokens=REPLY, check=ctx.check)
+        ctx.report.used(reply)
+        found = read(reply.text)
+        if found is None:
+            ctx.report.count(**{"unread reports": 1})
+            ctx.report.note(UNREAD)
+            return told.extract(row, self.length)
+        return found
+
+
+def read(text: str) -> Report | None:
+    """The report in a reply; None where it is no whole JSON of the form.
+
+    >>> from core.builds.reports import read
+    >>> read('{"title": "Ann", "summary": "She cooks.", "findings": ["In Rome."], "rating": 11}')
+    Report(title='Ann', text='She cooks. In Rome.', rating=10.0)
+    """
+    try:
+        told = json.loads(text)
+        title, summary, findings, rating = (told[name] for name in SCHEMA["required"])
+        parts = [summary, *findings]
+        if not all(isinstance(part, str) for part in [title, *parts]) or not math.isfinite(float(rating)):
+            return None
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return Report(plain(title), plain(" ".join(parts)), min(10.0, max(0.0, float(rating))))
+
+
+class Told:
+    """What a graph tells of its communities."""
+
+    def __init__(self, graph: Graph, table: Table, budget: int):
+        self.graph, self.budget = graph, budget
+        self.levels, self.parents = table.numbers("level").tolist(), table.numbers("parent")
+        self.members, self.titles = table.lists("members"), table.texts("title")
+        self._heads, self._relations, self._tails = graph.triples(np.arange(graph.n_edges))
+        self._indptr, self._chunks = graph.out_indptr, chunks_of(graph, "nodes")
+        self._n_chunks = max(1, len(graph.columns.chunks or ()))
+
+    def shown(self, row: int, written: dict[int, Report]) -> tuple[str, str, str]:
+        """What the model reads: reports on parts (where the rest has no room), entities, relations."""
+        entities, relations = self._entities(row), self._edges(row)
+        if sum(map(tokens, entities + relations)) <= self.budget:
+            return "(none)", "\n".join(entities), "\n".join(relations) or "(none)"
+        parts = [f"{written[part].title}: {written[part].text}" for part in np.flatnonzero(self.parents == row).tolist()]
+        shown = _fitting(parts, self.budget // 2)
+        room = self.budget - sum(map(tokens, shown))
+        shown_entities = _fitting(entities, room // 2)
+        shown_relations = _fitting(relations, room - sum(map(tokens, shown_entities)))
+        return "\n".join(shown) or "(none)", "\n".join(shown_entities), "\n".join(shown_relations) or "(none)"
+
+    def extract(self, row: int, most: int) -> Report:
+        """A report of what stands in the graph: descriptions of entities and relations in turn, none twice."""
+        nodes = best_connected(self.graph, self.members[row], len(self.members[row]))
+        table = self.graph.columns.nodes
+        descriptions = [text for text in (table.texts("description", nodes) if table is not None else []) if text]
+        edges = self._edges(row)
+        parts = [part for pair in zip(descriptions, edges) for part in pair] + descriptions[len(edges) :] + edges[len(descriptions) :]
+        told = list(dict.fromkeys(map(plain, parts))) or [", ".join(self.graph.names(nodes))]
+        heard = len(np.unique(np.concatenate([self._chunks[node] for node in self.members[row].tolist()])))
+        rating = 10 * math.log1p(heard) / math.log1p(self._n_chunks)
+        return Report(self.titles[row], " ".join(_fitting(told, most)) or told[0], round(rating, 2))
+
+    def _entities(self, row: int) -> list[str]:
+        """The members with types and descriptions, the best connected first."""
+        return [plain(text) for text in node_labels(self.graph, best_connected(self.graph, self.members[row], len(self.members[row])))]
+
+    def _edges(self, row: int) -> list[str]:
+        """The relations between two members in words, those of the best connected ends first: by (-degrees of both, edge)."""
+        members = self.members[row]
+        out = [np.arange(self._indptr[node], self._indptr[node + 1]) for node in members.tolist()]
+        edges = np.concatenate(out) if out else np.empty(0, np.int64)
+        edges = edges[np.isin(self._tails[edges], members)]
+        degrees = self.graph.degrees(self._heads[edges]) + self.graph.degrees(self._tails[edges])
+        edges = edges[np.lexsort((edges, -degrees))]
+        told = zip(self.graph.triple_texts(edges), relation_texts(self.graph, edges))
+        return [plain(text or triple) for triple, text in told]
+
+
+def _fitting(texts: Sequence[str], most: int) -> list[str]:
+    """As many of some texts as fit into so many tokens, in their order."""
+    kept: list[str] = []
+    for text in texts:
+        most -= tokens(text)
+        if most < 0:
+            break
+        kept.append(text)
+    return kept

@@ -1,0 +1,156 @@
+"""Stage “group”: a tree of summaries over the chunks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from core.builds.asking import side_by_side
+from core.builds.base import BuildContext, BuildOperator, Made
+from core.builds.clustering import REDUCERS, Clusters, balanced, mixture
+from core.builds.encoding import encoded
+from core.builds.spans import tokens
+from core.builds.summaries import by_model, central
+from core.graph.building.text_graph import assemble
+from core.graph.columns import Table
+from core.graph.store import Graph
+from core.parameters import param
+
+SUMMARISES = "summarises"
+FEW = 11  # a layer of so many nodes is the last
+DEPTH = 20  # times that a cluster whose text is too long is split
+SIZE = 10  # chunks of a cluster of balanced k-means
+
+
+@dataclass(frozen=True, repr=False)
+class Tree(BuildOperator):
+    """RAPTOR's tree: chunks are its leaves; each layer's texts are clustered by their vectors, and each cluster of two or more is summed up
+    in a node of the next, which goes on for `layers` layers or until one has 11 nodes or fewer (METHODS 3.4.1).
+
+    A cluster whose texts exceed `longest` tokens is clustered again by itself. Summaries are a language model's, or with `summaries`
+    “extractive” the sentences nearest to the mean vector of the cluster's sentences. Edges run from a summary to what it sums up.
+    """
+
+    stage = "group"
+    title = "a tree of summaries"
+    reads, writes = ("chunks",), ("graph",)
+
+    clusters: str = param("mixture", "Clusters", "Gaussian mixtures, or balanced k-means (RAPTOR-K).", choices=("mixture", "k-means"))
+    reducer: str = param("pca", "Dimensions by", "How mixtures' vectors are made of few dimensions.", choices=REDUCERS)
+    summaries: str = param("llm", "Summaries", "Written by a language model, or taken from the texts.", choices=("llm", "extractive"))
+    length: int = param(100, "Tokens of a summary", "About how long a summary may be.", low=10, high=2000)
+    layers: int = param(5, "Layers", "How many layers of summaries there are at most.", low=1, high=20)
+    longest: int = param(3500, "Longest cluster", "How many tokens the texts of a cluster have at most.", low=100, high=1_000_000)
+    model: str = param("answer", "Model", "The language model that sums up.", chat=True)
+    encoder: str = param("encoder", "Encoder", "The role or name of the encoder whose vectors are clustered.")
+
+    def models(self) -> tuple[str, ...]:
+        return (self.encoder, self.model) if self.summaries == "llm" else (self.encoder,)
+
+    def apply(self, made: Made, ctx: BuildContext) -> Made:
+        assert made.chunks is not None  # a line without them is refused
+        grown = Grown(made.chunks)
+        layer = np.arange(len(made.chunks))
+        for level in range(1, self.layers + 1):
+            if len(layer) <= FEW:
+                break
+            ctx.progress(f"Layer {level} of the tree", (level - 1) / self.layers)
+            vectors = encoded([grown.texts[node] for node in layer], self.encoder, ctx)
+            clusters = [layer[one] for one in self._clusters(vectors, [grown.sizes[node] for node in layer], ctx) if len(one) > 1]
+            if not clusters or len(clusters) >= len(layer):
+                break
+            texts = self._summed_up([[grown.texts[node] for node in one] for one in clusters], ctx)
+            layer = grown.add(level, clusters, texts)
+        ctx.report.counts["summaries"] = len(grown.texts) - len(made.chunks)
+        return made.replace(graph=grown.graph(made.corpus.name, made.chunks))
+
+    def words(self) -> str:
+        return f"a tree of summaries, {'by a language model' if self.summaries == 'llm' else 'of central sentences'}"
+
+    def _summed_up(self, groups: list[list[str]], ctx: BuildContext) -> list[str]:
+        if self.summaries == "extractive":
+            return [central(texts, self.length, self.encoder, ctx) for texts in groups]
+        found = dict(side_by_side(lambda texts: by_model(texts, self.length, self.model, ctx), groups, ctx))
+        return [found[number] for number in range(len(groups))]
+
+    def _clusters(self, vectors: np.ndarray, sizes: list[int], ctx: BuildContext, depth: int = 0) -> Clusters:
+        """The clusters of some vectors, those whose texts are too long clustered again."""
+        if self.clusters == "k-means":
+            found = balanced(vectors, SIZE, ctx.check)
+        else:
+            found = mixture(vectors, self.reducer, ctx.check)
+        whole: Clusters = []
+        for one in found:
+            if sum(sizes[place] for place in one) <= self.longest or len(one) < 3:
+                whole.append(one)
+            elif depth >= DEPTH or len(one) == len(vectors):  # it cannot be split by what the vectors tell
+                whole += packed(one, sizes, self.longest)
+            else:
+                whole += [one[inner] for inner in self._clusters(vectors[one], [sizes[place] for place in one], ctx, depth + 1)]
+        return whole
+
+
+def packed(cluster: np.ndarray, sizes: list[int], most: int) -> Clusters:
+    """A cluster cut into runs of at most `most` tokens, in the order of its places.
+
+    >>> import numpy as np
+    >>> from core.builds.tree import packed
+    >>> [one.tolist() for one in packed(np.array([0, 2, 3, 5]), [4, 9, 4, 4, 9, 20], 8)]
+    [[0, 2], [3], [5]]
+    """
+    runs: list[list[int]] = [[]]
+    for place in cluster.tolist():
+        if runs[-1] and sum(sizes[one] for one in runs[-1]) + sizes[place] > most:
+            runs.append([])
+        runs[-1].append(place)
+    return [np.array(run, np.int64) for run in runs]
+
+
+@dataclass
+class Grown:
+    """A tree while it grows: its texts, and of each summary its level and its children."""
+
+    chunks: Table
+    texts: list[str] = field(init=False)
+    sizes: list[int] = field(init=False)
+    levels: list[int] = field(init=False)
+    rows: list[list[int]] = field(init=False)  # of the chunks below each node
+    children: list[list[int]] = field(init=False)
+    names: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        n = len(self.chunks)
+        self.texts, self.names = self.chunks.texts("text"), self.chunks.texts("id")
+        self.sizes, self.levels, self.children = list(map(tokens, self.texts)), [0] * n, [[] for _ in range(n)]
+        self.rows = [[row] for row in range(n)]
+
+    def add(self, level: int, clusters: Clusters, texts: list[str]) -> np.ndarray:
+        """Add the summaries of a layer; their nodes."""
+        first, known = len(self.texts), set(self.names)
+        for number, (cluster, text) in enumerate(zip(clusters, texts), 1):
+            name = f"Summary {level}.{number}"
+            while name in known:  # as the id of a chunk
+                name += "'"
+            self.names.append(name)
+            self.texts.append(text)
+            self.sizes.append(tokens(text))
+            self.levels.append(level)
+            self.children.append(cluster.tolist())
+            self.rows.append(sorted({row for child in cluster.tolist() for row in self.rows[child]}))
+        return np.arange(first, len(self.texts))
+
+    def graph(self, name: str, chunks: Table) -> Graph:
+        """The tree as a graph."""
+        edges = [(parent, child) for parent, below in enumerate(self.children) for child in below]
+        nodes: dict[str, list[Any]] = {
+            "type": ["summary" if level else "chunk" for level in self.levels],
+            "description": [text if level else "" for text, level in zip(self.texts, self.levels)],
+            "level": self.levels,
+            "chunks": self.rows,
+        }
+        triples = [(self.names[parent], SUMMARISES, self.names[child]) for parent, child in edges]
+        return assemble(
+            name, self.names, triples, nodes, {"weight": [1.0] * len(edges), "chunks": [self.rows[c] for _, c in edges]}, chunks
+        )

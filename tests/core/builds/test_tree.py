@@ -1,0 +1,148 @@
+"""A tree of summaries, clusters and central sentences, by hand."""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+import numpy as np
+import pytest
+
+from core.builds.base import BuildContext, Made
+from core.builds.clustering import balanced, mixture
+from core.builds.summaries import central, cut
+from core.builds.tree import Tree
+from core.errors import ModelFailed, ModelUnavailable
+from core.graph.columns import Table
+from core.models.base import NoModels, Reply
+from tests.core.builds.kit import Texts
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+
+
+class Blocks(NoModels):
+    """An encoder that gives texts which begin with the same letter nearly the same vector; a chat that says how often it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def encoder(self, name="encoder"):
+        return self
+
+    def encode(self, texts, check=None):
+        vectors = np.stack([np.random.default_rng(crc32(text.encode())).normal(0, 0.03, 12) for text in texts])
+        for row, text in enumerate(texts):
+            vectors[row, ord(text[0].lower()) - ord("a")] += 1.0
+        return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+    def chat(self, role="answer"):
+        return self
+
+    context = 4096
+
+    def reply(self, messages, **_):
+        self.asked.append(messages[-1]["content"])
+        return Reply(f"Sum of {messages[-1]['content'].splitlines()[1][:2]}", 10, 5)
+
+    def count_tokens(self, messages):
+        return 1
+
+
+def chunks_of(*groups):
+    texts = [f"{letter}{'x' * (number % 5)}{number} told." for letter, count in groups for number in range(count)]
+    ids = [f"c{row:02}" for row in range(len(texts))]
+    return Table.of(id=ids, document=ids, title=[""] * len(ids), place=[""] * len(ids), text=texts, tokens=[3] * len(ids))
+
+
+def grown(operator, chunks, tmp_path, models=None):
+    ctx = BuildContext(models or Blocks())
+    return operator.apply(Made(Texts(tmp_path), chunks), ctx).graph, ctx
+
+
+def test_three_far_groups_are_three_summaries(tmp_path):
+    graph, ctx = grown(Tree(summaries="extractive"), chunks_of(("a", 8), ("b", 9), ("c", 7)), tmp_path)
+    assert graph.n_nodes == 27 and ctx.report.counts["summaries"] == 3
+    levels = dict(zip(graph.names(range(27)), graph.columns.nodes.numbers("level").tolist()))
+    assert {name for name, level in levels.items() if level == 1} == {"Summary 1.1", "Summary 1.2", "Summary 1.3"}
+    heads, _, tails = graph.triples(np.arange(graph.n_edges))
+    below = {}
+    for head, tail in zip(graph.names(heads), graph.names(tails)):
+        below.setdefault(head, []).append(tail)
+    assert sorted(len(children) for children in below.values()) == [7, 8, 9] and graph.relation_names == ("summarises",)
+    rows = dict(zip(graph.names(range(27)), graph.columns.nodes.lists("chunks").lists()))
+    assert rows["Summary 1.1"] == list(range(8)) and rows["c09"] == [9]
+    assert [text[0] for text in graph.columns.nodes.texts("description") if text] == ["a", "b", "c"]
+
+
+def test_a_language_model_is_asked_once_a_cluster_and_its_replies_are_kept(tmp_path):
+    models, chunks = Blocks(), chunks_of(("a", 8), ("b", 8))
+    first, _ = grown(Tree(), chunks, tmp_path, models)
+    again, ctx = grown(Tree(), chunks, tmp_path, models)
+    assert len(models.asked) == 2 and first.digest == again.digest and ctx.report.counts["replies kept"] == 2
+
+
+def test_a_model_that_dies_is_told(tmp_path):
+    class Dead(Blocks):
+        def reply(self, messages, **_):
+            raise ModelFailed("The model died.")
+
+    with pytest.raises(ModelFailed, match="died"):
+        grown(Tree(), chunks_of(("a", 8), ("b", 8)), tmp_path, Dead())
+
+
+@pytest.mark.parametrize("count", [1, 11])
+def test_few_chunks_need_no_summary(count, tmp_path):
+    graph, _ = grown(Tree(), chunks_of(("a", count)), tmp_path)
+    assert (graph.n_nodes, graph.n_edges) == (count, 0)
+
+
+def test_a_cluster_whose_text_is_too_long_is_split(tmp_path):
+    chunks = chunks_of(("a", 40)).with_columns(text=["a" + "y" * 347 + f"{row:02}." for row in range(40)])  # 101 tokens each
+    graph, _ = grown(Tree(summaries="extractive", longest=1000, layers=1), chunks, tmp_path)
+    heads, _, tails = graph.triples(np.arange(graph.n_edges))
+    assert max(np.bincount(heads)) <= 9 and len(set(tails.tolist())) == 40
+
+
+def test_a_chunk_may_be_called_like_a_summary(tmp_path):
+    chunks = chunks_of(("a", 8), ("b", 8)).with_columns(id=["Summary 1.1", *[f"c{row}" for row in range(15)]])
+    graph, _ = grown(Tree(summaries="extractive"), chunks, tmp_path)
+    assert graph.n_nodes == 18 and "Summary 1.1'" in graph.names(range(18))
+
+
+def test_balanced_clusters_have_no_more_than_their_share():
+    # Nine points near 0 and three near 10: two clusters of six, so three of the nine go with the far ones.
+    points = np.array([[0.01 * i] for i in range(9)] + [[10.0], [10.1], [10.2]])
+    near, far = balanced(points, 6, lambda: None)
+    assert len(near) == len(far) == 6
+    assert {9, 10, 11} <= set(near.tolist()) or {9, 10, 11} <= set(far.tolist())
+    assert [one.tolist() for one in balanced(points[:3], 6, lambda: None)] == [[0, 1, 2]]
+
+
+def test_a_mixture_finds_far_groups_and_is_the_same_again():
+    rng = np.random.default_rng(0)
+    points = np.concatenate([rng.normal(place, 0.1, (15, 4)) for place in (0.0, 5.0)])
+    first, again = (mixture(points, "pca", lambda: None) for _ in range(2))
+    assert {tuple(one.tolist()) for one in first} == {tuple(range(15)), tuple(range(15, 30))}
+    assert [one.tolist() for one in first] == [one.tolist() for one in again]
+
+
+def test_umap_is_told_where_it_is_missing():
+    pytest.importorskip("sklearn")
+    try:
+        import umap  # noqa: F401
+    except ImportError:
+        with pytest.raises(ModelUnavailable, match="umap-learn"):
+            mixture(np.random.default_rng(0).normal(size=(30, 12)), "umap", lambda: None)
+
+
+def test_central_sentences_are_those_nearest_to_the_mean():
+    # Three sentences of a, one of b: the mean leans to a. In the order of the texts, and none twice.
+    texts = ["Aa one. Bb two.", "Aa three. Aa one."]
+    assert central(texts, 6, "encoder", BuildContext(Blocks())) == "Aa one. Aa three."
+    assert central(["", " "], 6, "encoder", BuildContext(Blocks())) == ""
+
+
+def test_text_is_cut_behind_a_word():
+    assert cut("one two three", 3) == "one two …" and cut("one", 3) == "one"
