@@ -102,7 +102,6 @@ class BuildOperator(Declared):
     title: ClassVar[str]  # a few words for a person
     reads: ClassVar[tuple[str, ...]] = ()
     writes: ClassVar[tuple[str, ...]] = ()
-    later: ClassVar[str] = ""  # what it costs, where that cannot be told beforehand, in a sentence
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         """What there is after this operator. Deterministic: the same of the same, whatever was kept from before."""
@@ -111,6 +110,10 @@ class BuildOperator(Declared):
     def models(self) -> tuple[str, ...]:
         """The names or roles of the models that it asks."""
         return ()
+
+    def later(self) -> str:
+        """A sentence on what it costs where that cannot be told beforehand; else empty."""
+        return ""
 
     def words(self) -> str:
         """This operator in a few words, with the parameters that matter."""

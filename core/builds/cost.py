@@ -45,7 +45,7 @@ def cost(corpus: Corpus, build: Build, models: Models, check: Callable[[], None]
     Raises BadInput, StoreError, and what `check` raises.
     """
     ctx, made = context(corpus, models, check=check), Made(corpus)
-    later = tuple(operator.later for operator in build.line if operator.later)
+    later = tuple(filter(None, (operator.later() for operator in build.line)))
     for operator in build.line:
         if operator.stage == "chunk":
             made = operator.apply(made, ctx)

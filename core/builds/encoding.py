@@ -19,7 +19,13 @@ TABLE = "create table if not exists vectors (key blob primary key, vector blob n
 
 
 def encoded(texts: Sequence[str], encoder: str, ctx: BuildContext) -> np.ndarray:
-    """float32 [n, d]: unit vectors of half precision by the encoder of a name or role, as they are kept or encoded now.
+    """float32 [n, d]: unit vectors by the encoder of a name or role, as they are kept or encoded now. Raises as `halves`."""
+    vectors = halves(texts, encoder, ctx).astype(np.float32)
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+
+
+def halves(texts: Sequence[str], encoder: str, ctx: BuildContext) -> np.ndarray:
+    """float16 [n, d]: vectors by the encoder of a name or role in half precision, as they are kept or encoded now.
 
     Raises StoreError, BadParameter, ModelUnavailable, and what `ctx.check` raises.
     """
@@ -41,8 +47,6 @@ def encoded(texts: Sequence[str], encoder: str, ctx: BuildContext) -> np.ndarray
                     with base:
                         base.executemany("insert or replace into vectors values (?, ?)", [(k, v.tobytes()) for k, v in zip(missing, made)])
                     found |= dict(zip(missing, made))
-                ctx.progress(f"Encoding: {min(first + AT_ONCE, len(keys)):,} of {len(keys):,}", None)
     except sqlite3.Error as error:
         raise StoreError(f"The vectors in {file} cannot be used ({error}); remove that file to start anew.") from None
-    vectors = np.array([found[key] for key in keys], np.float32).reshape(len(keys), -1)
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    return np.array([found[key] for key in keys], np.float16).reshape(len(keys), -1)

@@ -58,7 +58,6 @@ class Reports(BuildOperator):
     stage = "tell"
     title = "reports on communities"
     reads, writes = ("graph", "communities"), ("graph",)
-    later = "Reports on communities come on top: how many, is known once there is a graph."
 
     writer: str = param("llm", "Written by", "A language model, or nobody: taken from the texts.", choices=("llm", "extractive"))
     budget: int = param(1200, "Tokens shown", "How much of a community its report may rest on.", low=20, high=100_000)
@@ -67,6 +66,9 @@ class Reports(BuildOperator):
 
     def models(self) -> tuple[str, ...]:
         return (self.model,) if self.writer == "llm" else ()
+
+    def later(self) -> str:
+        return "Reports on communities come on top: how many, is known once there is a graph." if self.writer == "llm" else ""
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         assert made.graph is not None and made.graph.columns.communities is not None  # a line without them is refused

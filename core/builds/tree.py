@@ -49,6 +49,9 @@ class Tree(BuildOperator):
     def models(self) -> tuple[str, ...]:
         return (self.encoder, self.model) if self.summaries == "llm" else (self.encoder,)
 
+    def later(self) -> str:
+        return "The model sums up clusters of chunks: about one for ten chunks." if self.summaries == "llm" else ""
+
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         assert made.chunks is not None  # a line without them is refused
         grown = Grown(made.chunks)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.builds.base import BuildContext, BuildOperator, Made
+from core.builds.encoding import halves
 from core.indexes import vectors
-from core.indexes.encoded import count
+from core.indexes.encoded import NONE, Encode, Texts, count
+from core.indexes.encoded import Vectors as Encoded
 from core.parameters import param
 
 OF = ("nodes", "relations", "chunks", "communities")
@@ -14,8 +17,8 @@ OF = ("nodes", "relations", "chunks", "communities")
 
 @dataclass(frozen=True, repr=False)
 class Vectors(BuildOperator):
-    """Vectors of all nodes, relations, chunks or communities of the graph, so that no question waits for them; what an earlier content of
-    the graph had is not encoded again."""
+    """Vectors of all nodes, relations, chunks or communities of the graph, so that no question waits for them; what was encoded for another
+    graph, or an earlier content of this one, is not encoded again."""
 
     stage = "index"
     title = "vectors"
@@ -30,9 +33,19 @@ class Vectors(BuildOperator):
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         assert made.graph is not None  # stored before its first index is made
         if count(made.graph, self.of):  # type: ignore[arg-type]  # one of OF
-            found = vectors.build(made.graph, ctx.models.encoder(self.encoder), self.of, ctx.progress, ctx.check)  # type: ignore[arg-type]
+            encoder = ctx.models.encoder(self.encoder)
+            found = vectors.build(made.graph, encoder, self.of, ctx.progress, ctx.check, encode=self._encode(ctx))  # type: ignore[arg-type]
             ctx.report.counts[f"vectors of {self.of}"] = len(found)
         return made
 
     def words(self) -> str:
         return f"vectors of {self.of}"
+
+    def _encode(self, ctx: BuildContext) -> Encode:
+        """Encodes what is not kept."""
+
+        def encode(blocks: Iterable[Texts]) -> Encoded:
+            for number, wanted in blocks:
+                yield number, halves(wanted, self.encoder, ctx) if wanted else NONE
+
+        return encode

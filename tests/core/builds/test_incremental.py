@@ -1,0 +1,132 @@
+"""Documents added, changed and taken away: the graph is that of a rebuild, and only what is new is read. And builds that are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from core.builds import build, find, open_graph, status
+from core.builds.cost import cost
+from core.corpus import Document, write
+from core.io.home import ROOT
+from tests.core.builds.test_language_model import Models, entity, relation
+
+READ = "WholeDocuments() >> LanguageModelExtraction(gleaning=0)"
+LINES = {
+    "merged": f"{READ} >> Merge()",
+    "linked": f"{READ} >> Merge(by='name') >> AddSynonymEdges(least=0.5)",
+    "grouped": f"{READ} >> Merge() >> Communities(max_size=3) >> Reports(writer='extractive')",
+    "passages": f"{READ} >> PassageGraph(common=9)",
+    "tree": "WholeDocuments() >> Tree(summaries='extractive')",
+}
+NAMES = ["Ann", "Bob", "Cleo", "Dan", "Eve"]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+
+
+class Readers(Models):
+    """A chat that takes every known name of a text for an entity and joins neighbours; an encoder of letters."""
+
+    def __init__(self):
+        super().__init__(self._say)
+
+    @staticmethod
+    def _say(asked, number):
+        names = [word.strip(".") for word in asked.split() if word.strip(".") in NAMES]
+        found = {
+            "entities": [entity(name) for name in names],
+            "relations": [relation(a, b, f"{a} met {b}.") for a, b in zip(names, names[1:])],
+        }
+        return found
+
+    def encoder(self, name="encoder"):
+        return self
+
+    def encode(self, texts, check=None):
+        vectors = np.array([[text.lower().count(letter) + 0.01 for letter in "abcdefghijklmnop"] for text in texts], np.float32)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def document(number, *names):
+    return Document(f"d{number:02}", f"In text {number} {names[0]} met {' and '.join(names[1:])}.")
+
+
+FIRST = [document(n, NAMES[n % 5], NAMES[(n * 2 + 1) % 5], NAMES[(n + 3) % 5]) for n in range(14)]
+
+
+@pytest.mark.parametrize("line", LINES.values(), ids=LINES)
+def test_a_changed_corpus_gives_the_graph_of_a_rebuild(line, tmp_path, monkeypatch):
+    models = Readers()
+    corpus = write(tmp_path / "one", FIRST)
+    build(corpus, line, models)
+    corpus = corpus.add([document(20, "Eve", "Ann", "Bob"), document(21, "Cleo", "Dan")])
+    corpus = corpus.change([document(3, "Dan", "Eve")])
+    corpus = corpus.remove(["d00", "d07"])
+    before = len(models.writer.asked)
+    grown = build(corpus, line, models)
+    if "LanguageModel" in line:
+        assert before == 14 and len(models.writer.asked) - before == 3  # two that are new and one that changed
+        assert status(corpus, line).report["counts"]["extracted"] == 3
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "another home"))
+    afresh = build(write(tmp_path / "two", list(corpus)), line, Readers())
+    assert grown.digest == afresh.digest and open_graph(corpus, line).digest == grown.digest
+
+
+def test_what_is_to_be_read_is_told_before(tmp_path):
+    models, line = Readers(), find(LINES["merged"])
+    corpus = write(tmp_path / "one", FIRST)
+    first = cost(corpus, line, models)
+    assert (first.chunks, first.missing, first.usage.calls, first.seconds) == (14, 14, 14, None)
+    build(corpus, line, models)
+    corpus = corpus.add([document(20, "Eve", "Ann")])
+    later = cost(corpus, line, models)
+    assert (later.chunks, later.missing, later.usage.calls, later.usage.tokens_out) == (15, 1, 1, 50)
+    # A reply took 2 seconds, with 4 lanes half a second; the prompt is about as long as before.
+    assert later.seconds is not None and 0.1 < later.seconds < 3
+    assert "1 of 15 chunks" in later.words() and "calls of a language model" in later.words()
+
+
+KILLED = """
+import sys, time
+from core.builds import build
+from core.corpus import Corpus
+from tests.core.builds.test_incremental import LINES, Readers
+
+models = Readers()
+say = models.writer.say
+
+def slowly(asked, number):
+    if number > 6:
+        time.sleep(600)
+    return say(asked, number)
+
+models.writer.say = slowly
+build(Corpus.open(sys.argv[1]), LINES["merged"], models, lanes=1)
+"""
+
+
+def test_a_build_that_is_killed_goes_on_with_the_running_call_lost_alone(tmp_path, monkeypatch):
+    corpus = write(tmp_path / "one", FIRST)
+    process = subprocess.Popen([sys.executable, "-c", KILLED, str(corpus.folder)], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    try:
+        until = time.monotonic() + 60
+        while cost(corpus, find(LINES["merged"]), Readers()).missing > 8:
+            assert time.monotonic() < until and process.poll() is None
+            time.sleep(0.1)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    models = Readers()
+    graph = build(corpus, LINES["merged"], models)
+    assert len(models.writer.asked) == 8
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "another home"))
+    assert build(write(tmp_path / "two", FIRST), LINES["merged"], Readers()).digest == graph.digest
