@@ -6,8 +6,7 @@ from core.builds import build, catalogue, chosen, find, open_graph, status
 from core.builds.catalogue import read
 from core.builds.text import parse_line
 from core.errors import BadParameter, StoreError
-from core.models.base import NoModels
-from tests.core.builds.kit import Texts
+from tests.core.builds.kit import Reading, Texts
 
 
 @pytest.fixture
@@ -39,13 +38,13 @@ def test_a_bad_row_is_refused_by_file_and_row(row, tmp_path):
 def test_chunks_alone_are_a_graph_without_nodes(corpus):
     with pytest.raises(StoreError, match="not built yet"):
         open_graph(corpus, "chunks")
-    made = build(corpus, "chunks", NoModels())
+    made = build(corpus, "chunks", Reading())
     graph = open_graph(corpus, chosen("chunks"))
     assert (graph.n_nodes, graph.columns.chunks.texts("id"), graph.digest) == (0, ["one", "two"], made.digest)
-    assert status(corpus, "chunks").report["counts"] == {"chunks": 2}
+    assert status(corpus, "chunks").report["counts"] == {"chunks": 2, "vectors of chunks": 2}
 
 
 def test_a_graph_of_documents_that_have_changed_is_not_opened(corpus):
-    build(corpus, "chunks", NoModels())
+    build(corpus, "chunks", Reading())
     with pytest.raises(StoreError, match="have changed"):
         open_graph(corpus.changed(one="Ann lives in Oslo."), "chunks")

@@ -9,8 +9,7 @@ from core.builds.base import BuildContext, Made
 from core.builds.chunking import WholeDocuments
 from core.builds.fact_store import FactStore
 from core.builds.noun_phrases import NEAR, NounPhrases
-from core.models.base import NoModels
-from tests.core.builds.kit import Texts
+from tests.core.builds.kit import Reading, Texts
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +18,7 @@ def home(tmp_path, monkeypatch):
 
 
 def facts(tmp_path, text):
-    ctx = BuildContext(NoModels())
+    ctx = BuildContext(Reading())
     made = NounPhrases().apply(WholeDocuments().apply(Made(Texts(tmp_path, d=text)), ctx), ctx)
     assert made.facts is not None
     return made.facts[0], ctx.report
@@ -84,13 +83,13 @@ def test_a_sentence_of_many_names_joins_each_with_those_near_it(tmp_path):
 
 
 def test_one_sentence_is_a_graph(tmp_path):
-    graph = build(Texts(tmp_path, d="Barack Obama visited Paris."), "kg-noun-phrases", NoModels())
+    graph = build(Texts(tmp_path, d="Barack Obama visited Paris."), "kg-noun-phrases", Reading())
     assert graph.triple_texts(range(graph.n_edges)) == ["Barack Obama -> appears with -> Paris"]
 
 
 def test_what_is_kept_is_not_read_again(tmp_path, monkeypatch):
     first = Texts(tmp_path / "one", a="Barack Obama visited Paris.", b="Angela Merkel lives in Berlin.")
-    build(first, "tkg-noun-phrases", NoModels())
+    build(first, "tkg-noun-phrases", Reading())
     asked = []
     real = NounPhrases.extracted
 
@@ -100,8 +99,8 @@ def test_what_is_kept_is_not_read_again(tmp_path, monkeypatch):
 
     monkeypatch.setattr(NounPhrases, "extracted", counted)
     second = first.changed(a=None, c="Angela Merkel met Barack Obama.")
-    grown = build(second, "tkg-noun-phrases", NoModels())
+    grown = build(second, "tkg-noun-phrases", Reading())
     assert asked == ["Angela Merkel met Barack Obama."]
     FactStore().file.unlink()
-    afresh = build(Texts(tmp_path / "two", **second.texts), "tkg-noun-phrases", NoModels())
+    afresh = build(Texts(tmp_path / "two", **second.texts), "tkg-noun-phrases", Reading())
     assert grown.digest == afresh.digest and len(asked) == 3
