@@ -17,6 +17,7 @@ page = st.navigation(
     [
         st.Page("pages/compare.py", title="Compare", icon=":material/view_column:", default=True),
         st.Page("pages/build.py", title="Build", icon=":material/construction:"),
+        st.Page("pages/texts.py", title="Texts", icon=":material/article:"),
         st.Page("pages/graphs.py", title="Graphs", icon=":material/hub:"),
         st.Page("pages/indexes.py", title="Indexes", icon=":material/inventory_2:"),
         st.Page("pages/evaluate.py", title="Evaluate", icon=":material/analytics:"),

@@ -7,7 +7,7 @@ import pytest
 from tests.server import open_page
 
 pytestmark = pytest.mark.usefixtures("browser")
-PAGES = ("Compare", "Build", "Graphs", "Indexes", "Evaluate", "Cases", "Models")
+PAGES = ("Compare", "Build", "Texts", "Graphs", "Indexes", "Evaluate", "Cases", "Models")
 
 
 def test_every_page_is_a_click_away(app):

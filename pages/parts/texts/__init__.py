@@ -1,0 +1,1 @@
+"""The texts' pages: documents, builds at work, and the graphs that came out."""

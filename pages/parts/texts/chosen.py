@@ -1,0 +1,72 @@
+"""Which documents are looked at: the choice, opening them, and the way to Compare."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core.corpus import Corpus, corpora, open_corpus
+from core.runtime.jobs import Job
+from pages.parts.shared.session import engine, follow, went_here
+from pages.parts.shared.text import many, plain
+
+CHOSEN = "texts_corpus"
+WANTED = "texts_corpus_wanted"  # what is chosen when the page is drawn next
+FIRST = "christmas-carol"
+
+
+def choose() -> str:
+    """The choice of a corpus, by the address where the person came by one; its name."""
+    state, known = st.session_state, corpora()
+    asked = st.query_params.get("corpus", "")
+    if state.get(WANTED) in known:
+        state[CHOSEN] = state.pop(WANTED)
+    elif asked in known and (CHOSEN not in state or went_here()):
+        state[CHOSEN] = asked
+    if state.get(CHOSEN) not in known:
+        state[CHOSEN] = FIRST if FIRST in known else next(iter(known))
+    title = lambda name: known[name].title if name in known else name
+    name = st.selectbox("Texts", list(known), key=CHOSEN, persist_state="session", format_func=title, width=420)
+    if asked and asked not in known:
+        st.session_state.texts_missed = asked
+    if asked != name:
+        st.query_params["corpus"] = name
+    state.came = False
+    return name
+
+
+def missed() -> None:
+    """Say where the address named texts that are not here."""
+    asked = st.session_state.pop("texts_missed", None)
+    if asked:
+        st.warning(plain(f"There are no texts called “{asked}” here."), icon=":material/search_off:")
+
+
+def ask_about(name: str) -> None:
+    """The way to Compare, where questions are asked of these documents."""
+    if st.button("Ask about it", icon=":material/view_column:", help="Compare, with these texts chosen"):
+        st.switch_page("pages/compare.py", query_params={"corpus": name})
+
+
+def opened(name: str) -> Corpus | None:
+    """The corpus; None where it cannot be opened, which is said."""
+    job = awaited(f"corpus-{name}", lambda job: open_corpus(name, job.check), "Opening the documents")
+    if job.error or job.result is None:
+        st.error(plain(job.error or "Opening the documents was cancelled."))
+        return None
+    return job.result
+
+
+def awaited(key: str, work: Any, words: str) -> Job:
+    """A job that has ended; it is begun anew each time, and shown with a way to cancel it where it takes longer than a moment."""
+    job = engine().jobs.start(key, lambda: Job(key, work), again=True)
+    if not job.wait(0.5):
+        follow(job, words)
+    return job
+
+
+def about(corpus: Corpus) -> None:
+    """Its size and origin in a line."""
+    parts = [many(corpus.n_documents, "document"), many(corpus.characters, "character"), corpus.source, corpus.licence]
+    st.caption(plain("  ·  ".join(filter(None, parts))))

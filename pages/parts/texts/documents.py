@@ -1,0 +1,138 @@
+"""The documents of a corpus and the chunks they are cut into: searched, and never all at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core.corpus import Corpus
+from core.graph.store import Graph
+from pages.parts.shared.session import engine
+from pages.parts.shared.text import many, plain
+from pages.parts.texts.chosen import about, awaited
+from pages.parts.texts.finding import found, rows_of
+from pages.parts.texts.paging import begin, page_of, pager
+from pages.parts.texts.passage import passage
+
+ROWS, PASSAGES = 50, 10  # on one page
+PAGE, CHUNK_PAGE, ONE = "texts_document_page", "texts_chunk_page", "texts_document"
+WHAT = ("Documents", "Chunks")
+
+
+def documents(corpus: Corpus) -> None:
+    """Draw the search and what it finds, or the one document that was clicked."""
+    about(corpus)
+    one = st.session_state.get(ONE)
+    if one and one[0] == corpus.name and one[1] in corpus:
+        _one(corpus, one[1])
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        typed = st.text_input(
+            "Search the texts",
+            key="texts_search",
+            persist_state="session",
+            placeholder="Words that stand in the text or its title",
+            icon=":material/search:",
+            label_visibility="collapsed",
+            on_change=_anew,
+            width=420,
+        )
+        what = st.segmented_control(
+            "What is listed",
+            WHAT,
+            key="texts_what",
+            default=None if "texts_what" in st.session_state else WHAT[0],
+            required=True,
+            persist_state="session",
+            label_visibility="collapsed",
+            on_change=_anew,
+        )
+    (_documents if what == WHAT[0] else _chunks)(corpus, " ".join(typed.split()))
+
+
+def _anew() -> None:
+    begin(PAGE)
+    begin(CHUNK_PAGE)
+
+
+def _documents(corpus: Corpus, typed: str) -> None:
+    rows = found(corpus.digest, typed, ("title", "id", "text"), corpus.table) if typed else range(len(corpus))
+    if not len(rows):
+        st.caption("No document holds these words, one after the other.")
+        return
+    shown = page_of(PAGE, len(rows), ROWS)
+    listed = [corpus.at(int(rows[at])) for at in shown]
+    key = f"texts-documents-{corpus.digest[:8]}-{hash(typed)}-{shown.start}"
+    st.dataframe(
+        {
+            "Title": [one.title or one.id for one in listed],
+            "Id": [one.id for one in listed],
+            "From": [one.source for one in listed],
+            "Characters": [len(one.text) for one in listed],
+        },
+        key=key,
+        hide_index=True,
+        on_select=lambda: _clicked(corpus, key, [one.id for one in listed]),
+        selection_mode="single-cell",
+        height=min(560, 38 + 35 * len(listed)),
+        column_config={"Characters": st.column_config.NumberColumn(width=110, format="localized")},
+    )
+    pager(PAGE, shown, len(rows), ROWS, "Documents", "Click one to read it.")
+
+
+def _clicked(corpus: Corpus, key: str, ids: list[str]) -> None:
+    cells = st.session_state[key]["selection"]["cells"]
+    if cells and cells[0][0] < len(ids):
+        st.session_state[ONE] = (corpus.name, ids[cells[0][0]])
+        begin(CHUNK_PAGE)
+
+
+def _chunks(corpus: Corpus, typed: str) -> None:
+    cut = _cut(corpus)
+    if cut is None:
+        return
+    table = cut.columns.chunks
+    rows = found(cut.digest, typed, ("text", "title"), table) if typed else range(len(table))
+    if len(rows):
+        _passages(cut, rows, typed)
+    else:
+        st.caption("No chunk holds these words, one after the other.")
+
+
+def _one(corpus: Corpus, id: str) -> None:
+    """A document, chunk by chunk."""
+    document = corpus.row(id)
+    st.button(
+        "All documents", key="texts_back", icon=":material/arrow_back:", type="tertiary", on_click=st.session_state.pop, args=(ONE, None)
+    )
+    title, source = corpus.table.text("title", document) or id, corpus.table.text("source", document)
+    st.subheader(plain(title), anchor=False)
+    cut = _cut(corpus)
+    if cut is None:
+        return
+    rows = rows_of(cut.columns.chunks, id)
+    parts = [id if id != title else "", source if source not in (id, title) else "", many(len(rows), "chunk")]
+    st.caption(plain("  ·  ".join(filter(None, parts))))
+    if len(rows):
+        _passages(cut, rows, "")
+    else:
+        st.caption("There is no text in this document.")
+
+
+def _cut(corpus: Corpus) -> Graph | None:
+    """What holds the chunks, made where it is not there yet; None where that failed, which is said."""
+    job = awaited(
+        f"cut-{corpus.digest}", lambda job: engine().environment.built(corpus, check=job.check), "Cutting the documents into chunks"
+    )
+    if job.error or job.result is None:
+        st.error(plain(job.error or "Cutting the documents was cancelled."))
+        return None
+    return job.result
+
+
+def _passages(cut: Graph, rows: Any, typed: str) -> None:
+    shown = page_of(CHUNK_PAGE, len(rows), PASSAGES)
+    for at in shown:
+        passage(cut.columns.chunks, int(rows[at]), typed)
+    pager(CHUNK_PAGE, shown, len(rows), PASSAGES, "Chunks")

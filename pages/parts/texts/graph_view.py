@@ -1,0 +1,153 @@
+"""The graph that came out: how much there is, of which types, and its largest entities."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from core.corpus import Corpus
+from core.graph.names.lookup import names
+from core.graph.store import Graph
+from core.graph.told import chunks_of, leaves, n_chunks
+from pages.parts.texts.entity import entity, go, label, seen
+from pages.parts.texts.paging import begin, page_of, pager
+
+ROWS = 50
+PAGE, TYPE, TYPED = "texts_entity_page", "texts_type", "texts_name"
+EVERY = "every type"
+SEARCHED = 200  # names that a search brings at most
+
+
+def look(corpus: Corpus, graph: Graph) -> None:
+    """Draw an entity where one was chosen, else the table of all."""
+    if not graph.n_nodes:
+        st.info("Nothing was found in these texts from which a graph could be made.", icon=":material/hub:")
+        return
+    _figures(graph)
+    here = seen(graph)
+    if here is not None:
+        entity(graph, here)
+    else:
+        _entities(graph)
+
+
+def _figures(graph: Graph) -> None:
+    communities = graph.columns.communities
+    figures = [(things(graph), graph.n_nodes), ("Relations", graph.n_edges), ("Chunks", n_chunks(graph))]
+    figures += [("Communities", len(communities))] if communities is not None else []
+    with st.container(horizontal=True, gap="large"):
+        for words, number in figures:
+            st.metric(words, f"{number:,}", width="content")
+
+
+def things(graph: Graph) -> str:
+    """What the nodes of a graph are, in a word: entities, but in graphs whose nodes are chunks."""
+    if not leaves(graph, range(min(8, graph.n_nodes))):
+        return "Entities"
+    table = graph.columns.nodes
+    return "Chunks and summaries" if table.has("level") and table.numbers("level").any() else "Chunks as nodes"
+
+
+@st.cache_data(max_entries=16, show_spinner="Counting types …")
+def types(digest: str, _graph: Graph) -> dict[str, int]:
+    """How many nodes each type has, the most frequent first."""
+    import pyarrow.compute as pc
+
+    table = _graph.columns.nodes
+    if table is None or not table.has("type"):
+        return {}
+    counted = pc.value_counts(table.arrow.column("type")).to_pylist()
+    found = {row["values"] or "": row["counts"] for row in counted}
+    return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+@st.cache_data(max_entries=16, show_spinner="Ordering entities …")
+def ordered(digest: str, type: str | None, _graph: Graph) -> np.ndarray:
+    """The nodes of a type, or all, those with the most relations first."""
+    import pyarrow.compute as pc
+
+    nodes = np.arange(_graph.n_nodes)
+    if type is not None:
+        nodes = np.flatnonzero(pc.equal(_graph.columns.nodes.arrow.column("type"), type).to_numpy())
+    return nodes[np.lexsort((nodes, -_graph.degrees(nodes)))]
+
+
+def _entities(graph: Graph) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        typed = st.text_input(
+            "Search a name",
+            key=TYPED,
+            persist_state="session",
+            live=True,
+            type="search",
+            placeholder="Type a name, or a part of one",
+            icon=":material/search:",
+            label_visibility="collapsed",
+            on_change=begin,
+            args=(PAGE,),
+            width=420,
+        )
+        kind = _type(graph)
+    if typed.strip():
+        nodes = np.array([node for node, *_ in names(graph).search(typed, SEARCHED)], np.int64)
+        if kind is not None:
+            nodes = nodes[np.isin(nodes, ordered(graph.digest, kind, graph))]
+    else:
+        nodes = ordered(graph.digest, kind, graph)
+    if not len(nodes):
+        st.caption("No name is near to that. Try another spelling, or a part of the name.")
+        return
+    shown = page_of(PAGE, len(nodes), ROWS)
+    _table(graph, nodes[shown.start : shown.stop])
+    pager(PAGE, shown, len(nodes), ROWS, things(graph), "Click one to see where it comes from.")
+
+
+def _type(graph: Graph) -> str | None:
+    """The choice of one type, None for all."""
+    counted = types(graph.digest, graph)
+    if len(counted) < 2:
+        return None
+    words = {EVERY: f"all types  ·  {graph.n_nodes:,}"} | {name: f"{name or 'without a type'}  ·  {n:,}" for name, n in counted.items()}
+    if st.session_state.get(TYPE, EVERY) not in words:
+        st.session_state[TYPE] = EVERY
+    kind = st.selectbox(
+        "Type",
+        list(words),
+        key=TYPE,
+        persist_state="session",
+        format_func=words.__getitem__,
+        label_visibility="collapsed",
+        on_change=begin,
+        args=(PAGE,),
+        width=260,
+    )
+    return None if kind == EVERY else kind
+
+
+def _table(graph: Graph, nodes: np.ndarray) -> None:
+    key = f"texts-entities-{graph.digest[:8]}-{nodes[0]}-{len(nodes)}-{st.session_state.get(PAGE, 0)}"
+    table, told = graph.columns.nodes, chunks_of(graph, "nodes")
+
+    def clicked() -> None:
+        cells = st.session_state[key]["selection"]["cells"]
+        if cells and cells[0][0] < len(nodes):
+            go(graph, int(nodes[cells[0][0]]))
+
+    st.dataframe(
+        {
+            "Name": [label(graph, int(node)) for node in nodes],
+            "Type": table.texts("type", nodes) if table is not None else [""] * len(nodes),
+            "Relations": graph.degrees(nodes).tolist(),
+            "Chunks": (told.indptr[nodes + 1] - told.indptr[nodes]).tolist(),
+            "Description": table.texts("description", nodes) if table is not None else [""] * len(nodes),
+        },
+        key=key,
+        hide_index=True,
+        on_select=clicked,
+        selection_mode="single-cell",
+        height=min(560, 38 + 35 * len(nodes)),
+        column_config={
+            "Relations": st.column_config.NumberColumn(width=90, format="localized"),
+            "Chunks": st.column_config.NumberColumn(width=80, format="localized", help="The chunks that tell of it"),
+        },
+    )

@@ -1,0 +1,72 @@
+"""A passage as HTML in which every character of the text is text: where it stands, and a name marked in it."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import streamlit as st
+
+from core.corpus.sentences import sentences
+from core.graph.columns import Table
+
+MARK = "background:color-mix(in srgb, #f2b705 38%, transparent);color:inherit;border-radius:3px;padding:0 .12em"
+FAINT = "opacity:.78"
+LONGEST = 6000  # characters of a passage that are shown
+
+
+def passage(chunks: Table, row: int, name: str = "") -> None:
+    """A chunk in a frame: its document and place, and its text with `name` marked and the other sentences paler."""
+    with st.container(border=True):
+        st.html(f"{_head(chunks, row)}<div>{marked(chunks.text('text', row), name)}</div>")
+
+
+def marked(text: str, name: str = "") -> str:
+    """The text as HTML, `name` marked wherever it stands; sentences without it are paler where others have it.
+
+    >>> from pages.parts.texts.passage import marked
+    >>> "<mark" in marked("One <b> two.", "<B>"), "&lt;b&gt;" in marked("One <b> two.", "<B>")
+    (True, True)
+    """
+    cut = text[:LONGEST]
+    found = [match.span() for match in pattern(name).finditer(cut)] if name.strip() else []
+    spans = list(sentences(cut)) if found else [(0, len(cut))]
+    parts, at = [], 0
+    for start, end in [*spans, (len(cut), len(cut))]:
+        parts.append(html.escape(cut[at:start]))
+        inside = [(max(a, start), min(b, end)) for a, b in found if a < end and b > start]
+        shown = _with_marks(cut, start, end, inside)
+        parts.append(shown if inside or not found else f'<span style="{FAINT}">{shown}</span>')
+        at = end
+    more = f" … <i>{len(text) - LONGEST:,} characters more</i>" if len(text) > LONGEST else ""
+    return re.sub(r"\n\s*\n", "<br><br>", "".join(parts)) + more
+
+
+def pattern(name: str) -> re.Pattern[str]:
+    """Finds a name whatever its case and the blanks between its words; a name of ASCII letters as whole words."""
+    words = r"\s+".join(re.escape(word) for word in name.split())
+    before = r"(?<!\w)" if name.strip()[:1].isascii() and name.strip()[:1].isalnum() else ""
+    after = r"(?!\w)" if name.strip()[-1:].isascii() and name.strip()[-1:].isalnum() else ""
+    return re.compile(f"{before}{words}{after}", re.IGNORECASE)
+
+
+def _with_marks(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> str:
+    parts, at = [], start
+    for first, last in spans:
+        parts += [html.escape(text[at:first]), f'<mark style="{MARK}">{html.escape(text[first:last])}</mark>']
+        at = last
+    return "".join(parts) + html.escape(text[at:end])
+
+
+def where(chunks: Table, row: int) -> tuple[str, str]:
+    """What a chunk's document is called, and where in it the chunk stands, in words."""
+    document, id = chunks.text("document", row), chunks.text("id", row)
+    number = id.removeprefix(document).removeprefix("#")
+    parts = [chunks.text("place", row), f"chunk {int(number) + 1:,}" if number.isdigit() else ""]
+    return chunks.text("title", row) or document, "  ·  ".join(filter(None, parts))
+
+
+def _head(chunks: Table, row: int) -> str:
+    title, place = where(chunks, row)
+    rest = f' <span style="{FAINT}">{html.escape(place)}</span>' if place else ""
+    return f'<div style="margin-bottom:.3em"><b>{html.escape(title)}</b>{rest}</div>'

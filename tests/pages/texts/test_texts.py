@@ -1,0 +1,101 @@
+"""The Texts screen: documents and chunks, a build as a job, and the graph that came out."""
+
+from __future__ import annotations
+
+import threading
+
+from core.builds import open_graph, status
+from pages.parts.texts import building
+from pages.parts.texts.passage import marked
+from tests.pages.texts.texts_kit import HOSTILE, button, html, labels, opened, texts, until
+
+
+def built(at):
+    until(at, lambda: "Build" in labels(at))
+    button(at, "Build").click().run()
+    return until(at, lambda: at.dataframe)
+
+
+def test_a_build_says_its_cost_first_and_shows_its_entities(small):
+    at = opened()
+    assert not at.exception and not at.error
+    until(at, lambda: "Build" in labels(at))
+    assert "2 of 2 chunks are to be read, without asking a language model." in texts(at) and "not built" in texts(at)
+    built(at)
+    assert status(small, "tkg-noun-phrases").current
+    table = at.dataframe[0].value
+    assert {"Anna Berg", "Olof Lind", "Turku"} <= set(table["Name"])
+    olof = table.set_index("Name").loc["Olof Lind"]
+    assert olof["Type"] == "person" and olof["Chunks"] == 2
+    assert [one.label for one in at.metric] == ["Entities", "Relations", "Chunks"] and at.metric[2].value == "2"
+
+
+def test_an_entity_shows_the_sentences_it_came_from(small):
+    at = built(opened())
+    graph = open_graph(small, "tkg-noun-phrases")
+    at.session_state["texts_trails"] = {graph.digest: list(graph.nodes_named("Anna Berg"))}
+    at.run()
+    shown = html(at)
+    assert "Anna Berg" in texts(at) and shown.count("<mark") == 2 and "page 3" in shown
+    assert "The &lt;b&gt;ship&lt;/b&gt;" in shown and "<b>ship" not in shown
+    assert "Turku" in list(at.dataframe[0].value["Related to"])
+
+
+def test_documents_are_found_by_their_words_and_shown_as_text(small):
+    at = opened(texts_open=":material/description: Documents")
+    assert list(at.dataframe[0].value["Title"]) == ["The <b>ship</b>", "The town"]
+    at.text_input(key="texts_search").set_value("{braces} $x$").run()
+    assert not at.exception and list(at.dataframe[0].value["Id"]) == ["town"]
+    at.session_state["texts_document"] = ("small", "town")
+    until(at, lambda: at.get("html"))
+    assert "&lt;img src=x onerror=alert(1)&gt; **bold** {braces} $x$" in html(at) and "<img" not in html(at)
+
+
+def test_the_same_build_asked_for_twice_is_one_job(small, monkeypatch):
+    going = threading.Event()
+    calls = []
+
+    def slow(corpus, one, models, tell, check):
+        calls.append(one.id)
+        tell("Reading chunks: 1 of 2", 0.5)
+        while not going.wait(0.02):
+            check()
+
+    monkeypatch.setattr(building, "build", slow)
+    at, other = opened(), opened()
+    until(at, lambda: "Build" in labels(at))
+    until(other, lambda: "Build" in labels(other))
+    first, second = button(at, "Build"), button(other, "Build")
+    first.click().run()
+    second.click().run()
+    until(other, lambda: "Cancel" in labels(other))
+    assert calls == ["tkg-noun-phrases"] and "being built" in texts(other)
+    button(other, "Cancel").click().run()
+    until(at, lambda: "Build" in labels(at))
+    assert "Cancelled." in texts(at)
+
+
+def test_a_failing_build_is_a_sentence(small, monkeypatch):
+    def broken(*_):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(building, "build", broken)
+    at = opened()
+    until(at, lambda: "Build" in labels(at))
+    button(at, "Build").click().run()
+    until(at, lambda: at.error)
+    assert "MemoryError" in at.error[0].value and "Build" in labels(at)
+
+
+def test_a_language_model_that_is_not_here_is_told_before_anything_starts(small):
+    at = opened(**{"texts_begun": "small", "texts_kind": "tkg", "texts_build-tkg": "tkg"})
+    until(at, lambda: "calls of a language model" in texts(at))
+    assert "fetch it on the Models page" in texts(at) and "Build" not in labels(at)
+
+
+def test_marks_are_put_around_whole_names_and_nothing_is_markup():
+    assert marked("Ann met Anna.", "ann").count("<mark") == 1
+    assert "Li\u2028" not in marked("x", "y") and marked("李白乘舟", "李白").startswith("<mark")
+    shown = marked(f"Anna\nBerg saw. {HOSTILE} {{a}}", "Anna Berg")
+    assert shown.count("<mark") == 1 and "<img" not in shown and "{a}" in shown
+    assert "&lt;i&gt;" in marked("a <i> b. c.", "<i>") and "<i>" not in marked("a <i> b. c.", "<i>")
