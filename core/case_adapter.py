@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from core.cases.feedback import Rating
 from core.cases.finished import Finished, FinishedLane
-from core.comparison.run import Ask, LaneRun
+from core.comparison.run import Ask, GoneCorpus, LaneRun
+from core.diagnosis.funnel_texts import kept
 from core.diagnosis.matching import match
 from core.engine import Comparison, Lane
 from core.environment import Environment
@@ -32,23 +33,25 @@ class Titles(NoModels):
 def finished(comparison: Comparison) -> Finished:
     """A comparison as it stands; lanes that have not ended count as cancelled."""
     ask = comparison.ask
-    lanes = tuple(_lane(lane, ask.model) for lane in comparison.lanes)
-    return Finished(ask.graph, ask.question, ask.seeds, lanes, ask.seed, ask.reader, ask.model)
+    lanes = tuple(_lane(comparison, lane) for lane in comparison.lanes)
+    corpus = "" if ask.corpus is None else ask.corpus.name
+    return Finished(ask.graph, ask.question, ask.seeds, lanes, ask.seed, ask.reader, ask.model, corpus)
 
 
 def comparison(finished: Finished) -> Comparison:
     """A comparison that screens, reports and exports take like one that has just ended."""
-    ask = Ask(finished.graph, finished.question, finished.seeds, finished.seed, finished.reader, finished.model)
+    corpus = GoneCorpus(finished.corpus) if finished.corpus else None
+    ask = Ask(finished.graph, finished.question, finished.seeds, finished.seed, finished.reader, finished.model, corpus)
     lanes = []
     for lane in finished.lanes:
-        run = LaneRun(ask, lane.instance.line, Environment(Titles(lane.model)), states=list(lane.states))
+        run = LaneRun(ask, lane.instance.line, Environment(Titles(lane.model)), states=list(lane.states), standing=lane.graph)
         text = "Cancelled" if lane.status == CANCELLED else ""
-        lanes.append(Lane(lane.instance, run, lane.status, text, lane.error, lane.answer, lane.retrieved, lane.repair))
+        lanes.append(Lane(lane.instance, run, lane.status, text, lane.error, lane.answer, lane.retrieved, lane.repair, kept=lane.kept))
     return Comparison(ask, lanes)
 
 
 def rating(comparison: Comparison, lane: Lane, up: bool) -> Rating:
-    """What a thumb on a lane's answer tells: the model's answer, or the graph reader's where no model answered.
+    """What a thumb on a lane's answer tells: the model's answer, or a reader's where no model answered.
 
     Where no answers are known, those of the reader count that the model's answer names.
     """
@@ -74,11 +77,22 @@ def rating(comparison: Comparison, lane: Lane, up: bool) -> Rating:
 def answer(comparison: Comparison, lane: Lane) -> str:
     """What a lane answers, as one text; empty where it gave no answer."""
     state = lane.state
+    if state.answer is None and state.excerpt is not None:
+        return state.excerpt.text
     return state.answer if state.answer is not None else ", ".join(comparison.graph.names(state.reader or ()))
 
 
-def _lane(lane: Lane, model: bool) -> FinishedLane:
+def _lane(comparison: Comparison, lane: Lane) -> FinishedLane:
     role = next((operator.role for operator in lane.instance.line if operator.stage == "generate"), None)
-    title = lane.run.environment.models.title(role) if role and model else None
-    status = lane.status if lane.status in (DONE, FAILED) else CANCELLED
-    return FinishedLane(lane.instance, lane.states, status, lane.error, lane.answer, lane.retrieved, title, lane.repair)
+    return FinishedLane(
+        lane.instance,
+        lane.states,
+        lane.status if lane.status in (DONE, FAILED) else CANCELLED,
+        lane.error,
+        lane.answer,
+        lane.retrieved,
+        lane.run.environment.models.title(role) if role and comparison.ask.model else None,
+        lane.repair,
+        lane.run.standing,
+        kept(comparison, lane),
+    )

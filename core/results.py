@@ -83,7 +83,7 @@ def funnel_dict(comparison: Comparison, lane: Lane) -> dict[str, list[str] | Non
     """The known answers alive at each stage; null for a stage this line has not, and as a whole where no answer is known."""
     corpus, answers = comparison.ask.corpus, comparison.ask.question.answers
     if corpus is not None:
-        told = answer_funnel(corpus, lane.graph, lane.state, answers)
+        told = answer_funnel(corpus, lane.graph, lane.state, answers, lane.kept)
         kept = {stage.name: list(stage.alive) for stage in told}
         return {name: kept.get(name) for name in TEXT_STAGES} if told else None
     stages = funnel(lane.graph, lane.state, answers)
@@ -96,7 +96,7 @@ def gold_dict(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
     corpus, gold = comparison.ask.corpus, comparison.ask.question.gold
     if corpus is None or not gold:
         return None
-    kept = {stage.name: list(stage.alive) for stage in gold_funnel(corpus, lane.graph, lane.state, gold)}
+    kept = {stage.name: list(stage.alive) for stage in gold_funnel(corpus, lane.graph, lane.state, gold, lane.kept)}
     found = [dataclasses.asdict(fate) for fate in fates(lane.graph, lane.states, gold)]
     return {"alive": {name: kept.get(name) for name in TEXT_STAGES[:-1]}, "fates": found}
 

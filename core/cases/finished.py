@@ -31,6 +31,8 @@ class FinishedLane:
     retrieved: bool = True
     model: str | None = None
     repair: Repair | None = None  # a change of one step that was seen to bring more
+    graph: Any = None  # the one that it stands on, where that is not the question's
+    kept: Mapping[str, tuple[str, ...]] | None = None  # of the known answers and passages those in the corpus and in the graph
 
     @property
     def state(self) -> State | None:
@@ -40,7 +42,10 @@ class FinishedLane:
 
 @dataclass(frozen=True, eq=False)
 class Finished:
-    """A comparison that has ended. `graph` may be the whole graph or an excerpt; ids are its own."""
+    """A comparison that has ended. `graph` may be the whole graph or an excerpt; ids are its own, or those of a lane's own graph.
+
+    `corpus` is the name of the corpus that was asked; empty for a question to a graph.
+    """
 
     graph: Any
     question: Question
@@ -49,20 +54,44 @@ class Finished:
     seed: int = 0
     reader: bool = True
     model: bool = True
+    corpus: str = ""
 
 
 def freeze_finished(finished: Finished) -> dict[str, Any]:
     """The comparison with the part of the graph that it names, as JSON can hold it."""
-    states = [State(finished.question, finished.seeds), *(state for lane in finished.lanes for state in lane.states)]
+    graphs = _graphs(finished)
+    states = [State(finished.question, finished.seeds), *_states(finished, graphs, 0)]
+    apart = [(graph, _states(finished, graphs, place)) for place, graph in enumerate(graphs) if place]
     return {
         "comparison": VERSION,
         "seed": finished.seed,
         "reader": finished.reader,
         "model": finished.model,
-        "lanes": [_lane(lane) for lane in finished.lanes],
+        **({"corpus": finished.corpus} if finished.corpus else {}),
+        "lanes": [_lane(lane, _standing(lane, graphs)) for lane in finished.lanes],
         "run": freeze_all(states, finished.graph),
         "graph": excerpt(finished.graph, states),
+        **({"apart": [{"run": freeze_all(part, graph), "graph": excerpt(graph, part)} for graph, part in apart]} if apart else {}),
     }
+
+
+def _graphs(finished: Finished) -> list[Any]:
+    """The graphs that lanes stand on, each once, that of the question first."""
+    found = {finished.graph.digest: finished.graph}
+    for lane in finished.lanes:
+        if lane.graph is not None:
+            found.setdefault(lane.graph.digest, lane.graph)
+    return list(found.values())
+
+
+def _standing(lane: FinishedLane, graphs: Sequence[Any]) -> int:
+    """The place of a lane's graph among those of the comparison."""
+    return 0 if lane.graph is None else [graph.digest for graph in graphs].index(lane.graph.digest)
+
+
+def _states(finished: Finished, graphs: Sequence[Any], place: int) -> list[State]:
+    """The states of the lanes that stand on one graph, in the order of the lanes."""
+    return [state for lane in finished.lanes if _standing(lane, graphs) == place for state in lane.states]
 
 
 def thaw_finished(saved: Mapping[str, Any]) -> Finished:
@@ -77,16 +106,21 @@ def thaw_finished(saved: Mapping[str, Any]) -> Finished:
     try:
         graph = ExcerptGraph.thaw(saved["graph"])
         first, *states = thaw_all(saved["run"], graph)
-        lanes = _lanes(saved["lanes"], states)
+        parts: list[tuple[Any, list[State]]] = [(None, states)]
+        for part in saved.get("apart", ()):
+            standing = ExcerptGraph.thaw(part["graph"])
+            parts.append((standing, list(thaw_all(part["run"], standing))))
+        lanes = _lanes(saved["lanes"], parts)
+        corpus = _typed({"corpus": "", **saved}, "corpus", str)
         seed, reader, model = (_typed(saved, key, wanted) for key, wanted in (("seed", int), ("reader", bool), ("model", bool)))
     except BadParameter as error:
         raise BadInput(f"This comparison was made with an instance that this Hopscope cannot read: {error}") from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadInput(f"This saved comparison is damaged ({type(error).__name__}: {shorten(str(error))}).") from None
-    return Finished(graph, first.question, first.seeds, lanes, seed, reader, model)
+    return Finished(graph, first.question, first.seeds, lanes, seed, reader, model, corpus)
 
 
-def _lane(lane: FinishedLane) -> dict[str, Any]:
+def _lane(lane: FinishedLane, standing: int) -> dict[str, Any]:
     one = lane.instance
     return {
         "id": one.id,
@@ -103,23 +137,29 @@ def _lane(lane: FinishedLane) -> dict[str, Any]:
         "retrieved": lane.retrieved,
         "model": lane.model,
         **({"repair": asdict(lane.repair)} if lane.repair else {}),
+        **({"standing": standing} if standing else {}),
+        **({"kept": {name: list(texts) for name, texts in lane.kept.items()}} if lane.kept is not None else {}),
         "states": len(lane.states),
     }
 
 
-def _lanes(rows: Sequence[Mapping[str, Any]], states: list[State]) -> tuple[FinishedLane, ...]:
+def _lanes(rows: Sequence[Mapping[str, Any]], parts: list[tuple[Any, list[State]]]) -> tuple[FinishedLane, ...]:
+    """The lanes; `parts` are the graphs that they stand on, None for the question's own, each with the states of its lanes."""
     if not 1 <= len(rows) <= MOST_LANES:
         raise ValueError(f"{len(rows)} lanes")
-    lanes, at = [], 0
+    lanes, done = [], [0] * len(parts)
     for row in rows:
         texts = {key: _typed(row, key, str) for key in TEXTS}
         if texts["status"] not in ENDS:
             raise ValueError(f"a lane cannot have ended as {texts['status']!r:.20}")
-        count = _typed(row, "states", int)
-        part = tuple(states[at : at + count])
+        count, standing = _typed(row, "states", int), _typed({"standing": 0, **row}, "standing", int)
+        if not 0 <= standing < len(parts):
+            raise ValueError(f"there is no graph {standing}")
+        graph, states = parts[standing]
+        part = tuple(states[done[standing] : done[standing] + count])
         if count < 0 or len(part) != count:
             raise ValueError("states are missing")
-        at += count
+        done[standing] += count
         for state in part:
             _check(state)
         line = parse_line(texts.pop("line"))
@@ -127,10 +167,18 @@ def _lanes(rows: Sequence[Mapping[str, Any]], states: list[State]) -> tuple[Fini
         error, model = (_typed(row, key, str | None) for key in ("error", "model"))
         instance = Instance(line=line, method=_typed(row, "method", str) if "method" in row else "", **texts)
         retrieved = _typed(row, "retrieved", bool)
-        lanes.append(FinishedLane(instance, part, error=error, model=model, retrieved=retrieved, repair=_repair(row), **ends))
-    if at != len(states):
+        more = {"retrieved": retrieved, "repair": _repair(row), "graph": graph, "kept": _kept(row)}
+        lanes.append(FinishedLane(instance, part, error=error, model=model, **more, **ends))
+    if any(at != len(states) for at, (_, states) in zip(done, parts)):
         raise ValueError("more states than lanes have")
     return tuple(lanes)
+
+
+def _kept(row: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]] | None:
+    """What a lane's row tells of the corpus and the graph; None where it does not."""
+    if "kept" not in row:
+        return None
+    return {name: tuple(_typed({"text": text}, "text", str) for text in row["kept"][name]) for name in ("corpus", "graph")}
 
 
 def _repair(row: Mapping[str, Any]) -> Repair | None:

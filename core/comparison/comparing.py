@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from core.comparison.head_start import HeadStart
@@ -40,6 +40,7 @@ class Lane:
     waited: dict[str, float] = field(default_factory=dict)  # seconds in the queue, by the status that came after
     prepared: dict[str, float] = field(default_factory=dict)  # seconds of what was made ready before the first operator
     progress: HowFar | None = None  # of what it does now, where that is known
+    kept: Mapping[str, tuple[str, ...]] | None = None  # of a saved one: known answers and passages in the corpus and in the graph
 
     @property
     def states(self) -> tuple[State, ...]:

@@ -22,6 +22,13 @@ from core.types import Question, State
 
 
 @dataclass(frozen=True)
+class GoneCorpus:
+    """In the place of a corpus in a comparison that was saved: its name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class Ask:
     """One question to one graph, as every lane gets it; or to a corpus, where each lane stands on the graph that its line names.
 
@@ -34,7 +41,7 @@ class Ask:
     seed: int = 0
     reader: bool = True
     model: bool = True
-    corpus: Corpus | None = None
+    corpus: Corpus | GoneCorpus | None = None
 
     def key(self, models: str) -> tuple:
         """What a computed state depends on, beside its operators."""

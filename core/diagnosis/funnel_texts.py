@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from core.comparison.comparing import Comparison, Lane
+from core.comparison.run import GoneCorpus
 from core.corpus import Corpus
 from core.diagnosis.funnel import Stage, survivors
 from core.diagnosis.matching import match, normalize
@@ -18,6 +20,7 @@ from core.types import ContextTable, Ranking, State
 
 TEXT_STAGES = ("corpus", "graph", "retrieved", "prompt", "answer")
 SHOWN = "prompt"
+Kept = Mapping[str, tuple[str, ...]] | None
 NO_NAMES = ("yes", "no")
 
 
@@ -38,18 +41,20 @@ class Fate:
         return self.place is not None
 
 
-def gold_funnel(corpus: Corpus, graph: KnowledgeGraph, state: State, gold: Sequence[str]) -> tuple[Stage, ...]:
+def gold_funnel(
+    corpus: Corpus | GoneCorpus, graph: KnowledgeGraph, state: State, gold: Sequence[str], kept: Kept = None
+) -> tuple[Stage, ...]:
     """The stages for the passages that the answer rests on, by their documents' ids; empty where none is known.
 
     corpus: the document is there. graph: a chunk of it is there, and where the graph has nodes, one tells of a node or is one. retrieved: a
-    chunk of it is among the hits. prompt: the prompt shows such a chunk.
+    chunk of it is among the hits. prompt: the prompt shows such a chunk. `kept` tells the first two of a comparison that was saved.
     """
     gold = tuple(dict.fromkeys(gold))
     if not gold:
         return ()
     found: list[tuple[str, Callable[[str], bool]]] = [
-        ("corpus", lambda document: document in corpus),
-        ("graph", lambda document: bool(_told(graph, chunk_rows(graph, document)))),
+        ("corpus", lambda document: document in (kept["corpus"] if kept else corpus)),  # type: ignore[operator]
+        ("graph", lambda document: document in kept["graph"] if kept else bool(_told(graph, chunk_rows(graph, document)))),
     ]
     hits, shown = retrieved_chunks(graph, state), shown_chunks(graph, state)
     if hits is not None:
@@ -59,7 +64,9 @@ def gold_funnel(corpus: Corpus, graph: KnowledgeGraph, state: State, gold: Seque
     return survivors(found, gold)
 
 
-def answer_funnel(corpus: Corpus, graph: KnowledgeGraph, state: State, answers: Sequence[str]) -> tuple[Stage, ...]:
+def answer_funnel(
+    corpus: Corpus | GoneCorpus, graph: KnowledgeGraph, state: State, answers: Sequence[str], kept: Kept = None
+) -> tuple[Stage, ...]:
     """The stages for the words of the known answers; empty where none is known.
 
     corpus: a document holds them. graph: a chunk, a name or a description of the graph does. retrieved: a hit's name or text. prompt: a
@@ -71,8 +78,8 @@ def answer_funnel(corpus: Corpus, graph: KnowledgeGraph, state: State, answers: 
     if not answers or all(normalize(name) in NO_NAMES for name in answers):
         return survivors([("answer", lambda name: match(said or "", name))], answers) if answers and said is not None else ()
     found: list[tuple[str, Callable[[str], bool]]] = [
-        ("corpus", lambda name: holds(corpus.table, ("title", "text"), name)),
-        ("graph", lambda name: _in_graph(graph, name)),
+        ("corpus", lambda name: name in kept["corpus"] if kept else holds(corpus.table, ("title", "text"), name)),  # type: ignore[union-attr]
+        ("graph", lambda name: name in kept["graph"] if kept else _in_graph(graph, name)),
     ]
     rankings = [hits for field in HITS if (hits := getattr(state, field)) is not None]
     if rankings:
@@ -85,6 +92,17 @@ def answer_funnel(corpus: Corpus, graph: KnowledgeGraph, state: State, answers: 
     if said is not None:
         found.append(("answer", lambda name: match(said, name)))
     return survivors(found, answers)
+
+
+def kept(comparison: Comparison, lane: Lane) -> Mapping[str, tuple[str, ...]] | None:
+    """Of the known answers and passages those in the corpus and in the lane's graph, for a comparison that is saved without these."""
+    ask = comparison.ask
+    if ask.corpus is None or lane.kept is not None:
+        return lane.kept
+    answers = answer_funnel(ask.corpus, lane.graph, State(ask.question), ask.question.answers)
+    passages = gold_funnel(ask.corpus, lane.graph, State(ask.question), ask.question.gold)
+    alive = {(stage.name, name) for stage in (*answers, *passages) for name in stage.alive}
+    return {place: tuple(sorted(name for stage, name in alive if stage == place)) for place in ("corpus", "graph")}
 
 
 def fates(graph: KnowledgeGraph, states: Sequence[State], gold: Sequence[str]) -> tuple[Fate, ...]:

@@ -7,12 +7,13 @@ out, so that what was saved before the field existed is still read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from core.errors import BadInput
 from core.graph.names.lookup import names
 from core.graph.storage.excerpt import ExcerptGraph, cut
+from core.graph.told import leaves
 from core.snapshot.reader import Reader
 from core.snapshot.writer import Writer
 from core.types import State
@@ -65,10 +66,24 @@ def thaw_all(saved: Mapping[str, Any], graph=None) -> tuple[State, ...]:
 
 def excerpt(graph, states: Iterable[State]) -> dict[str, Any]:
     """The part of the graph that these states name, with the known answers; `ExcerptGraph.thaw` makes a graph of it."""
-    writer = Writer()
+    writer, states = Writer(), tuple(states)
     answers: dict[str, None] = {}
     for state in states:
         writer.fields(state)
         answers |= dict.fromkeys(state.question.answers)
-    nodes = {node for answer in answers for node in names(graph).exact(answer)}
-    return cut(graph, writer.ids["node"] | nodes, writer.ids["triple"], writer.ids["relation"])
+    nodes = {node for answer in answers for node in names(graph).exact(answer)} if graph.n_nodes else set()
+    told = {row for state in states for row in _told_chunks(graph, state)}
+    chunks = writer.ids["chunk"] | told
+    return cut(graph, writer.ids["node"] | nodes, writer.ids["triple"], writer.ids["relation"], chunks, writer.ids["community"], told)
+
+
+def _told_chunks(graph, state: State) -> Iterator[int]:
+    """The chunks whose texts a screen shows: the hits, those of the tables, and nodes that are chunks."""
+    for hits in (state.chunks, *state.aside):
+        yield from hits.items if hits is not None and hits.kind == "chunk" else ()
+    for table in state.tables or ():
+        yield from table.items if table.kind == "chunk" else ()
+    if state.excerpt is not None:
+        yield state.excerpt.chunk
+    if state.nodes is not None:
+        yield from leaves(graph, state.nodes.items).values()

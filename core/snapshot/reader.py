@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from core.graph.storage.excerpt import ExcerptGraph, from_gaps
+from core.graph.told import n_chunks, n_communities
 from core.snapshot.writer import NODE_FIELDS, SHARED
-from core.types import Path, Ranking, State, Subgraph
+from core.types import ContextTable, Excerpt, Path, Ranking, State, Subgraph
 
 LONGEST_PATH = 64  # steps
 
@@ -35,6 +36,10 @@ class Reader:
         made = {name: self.value(hints[name], value) for name, value in saved.items()}
         if issubclass(cls, State):
             made |= {name: tuple(self._ids("node", made[name]).tolist()) for name in NODE_FIELDS if made.get(name)}
+        if issubclass(cls, ContextTable):
+            made["items"] = tuple(self._ids(made["kind"], made["items"]).tolist())
+        if issubclass(cls, Excerpt):
+            made["chunk"] = int(self._ids("chunk", [made["chunk"]])[0])
         return cls(**made)
 
     def value(self, hint: Any, saved: Any) -> Any:
@@ -87,7 +92,7 @@ class Reader:
             raise ValueError("scores and items differ in number")
         if item_kind == "path":
             return Ranking(item_kind, tuple(self._path(row) for row in items), scores)
-        known = item_kind in ("node", "triple", "relation")
+        known = item_kind in ("node", "triple", "relation") or item_kind != "path" and all(type(item) is int for item in items)
         return Ranking(item_kind, tuple(self._ids(item_kind, items).tolist()) if known else self.value(Any, items), scores)
 
     def _path(self, row: int) -> Path:
@@ -118,8 +123,10 @@ class _Ids:
         self._counts: dict[str, int] = {}
         if isinstance(graph, ExcerptGraph):
             self._known = {"node": graph.origin_nodes, "triple": graph.origin_edges, "relation": graph.origin_relations}
+            self._known |= {"chunk": graph.origin_chunks, "community": graph.origin_communities}
         elif graph is not None:
             self._counts = {"node": graph.n_nodes, "triple": graph.n_edges, "relation": graph.n_relations}
+            self._counts |= {"chunk": n_chunks(graph), "community": n_communities(graph)}
 
     def __call__(self, of: str, values: Sequence[int] | np.ndarray) -> np.ndarray:
         if not isinstance(values, np.ndarray) and any(type(value) is not int for value in values):

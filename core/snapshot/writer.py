@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from core.graph.storage.excerpt import gaps
-from core.types import Path, Ranking, State, Step, Subgraph
+from core.types import ContextTable, Excerpt, Path, Ranking, State, Step, Subgraph
 
 DIGITS = 7  # of a score: what a float32 model gives
 NODE_FIELDS = ("seeds", "reader")  # fields of State whose numbers are nodes
@@ -26,7 +26,7 @@ class Writer:
     def __init__(self) -> None:
         self.tables: dict[str, list] = {name: [] for name in SHARED.values()}
         self.paths: dict[str, list[int]] = {"before": [], "node": [], "edge": [], "forward": []}
-        self.ids: dict[str, set[int]] = {"node": set(), "triple": set(), "relation": set()}
+        self.ids: dict[str, set[int]] = {kind: set() for kind in ("node", "triple", "relation", "chunk", "community")}
         self._rows: dict[tuple, int] = {}
         self._ends: dict[int, int] = {}  # the rows of paths by identity
         self._places: dict[tuple[str, str], int] = {}
@@ -36,6 +36,10 @@ class Writer:
     def fields(self, carrier: Any) -> dict[str, Any]:
         """The fields of a carrier that are not at their default."""
         fields = {}
+        if isinstance(carrier, ContextTable):
+            self.ids[carrier.kind].update(map(int, carrier.items))
+        if isinstance(carrier, Excerpt):
+            self.ids["chunk"].add(carrier.chunk)
         for field in dataclasses.fields(carrier):
             value = getattr(carrier, field.name)
             if field.default is not dataclasses.MISSING and not isinstance(value, np.ndarray) and value == field.default:
@@ -91,7 +95,7 @@ class Writer:
         }
 
     def _ranking(self, ranking: Ranking) -> dict[str, Any]:
-        if ranking.kind in self.ids:
+        if ranking.kind in self.ids and all(isinstance(item, int | np.integer) for item in ranking.items):
             self.ids[ranking.kind].update(map(int, ranking.items))
         items = list(map(self._path if ranking.kind == "path" else self.value, ranking.items))
         scores = None if ranking.scores is None else [_short(score) for score in ranking.scores]

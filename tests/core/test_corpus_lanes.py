@@ -1,12 +1,15 @@
 """A corpus asked through the engine: lanes on graphs of their own, the same object as ever, and what the command line prints."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from core.builds import build
+from core.case_adapter import comparison, finished
+from core.cases.finished import freeze_finished, thaw_finished
 from core.cli import main
-from core.corpus import Document, new_folder, write
+from core.corpus import Document, new_folder, remove_corpus, write
 from core.engine import Engine
 from core.errors import BadInput
 from core.instances.catalogue import catalogue, find
@@ -118,3 +121,41 @@ def test_on_the_command_line(corpus, engine, capsys):
 def test_an_unknown_corpus_on_the_command_line(corpus, engine, capsys):
     assert main(["ask", "who", "--corpus", "carol"], lambda: engine) == 2
     assert "There is no corpus “carol”" in capsys.readouterr().err
+
+
+def test_a_saved_comparison_shows_the_same_without_the_corpus(corpus, engine):
+    """Lanes on two graphs, their hits and texts, the funnels and fates, once the corpus is gone."""
+    build(corpus, "tkg-noun-phrases", engine.models)
+    line = "BuiltGraph(build='tkg-noun-phrases') >> EmbedQuery() >> VectorNodes(keep=2) >> IncidentRelations() >> VectorChunks(keep=1)"
+    before = compared(
+        engine, corpus, NEAR, f"{line} >> ContextTables() >> AnswerFromTables()", question=replace(ASKED, gold=("carol", "fred"))
+    )
+    saved = json.loads(json.dumps(freeze_finished(finished(before)), allow_nan=False))
+    remove_corpus("carols")
+    after = comparison(thaw_finished(saved))
+    one, other = comparison_dict(before), comparison_dict(after)
+    for lane in (*one["lanes"], *other["lanes"]):
+        for hits in lane["hits"].values():
+            for hit in hits:
+                hit["score"] = round(hit["score"], 5)
+                hit["source"] = sorted(set(hit["source"]) & {"carol", "A Christmas Carol"})  # chunks beside the hits are not saved
+    assert one == other and other["lanes"][1]["graph"]["nodes"] > 2
+    assert freeze_finished(finished(after))["apart"][0]["graph"]["tables"] == saved["apart"][0]["graph"]["tables"]
+
+
+@pytest.mark.parametrize("change", [{"standing": 7}, {"standing": "1"}, {"kept": {"corpus": []}}, {"kept": {"corpus": [1], "graph": []}}])
+def test_a_damaged_one_is_refused(corpus, engine, change):
+    saved = json.loads(json.dumps(freeze_finished(finished(compared(engine, corpus, NEAR)))))
+    saved["lanes"][0] |= change
+    with pytest.raises(BadInput, match="damaged"):
+        thaw_finished(saved)
+
+
+@pytest.mark.parametrize(
+    "tables", [{"chunks": {"id": ["a", "b"]}}, {"chunks": {"id": [1]}}, {"nodes": {"color": []}}, {"chunks": {"members": [[9]]}}]
+)
+def test_damaged_tables_are_refused(corpus, engine, tables):
+    saved = json.loads(json.dumps(freeze_finished(finished(compared(engine, corpus, NEAR)))))
+    saved["graph"]["tables"] = tables
+    with pytest.raises(BadInput, match="damaged"):
+        thaw_finished(saved)

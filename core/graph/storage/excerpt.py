@@ -5,15 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from core.errors import BadInput
+from core.graph.columns import TYPES, Columns, Rows, Table
 from core.graph.store import Graph
 
 LARGEST = 1 << 62
+NONE = np.empty(0, np.int64)
+OF_NODES = ("members",)  # columns of ids of nodes; all other columns of ids are of chunks
 
 
 def gaps(ascending: Iterable[int]) -> list[int]:
@@ -37,7 +40,8 @@ class ExcerptGraph(Graph):
 
     `origin_nodes`, `origin_edges` and `origin_relations` (int64, ascending) are the ids in the whole graph, whose digest
     is `origin` and whose counts are `whole` (nodes, edges, relations). `degrees` tells the number of edges in the whole
-    graph; everything else is about the excerpt alone.
+    graph; everything else is about the excerpt alone. Of a graph made of texts `columns` has the rows of what is in the excerpt, and
+    `origin_chunks` and `origin_communities` are their rows in the whole graph.
     """
 
     origin: str = ""
@@ -46,6 +50,8 @@ class ExcerptGraph(Graph):
     origin_edges: np.ndarray = None  # type: ignore[assignment]
     origin_relations: np.ndarray = None  # type: ignore[assignment]
     whole_degrees: np.ndarray = None  # type: ignore[assignment]  # int64 [2, n]: out, in
+    origin_chunks: np.ndarray = field(default_factory=lambda: NONE)
+    origin_communities: np.ndarray = field(default_factory=lambda: NONE)
 
     def degrees(self, nodes: np.ndarray, direction: str = "both") -> np.ndarray:
         """The number of edges at each node in the whole graph; in `both`, a self-loop counts twice."""
@@ -61,12 +67,25 @@ class ExcerptGraph(Graph):
             raise BadInput(f"The part of the graph that was saved with it is damaged ({error}).") from None
 
 
-def cut(graph: Graph, nodes: Iterable[int], edges: Iterable[int], relations: Iterable[int] = ()) -> dict[str, Any]:
-    """The excerpt of a graph as JSON can hold it: these nodes, edges and relations, and those that the edges need."""
+def cut(
+    graph: Graph,
+    nodes: Iterable[int],
+    edges: Iterable[int],
+    relations: Iterable[int] = (),
+    chunks: Iterable[int] = (),
+    communities: Iterable[int] = (),
+    told: Iterable[int] | None = None,
+) -> dict[str, Any]:
+    """The excerpt of a graph as JSON can hold it: these nodes, edges, relations, chunks and communities, and those that the edges need.
+
+    Of the chunks that are not among `told` (default: all are) the text is left out.
+    """
     edges = np.array(sorted(set(map(int, edges))), np.int64)
     heads, relation_ids, tails = graph.triples(edges)
     kept = np.union1d(np.union1d(heads, tails), np.array(sorted(set(map(int, nodes))), np.int64)).astype(np.int64)
     used = np.union1d(relation_ids, np.array(sorted(set(map(int, relations))), np.int64)).astype(np.int64)
+    rows = {"chunks": _ascending(chunks), "communities": _ascending(communities)}
+    tables = _tables(graph.columns, {"nodes": kept, "edges": edges, **rows}, None if told is None else set(told)) if graph.columns else {}
     return {
         "name": graph.name,
         "digest": graph.digest,
@@ -81,7 +100,52 @@ def cut(graph: Graph, nodes: Iterable[int], edges: Iterable[int], relations: Ite
         "heads": gaps(np.searchsorted(kept, heads)),
         "tails": np.searchsorted(kept, tails).tolist(),
         "kinds": np.searchsorted(used, relation_ids).tolist(),
+        **({"tables": tables, **{name: gaps(ids) for name, ids in rows.items()}} if tables else {}),
     }
+
+
+def _ascending(ids: Iterable[int]) -> np.ndarray:
+    return np.array(sorted(set(map(int, ids))), np.int64)
+
+
+def _tables(columns: Columns, rows: Mapping[str, np.ndarray], told: set[int] | None) -> dict[str, dict[str, list]]:
+    """The columns of some rows as JSON can hold them; ids of what is not in the excerpt are left out."""
+    found: dict[str, dict[str, list]] = {}
+    for name, table in columns.tables().items():
+        part, found[name] = table.taken(rows[name]), {}
+        for column in part.names:
+            if TYPES[column] == "string":
+                found[name][column] = [text or "" for text in part.texts(column)]
+            elif TYPES[column] == "ids":
+                found[name][column] = _placed(part.lists(column), rows["nodes" if column in OF_NODES else "chunks"])
+            else:
+                found[name][column] = part.numbers(column).tolist()
+    if told is not None and "text" in found.get("chunks", {}):
+        texts = zip(rows["chunks"].tolist(), found["chunks"]["text"])
+        found["chunks"]["text"] = [text if row in told else "" for row, text in texts]
+    return found
+
+
+def _placed(lists: Rows, kept: np.ndarray) -> list[list[int]]:
+    """The places of ids among those that are kept, row by row."""
+    inside = [np.intersect1d(lists[row], kept) for row in range(len(lists))]
+    return [np.searchsorted(kept, ids).tolist() for ids in inside]
+
+
+def _columns(frozen: Mapping[str, Any], lengths: Mapping[str, int]) -> Columns:
+    """The tables of `cut`. Raises ValueError, KeyError or TypeError where they are damaged."""
+    tables = {}
+    for name, columns in frozen.items():
+        for column, values in columns.items():
+            if column not in TYPES or len(values) != lengths[name]:
+                raise ValueError(f"the table {name} does not fit")
+            if TYPES[column] == "ids":
+                for ids in values:
+                    _places(ids, len(ids), lengths["nodes" if column in OF_NODES else "chunks"])
+            elif not all(isinstance(value, str if TYPES[column] == "string" else int | float) for value in values):
+                raise ValueError(f"the column {column} does not hold what it should")
+        tables[name] = Table.of(**columns)
+    return Columns(**tables)
 
 
 def _made(frozen: Mapping[str, Any]) -> ExcerptGraph:
@@ -91,6 +155,8 @@ def _made(frozen: Mapping[str, Any]) -> ExcerptGraph:
     tails, relation_ids = _places(frozen["tails"], len(edges), len(nodes)), _places(frozen["kinds"], len(edges), len(relations))
     degrees = np.array([_places(frozen["degrees"][way], len(nodes), LARGEST) for way in (0, 1)], np.int64)
     whole = tuple(_places(frozen["whole"], 3, LARGEST).tolist())
+    chunks, communities = (from_gaps(frozen.get(name, [])) for name in ("chunks", "communities"))
+    lengths = {"nodes": len(nodes), "edges": len(edges), "chunks": len(chunks), "communities": len(communities)}
     name, direction, origin = _texts([frozen["name"], frozen["direction"], frozen["digest"]], 3)
     if direction not in ("out", "in", "both"):
         raise ValueError(f"there is no direction “{direction}”")
@@ -118,6 +184,9 @@ def _made(frozen: Mapping[str, Any]) -> ExcerptGraph:
         origin_edges=edges,
         origin_relations=relations,
         whole_degrees=degrees,
+        columns=_columns(frozen.get("tables", {}), lengths),
+        origin_chunks=chunks,
+        origin_communities=communities,
     )
 
 

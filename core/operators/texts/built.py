@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.builds import catalogue
 from core.operators.base import Context, Operator, Recorder
 from core.parameters import param
 from core.types import State
@@ -23,7 +24,7 @@ class BuiltGraph(Operator):
     stage = "graph"
     title = "graph of the texts"
 
-    build: str = param("chunks", "Build", "The build that made the graph: chunks alone, a tree, a knowledge graph and so on.")
+    build: str = param("chunks", "Build", "The build that made the graph, by its name or its line.", known=lambda: catalogue())
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         graph, tables = ctx.graph, ctx.graph.columns.tables()
