@@ -9,7 +9,7 @@ from core.comparison.run import build_of
 from core.diagnosis.funnel import STAGES, funnel
 from core.diagnosis.funnel_texts import TEXT_STAGES, answer_funnel, fates, gold_funnel
 from core.engine import Comparison, Lane
-from core.graph.told import hit_names, hit_texts, told_by
+from core.graph.told import hit_names, hit_texts, leaves, told_by
 from core.operators.base import HITS
 from core.operators.generate import about_tokens
 from core.types import Ranking, State, Step
@@ -102,7 +102,7 @@ def gold_dict(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
 
 
 def hits_dict(graph, state: State, gold: tuple[str, ...] = ()) -> dict[str, list[dict[str, Any]]]:
-    """The hits by kind (chunk, node, relation, community), best first: `id, score, text, source`; of chunks also whether they are `gold`.
+    """The hits by kind (chunk, node, relation, community), best first: `id, score, text, source`, and whether a chunk is `gold`.
 
     `source` lists where it comes from: of a chunk its document, title and place, of an entity or a relation the chunks that tell of it,
     of a community its first members.
@@ -112,11 +112,12 @@ def hits_dict(graph, state: State, gold: tuple[str, ...] = ()) -> dict[str, list
 
 
 def _hits(graph, hits: Ranking, gold: frozenset[str]) -> list[dict[str, Any]]:
+    own = leaves(graph, hits.items) if hits.kind == "node" else dict(zip(hits.items, hits.items)) if hits.kind == "chunk" else {}
     rows = zip(hits.items, hit_names(graph, hits.kind, hits.items), hit_texts(graph, hits.kind, hits.items), _sources(graph, hits))
     found = []
     for place, (item, name, text, source) in enumerate(rows):
         row = {"id": name, "score": hits.score(place), "text": text, "source": source}
-        found.append(row | ({"gold": graph.columns.chunks.text("document", item) in gold} if hits.kind == "chunk" else {}))
+        found.append(row | ({"gold": graph.columns.chunks.text("document", own[item]) in gold} if item in own else {}))
     return found
 
 

@@ -56,7 +56,7 @@ class MapReduceAnswer(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         tables, question = given_tables(state, ctx), state.question.text
-        groups = list(self._groups(tables))
+        groups = list(_groups(tables, self.per, self.group))
         shown = prompt_of(question, tables).hits
         if not ctx.answering:  # what the first part would be read with
             first = messages("texts", "map", tables=as_text(groups[0]) if groups else "(nothing was found)", question=question)
@@ -65,26 +65,12 @@ class MapReduceAnswer(Operator):
         for number, part in enumerate(groups, 1):
             ctx.progress(f"Reading part {number} of {len(groups)}", (number - 1) / len(groups))
             points += self._points(chat, part, question, ctx, recorder)
-        asked = messages("texts", "reduce", points=self._best(points) or "(no point)", question=question)
+        asked = messages("texts", "reduce", points=_best(points, self.group) or "(no point)", question=question)
         ctx.progress("Answering from the points", None)
         reply = chat.reply(asked, max_tokens=self.max_tokens, seed=ctx.seed, on_text=ctx.on_text, check=ctx.check)
         recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
         prompt = replace(prompt_of(question, ()), messages=asked, hits=shown, tokens=reply.tokens_in)
         return state.replace(prompt=prompt, answer=reply.text.strip())
-
-    def _groups(self, tables: tuple[ContextTable, ...]) -> Iterator[tuple[ContextTable, ...]]:
-        """The parts that are read one by one."""
-        for table in tables:
-            part: list[int] = []
-            used = 0
-            for place, row in enumerate(table.rows):
-                size = sum(map(tokens, row))
-                if part and (self.per == "item" or used + size > self.group):
-                    yield (_part(table, part),)
-                    part, used = [], 0
-                part, used = [*part, place], used + size
-            if part:
-                yield (_part(table, part),)
 
     def _points(self, chat: Chat, part: tuple[ContextTable, ...], question: str, ctx: Context, recorder: Recorder) -> list[Point]:
         """What the model notes on a part; a part that is too long for it is shortened."""
@@ -101,15 +87,31 @@ class MapReduceAnswer(Operator):
             recorder.notes.append("A part's points could not be read; it gave none.")
         return [point for point in found or [] if point[0] > 0]
 
-    def _best(self, points: list[Point]) -> str:
-        """The points by score, those of the same score as they came, as far as they have room."""
-        lines, used = [], 0
-        for score, text in sorted(points, key=lambda point: -point[0]):
-            used += tokens(text)
-            if used > self.group:
-                break
-            lines.append(f"- ({score}) {plain(text)}")
-        return "\n".join(lines)
+
+def _groups(tables: tuple[ContextTable, ...], per: str, group: int) -> Iterator[tuple[ContextTable, ...]]:
+    """The parts that are read one by one."""
+    for table in tables:
+        part: list[int] = []
+        used = 0
+        for place, row in enumerate(table.rows):
+            size = sum(map(tokens, row))
+            if part and (per == "item" or used + size > group):
+                yield (_part(table, part),)
+                part, used = [], 0
+            part, used = [*part, place], used + size
+        if part:
+            yield (_part(table, part),)
+
+
+def _best(points: list[Point], room: int) -> str:
+    """The points by score, those of the same score as they came, as far as they have room."""
+    lines, used = [], 0
+    for score, text in sorted(points, key=lambda point: -point[0]):
+        used += tokens(text)
+        if used > room:
+            break
+        lines.append(f"- ({score}) {plain(text)}")
+    return "\n".join(lines)
 
 
 def _part(table: ContextTable, places: list[int]) -> ContextTable:
