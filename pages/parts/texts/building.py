@@ -145,16 +145,26 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
         _counted(counting)
         return
     known = counting.result
-    kept = known.chunks and not known.missing
-    st.write(plain("What the chunks tell is kept from before, so this takes moments." if kept else known.words()))
-    lacks = [engine().models.info(name) for name in now.build.line.models()] if known.missing else []
-    absent = [model.how_to_get for model in lacks if not model.present]
+    kept = bool(known.chunks) and not known.missing
+    told = " ".join(["What the chunks tell is kept from before.", *known.later]) if kept and _reads(now.build) else known.words()
+    st.write(plain(told))
+    absent = _absent(now.build, kept)
     for how in absent:
         st.text(how)
-    goes_on = before is not None and 0 < known.missing < known.chunks
     if not absent:
-        words = "Go on" if goes_on else "Build"
+        words = "Go on" if before is not None and 0 < known.missing < known.chunks else "Build"
         st.button(words, key="texts-start", type="primary", icon=":material/play_arrow:", on_click=start, args=(corpus, now.build))
+
+
+def _reads(one: Build) -> bool:
+    """Whether the chunks are read for this build."""
+    return any(operator.stage == "extract" for operator in one.line)
+
+
+def _absent(one: Build, kept: bool) -> list[str]:
+    """How to get the models that it asks and that are not here; language models only where not all they would tell is `kept`."""
+    models = [engine().models.info(name) for name in one.line.models()]
+    return [model.how_to_get for model in models if not model.present and not (kept and model.kind == "chat")]
 
 
 def _counting(corpus: Corpus, one: Build) -> Job:
@@ -210,7 +220,7 @@ def _told(now: Status) -> None:
     problems += [f"{many(counts['dropped'], 'fact')} named what is nowhere and fell away"] if counts.get("dropped") else []
     notes = [*problems, *now.report.get("notes", ())]
     if notes:
-        with st.expander("What was left out or cut", icon=":material/info:"):
+        with st.popover("What was left out or cut", icon=":material/info:", type="tertiary"):
             for text in notes:
                 st.text(text)
 

@@ -27,7 +27,9 @@ def choose() -> str:
     if state.get(CHOSEN) not in known:
         state[CHOSEN] = FIRST if FIRST in known else next(iter(known))
     title = lambda name: known[name].title if name in known else name
-    name = st.selectbox("Texts", list(known), key=CHOSEN, persist_state="session", format_func=title, width=420)
+    name = st.selectbox(
+        "Texts", list(known), key=CHOSEN, persist_state="session", format_func=title, width=420, label_visibility="collapsed"
+    )
     if asked and asked not in known:
         st.session_state.texts_missed = asked
     if asked != name:
@@ -58,9 +60,9 @@ def opened(name: str) -> Corpus | None:
     return job.result
 
 
-def awaited(key: str, work: Any, words: str) -> Job:
-    """A job that has ended; it is begun anew each time, and shown with a way to cancel it where it takes longer than a moment."""
-    job = engine().jobs.start(key, lambda: Job(key, work), again=True)
+def awaited(key: str, work: Any, words: str, again: bool = True) -> Job:
+    """A job that has ended, begun anew unless not `again`; it is shown with a way to cancel it where it takes longer than a moment."""
+    job = engine().jobs.start(key, lambda: Job(key, work), again)
     if not job.wait(0.5):
         follow(job, words)
     return job

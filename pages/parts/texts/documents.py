@@ -6,12 +6,12 @@ from typing import Any
 
 import streamlit as st
 
+from core.builds import chosen
 from core.corpus import Corpus
-from core.graph.store import Graph
-from pages.parts.shared.session import engine
+from core.graph.columns import Table
 from pages.parts.shared.text import many, plain
 from pages.parts.texts.chosen import about, awaited
-from pages.parts.texts.finding import found, rows_of
+from pages.parts.texts.finding import found
 from pages.parts.texts.paging import begin, page_of, pager
 from pages.parts.texts.passage import passage
 
@@ -89,13 +89,12 @@ def _clicked(corpus: Corpus, key: str, ids: list[str]) -> None:
 
 
 def _chunks(corpus: Corpus, typed: str) -> None:
-    cut = _cut(corpus)
-    if cut is None:
+    table = _cut(corpus)
+    if table is None:
         return
-    table = cut.columns.chunks
-    rows = found(cut.digest, typed, ("text", "title"), table) if typed else range(len(table))
+    rows = found(f"chunks of {corpus.digest}", typed, ("text", "title"), table) if typed else range(len(table))
     if len(rows):
-        _passages(cut, rows, typed)
+        _passages(table, rows, typed)
     else:
         st.caption("No chunk holds these words, one after the other.")
 
@@ -108,31 +107,31 @@ def _one(corpus: Corpus, id: str) -> None:
     )
     title, source = corpus.table.text("title", document) or id, corpus.table.text("source", document)
     st.subheader(plain(title), anchor=False)
-    cut = _cut(corpus)
-    if cut is None:
+    table = _cut(corpus, document)
+    if table is None:
         return
-    rows = rows_of(cut.columns.chunks, id)
-    parts = [id if id != title else "", source if source not in (id, title) else "", many(len(rows), "chunk")]
+    parts = [id if id != title else "", source if source not in (id, title) else "", many(len(table), "chunk")]
     st.caption(plain("  ·  ".join(filter(None, parts))))
-    if len(rows):
-        _passages(cut, rows, "")
+    if len(table):
+        _passages(table, range(len(table)), "")
     else:
         st.caption("There is no text in this document.")
 
 
-def _cut(corpus: Corpus) -> Graph | None:
-    """What holds the chunks, made where it is not there yet; None where that failed, which is said."""
-    job = awaited(
-        f"cut-{corpus.digest}", lambda job: engine().environment.built(corpus, check=job.check), "Cutting the documents into chunks"
-    )
+def _cut(corpus: Corpus, row: int | None = None) -> Table | None:
+    """The chunks of the corpus, or of the document of a row alone, as builds cut them; None where that failed, which is said."""
+    cutter = chosen("chunks").line.operators[0]
+    some = corpus if row is None else [corpus.at(row)]
+    key = f"cut-{corpus.digest}-{'' if row is None else row}"
+    job = awaited(key, lambda job: cutter.table(some, job.check), "Cutting the documents into chunks", again=False)
     if job.error or job.result is None:
         st.error(plain(job.error or "Cutting the documents was cancelled."))
         return None
     return job.result
 
 
-def _passages(cut: Graph, rows: Any, typed: str) -> None:
+def _passages(table: Table, rows: Any, typed: str) -> None:
     shown = page_of(CHUNK_PAGE, len(rows), PASSAGES)
     for at in shown:
-        passage(cut.columns.chunks, int(rows[at]), typed)
+        passage(table, int(rows[at]), typed)
     pager(CHUNK_PAGE, shown, len(rows), PASSAGES, "Chunks")

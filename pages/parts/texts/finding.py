@@ -1,4 +1,4 @@
-"""Rows of a table of texts that hold some words, or belong to a document."""
+"""Rows of a table of texts that hold some words."""
 
 from __future__ import annotations
 
@@ -13,20 +13,13 @@ def found(digest: str, words: str, columns: tuple[str, ...], _table: Table) -> n
     """The rows that hold the words, one after the other and whatever their case, in one of the columns; ascending."""
     import pyarrow.compute as pc
 
-    blanks = r"\s+".join(pc_escaped(word) for word in words.split())
+    blanks = r"\s+".join(_escaped(word) for word in words.split())
     hits = np.zeros(len(_table), bool)
     for name in columns:
         hits |= pc.match_substring_regex(_table.arrow.column(name), blanks, ignore_case=True).to_numpy()
     return np.flatnonzero(hits)
 
 
-def pc_escaped(word: str) -> str:
+def _escaped(word: str) -> str:
     """A word as a pattern of RE2 that stands for itself."""
     return "".join(letter if letter.isalnum() or letter == "_" else f"\\x{{{ord(letter):x}}}" for letter in word)
-
-
-def rows_of(chunks: Table, document: str) -> np.ndarray:
-    """The rows of a document's chunks."""
-    import pyarrow.compute as pc
-
-    return np.flatnonzero(pc.equal(chunks.arrow.column("document"), document).to_numpy())

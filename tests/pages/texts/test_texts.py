@@ -27,7 +27,7 @@ def test_a_build_says_its_cost_first_and_shows_its_entities(small):
     assert {"Anna Berg", "Olof Lind", "Turku"} <= set(table["Name"])
     olof = table.set_index("Name").loc["Olof Lind"]
     assert olof["Type"] == "person" and olof["Chunks"] == 2
-    assert [one.label for one in at.metric] == ["Entities", "Relations", "Chunks"] and at.metric[2].value == "2"
+    assert [one.label for one in at.metric] == ["Entities", "Relations", "Chunks", "Communities"] and at.metric[2].value == "2"
 
 
 def test_an_entity_shows_the_sentences_it_came_from(small):
