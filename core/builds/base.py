@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+from core.builds.fact_store import FactStore
 from core.builds.facts import Facts
 from core.builds.report import BuildReport
 from core.corpus import Corpus
@@ -50,7 +51,7 @@ class BuildContext:
     """What building operators work with: models, how to tell of progress or stop, and the report they add to.
 
     `progress(text, share)` says what is being done; `check()` raises Cancelled where the person cancelled. Language models are asked
-    `lanes` questions at a time where they can; what they replied is `kept`.
+    `lanes` questions at a time where they can; what they replied is `kept`, and what extractors found lies in `facts`.
     """
 
     models: Models
@@ -58,20 +59,18 @@ class BuildContext:
     check: Callable[[], None] = lambda: None
     report: BuildReport = field(default_factory=BuildReport)
     lanes: int = 4
-    kept: KeptReplies | None = None
+    kept: KeptReplies = field(default_factory=KeptReplies)
+    facts: FactStore = field(default_factory=FactStore)
     chats: dict[str, KeptChat] = field(default_factory=dict)  # those that were asked, by name or role
     _engines: dict[str, Chat] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def chat(self, name: str) -> KeptChat:
         """The language model of a name or role, whose replies are kept; made once it is asked what is not kept."""
-        if name not in self.chats:
-            self.chats[name] = KeptChat(lambda: self._engine(name), self.models.weights(name), self.replies())
-        return self.chats[name]
-
-    def replies(self) -> KeptReplies:
-        """Where replies are kept."""
-        return self.kept or KeptReplies()
+        with self._lock:
+            if name not in self.chats:
+                self.chats[name] = KeptChat(lambda: self._engine(name), self.models.weights(name), self.kept)
+            return self.chats[name]
 
     def close(self) -> None:
         """Free the memory of the engines that were started for this build."""
@@ -85,6 +84,10 @@ class BuildContext:
             if name not in self._engines:
                 self._engines[name] = several_at_once(self.models.chat(name), self.lanes)
             return self._engines[name]
+
+    def with_facts(self, facts: FactStore) -> BuildContext:
+        """This context with another place for what extractors find."""
+        return replace(self, facts=facts)
 
     def part(self, progress: Callable[[str, float | None], None]) -> BuildContext:
         """This context with other progress."""

@@ -16,7 +16,7 @@ from core.builds.naming import folded
 from core.builds.noun_phrases import PHRASE, NounPhrases
 from core.builds.speed import measured
 from core.errors import BadInput
-from core.models.base import Chat
+from core.models.base import Chat, Messages
 from core.models.chat.replies import estimate_tokens
 from core.parameters import param
 from core.prompts import messages, prompts
@@ -57,7 +57,7 @@ class DescribedNames(Extractor):
     def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
         if not texts:
             return
-        named = dict(NounPhrases().extracted(texts, ctx))
+        named = NounPhrases().found(texts, ctx)
         bare = [number for number in range(len(texts)) if not named[number].entities]
         yield from ((number, named[number]) for number in bare)
         asked = [number for number in range(len(texts)) if named[number].entities]
@@ -66,17 +66,20 @@ class DescribedNames(Extractor):
             yield asked[place], facts
 
     def cost(self, texts: Sequence[str], ctx: BuildContext) -> tuple[Usage, float | None]:
-        """A call a chunk, with about as many tokens as the prompt has and as this model's replies had so far."""
-        read = sum(estimate_tokens(messages(FILE, "described", names=" " * 10 * self.names, text=text)) for text in texts)
-        known = ctx.replies().measured(ctx.models.weights(self.model))
-        usage = Usage(len(texts), read, round(len(texts) * (known[2] if known else EXPECTED)))
+        """A call for each chunk with names whose reply is not kept, with about as many tokens as this model's replies had so far."""
+        calls, read, chat = 0, 0, ctx.chat(self.model)
+        for text, named in zip(texts, NounPhrases().found(texts, ctx)):
+            _, names, asked = self._asked(text, named)
+            if names and ctx.kept.find(chat.key(asked, schema=self._schema(names), max_tokens=REPLY)) is None:
+                calls += 1
+                read += estimate_tokens(asked)
+        known = ctx.kept.measured(ctx.models.weights(self.model))
+        usage = Usage(calls, read, round(calls * (known[2] if known else EXPECTED)))
         return usage, measured(ctx, self.model, usage)
 
     def read(self, chat: Chat, text: str, named: Facts, ctx: BuildContext) -> Facts:
         """The facts of one chunk whose names are known. Raises ModelUnavailable, ModelFailed."""
-        entities = principal(named.entities, self.names)
-        names = [entity.name for entity in entities]
-        asked = messages(FILE, "described", names=json.dumps(names, ensure_ascii=False), text=text)
+        entities, names, asked = self._asked(text, named)
         try:
             reply = chat.reply(asked, schema=self._schema(names), max_tokens=REPLY, check=ctx.check)
         except BadInput:
@@ -91,6 +94,12 @@ class DescribedNames(Extractor):
 
     def words(self) -> str:
         return f"{self.names} names by a parser, described by a language model"
+
+    def _asked(self, text: str, named: Facts) -> tuple[tuple[Entity, ...], list[str], Messages]:
+        """What the chunk is about, the names of that, and what the model is asked."""
+        entities = principal(named.entities, self.names)
+        names = [entity.name for entity in entities]
+        return entities, names, messages(FILE, "described", names=json.dumps(names, ensure_ascii=False), text=text)
 
     def _schema(self, names: Sequence[str]) -> dict[str, Any]:
         """The form of a reply on these names."""

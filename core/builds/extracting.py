@@ -6,8 +6,9 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 
 from core.builds.base import BuildContext, BuildOperator, Made
-from core.builds.fact_store import FactStore, key_of
+from core.builds.fact_store import key_of
 from core.builds.facts import Facts
+from core.builds.report import BuildReport
 from core.graph.columns import Table
 from core.types import Usage
 
@@ -38,37 +39,42 @@ class Extractor(BuildOperator):
 
     def missing(self, chunks: Table, ctx: BuildContext) -> list[str]:
         """The texts of the chunks that nothing is kept of, each once."""
-        keys = self._keys(chunks, ctx)
-        known = FactStore().found(list(keys))
+        keys = self._keys(chunks.texts("text"), ctx)
+        known = ctx.facts.found(list(keys))
         return [text for key, text in keys.items() if key not in known]
 
-    def apply(self, made: Made, ctx: BuildContext) -> Made:
-        assert made.chunks is not None  # a line without chunks is refused
-        store, keys = FactStore(), self._keys(made.chunks, ctx)
-        known = store.found(list(keys))
+    def found(self, texts: Sequence[str], ctx: BuildContext, report: BuildReport | None = None) -> list[Facts]:
+        """The facts of each text, as they are kept or extracted now; `report` hears how many of each."""
+        keys = self._keys(texts, ctx)
+        known = ctx.facts.found(list(keys))
         missing = [key for key in keys if key not in known]
-        ctx.report.count(extracted=len(missing), kept=len(keys) - len(missing))
+        if report is not None:
+            report.count(extracted=len(missing), kept=len(keys) - len(missing))
         fresh: dict[bytes, Facts] = {}
         try:
             for done, (number, facts) in enumerate(self.extracted([keys[key] for key in missing], ctx), 1):
                 fresh[missing[number]] = facts
                 if len(fresh) >= self.held:
-                    store.keep(fresh)
+                    ctx.facts.keep(fresh)
                     known.update(fresh)
                     fresh = {}
                 ctx.progress(f"Reading chunks: {done:,} of {len(missing):,}", done / len(missing))
         finally:
-            store.keep(fresh)
-        known |= fresh
+            ctx.facts.keep(fresh)
+        known.update(fresh)
         signature = self.signature(ctx)
-        every = tuple(known[key_of(repr(self), signature, text)] for text in made.chunks.texts("text"))
-        _tell(every, ctx)
-        return made.replace(facts=every)
+        return [known[key_of(repr(self), signature, text)] for text in texts]
 
-    def _keys(self, chunks: Table, ctx: BuildContext) -> dict[bytes, str]:
-        """The text of each key, in the order of the chunks."""
+    def apply(self, made: Made, ctx: BuildContext) -> Made:
+        assert made.chunks is not None  # a line without chunks is refused
+        facts = tuple(self.found(made.chunks.texts("text"), ctx, ctx.report))
+        _tell(facts, ctx)
+        return made.replace(facts=facts)
+
+    def _keys(self, texts: Sequence[str], ctx: BuildContext) -> dict[bytes, str]:
+        """The text of each key, in the order of the texts."""
         signature = self.signature(ctx)
-        return {key_of(repr(self), signature, text): text for text in chunks.texts("text")}
+        return {key_of(repr(self), signature, text): text for text in texts}
 
 
 def _tell(facts: Sequence[Facts], ctx: BuildContext) -> None:

@@ -1,13 +1,15 @@
-"""`corpus build` and `corpus status`: graphs made of a corpus, and where they stand."""
+"""`corpus build`, `corpus status` and `corpus replies`: graphs made of a corpus, where they stand, and what they stand on."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from core.builds import build, catalogue, chosen, status
 from core.builds.catalogue import EXTRACTORS, Build, find
 from core.builds.cost import cost
 from core.builds.report import BuildReport
+from core.builds.shipping import NAME, ship
 from core.commands.terminal import OK, bar, warn
 from core.corpus import Corpus, open_corpus
 from core.errors import BadInput
@@ -15,7 +17,7 @@ from core.io.durations import span, with_time_left
 
 
 def add_parts(parts) -> None:
-    """The grammar of both, as parts of `corpus`."""
+    """The grammar of these, as parts of `corpus`."""
     made = parts.add_parser(
         "build",
         help="make a graph of a corpus",
@@ -28,6 +30,17 @@ def add_parts(parts) -> None:
     made.add_argument("--yes", action="store_true", help="do not ask before a language model is put to work")
     made.add_argument("--lanes", type=int, default=4, metavar="N", help="chunks that a language model reads at a time (default: 4)")
     made.set_defaults(run=_build)
+
+    ships = parts.add_parser(
+        "replies",
+        help="write the replies of language models that graphs stand on into a file",
+        description=f"Write the replies that these builds stand on into a file. As data/NAME/{NAME} it ships with the corpus: the graphs "
+        "are then made again from it without the model.",
+    )
+    ships.add_argument("name", metavar="NAME", help="the corpus")
+    ships.add_argument("builds", nargs="+", metavar="BUILD", help="the builds, as status lists them")
+    ships.add_argument("--to", required=True, metavar="FILE", help="the file to write")
+    ships.set_defaults(run=_replies)
 
     stands = parts.add_parser("status", help="which graphs of a corpus are built, and what building them took")
     stands.add_argument("name", metavar="NAME", help="the corpus")
@@ -55,6 +68,13 @@ def _build(options) -> int:
     chunks = graph.columns.chunks
     print(f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {len(chunks or ()):,} chunks, in {span(sum(report.seconds.values()))}")
     _tell(report.plain())
+    return OK
+
+
+def _replies(options) -> int:
+    with bar("Gathering replies"):
+        number = ship(open_corpus(options.name), [find(one) for one in options.builds], options.engine().models, Path(options.to))
+    print(f"{number:,} replies in {options.to}")
     return OK
 
 

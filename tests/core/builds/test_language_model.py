@@ -7,13 +7,14 @@ import threading
 
 import pytest
 
-from core.builds import build, open_graph, status
+from core.builds import build, find, open_graph, status
 from core.builds.base import BuildContext
 from core.builds.fact_store import FactStore
 from core.builds.language_model import LanguageModelExtraction
+from core.builds.shipping import ship
 from core.errors import BadInput, Cancelled, ModelFailed, StoreError
 from core.models.base import Reply
-from core.models.chat.kept import KeptReplies, reply_key, write_shipped
+from core.models.chat.kept import KeptReplies, reply_key
 from tests.core.builds.kit import Reading, Texts
 
 ANN = "Ann is a cook who lives in Rome. She met Bob there."
@@ -202,13 +203,12 @@ def test_replies_that_ship_are_taken_without_any_model(tmp_path):
     first = Models(met)
     corpus = Texts(tmp_path / "corpus", **TEXTS)
     made = build(corpus, "rkg", first)
-    kept, shipped = KeptReplies(), tmp_path / "replies.jsonl.gz"
-    keys = [row[0] for row in kept._query("select key from replies", ())]
-    assert write_shipped(shipped, [(key, kept.find(key)) for key in keys]) == 6
+    shipped = tmp_path / "replies.jsonl.gz"
+    assert ship(corpus, [find("rkg")], first, shipped) == len(first.writer.asked) == 6
     before = shipped.read_bytes()
-    write_shipped(shipped, [(key, kept.find(key)) for key in reversed(keys)])
+    ship(corpus, [find("rkg"), find("rkg")], first, shipped)
     assert shipped.read_bytes() == before
-    kept.file.unlink()
+    KeptReplies().file.unlink()
     FactStore().file.unlink()
 
     class Absent(Models):
@@ -217,6 +217,13 @@ def test_replies_that_ship_are_taken_without_any_model(tmp_path):
 
     again = build(corpus, "rkg", Absent(met), kept=KeptReplies(shipped=[shipped]))
     assert again.digest == made.digest
+
+
+def test_replies_of_a_build_that_is_not_finished_do_not_ship(tmp_path):
+    corpus, models = Texts(tmp_path / "corpus", **TEXTS), Models(met)
+    with pytest.raises(StoreError, match="build it first"):
+        ship(corpus, [find("rkg")], models, tmp_path / "replies.jsonl.gz")
+    assert not models.writer.asked
 
 
 def test_a_key_tells_weights_messages_form_and_settings_apart():
