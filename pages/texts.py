@@ -4,32 +4,40 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.parts.texts.bringing import bring_files, remove, trouble
 from pages.parts.texts.building import builds
 from pages.parts.texts.chosen import ask_about, choose, missed, opened
 from pages.parts.texts.documents import documents
 
-GRAPH, DOCUMENTS = ":material/hub: Graph", ":material/description: Documents"
+TABS = (":material/hub: Graph", ":material/description: Documents", ":material/add: Add documents")
 OPEN = "texts_open"  # where in the session the tab stands that is open
 
 
 def page() -> None:
     """Draw the screen."""
     st.header("Texts", anchor=False)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    top = st.container(horizontal=True, vertical_alignment="bottom")
+    with top:
         name = choose()
         ask_about(name)
     missed()
-    corpus = opened(name)
-    graph, listed = st.tabs([GRAPH, DOCUMENTS], key="texts_tabs", default=st.session_state.get(OPEN), on_change="rerun")
-    if corpus is None:
+    trouble()
+    graph, listed, adding = tabs = st.tabs(TABS, key="texts_tabs", default=st.session_state.get(OPEN), on_change="rerun")
+    st.session_state[OPEN] = next((label for label, tab in zip(TABS, tabs) if tab.open), TABS[0])
+    with adding:
+        bring_files(name)  # drawn whatever tab is open, so that files which were chosen stay
+    if adding.open:
         return
-    if graph.open:
-        with graph:
+    with graph if graph.open else listed:
+        corpus = opened(name)
+        if corpus is None:
+            return
+        if graph.open:
             builds(corpus)
-    if listed.open:
-        with listed:
+        else:
             documents(corpus)
-    st.session_state[OPEN] = DOCUMENTS if listed.open else GRAPH
+    with top:
+        remove(corpus)
 
 
 page()

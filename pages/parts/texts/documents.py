@@ -10,6 +10,7 @@ from core.builds import chosen
 from core.corpus import Corpus
 from core.graph.columns import Table
 from pages.parts.shared.text import many, plain
+from pages.parts.texts.bringing import remove_document
 from pages.parts.texts.chosen import about, awaited
 from pages.parts.texts.finding import found
 from pages.parts.texts.paging import begin, page_of, pager
@@ -107,6 +108,7 @@ def _one(corpus: Corpus, id: str) -> None:
     )
     title, source = corpus.table.text("title", document) or id, corpus.table.text("source", document)
     st.subheader(plain(title), anchor=False)
+    remove_document(corpus, id)
     table = _cut(corpus, document)
     if table is None:
         return

@@ -1,0 +1,157 @@
+"""Documents brought by a person: files into a new corpus or one of their own, read as a job; and taking them away again."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from itertools import count
+from pathlib import Path
+
+import streamlit as st
+
+from core.corpus import Brought, Corpus, bring, corpora, own_corpus, remove_corpus
+from core.datasets.own import clean_name
+from core.errors import BadInput, HopscopeError
+from core.io.home import home
+from core.runtime.jobs import DONE, Job
+from pages.parts.graphs.upload import kept
+from pages.parts.shared.session import engine
+from pages.parts.shared.text import many, plain
+from pages.parts.shared.working import working
+from pages.parts.texts.chosen import WANTED
+
+TYPES = ["txt", "md", "html", "htm", "pdf", "docx", "csv", "tsv", "jsonl", "json", "zip", "gz"]
+NEW = ""
+AT_WORK, TROUBLE = "texts_bring_job", "texts_trouble"
+TOLD = 20  # sentences on what was left out that are shown
+LONGEST = 40  # characters of a name
+
+
+def bring_files(here: str) -> None:
+    """Draw the form, and the job that reads the files."""
+    st.write("Text, Markdown, HTML, PDF, Word, tables with a document a row (CSV, JSONL), or a zip of them. They stay on this computer.")
+    files = st.file_uploader("Documents", type=TYPES, accept_multiple_files=True, key="texts_files", label_visibility="collapsed")
+    if files:
+        _form(files, here)
+    job = engine().jobs.get(st.session_state.get(AT_WORK, ""))
+    if job is not None:
+        _watch(job)
+
+
+def _form(files: list, here: str) -> None:
+    own = [name for name, corpus in corpora().items() if isinstance(corpus, Corpus) and corpus.own]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        into = NEW
+        if own:
+            into = st.selectbox(
+                "Add them to",
+                [NEW, *own],
+                index=own.index(here) + 1 if here in own else 0,
+                format_func=lambda name: name or "new texts",
+                key="texts_into",
+                width=240,
+            )
+        title = ""
+        if into == NEW:
+            first = Path(files[0].name).stem
+            title = st.text_input("Title", value=first, key=f"texts_title_{files[0].file_id}", max_chars=80, width=300)
+        pressed = st.button("Read them", type="primary", key="texts_read", icon=":material/play_arrow:")
+    if pressed:
+        try:
+            start(files, into or new_name(title), title)
+        except HopscopeError as error:
+            st.error(plain(str(error)))
+
+
+def new_name(title: str) -> str:
+    """The name of a new corpus of that title; a number where its letters are none of a to z. Raises BadInput where it is blank or taken."""
+    if not title.strip():
+        raise BadInput("Give the new texts a title.")
+    name = clean_name(title)[:LONGEST].strip("-")
+    if not name:
+        return next(name for name in (f"texts-{number}" for number in count(1)) if own_corpus(name) is None)
+    if own_corpus(name) is not None:
+        raise BadInput(f"There are already texts called “{name}”; choose another title, or add the files to them.")
+    return name
+
+
+def start(files: list, name: str, title: str = "") -> None:
+    """Begin reading the files into the corpus of that name."""
+    folder = Path(tempfile.mkdtemp(dir=home(), prefix=".upload-"))
+    paths = []
+    for number, file in enumerate(files):
+        place = folder / str(number)
+        place.mkdir()
+        paths.append(kept(file, place))
+
+    def work(job: Job) -> Brought:
+        try:
+            return bring(name, paths, title, progress=job.tell, check=job.check)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    key = f"bring-{name}-{folder.name}"
+    st.session_state[AT_WORK] = engine().jobs.start(key, lambda: Job(key, work)).key
+
+
+def _watch(job: Job) -> None:
+    """How far reading is, and what came of it."""
+    working(job, "bring", "" if job.status == DONE else "Cancelled; nothing was kept of it.")
+    if not job.ended:
+        return
+    if job.error:
+        st.caption("Nothing was kept. Correct what is named, and choose the files again.")
+    if job.status != DONE:
+        return
+    brought: Brought = job.result
+    parts = [
+        f"{many(brought.added, 'document')} added",
+        f"{brought.changed:,} changed" if brought.changed else "",
+        f"{brought.known:,} there already" if brought.known else "",
+    ]
+    st.success(plain(f"{brought.corpus.title}: {', '.join(filter(None, parts))}."), icon=":material/check_circle:")
+    for text in brought.told[:TOLD]:
+        st.warning(plain(text), icon=":material/rule:")
+    if len(brought.told) > TOLD:
+        st.caption(f"And {len(brought.told) - TOLD:,} more such things.")
+    st.button("Go on to its graph", key="texts_go", type="primary", icon=":material/hub:", on_click=_open, args=(brought.corpus.name,))
+
+
+def _open(name: str) -> None:
+    st.session_state[WANTED] = name
+    st.session_state.texts_open = None
+    st.session_state.pop("texts_tabs", None)
+    st.session_state.pop(AT_WORK, None)
+
+
+def remove(corpus: Corpus) -> None:
+    """A way to remove texts of a person's own, which is asked first."""
+    if not corpus.own:
+        return
+    with st.popover("Remove", icon=":material/delete:", type="tertiary"):
+        st.write(plain(f"Remove {corpus.title} with its {many(corpus.n_documents, 'document')} and every graph built of it?"))
+        st.button("Yes, remove it", key="texts_remove", type="primary", on_click=tried, args=(lambda: remove_corpus(corpus.name),))
+
+
+def remove_document(corpus: Corpus, id: str) -> None:
+    """A way to take one document out of texts of a person's own, which is asked first."""
+    if not corpus.own or len(corpus) < 2:
+        return
+    with st.popover("Remove this document", icon=":material/delete:", type="tertiary"):
+        st.write("Remove it? Graphs of these texts are to be built again; only what depends on it is made anew.")
+        st.button("Yes, remove it", key="texts_remove_one", type="primary", on_click=tried, args=(lambda: corpus.remove([id]),))
+
+
+def tried(action) -> None:
+    """Do it; what stands in the way is said when the page is drawn."""
+    try:
+        action()
+    except HopscopeError as error:
+        st.session_state[TROUBLE] = str(error)
+
+
+def trouble() -> None:
+    """Say what stood in the way."""
+    said = st.session_state.pop(TROUBLE, None)
+    if said:
+        st.error(plain(said))

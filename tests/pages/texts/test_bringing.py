@@ -1,0 +1,90 @@
+"""Files brought on the Texts screen, what is refused, and taking documents away again."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+
+from core.corpus import corpora, open_corpus
+from tests.pages.texts.texts_kit import HOSTILE, button, labels, opened, texts, until
+
+ADD = ":material/add: Add documents"
+
+
+def bring(*files, name="small"):
+    at = opened(name, texts_open=ADD)
+    at.file_uploader(key="texts_files").set_value([(file, content, "text/plain") for file, content in files]).run()
+    assert not at.exception
+    return at
+
+
+def read(at):
+    button(at, "Read them").click().run()
+    return until(at, lambda: at.success or at.error)
+
+
+def zipped(**files: str) -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return held.getvalue()
+
+
+def test_files_become_texts_that_are_looked_at(small):
+    at = bring(("My notes.md", f"# One\n\n{HOSTILE}".encode()), ("two.txt", b"Two."))
+    at.selectbox(key="texts_into").set_value("").run()
+    read(at)
+    assert "2 documents added" in texts(at) and "my-notes" in corpora()
+    assert HOSTILE in open_corpus("my-notes").document("My notes.md").text
+    button(at, "Go on to its graph").click().run()
+    assert not at.exception and at.session_state["texts_corpus"] == "my-notes" and at.query_params["corpus"] == "my-notes"
+
+
+def test_files_are_added_to_texts_of_ones_own(small):
+    at = read(bring(("more.txt", b"More of it.")))
+    assert "1 document added" in texts(at) and "more.txt" in open_corpus("small")
+
+
+def test_what_cannot_be_read_is_told_and_the_rest_is_kept(small):
+    at = read(bring(("good.txt", b"Good."), ("bad.pdf", b"%PDF-1.4 nothing"), ("mixed.zip", zipped(**{"a.txt": "A.", "b.exe": "no"}))))
+    assert "2 documents added" in texts(at) and "bad.pdf" in texts(at) and "b.exe" in texts(at)
+
+
+@pytest.mark.parametrize("file, content, told", [("empty.txt", b" ", "empty.txt is empty"), ("no.zip", b"PK no", "damaged or no zip")])
+def test_nothing_to_read_is_a_sentence(small, file, content, told):
+    at = read(bring((file, content)))
+    assert told in texts(at) and "Nothing was kept" in texts(at) and open_corpus("small").n_documents == 2
+
+
+def test_a_title_that_is_no_name_or_taken_is_a_sentence(small):
+    at = bring(("small.txt", b"Small."))
+    at.selectbox(key="texts_into").set_value("").run()
+    button(at, "Read them").click().run()
+    assert "already texts called “small”" in texts(at)
+    next(one for one in at.text_input if one.label == "Title").set_value(" ").run()
+    button(at, "Read them").click().run()
+    assert "a title" in texts(at) and not at.success
+
+
+def test_a_title_in_other_letters_gets_a_name_with_a_number(small):
+    at = bring(("书.txt", "李白乘舟将欲行。".encode()))
+    at.selectbox(key="texts_into").set_value("").run()
+    read(at)
+    assert open_corpus("texts-1").title == "书"
+
+
+def test_a_document_and_then_the_texts_are_removed(small):
+    at = opened(texts_open=":material/description: Documents", texts_document=("small", "town"))
+    until(at, lambda: at.get("html"))
+    at.button(key="texts_remove_one").click().run()
+    assert not at.exception and "town" not in open_corpus("small")
+    at.button(key="texts_remove").click().run()
+    assert not at.exception and "small" not in corpora() and at.session_state["texts_corpus"] == "christmas-carol"
+
+
+def test_shipped_texts_are_not_removed(small):
+    at = opened("christmas-carol", texts_open=":material/description: Documents")
+    assert "Yes, remove it" not in labels(at) and not at.exception
