@@ -1,0 +1,116 @@
+"""Replies that are kept, and replies that are stopped where they repeat objects."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+import pytest
+
+from core.errors import BadInput, ModelUnavailable, StoreError
+from core.models.base import Reply
+from core.models.chat.client import ChatRequest
+from core.models.chat.kept import KeptChat, KeptReplies, write_shipped
+from core.models.chat.lanes import Objects, several_at_once
+from core.models.chat.llama import LlamaChat
+
+ASK = [{"role": "user", "content": "Who?"}]
+
+
+class Parrot:
+    context = 100
+
+    def __init__(self):
+        self.asked = 0
+
+    def reply(self, messages, **_):
+        self.asked += 1
+        return Reply(f"Reply {self.asked}.", 3, 2, seconds=1.5)
+
+    def count_tokens(self, messages):
+        return 1
+
+
+@pytest.fixture
+def kept(tmp_path):
+    return KeptReplies(tmp_path / "replies.sqlite")
+
+
+def test_a_reply_is_kept_for_good_and_by_weights(kept):
+    parrot, heard = Parrot(), []
+    chat = KeptChat(lambda: parrot, "weights", kept)
+    assert chat.reply(ASK).text == "Reply 1." and not chat.reply(ASK, seed=1).cached
+    again = KeptChat(lambda: parrot, "weights", KeptReplies(kept.file)).reply(ASK, on_text=heard.append)
+    assert (again.text, again.cached, again.seconds, heard) == ("Reply 1.", True, 1.5, ["Reply 1."])
+    assert KeptChat(lambda: parrot, "other", kept).reply(ASK).text == "Reply 3."
+    assert kept.measured("weights") == (1.5, 3.0, 2.0) and kept.measured("nobody") is None
+
+
+def test_the_model_is_made_only_for_what_is_not_kept(kept):
+    def absent():
+        raise ModelUnavailable("It is not here.")
+
+    KeptChat(Parrot, "weights", kept).reply(ASK)
+    chat = KeptChat(absent, "weights", kept)
+    assert chat.reply(ASK).text == "Reply 1." and chat.count_tokens(ASK) > 0
+    with pytest.raises(ModelUnavailable):
+        chat.reply(ASK, max_tokens=3)
+
+
+def test_shipped_replies_lie_below_ones_own(kept, tmp_path):
+    parrot = Parrot()
+    chat = KeptChat(lambda: parrot, "weights", kept)
+    chat.reply(ASK)
+    (key,) = chat.used
+    shipped = tmp_path / "shipped.jsonl.gz"
+    write_shipped(shipped, [(key, Reply("Shipped.", 1, 1))])
+    both = KeptReplies(kept.file, [shipped, tmp_path / "absent.jsonl.gz"])
+    assert both.find(key).text == "Reply 1." and KeptReplies(tmp_path / "empty.sqlite", [shipped]).find(key).text == "Shipped."
+    assert KeptReplies(tmp_path / "empty.sqlite", [shipped]).find("other") is None
+
+
+def test_damaged_files_are_a_sentence(tmp_path):
+    (tmp_path / "replies.sqlite").write_bytes(b"no database at all" * 100)
+    with pytest.raises(StoreError, match="remove that file"):
+        KeptReplies(tmp_path / "replies.sqlite").find("key")
+    (tmp_path / "shipped.jsonl.gz").write_bytes(b"no gzip")
+    with pytest.raises(BadInput, match="shipped.jsonl.gz"):
+        KeptReplies(tmp_path / "own.sqlite", [tmp_path / "shipped.jsonl.gz"]).find("key")
+
+
+def test_two_writers_do_not_lose_a_reply(kept):
+    other = sqlite3.connect(kept.file)
+    kept.keep("a", "m", Reply("A"))
+    KeptReplies(kept.file).keep("b", "m", Reply("B"))
+    assert (kept.find("a").text, kept.find("b").text) == ("A", "B")
+    other.close()
+
+
+def writing(schema=True):
+    return Objects(ChatRequest((), {"type": "object"} if schema else None, 10, 0, 0.0), None)
+
+
+def test_a_reply_is_stopped_at_the_third_object_with_the_same_first_two_values():
+    same = [{"source": "a", "target": 'b}"', "description": str(i)} for i in range(5)]
+    text = json.dumps({"entities": [{"name": "a", "type": "t"}], "relations": same})
+    one = writing()
+    stopped = [one.add(character) for character in text].index(True)
+    assert text[: stopped + 1].count('"description"') == 3
+    whole = writing()
+    assert whole.add(text) and whole.ended(1.0).finish == "repeat"
+
+
+def test_different_objects_are_not_stopped():
+    one = writing()
+    assert not one.add(json.dumps([{"source": "a", "target": str(i)} for i in range(50)]))
+    one.finish = "stop"
+    assert one.ended(1.0).finish == "stop"
+
+
+def test_several_at_once_is_for_the_embedded_model_alone(tmp_path):
+    parrot = Parrot()
+    assert several_at_once(parrot, 4) is parrot
+    lanes = several_at_once(LlamaChat(tmp_path / "no.gguf", "m", 512), 3)
+    assert (lanes.lanes, lanes.context, lanes.loaded) == (3, 512, False)
+    with pytest.raises(ModelUnavailable):
+        lanes.reply(ASK)

@@ -1,0 +1,95 @@
+"""`corpus build`, `corpus status` and `corpus replies` on the command line."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from core.cli import FAILED, OK, WRONG, main
+from core.corpus import Document, new_folder, open_corpus, write
+from core.errors import ModelFailed
+from tests.core.builds.test_language_model import Models, entity, relation
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def notes():
+    texts = {"a": "John Smith visited Paris.", "b": "John Smith moved to London."}
+    write(new_folder("notes"), [Document(id, text) for id, text in texts.items()])
+    return open_corpus("notes")
+
+
+def met(asked, number):
+    if "Text:" not in asked or "Reports on parts" in asked:
+        return "No report."
+    return {"entities": [entity("John Smith")], "relations": [relation("John Smith", "Paris" if "Paris" in asked else "London")]}
+
+
+def told(capsys, *arguments, models=None):
+    code = main(["corpus", *map(str, arguments)], lambda: SimpleNamespace(models=models or Models(met)))
+    out = capsys.readouterr()
+    return code, out.out.splitlines(), out.err
+
+
+def test_a_graph_without_a_language_model_is_built_at_once(notes, capsys):
+    code, out, err = told(capsys, "build", "notes", "--graph", "kg", "--extractor", "noun-phrases")
+    assert code == OK and out[1].startswith("2 of 2 chunks are to be read, without asking a language model.")
+    assert out[2].startswith("3 nodes, 2 edges, 2 chunks, in ")
+    _, out, _ = told(capsys, "status", "notes")
+    states = {line.split()[0]: line.split("  ", 1)[1].strip() for line in out}
+    assert states["kg-noun-phrases"].startswith("built, 2 chunks") and states["rkg"].startswith("not built")
+    notes.add([Document("c", "More.")])
+    _, out, _ = told(capsys, "status", "notes")
+    assert any(line.startswith("kg-noun-phrases") and "of earlier documents" in line for line in out)
+
+
+def test_a_language_model_is_put_to_work_only_where_that_was_said(notes, capsys):
+    models = Models(met)
+    code, _, err = told(capsys, "build", "notes", "--graph", "rkg", models=models)
+    assert code == WRONG and "--yes" in err and not models.writer.asked
+    code, out, _ = told(capsys, "build", "notes", "--graph", "rkg", "--yes", models=models)
+    assert code == OK and len(models.writer.asked) == 2
+    assert out[1].startswith("2 of 2 chunks are to be read: about 2 calls of a language model") and "calls 2" in out[-1]
+
+
+def test_a_model_that_dies_is_a_sentence_and_what_was_read_is_kept(notes, capsys):
+    def dies(asked, number):
+        if number > 1:
+            raise ModelFailed("The model died.")
+        return met(asked, number)
+
+    code, _, err = told(capsys, "build", "notes", "--graph", "rkg", "--yes", "--lanes", 1, models=Models(dies))
+    assert (code, err) == (FAILED, "hopscope: The model died.\n")
+    again = Models(met)
+    code, out, _ = told(capsys, "build", "notes", "--graph", "rkg", "--yes", models=again)
+    assert code == OK and out[1].startswith("1 of 2 chunks are to be read") and len(again.writer.asked) == 1
+
+
+def test_replies_of_a_build_are_written_into_a_file(notes, capsys, tmp_path):
+    code, _, err = told(capsys, "replies", "notes", "rkg", "--to", tmp_path / "replies.jsonl.gz")
+    assert code == WRONG and "build it first" in err
+    told(capsys, "build", "notes", "--graph", "rkg", "--yes")
+    code, out, _ = told(capsys, "replies", "notes", "rkg", "tkg", "--to", tmp_path / "replies.jsonl.gz")
+    assert code == WRONG  # the reports of tkg are not written yet
+    code, out, _ = told(capsys, "replies", "notes", "rkg", "--to", tmp_path / "replies.jsonl.gz")
+    assert code == OK and out == [f"2 replies in {tmp_path / 'replies.jsonl.gz'}"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [("build", "none"), ("build", "notes", "--graph", "rgk"), ("build", "notes", "--graph", "Merge()"), ("status", "x")]
+)
+def test_what_is_not_there_is_a_sentence(arguments, notes, capsys):
+    code, _, err = told(capsys, *arguments)
+    assert code == WRONG and err.startswith("hopscope: ") and "Traceback" not in err
+
+
+def test_a_corpus_of_one_sentence_is_every_graph(capsys):
+    write(new_folder("tiny"), [Document("a", "John Smith visited Paris.")])
+    for graph in ("chunks", "passage", "tree", "kg", "tkg", "rkg"):
+        code, out, err = told(capsys, "build", "tiny", "--graph", graph, "--extractor", "noun-phrases")
+        assert code == OK, (graph, err)
