@@ -43,6 +43,9 @@ class Merge(BuildOperator):
     def models(self) -> tuple[str, ...]:
         return (self.model,) if self.summarise else ()
 
+    def later(self) -> str:
+        return "Descriptions that are too long are summed up on top, a call for each." if self.summarise else ""
+
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         assert made.chunks is not None and made.facts is not None  # a line without them is refused
         merged = Merged(self.by == "name", self.reading)

@@ -11,6 +11,7 @@ from core.builds.passages import PassageGraph
 from core.graph.columns import Table
 from core.models.base import NoModels
 from tests.core.builds.kit import Texts
+from tests.core.builds.test_language_model import Models
 
 FACTS = (
     Facts(
@@ -84,6 +85,16 @@ def test_descriptions_that_are_too_long_are_cut_behind_the_last_that_fits(tmp_pa
     graph = merged(tmp_path, facts, Merge(longest=13), ctx)
     assert nodes(graph)["Ann"][1] == "Sentence number 0. Sentence number 1."
     assert ctx.report.counts["cut"] == 1 and "longer than 13 tokens" in ctx.report.notes[0]
+
+
+def test_descriptions_that_are_too_long_are_summed_up_where_that_is_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    models = Models(lambda *_: "Ann in short.")
+    facts = tuple(Facts((Entity("Ann", "", f"Sentence {{text}} {i}."), Entity(f"n{i}", "", "Short."))) for i in range(9))
+    graph = merged(tmp_path, facts, Merge(longest=13, summarise=True), BuildContext(models))
+    assert nodes(graph)["Ann"][1] == "Ann in short." and nodes(graph)["n0"][1] == "Short."
+    (asked,) = models.writer.asked
+    assert asked.startswith("Name: Ann\n") and "Sentence {text} 8." in asked
 
 
 def test_text_is_kept_as_it_is(tmp_path):
