@@ -10,11 +10,11 @@ from core.commands.spread import add_workers, workers_of
 from core.commands.terminal import FAILED, OK, bar, finish, warn
 from core.errors import BadInput
 from core.evaluation.metrics.catalogue import REPORTED, metric
-from core.evaluation.reports.export import SHOWN, latex, rows_csv, shown, summary_csv
+from core.evaluation.reports.export import SHOWN, SHOWN_OF_DOCUMENTS, latex, rows_csv, shown, summary_csv
 from core.evaluation.reports.html import report_html
 from core.evaluation.reports.sensitivity import varied
 from core.evaluation.reports.summary import Summary, summary_dict
-from core.evaluation.runs.plan import make_plan, misfits
+from core.evaluation.runs.plan import CORPUS, make_plan, misfits
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import catalogue, find
@@ -149,13 +149,15 @@ def _write(files: dict[Path, Callable], summary) -> None:
 
 
 def _print(summary, more: list[str]) -> None:
-    names = list(dict.fromkeys([*SHOWN, *more]))
+    on_documents = any(name.startswith(CORPUS) for name, _ in summary.run.spec["graphs"])
+    names = list(dict.fromkeys([*(SHOWN_OF_DOCUMENTS if on_documents else SHOWN), *more]))
     spec, table = summary.run.spec, summary.table(names)
     print(f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, run {summary.run.id}")
     if summary.failed():
         print("A failed question scores 0; seconds and tokens are of the answered ones.")
     if not spec["model"]:
-        print("No language model answered: hits@1 and f1 are the graph reader's.")
+        by = "the nearest sentence's" if on_documents else "the graph reader's"
+        print(f"No language model answered: hits@1 and f1 are {by}.")
     cells = [["", *names], *([instance, *_cells(figures, shown)] for instance, figures in table.items())]
     widths = [max(map(len, column)) for column in zip(*cells)]
     for row in cells:

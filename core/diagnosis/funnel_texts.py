@@ -151,6 +151,18 @@ def retrieved_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | No
     return frozenset(_as_chunks(graph, state.chunks)) | frozenset(_as_chunks(graph, state.nodes))
 
 
+def chunk_order(graph: KnowledgeGraph, state: State) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """The chunks found, best first, and these in the longer order they were cut from where that is known; None where none were sought."""
+    if state.chunks is None and state.nodes is None:
+        return None
+    kept = _as_chunks(graph, state.chunks) or _as_chunks(graph, state.nodes)
+    for step in reversed(state.trace):
+        order = _as_chunks(graph, step.before_cut)
+        if len(order) > len(kept) and order[: len(kept)] == kept:
+            return kept, order
+    return kept, kept
+
+
 def shown_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
     """The rows of the chunks that the prompt shows; None where there is no prompt."""
     if state.prompt is None:

@@ -159,3 +159,22 @@ def test_damaged_tables_are_refused(corpus, engine, tables):
     saved["graph"]["tables"] = tables
     with pytest.raises(BadInput, match="damaged"):
         thaw_finished(saved)
+
+
+def test_evaluated_over_the_questions_of_a_corpus(corpus, engine, capsys):
+    """The command line: gold passages by place, words of the answer in the prompt, and what a lane without its graph fails with."""
+    lines = f"{NEAR},{NEAR.replace('BuiltGraph()', 'BuiltGraph(build=' + repr('kg-noun-phrases') + ')')},language-model-only"
+    arguments = ["evaluate", "--set", "carols", "--instances", lines, "--sample", "all", "--json"]
+    assert main(arguments, lambda: engine) == 1  # one instance answered no question
+    near, other, alone = json.loads(capsys.readouterr().out)["instances"].values()
+    figure = lambda told, name: told["metrics"][name]["mean"]
+    assert [figure(near, name) for name in ("passage_recall@4", "context_recall", "hits@1", "token_recall")] == [1.0] * 4
+    assert figure(alone, "passage_recall@4") is None and figure(alone, "hits@1") == 1.0
+    assert near["funnel"]["retrieved"] == 1.0 and "not built yet" in json.dumps(other)
+    build(corpus, "kg-noun-phrases", engine.models)
+    assert main(arguments, lambda: engine) == 0  # which is another run, as its graph is there
+
+
+def test_evaluated_without_a_language_model(corpus, engine, capsys):
+    assert main(["evaluate", "--set", "carols", "--instances", NEAR, "--sample", "all", "--no-llm"], lambda: engine) == 0
+    assert "are the nearest sentence's" in capsys.readouterr().out

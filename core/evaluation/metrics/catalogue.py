@@ -8,8 +8,10 @@ from core.evaluation.metrics.formulas import (
     answer_f1_by_lines,
     answer_hit,
     answer_recall,
+    context_recall,
     hit_ratio,
     judged_right,
+    passage_recall,
     path_count,
     precision,
     ranking_f1,
@@ -20,6 +22,7 @@ from core.evaluation.metrics.formulas import (
     subgraph_precision,
     subgraph_recall,
     subgraph_size,
+    token_recall,
     total,
 )
 from core.evaluation.metrics.metric import Metric
@@ -152,6 +155,25 @@ DECLARED = (
         "neither",
     ),
     Metric(
+        "passage_recall",
+        "Gold passages retrieved",
+        "Share of the passages that the answer rests on of which a chunk is among the (first k) chunks found.",
+        "By the documents of the chunks. Over the first k where k chunks were ranked, if fewer were kept too; without a cut-off over "
+        "those kept. A node of a tree or a passage graph that is a chunk counts as one. A question whose passages are not known, and an "
+        "instance that seeks no chunks, are left out.",
+        passage_recall,
+        source="recall at k of passages; BEIR",
+        cutoff=True,
+    ),
+    Metric(
+        "context_recall",
+        "Answers in the prompt",
+        "Share of the known answers whose words the prompt shows.",
+        "On documents by the text of the tables, the question aside, as answers are found in texts; on triples by the nodes of the paths "
+        "shown. Of yes and no nothing is told. A question without known answers is left out.",
+        context_recall,
+    ),
+    Metric(
         "hits@1",
         "Text holds a right answer (Hits@1)",
         "1 if the one generated text holds any known answer, else 0.",
@@ -160,6 +182,15 @@ DECLARED = (
         source=f"{LEGO}, eval_hit",
     ),
     Metric("recall", "Answer recall", "Share of the known answers that the generated text holds.", BY_ANSWER, answer_recall, source=LEGO),
+    Metric(
+        "token_recall",
+        "Answer token recall",
+        "Share of the words of the known answers, all taken together, that the generated text has.",
+        "In lower case and without punctuation and articles, each word as often as both have it. Where one of both is yes, no or noanswer "
+        "and they differ, 0. Where no language model is asked the text is the reader's. A question without known answers is left out.",
+        token_recall,
+        source="In-depth Analysis of Graph-based RAG (Recall); SQuAD",
+    ),
     Metric(
         "f1",
         "Answer F1, whole text",
@@ -199,7 +230,8 @@ METRICS: dict[str, Metric] = {metric.base: metric for metric in DECLARED}
 REPORTED = (
     "subgraph_precision subgraph_recall subgraph_f1 subgraph_hit components subgraph_nodes path_count "
     "path_precision@32 path_recall@32 path_f1@32 path_hit@32 path_hit@10 path_hit@1 path_mrr "
-    "reader_hit@1 reader_recall reader_f1 hits@1 recall f1 f1_lines judge@1 seconds calls tokens_in tokens_out tokens texts"
+    "reader_hit@1 reader_recall reader_f1 passage_recall@4 passage_recall@10 context_recall "
+    "hits@1 recall token_recall f1 f1_lines judge@1 seconds calls tokens_in tokens_out tokens texts"
 ).split()
 """What a summary shows unless asked otherwise."""
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
+from core.comparison.run import GoneCorpus
+from core.corpus import Corpus
 from core.diagnosis.funnel import funnel, gold_nodes
+from core.diagnosis.funnel_texts import answer_funnel, chunk_order, chunk_rows
 from core.diagnosis.matching import match, normalize
 from core.graph.algorithms.neighbourhood import connected_components
 from core.operators.read import relations_of
 from core.types import Ranking, State, Step
 
-MODEL, READER = "language model", "graph reader"
+MODEL, READER, EXCERPT = "language model", "graph reader", "nearest sentence"
+WHOLE = {"yes", "no", "noanswer"}  # answers that count as a whole only
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,7 @@ class Answered:
     by: str
     found: int
     lines: int
+    tokens: float | None = None  # share of the words of the known answers that it has
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,7 @@ class Outcome:
     judged: Judged | None = None
     costs: tuple[Cost, ...] = ()
     alive: Mapping[str, int] | None = None  # known answers alive at each stage of the survival funnel
+    passages: Ranked | None = None  # the chunks against the passages that the answer rests on; `first` has a place for each of these
 
     @property
     def without_context(self) -> bool:
@@ -91,7 +98,7 @@ class Outcome:
     def to_dict(self) -> dict[str, Any]:
         """The facts as JSON can hold them; relevant places as runs (first place, how many), as there may be thousands in a row."""
         facts = asdict(self)
-        for part in (facts["paths"], facts["reader"]):
+        for part in (facts["paths"], facts["reader"], facts["passages"]):
             if part is not None:
                 part["relevant"] = _runs(part["relevant"])
         return facts
@@ -105,14 +112,14 @@ class Outcome:
         >>> outcome.to_dict()["paths"]["relevant"], Outcome.from_dict(outcome.to_dict()) == outcome
         ([[2, 3], [7, 1]], True)
         """
-        facts = {**facts, **{part: _spread(facts[part]) for part in ("paths", "reader")}}
-        parts = {"extracted": Extracted, "paths": Ranked, "reader": Ranked, "answer": Answered, "judged": Judged}
+        facts = {**facts, **{part: _spread(facts.get(part)) for part in ("paths", "reader", "passages")}}
+        parts = {"extracted": Extracted, "paths": Ranked, "reader": Ranked, "answer": Answered, "judged": Judged, "passages": Ranked}
         made = {name: None if facts[name] is None else _made(part, facts[name]) for name, part in parts.items()}
         return cls(facts["golds"], **made, costs=tuple(_made(Cost, cost) for cost in facts["costs"]), alive=facts["alive"])
 
 
-def observe(graph, state: State, judged: Judged | None = None) -> Outcome:
-    """The outcome of a line whose last state is `state`, against the known answers of its question.
+def observe(graph, state: State, judged: Judged | None = None, corpus: Corpus | GoneCorpus | None = None) -> Outcome:
+    """The outcome of a line whose last state is `state`, against the known answers of its question, and the passages of a `corpus`.
 
     >>> from core.evaluation.metrics.outcome import observe
     >>> from core.types import Question
@@ -122,7 +129,7 @@ def observe(graph, state: State, judged: Judged | None = None) -> Outcome:
     """
     answers = tuple(dict.fromkeys(state.question.answers))
     nodes = [gold_nodes(graph, answer) for answer in answers]
-    stages = funnel(graph, state, answers)
+    stages = funnel(graph, state, answers) if corpus is None else answer_funnel(corpus, graph, state, answers)
     return Outcome(
         golds=len(answers),
         extracted=None if state.subgraph is None else extracted(graph, state.subgraph, nodes),
@@ -132,7 +139,27 @@ def observe(graph, state: State, judged: Judged | None = None) -> Outcome:
         judged=judged,
         costs=tuple(map(cost, state.trace)),
         alive={stage.name: len(stage.alive) for stage in stages} or None,
+        passages=None if corpus is None else ranked_passages(graph, state),
     )
+
+
+def ranked_passages(graph, state: State) -> Ranked | None:
+    """The chunks that were found against the passages that the question's answer rests on; None where no chunks were sought or no passages
+    are known. Where the order before the cut is known, places behind the cut are told too, and `count` is that of the chunks kept.
+
+    >>> from core.evaluation.metrics.outcome import ranked_passages
+    >>> from core.types import Question
+    >>> state = retrieve("SparseChunks(keep=1)", graph=story, question="clerk Cratchit")  # carol#1, and behind the cut carol#2
+    >>> ranked_passages(story, state.replace(question=Question("?", gold=("carol", "turkey"))))
+    Ranked(count=1, relevant=(1, 2), first=(1, None))
+    """
+    gold = tuple(dict.fromkeys(state.question.gold))
+    kept = chunk_order(graph, state)
+    if kept is None or not gold:
+        return None
+    rows = [chunk_rows(graph, document) for document in gold]
+    ranked = _ranked(([i for i, held in enumerate(rows) if row in held] for row in kept[1]), len(gold))
+    return replace(ranked, count=len(kept[0]))
 
 
 def extracted(graph, subgraph, nodes: Sequence[Sequence[int]]) -> Extracted:
@@ -206,7 +233,7 @@ def _ranked(held, answers: int) -> Ranked:
 
 
 def answered(graph, state: State, answers: Sequence[str]) -> Answered | None:
-    """The language model's text, or, where no model was asked, the names the graph reader gives, one a line.
+    """The language model's text, or, where no model was asked, the names the graph reader gives, one a line, or the nearest sentence.
 
     >>> from core.evaluation.metrics.outcome import answered
     >>> from core.types import Question, State
@@ -218,9 +245,28 @@ def answered(graph, state: State, answers: Sequence[str]) -> Answered | None:
         text, by = state.answer, MODEL
     elif state.reader is not None:
         text, by = "\n".join(graph.names(state.reader)), READER
+    elif state.excerpt is not None:
+        text, by = state.excerpt.text, EXCERPT
     else:
         return None
-    return Answered(text, by, sum(match(text, answer) for answer in answers), sum(bool(line.strip()) for line in text.splitlines()))
+    found, lines = sum(match(text, answer) for answer in answers), sum(bool(line.strip()) for line in text.splitlines())
+    return Answered(text, by, found, lines, shared_words(text, " ".join(answers)) if answers else None)
+
+
+def shared_words(text: str, gold: str) -> float:
+    """The share of the words of the known answer that a text has, each as often as it has it (SQuAD's token recall; in-depth analysis).
+
+    Both are normalised. Where one of them is yes, no or noanswer and the other is not the same, it is 0.
+
+    >>> from core.evaluation.metrics.outcome import shared_words
+    >>> shared_words("The poor clerk Bob", "Bob Cratchit"), shared_words("No, he was not.", "no"), shared_words("no", "No!")
+    (0.5, 0.0, 1.0)
+    """
+    said, wanted = normalize(text), normalize(gold)
+    if said != wanted and {said, wanted} & WHOLE:
+        return 0.0
+    words = Counter(wanted.split())
+    return sum((words & Counter(said.split())).values()) / words.total() if words else 0.0
 
 
 def cost(step: Step) -> Cost:

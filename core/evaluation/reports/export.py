@@ -12,6 +12,7 @@ from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.summary import Summary
 
 SHOWN = ("subgraph_recall", "path_recall@32", "path_hit@32", "reader_hit@1", "hits@1", "f1", "seconds", "tokens")
+SHOWN_OF_DOCUMENTS = ("passage_recall@4", "passage_recall@10", "context_recall", "hits@1", "token_recall", "seconds", "tokens")
 METHOD = ("instance", "method", "number")  # columns: the id, what the method is called, and the paper's own name
 _LATEX = {
     "\\": r"\textbackslash{}",

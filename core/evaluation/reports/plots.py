@@ -9,6 +9,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from core.diagnosis.funnel import STAGES
+from core.diagnosis.funnel_texts import TEXT_STAGES
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports.export import shown
@@ -82,7 +83,8 @@ def funnel(summary: Summary) -> Figure:
                 name=_small(name),
                 hovertemplate=f"<b>{escape(str(name))}</b><br>%{{x}}: %{{y:.3f}}<extra></extra>",
             )
-    figure.update_xaxes(categoryorder="array", categoryarray=[stage.capitalize() for stage in STAGES])
+    stages = dict.fromkeys((*TEXT_STAGES[:1], *STAGES[:-2], *TEXT_STAGES))
+    figure.update_xaxes(categoryorder="array", categoryarray=[stage.capitalize() for stage in stages])
     figure.update_yaxes(title="Share of known answers alive", range=[-0.03, 1.05])
     return styled(figure, "Where the answers are lost")
 

@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from core.diagnosis.funnel import STAGES
+from core.diagnosis.funnel_texts import TEXT_STAGES
 from core.evaluation.metrics.catalogue import REPORTED, metric
 from core.evaluation.metrics.failures import answered, patterns, reasons
 from core.evaluation.metrics.formulas import f1
-from core.evaluation.metrics.outcome import Cost
+from core.evaluation.metrics.outcome import Cost, Outcome
 from core.evaluation.metrics.statistics import Estimate, Paired, estimates, holm, paired, pareto
 from core.evaluation.reports.naming import called
 from core.evaluation.runs.store import Run, StoredRow
@@ -94,7 +95,7 @@ class Summary:
         """The share of known answers alive at each stage, mean over answered questions; None for a stage that the line has not."""
         outcomes = [row.outcome for row in self.of(instance) if row.outcome is not None and row.outcome.golds]
         shares_alive: dict[str, float | None] = {}
-        for stage in STAGES:
+        for stage in stages_of(outcomes):
             shares = [o.alive[stage] / o.golds for o in outcomes if o.alive and stage in o.alive]
             shares_alive[stage] = sum(shares) / len(shares) if shares else None
         return shares_alive
@@ -209,3 +210,8 @@ def summary_dict(summary: Summary, names: Sequence[str] = REPORTED) -> dict[str,
 
 def _plain(estimates: dict[str, Estimate]) -> dict[str, dict[str, Any]]:
     return {name: dataclasses.asdict(estimate) for name, estimate in estimates.items()}
+
+
+def stages_of(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
+    """The stages of the funnel: those of documents where any outcome tells of them, else those of triples."""
+    return TEXT_STAGES if any("retrieved" in (outcome.alive or ()) for outcome in outcomes) else STAGES

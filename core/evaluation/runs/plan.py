@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from core.corpus import corpora, open_corpus
 from core.datasets import full_name, graph_for, owner, question_set
 from core.datasets.fit import fit, own_fit
 from core.errors import BadInput
@@ -21,18 +22,28 @@ from core.parameters import parameters, values
 from core.types import Question
 
 OWN = "a graph for each question"
+CORPUS = "corpus:"  # begins the name of what a corpus's question is asked on
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A question, the set (name or file) it was drawn from, and the name of the graph it is asked on; "" for that of its own row."""
+    """A question, the set (name or file) it was drawn from, and the name of the graph it is asked on: "" for that of its own row,
+    `corpus:NAME` for the documents of a corpus."""
 
     question: Question
     set: str
     graph: str
 
+    @property
+    def corpus(self) -> str:
+        """The name of the corpus that is asked; empty where it is a graph."""
+        return self.graph.removeprefix(CORPUS) if self.graph.startswith(CORPUS) else ""
+
     def open(self, by_name: Callable[[str], Any]) -> Any:
-        """The graph, with `by_name` opening those that have a name. Raises BadInput, StoreError."""
+        """The graph, with `by_name` opening those that have a name. Raises BadInput, also for a corpus, whose lanes have graphs of their
+        own, and StoreError."""
+        if self.corpus:
+            raise BadInput(f"This question was asked of the documents of {self.corpus}, of which no run is kept; ask it again on Compare.")
         return by_name(self.graph) if self.graph else graph_for(self.set, self.question)
 
 
@@ -82,7 +93,7 @@ class Plan:
     def spec(self, models: str) -> dict[str, Any]:
         """Everything that the results depend on, as JSON can hold it; `models` is the signature of those it uses, with all
         else that its operators depend on."""
-        asked = [[one.question.id, one.question.text, one.question.entities, one.question.answers, one.question.hops] for one in self.drawn]
+        asked = [_asked(one.question) for one in self.drawn]
         return {
             "instances": [{"id": i.id, "name": i.name, "title": i.title, "line": repr(i.line)} for i in self.instances],
             "graphs": [list(graph) for graph in self.graphs],
@@ -96,6 +107,12 @@ class Plan:
             "cold": self.cold,
             "models": _digest(models),
         }
+
+
+def _asked(question: Question) -> list[Any]:
+    """What a question is known by; the passages it rests on where the set tells any."""
+    told = [question.id, question.text, question.entities, question.answers, question.hops]
+    return [*told, question.gold] if question.gold else told
 
 
 def key(spec: dict[str, Any]) -> str:
@@ -116,15 +133,15 @@ def make_plan(
 ) -> Plan:
     """A plan over a sample of `size` questions (None: all) of each set that `sets` names, separated by commas.
 
-    A set is a name (`metaqa-2hop-dev`, or `metaqa-2hop` for its test part) or a file of questions. They are asked on the graph
-    of that name, else on the set's own: one for all, or one for each question where any row of the file brings its own (one without
-    fails then); a file without any is asked on `metaqa`. `columns` names those of files of columns. `by_name` opens
-    graphs; `wishes` are the plan's `model`, `judge` and `cold`. Raises BadInput, StoreError.
+    A set is a name (`metaqa-2hop-dev`, or `metaqa-2hop` for its test part) or a file of questions. They are asked on the graph of
+    that name, else on the set's own: one for all, or one for each question where any row of the file brings its own (one without
+    fails then); a file without any is asked on `metaqa`. The set of a corpus is asked on its documents. `columns` names those of
+    files of columns. `by_name` opens graphs; `wishes` are the plan's `model`, `judge` and `cold`. Raises BadInput, StoreError.
     """
     drawn: list[Drawn] = []
     set_names, graphs, of = [], {}, 0
     for name in filter(None, map(str.strip, sets.split(","))):
-        known, asked_on, digest = _opened(name, graph, by_name, columns)
+        known, asked_on, digest = _of_corpus(name) or _opened(name, graph, by_name, columns)
         drawn += [Drawn(question, known[0], asked_on) for question in sample(known[1], size, seed)]
         graphs[asked_on or f"{known[0]}: {OWN}"] = digest
         set_names.append(known[0])
@@ -135,7 +152,7 @@ def make_plan(
 def misfits(drawn: Iterable[Drawn], by_name: Callable[[str], Any]) -> list[str]:
     """A sentence for each set and graph that do not fit: entities or answers that the graph lacks, answers that are not given."""
     together: dict[tuple[str, str], list[Question]] = {}
-    for one in drawn:
+    for one in (one for one in drawn if not one.corpus):
         together.setdefault((one.set, one.graph), []).append(one.question)
     sentences = [
         (fit(by_name(graph), found) if graph else own_fit(question_set(name), found)).words(graph or "graphs of their own")
@@ -166,6 +183,15 @@ def used(operator: Operator) -> list[str]:
         elif parameter.model:
             found += names(value)
     return found
+
+
+def _of_corpus(name: str) -> tuple[tuple[str, Sequence[Question]], str, str] | None:
+    """As `_opened`, for a set of a corpus; None where there is none of that name."""
+    owners = {set: corpus for corpus, known in corpora().items() for set in known.sets}
+    if name not in owners:
+        return None
+    corpus = open_corpus(owners[name])
+    return (name, corpus.questions(name)), CORPUS + corpus.name, corpus.digest
 
 
 def _opened(name: str, graph: str, by_name, columns: str) -> tuple[tuple[str, Sequence[Question]], str, str]:

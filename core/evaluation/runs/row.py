@@ -39,6 +39,8 @@ def asking(engine, plan: Plan) -> Callable[[Drawn], Ask]:
     """How a drawn question is asked: its graph opened, its entities linked, with the wishes of the plan."""
 
     def ask(drawn: Drawn) -> Ask:
+        if drawn.corpus:
+            return engine.ask_corpus(drawn.corpus, drawn.question, seed=plan.seed, model=plan.model)
         return engine.ask(drawn.open(engine.graph), drawn.question, seed=plan.seed, model=plan.model)
 
     return ask
@@ -58,8 +60,8 @@ def one(
         progress = Progress(check=check)
         lane.retrieve(progress)
         lane.answer(progress)
-        outcome = observe(asked.graph, lane.state, _judged(plan, environment.models, lane, check))
-        states = freeze_all(lane.states, asked.graph)
+        outcome = observe(lane.graph, lane.state, _judged(plan, environment.models, lane, check), asked.corpus)
+        states = freeze_all(lane.states, lane.graph) if asked.corpus is None else None  # those on documents hold whole prompts
     except Cancelled:
         raise
     except Exception as failure:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from core.errors import BadInput, BadParameter
+from contextlib import suppress
+
+from core.comparison.run import build_of
+from core.corpus import open_corpus
+from core.errors import BadInput, BadParameter, HopscopeError
 from core.evaluation.runs.plan import Plan
 from core.evaluation.runs.row import asking
 from core.evaluation.runs.runner import Evaluation
@@ -19,7 +23,7 @@ def evaluate(engine, store: Store, plan: Plan, again: bool = False, workers: Wor
     """
     if workers and plan.cold:
         raise BadInput("The seconds of each instance alone are told by one process; leave out either the workers or the cold run.")
-    depends = "\n".join([*(_signature(engine.models, name) for name in plan.models), *_stamps(engine, plan)])
+    depends = "\n".join([*(_signature(engine.models, name) for name in plan.models), *_stamps(engine, plan), *_standing(engine, plan)])
     run = store.begin(plan.spec(depends), plan.drawn, again)
 
     def make() -> Job:
@@ -38,8 +42,20 @@ def _signature(models, name: str) -> str:
         return str(error)
 
 
+def _standing(engine, plan: Plan) -> list[str]:
+    """The digests of the graphs that lines on documents stand on; one that is not built is left out, as its rows will say."""
+    found = []
+    for corpus in dict.fromkeys(drawn.corpus for drawn in plan.drawn if drawn.corpus):
+        for build in dict.fromkeys(build_of(instance.line) for instance in plan.instances):
+            with suppress(HopscopeError):
+                found += [engine.environment.built(open_corpus(corpus), build).digest] if build else []
+    return found
+
+
 def _stamps(engine, plan: Plan) -> list[str]:
     """What the plan's operators depend on beside graph and models, such as a person's own solved questions."""
+    if plan.drawn[0].corpus:
+        return []
     try:
         graph = plan.drawn[0].open(engine.graph)
     except BadInput:  # the question has no graph, as its rows will say
