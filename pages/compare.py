@@ -12,14 +12,15 @@ from pages.parts.board.component import board
 from pages.parts.board.payload import idle
 from pages.parts.compare.asked import Shown, address, come_back, shown
 from pages.parts.compare.asking import begin, examples, link_entities, question_bar, settle, suggest
+from pages.parts.compare.documents import ask_documents, facts
 from pages.parts.compare.drawn import drawing, news, payload
 from pages.parts.compare.entity_chips import chips
-from pages.parts.compare.lanes import act, chosen, dialog, try_beside
+from pages.parts.compare.lanes import act, chosen, dialog, fitting, settle_lanes, try_beside
 from pages.parts.compare.permalink import MOST_LANES, write_link
 from pages.parts.compare.presenting import present, presenting
 from pages.parts.compare.sharing import share
 from pages.parts.compare.thumbs import press_thumb, show_thumbs
-from pages.parts.shared.session import engine, graph, graph_name, instances, opened_graph, waiter
+from pages.parts.shared.session import corpus_name, engine, graph, graph_name, instances, opened_graph, waiter
 from pages.parts.shared.text import plain
 
 POLL = 0.7  # seconds between two looks at a running job, at least: a look waits for something new
@@ -31,10 +32,11 @@ def page() -> None:
         st.switch_page("pages/cases.py", query_params={"case": st.query_params["case"]})
     come_back()
     settle()
+    settle_lanes()
     known = instances()
     if presenting():
         if st.session_state.get("submitted", False):
-            st.session_state.trouble = ask(graph(), chosen(known))
+            st.session_state.trouble = ask(chosen(known))
             st.query_params["present"] = "1"
             st.session_state.submitted = False
         present(repair_beside)
@@ -50,14 +52,17 @@ def page() -> None:
     with above:
         lanes = chosen(known)
         if now and not stopped:
-            st.session_state.trouble = ask(graph(), lanes)
+            st.session_state.trouble = ask(lanes)
         st.session_state.submitted = False  # only now, so that nothing that breaks in before loses the question
         if st.session_state.get("trouble") is not None:
             suggest(st.session_state.trouble)
     on_screen = shown()
     with entities:
-        chips(opened_graph() or (on_screen.comparison.graph if on_screen is not None else graph()))
-    dialog({key: one for key, one in known.items() if not one.documents})  # the graph is one of triples
+        if corpus_name():
+            facts()
+        else:
+            chips(opened_graph() or (on_screen.comparison.graph if on_screen is not None else graph()))
+    dialog(fitting(known))
     if on_screen is not None and on_screen.case is not None and on_screen.case.example:
         with above:
             example()
@@ -110,13 +115,11 @@ def options() -> None:
         )
 
 
-def ask(opened, lanes) -> HopscopeError | None:
+def ask(lanes) -> HopscopeError | None:
     """Start the comparison, and put it in the address; what stands in the way, if anything."""
     state = st.session_state
     try:
-        link_entities(opened)
-        question = Question(state.question, entities=tuple(state.entities), answers=tuple(state.answers), hops=state.get("hops"))
-        asked = engine().ask(opened, question, seed=state.seed, reader=state.reader, model=state.model)
+        asked = ask_documents() if corpus_name() else ask_graph()
         job = engine().compare(asked, lanes, waiter=waiter("compare"), repairs=True)
     except HopscopeError as error:
         return error
@@ -125,6 +128,14 @@ def ask(opened, lanes) -> HopscopeError | None:
     state.address = address()
     write_link(state.address)
     return None
+
+
+def ask_graph():
+    """The question in the bar to the chosen graph, ready to be run. Raises BadInput, UnknownEntity."""
+    state, opened = st.session_state, graph()
+    link_entities(opened)
+    question = Question(state.question, entities=tuple(state.entities), answers=tuple(state.answers), hops=state.get("hops"))
+    return engine().ask(opened, question, seed=state.seed, reader=state.reader, model=state.model)
 
 
 def draw(on_screen: Shown) -> None:
@@ -139,7 +150,8 @@ def draw(on_screen: Shown) -> None:
             ending(job)
         ended = job is None or job.ended
         link = st.session_state.address.address("") if job is not None else None
-        edit = {"editable": True, "most_lanes": MOST_LANES, "ways": ["walk", "start"], "address": link}
+        ways = ["walk", "start"] if on_screen.comparison.ask.corpus is None else []
+        edit = {"editable": True, "most_lanes": MOST_LANES, "ways": ways, "address": link}
         drawn = {**payload(on_screen), **edit}
         react(on_screen.comparison, board(show_thumbs(on_screen.comparison, drawn) if ended else drawn, key="board"))
         if (running and ended) or (repairing and not job.comparison.repairing):
@@ -191,7 +203,7 @@ def go(opened, node: int, to: str) -> None:
 
 def draw_idle(lanes) -> None:
     """The lanes before the first question."""
-    clicked = board({**idle(lanes), "editable": True, "most_lanes": MOST_LANES}, key="idle")
+    clicked = board({**idle(lanes, bool(corpus_name())), "editable": True, "most_lanes": MOST_LANES}, key="idle")
     if clicked is not None and clicked.lane is not None:
         act(int(clicked.lane["lane"]), clicked.lane["do"])
         st.rerun()
@@ -200,8 +212,9 @@ def draw_idle(lanes) -> None:
 def welcome() -> None:
     """What to do on an empty screen."""
     first = examples()
+    what = "the documents" if corpus_name() else "the graph"
     st.subheader("See how a graph retriever hops", anchor=False)
-    st.write("Ask a question of the graph. Every lane answers it by another method, and shows where the right answer was lost.")
+    st.write(f"Ask a question of {what}. Every lane answers it by another method, and shows where the right answer was lost.")
     for text in first:
         st.button(plain(text), key=f"first-{text}", type="tertiary", icon=":material/arrow_forward:", on_click=begin, args=(text,))
 

@@ -10,18 +10,25 @@ export function funnelStages(funnel, agreed) {
   return (funnel || STAGES.map((stage) => ({ stage, alive: null, of: null, lost: [] }))).map((part) => funnelStage(part, agreed.has(part.stage)));
 }
 
-function funnelStage({ stage, alive, of, lost }, same) {
+// `held` says where the words of the answer are beside what the bar counts.
+function funnelStage({ stage, alive, of, lost, held }, same) {
   const known = alive !== null && alive !== undefined && of;
   const tone = !known ? "none" : same ? "same" : alive >= of ? "good" : alive > 0 ? "warn" : "bad";
   const fill = el("i");
   fill.style.height = known ? `${Math.max(5, (100 * alive) / of)}%` : "0";
   const bar = el("span", `bar bar-${tone}`, fill, list(lost).length ? el("span", "lost-mark", `−${lost.length}`) : null);
-  const node = el("div", "stage", bar, el("b", "", known ? `${alive}/${of}` : "–"), el("span", "stage-name", stage));
+  const node = el("div", "stage", bar, el("b", "", known ? `${alive}/${of}` : "–"), el("span", "stage-name", stage), held ? heldSign(held) : null);
   const gone = list(lost).length ? `. Lost here: ${lost.join(", ")}` : "";
-  const words = known ? `${stage}: ${alive} of ${of}${gone}` : `${stage}: not known yet`;
+  const also = held ? `. The answer's words: ${held.alive} of ${held.of}` : "";
+  const words = known ? `${stage}: ${alive} of ${of}${gone}${also}` : `${stage}: not known yet`;
   node.setAttribute("role", "img");
   node.setAttribute("aria-label", words);
   node.title = words;
   if (list(lost).length) node.tabIndex = 0;
   return node;
+}
+
+function heldSign({ alive, of }) {
+  const whole = alive >= of;
+  return el("span", `held held-${whole ? "good" : "bad"}`, of > 1 ? `words ${alive}/${of}` : whole ? "words ✓" : "words –");
 }

@@ -5,6 +5,7 @@ import { changed, el, setHidden, setText } from "./dom.js";
 import { disclosure, operatorTable, promptView } from "./foot.js";
 import { funnelStages } from "./funnel.js";
 import { Graph } from "./graph.js";
+import { Hits } from "./hits.js";
 import { laneTools } from "./lanetools.js";
 import { rowList } from "./paths.js";
 import { Replay } from "./replay.js";
@@ -34,9 +35,10 @@ export class Lane {
     this.funnel = el("section", "funnel");
     this.funnel.setAttribute("aria-label", "Known answers that survive each stage");
     this.buildPaths();
+    this.hits = new Hits(board);
     this.buildFoot();
     this.error = el("p", "error");
-    this.element = el("article", "lane", this.head, this.answer, this.funnel, this.graph.element, this.said.element, this.times.element, this.paths, this.error, this.foot);
+    this.element = el("article", "lane", this.head, this.answer, this.funnel, this.graph.element, this.said.element, this.times.element, this.paths, this.hits.element, this.error, this.foot);
   }
 
   buildHead() {
@@ -91,7 +93,7 @@ export class Lane {
     this.element.dataset.status = data.status ?? "waiting";
     this.element.setAttribute("aria-label", laneName(data));
     this.updateHead();
-    for (const part of [this.answer, this.funnel, this.graph.element, this.paths, this.said.element, this.times.element]) setHidden(part, failed);
+    for (const part of [this.answer, this.funnel, this.graph.element, this.paths, this.hits.element, this.said.element, this.times.element]) setHidden(part, failed);
     setHidden(this.error, !failed);
     setText(this.error, failed ? data.error || "This lane failed." : "");
     this.updateFoot();
@@ -104,6 +106,16 @@ export class Lane {
     this.said.update(data, number);
     this.times.update(data);
     this.updatePaths();
+    this.updateHits();
+  }
+
+  // A lane on documents shows its hits in the place of paths.
+  updateHits() {
+    const { hits } = this.data;
+    this.hits.update(hits, this.retrieved);
+    if (hits === undefined) return;
+    setHidden(this.paths, true);
+    setHidden(this.graph.element, !list(this.board.payload.layout?.nodes).length);
   }
 
   updateHead() {
@@ -135,12 +147,12 @@ export class Lane {
   }
 
   updateAnswer() {
-    const { reader, reader_verdict: readerVerdict, answer, model, verdict, status } = this.data;
+    const { reader, reader_name: readerName, reader_verdict: readerVerdict, answer, model, verdict, status } = this.data;
     const names = Array.isArray(reader);
     const spoken = answer !== null && answer !== undefined;
     const evidence = this.board.payload.evidence?.[this.data.id] ?? null;
     const same = this.board.agreed.verdict;
-    this.reader.show(names, { name: "Graph reader", words: names ? reader.join(", ") || "no answer" : "", verdict: readerVerdict, same: same && !verdict, evidence });
+    this.reader.show(names, { name: readerName || "Graph reader", words: names ? reader.join(", ") || "no answer" : "", verdict: readerVerdict, same: same && !verdict, evidence });
     this.model.show(spoken || status === "answering", { name: model || "Language model", words: answer ?? "", verdict, same, streaming: status === "answering", evidence });
     setHidden(this.noAnswer, names || spoken || status === "answering");
     setText(this.noAnswer, this.pending ? "No answer yet" : "No answer");

@@ -87,7 +87,7 @@ export class Pointing {
     for (const row of board.element.querySelectorAll("[data-path]")) {
       row.classList.toggle("active", lit.has(row.dataset.path));
       row.classList.toggle("pinned", row.dataset.path === this.pin);
-      setAttribute(row, "aria-pressed", String(row.dataset.path === this.pin));
+      setAttribute(row.matches("button") ? row : row.querySelector("button"), "aria-pressed", String(row.dataset.path === this.pin));
     }
     this.lightWords(key, item);
     if (speak && key) setText(board.live, this.spoken(key));

@@ -22,9 +22,14 @@ def script() -> str:
     return joined(FOLDER / "board.js")
 
 
+def style() -> str:
+    """The stylesheets of assets/board as one."""
+    return source("board.css") + source("texts.css")
+
+
 @cache
 def _component():
-    return st.components.v2.component("hopscope_board", js=script(), css=source("board.css"))
+    return st.components.v2.component("hopscope_board", js=script(), css=style())
 
 
 def board(payload: dict[str, Any], key: str) -> Any:

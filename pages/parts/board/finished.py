@@ -38,6 +38,11 @@ def finished_board(comparison: Comparison, key: str) -> Board:
 def downloads(comparison: Comparison, drawing: Board, name: str = "hopscope") -> None:
     """The report and the data, as files."""
     st.download_button("Report (HTML)", lambda: report(comparison, drawing), f"{name}.html", "text/html", on_click="ignore")
+    data(comparison, name)
+
+
+def data(comparison: Comparison, name: str = "hopscope") -> None:
+    """The data, as a file."""
     st.download_button(
         "Data (JSON)",
         lambda: json.dumps(comparison_dict(comparison), ensure_ascii=False, indent=1),

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from core.io.home import ROOT
-from pages.parts.board.component import script, source
+from pages.parts.board.component import script, style
 
 CYTOSCAPE = ROOT / "static" / "cytoscape.min.js"
 
@@ -81,7 +81,7 @@ def report_html(payload: Mapping[str, Any], title: str, meta: Mapping[str, Any])
     return PAGE.format(
         title=escape(title),
         facts=facts,
-        css=source("board.css"),
+        css=style(),
         payload=script_json(payload),
         cytoscape=_inline(CYTOSCAPE.read_text(encoding="utf-8")),
         board=_inline(script()),

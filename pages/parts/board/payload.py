@@ -153,9 +153,9 @@ class Board:
             "error": lane.error,
             "reader": None if state.reader is None else graph.names(state.reader),
             "answer": lane.answer or state.answer,
-            "model": self._answerer(lane),
-            "verdict": _verdict(right(graph, state, answers, reader=False), answers),
-            "reader_verdict": _verdict(right(graph, state, answers, reader=True), answers),
+            "model": answerer(self._comparison, lane),
+            "verdict": verdict_of(right(graph, state, answers, reader=False), answers),
+            "reader_verdict": verdict_of(right(graph, state, answers, reader=True), answers),
             "funnel": [stages.get(name, {"stage": name, **empty}) for name in STAGES] if stages else None,
             "drawn": None if subgraph is None else {"nodes": len(drawn), "of": len(subgraph.nodes)},
             "alive": None if state.paths is None else self._alive(state),
@@ -168,7 +168,7 @@ class Board:
             "cost": cost(state.trace),
             "spans": [dataclasses.asdict(span) for span in spans(lane)],
             "progress": None if lane.progress is None else _progress(graph, lane.progress),
-            "operators": [_operator(step) for step in state.trace],
+            "operators": [operator_row(step) for step in state.trace],
             "prompt": prompt["messages"],
             "prompt_tokens": prompt["prompt_tokens"],
         }
@@ -179,15 +179,18 @@ class Board:
         shown = state.paths.items if state.prompt is None else state.paths.items[: state.prompt.paths]
         return sorted(answers.intersection(node for path in shown for node in path.nodes))
 
-    def _answerer(self, lane: Lane) -> str | None:
-        role = next((o.role for o in lane.instance.line if o.stage == "generate"), None)
-        return lane.run.environment.models.title(role) if role and self._comparison.ask.model else None
+
+def answerer(comparison: Comparison, lane: Lane) -> str | None:
+    """The title of the model that answers in a lane; None where none does."""
+    role = next((o.role for o in lane.instance.line if o.stage == "generate"), None)
+    return lane.run.environment.models.title(role) if role and comparison.ask.model else None
 
 
-def idle(instances: Iterable[Instance]) -> dict[str, Any]:
-    """The board's data before anything was asked: the lanes' methods alone."""
+def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, Any]:
+    """The board's data before anything was asked: the lanes' methods alone; with `documents` of lanes that show hits."""
+    more: dict[str, Any] = {"hits": None} if documents else {}
     lanes = [
-        {"id": f"lane-{i}", "title": one.label, "number": one.number, "subtitle": one.line.words(), "status": "idle"}
+        {"id": f"lane-{i}", "title": one.label, "number": one.number, "subtitle": one.line.words(), "status": "idle", **more}
         for i, one in enumerate(instances)
     ]
     return {"question": "", "lanes": lanes, "layout": {"nodes": [], "edges": []}, "paths": {}, "fates": {}}
@@ -219,7 +222,8 @@ def _story(step: Step, key) -> dict[str, Any]:
     return {"title": OPERATORS[step.operator].title.capitalize(), "frames": frames}
 
 
-def _operator(step: Step) -> dict[str, Any]:
+def operator_row(step: Step) -> dict[str, Any]:
+    """A row of the table of steps."""
     cls = OPERATORS[step.operator]
     changed = [f"{p.label.lower()} {step.parameters[p.name]}" for p in parameters(cls) if p.name in step.parameters]
     usage = step.usage
@@ -251,5 +255,6 @@ def _repair(comparison: Comparison) -> dict[str, Any] | None:
     return None if best is None else {"lane": best[0], "label": best[1]}
 
 
-def _verdict(count: int | None, answers: tuple[str, ...]) -> dict[str, int] | None:
+def verdict_of(count: int | None, answers: tuple[str, ...]) -> dict[str, int] | None:
+    """So many of the known answers, as a tag shows it."""
     return None if count is None else {"right": count, "of": len(set(answers))}

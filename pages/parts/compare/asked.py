@@ -13,7 +13,7 @@ from core.engine import Comparison
 from core.runtime.jobs import Job
 from pages.parts.compare.asking import bar_state, known_question
 from pages.parts.compare.permalink import Link, parse_link, read_link
-from pages.parts.shared.session import engine, graph_name, went_here
+from pages.parts.shared.session import chosen, corpus_name, engine, graph_name, went_here
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def come_back() -> None:
     """
     state, link = st.session_state, read_link()
     if "address" not in state:
-        begin = demo() if link.empty and "graph" not in st.query_params else ()
+        begin = demo() if link.empty and "graph" not in st.query_params and not corpus_name() else ()
         if begin:
             show_case(begin[0], link.model)
         else:
@@ -45,8 +45,8 @@ def come_back() -> None:
     elif "wanted" not in state:
         _again()
     if "wanted" in state:
-        if state.wanted.graph != graph_name():
-            state.graph_wanted = state.wanted.graph
+        if state.wanted.chosen != chosen():
+            state.graph_wanted = state.wanted.chosen
             st.rerun()
         take(state.wanted)
         del state.wanted
@@ -70,6 +70,7 @@ def _fill(link: Link) -> None:
         state.answers = state.answers or list(asked.answers)
     state.hops = asked.hops if asked is not None else None
     state.lanes, state.seed, state.model, state.reader = list(link.lanes), link.seed, link.model, link.reader
+    state.lanes_for = "corpus" if link.corpus else "graph"
 
 
 def show_case(case: Case, model: bool = True) -> None:
@@ -86,9 +87,8 @@ def show_case(case: Case, model: bool = True) -> None:
 def address() -> Link:
     """The address of what is asked."""
     state = st.session_state
-    return Link(
-        state.question, tuple(state.entities), tuple(state.answers), tuple(state.lanes), graph_name(), state.seed, state.model, state.reader
-    )
+    lists = (tuple(state.entities), tuple(state.answers), tuple(state.lanes))
+    return Link(state.question, *lists, graph_name(), state.seed, state.model, state.reader, corpus_name())
 
 
 def shown() -> Shown | None:

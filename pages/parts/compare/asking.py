@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.datasets import Dataset, dataset_of
+from core.datasets import dataset_of
 from core.errors import HopscopeError
 from core.types import Question
-from pages.parts.shared.session import engine, graph_name
+from pages.parts.compare.question_sets import Sets, corpus_sets, sets
+from pages.parts.shared.session import corpus_name, engine, graph_name
 from pages.parts.shared.text import many, plain
 
 SUGGESTED = 8
@@ -15,8 +16,13 @@ FIRST = 3
 
 
 def known_question(text: str) -> Question | None:
-    """The question of the graph's sets with exactly that text; a set that cannot be read is left out, as choosing it tells why."""
-    text, dataset = " ".join(text.split()), dataset_of(graph_name())
+    """The question of the chosen graph's or corpus's sets with exactly that text; a set that cannot be read is left out, as choosing it
+    tells why."""
+    text = " ".join(text.split())
+    if corpus_name():
+        sets_here = corpus_sets()
+        return sets_here.named(text) if sets_here is not None and text else None
+    dataset = dataset_of(graph_name())
     for known in reversed(dataset.sets.values()) if text and dataset is not None else ():
         try:
             if (question := known.named(text)) is not None:
@@ -27,7 +33,10 @@ def known_question(text: str) -> Question | None:
 
 
 def examples() -> tuple[str, ...]:
-    """Questions to begin with on the chosen graph: those its data set names, else the first of its first set."""
+    """Questions to begin with on the chosen graph or corpus: those it names, else the first of its first set."""
+    if corpus_name():
+        known = corpus_sets()
+        return known.examples if known is not None else ()
     name = graph_name()
     dataset = dataset_of(name)
     if dataset is None or not dataset.sets:
@@ -83,7 +92,7 @@ def question_bar() -> bool:
     st.text_input(
         "Question",
         key="question",
-        placeholder=f"Ask a question: {first[0]}" if first else "Ask a question of this graph",
+        placeholder=f"Ask a question: {first[0]}" if first else f"Ask a question of {'these documents' if corpus_name() else 'this graph'}",
         label_visibility="collapsed",
         width="stretch",
         persist_state="session",
@@ -95,21 +104,21 @@ def question_bar() -> bool:
 
 
 def _sets() -> None:
-    dataset = dataset_of(graph_name())
-    if dataset is None or not dataset.sets:
-        st.caption("This graph has no questions of its own; type one, or add a file of questions on the Graphs page.")
+    known = sets()
+    if known is None or not known.titles:
+        what = "These documents have" if corpus_name() else "This graph has"
+        where = "" if corpus_name() else ", or add a file of questions on the Graphs page"
+        st.caption(f"{what} no questions of {'their' if corpus_name() else 'its'} own; type one{where}.")
         return
-    for i, text in enumerate(dataset.examples):
+    for i, text in enumerate(known.examples):
         st.button(plain(text), key=f"example-{i}", type="tertiary", icon=":material/arrow_forward:", on_click=begin, args=(text,))
-    chosen = st.selectbox(
-        "From a set", list(dataset.sets), key="set", persist_state="session", format_func=lambda name: dataset.sets[name].title
-    )
+    chosen = st.selectbox("From a set", list(known.titles), key="set", persist_state="session", format_func=known.titles.__getitem__)
     try:
-        questions = dataset.questions(chosen)
+        questions = known.questions(chosen)
     except HopscopeError as error:
         st.error(plain(str(error)))
         return
-    st.button("Any question of it", icon=":material/casino:", key="draw", on_click=_draw, args=(dataset, chosen))
+    st.button("Any question of it", icon=":material/casino:", key="draw", on_click=_draw, args=(known, chosen))
     words = (
         st.text_input("Search the set", key="set_search", persist_state="session", placeholder="some words of it, a name …", live=True)
         .casefold()
@@ -119,15 +128,15 @@ def _sets() -> None:
     if words:
         st.caption(many(len(found), "question") if found else "No question holds all these words.")
     for i, question in enumerate(found[:SUGGESTED]):
-        asked = (question, dataset.graph_name(chosen, question))
+        asked = (question, known.graph(chosen, question))
         st.button(plain(question.text), key=f"found-{i}", type="tertiary", on_click=take, args=asked)
 
 
-def _draw(dataset: Dataset, chosen: str) -> None:
+def _draw(known: Sets, chosen: str) -> None:
     state = st.session_state
     state.drawn = state.get("drawn", 0) + 1
-    question = dataset.draw(chosen, state.drawn)
-    take(question, dataset.graph_name(chosen, question))
+    question = known.draw(chosen, state.drawn)
+    take(question, known.graph(chosen, question))
 
 
 def suggest(error: HopscopeError) -> None:

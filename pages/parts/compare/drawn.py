@@ -7,16 +7,18 @@ from typing import Any
 import streamlit as st
 
 from pages.parts.board.payload import Board
+from pages.parts.board.text_payload import TextBoard
 from pages.parts.compare.asked import Shown
 
 SLICE, SLICES = 0.2, 7  # seconds of a wait for news, and how many of them make one look
 
 
-def drawing(on_screen: Shown) -> Board:
+def drawing(on_screen: Shown) -> Board | TextBoard:
     """What draws this comparison, kept for the session."""
     state = st.session_state
     if state.get("drawing", (None,))[0] is not on_screen.comparison:
-        state.drawing = (on_screen.comparison, Board(on_screen.comparison))
+        made = Board if on_screen.comparison.ask.corpus is None else TextBoard
+        state.drawing = (on_screen.comparison, made(on_screen.comparison))
         state.pop("sent", None)
     return state.drawing[1]
 

@@ -11,14 +11,34 @@ from core.instances.catalogue import Instance, find
 from core.instances.needs import missing
 from core.operators import OPERATORS
 from core.operators.base import Line, unfit
-from pages.parts.compare.permalink import MOST_LANES
+from pages.parts.compare.permalink import CORPUS_LANES, DEFAULT_LANES, MOST_LANES
 from pages.parts.methods.advice import asked, show_advice
 from pages.parts.methods.chooser import chooser
 from pages.parts.methods.forms import operator_form
-from pages.parts.shared.session import engine
+from pages.parts.shared.session import corpus_name, engine
 from pages.parts.shared.text import plain
 
 NEW = "new"
+
+
+def fitting(known: Mapping[str, Instance]) -> dict[str, Instance]:
+    """The instances that can be run on what is chosen: lines on documents for a corpus, and those that need no graph for both."""
+    corpus = bool(corpus_name())
+    return {key: one for key, one in known.items() if one.documents == corpus or _graphless(one)}
+
+
+def _graphless(one: Instance) -> bool:
+    return not one.documents and not any(operator.stage in ("extract", "retrieve", "refine") for operator in one.line.parts())
+
+
+def settle_lanes() -> None:
+    """The lanes of graphs and those of corpora are kept apart: another kind chosen brings its own back."""
+    state, kind = st.session_state, "corpus" if corpus_name() else "graph"
+    before = state.get("lanes_for", "graph")
+    if before != kind:
+        kept = {**state.get("lanes_kept", {}), before: state.lanes}
+        state.lanes_kept, state.lanes = kept, kept.get(kind, list(CORPUS_LANES if corpus_name() else DEFAULT_LANES))
+        state.lanes_for = kind
 
 
 def chosen(known: Mapping[str, Instance]) -> list[Instance]:

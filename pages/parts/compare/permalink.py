@@ -8,7 +8,10 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from pages.parts.shared.session import CORPUS
+
 DEFAULT_LANES = ("lego-14", "lego-12", "chain-ranking")
+CORPUS_LANES = ("vanilla-rag", "vgraphrag", "lgraphrag")
 MOST_LANES = 4
 
 
@@ -24,17 +27,25 @@ class Link:
     seed: int = 0
     model: bool = True
     reader: bool = True
+    corpus: str = ""  # asked in the place of a graph
 
     @property
     def empty(self) -> bool:
-        """Whether it names neither a question nor lanes."""
-        return not self.question and self.lanes == DEFAULT_LANES
+        """Whether it names neither a question nor lanes nor a corpus."""
+        return not self.question and not self.corpus and self.lanes == DEFAULT_LANES
+
+    @property
+    def chosen(self) -> str:
+        """What it chooses in the sidebar."""
+        return CORPUS + self.corpus if self.corpus else self.graph
 
     def parameters(self) -> dict[str, list[str] | str]:
         """The query parameters; what is as usual is left out."""
         query: dict[str, list[str] | str] = {"q": self.question}
         query |= {"e": list(self.entities), "a": list(self.answers), "lane": list(self.lanes)}
-        if self.graph != "metaqa":
+        if self.corpus:
+            query["corpus"] = self.corpus
+        elif self.graph != "metaqa":
             query["graph"] = self.graph
         if self.seed:
             query["seed"] = str(self.seed)
@@ -60,15 +71,17 @@ def parse_link(query: Mapping[str, Sequence[str] | str]) -> Link:
     many = lambda key: tuple([query[key]] if isinstance(query.get(key), str) else query.get(key, ()))
     one = lambda key, usual: (many(key) or (usual,))[-1]
     seed = one("seed", "0")
+    corpus = one("corpus", "")
     return Link(
         question=one("q", ""),
         entities=many("e"),
         answers=many("a"),
-        lanes=many("lane")[:MOST_LANES] or DEFAULT_LANES,
+        lanes=many("lane")[:MOST_LANES] or (CORPUS_LANES if corpus else DEFAULT_LANES),
         graph=one("graph", "metaqa"),
         seed=int(seed) if seed.isdigit() and len(seed) < 10 else 0,
         model=one("llm", "1") != "0",
         reader=one("reader", "1") != "0",
+        corpus=corpus,
     )
 
 

@@ -19,6 +19,8 @@ from core.instances.catalogue import Instance, catalogue
 from core.runtime.jobs import Job
 
 ASKING = ("compare", "build")  # the pages that ask questions
+ASKS_CORPORA = "compare"  # the page that asks corpora as well
+CORPUS = "corpus/"  # before the name of a corpus, where a graph's name could stand; no graph's begins so
 
 
 def engine() -> Engine:
@@ -74,9 +76,24 @@ def instances() -> dict[str, Instance]:
         st.stop()
 
 
+def chosen() -> str:
+    """What is chosen in the sidebar: a graph's name, or that of a corpus behind `CORPUS`."""
+    state, query = st.session_state, st.query_params
+    named = CORPUS + query["corpus"] if query.get("corpus") else query.get("graph")
+    return state.get("graph") or named or "metaqa"
+
+
 def graph_name() -> str:
-    """The name of the chosen graph."""
-    return st.session_state.get("graph") or st.query_params.get("graph") or "metaqa"
+    """The name of the chosen graph; where a corpus is chosen, of the one chosen before."""
+    name = chosen()
+    return st.session_state.get("last_graph", "metaqa") if name.startswith(CORPUS) else name
+
+
+def corpus_name() -> str:
+    """The name of the chosen corpus on a page that asks one; empty where a graph is chosen."""
+    name = chosen()
+    here = st.session_state.get("page", ASKS_CORPORA) == ASKS_CORPORA
+    return name.removeprefix(CORPUS) if here and name.startswith(CORPUS) else ""
 
 
 def graph() -> Any:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.corpus import corpora, open_corpus
 from core.datasets import datasets
 from core.datasets.catalogue import unreadable
 from core.instances.catalogue import faults
-from pages.parts.shared.session import engine, graph_name
-from pages.parts.shared.text import plain
+from pages.parts.shared.session import ASKS_CORPORA, CORPUS, chosen, engine, graph_name, said
+from pages.parts.shared.text import many, plain
 
 
 def sidebar() -> None:
@@ -25,18 +26,39 @@ def _graph() -> None:
     known = datasets()
     if "graph_wanted" in st.session_state:  # asked for by an address, before the choice is drawn
         st.session_state.graph = st.session_state.pop("graph_wanted")
-    names, current = [*known, *unreadable(known)], graph_name()
+    documents = {CORPUS + name: corpus for name, corpus in corpora().items()}
+    names, current = [*known, *unreadable(known), *documents], chosen()
     base, _, question = current.partition(":")
+    if current.startswith(CORPUS) and current not in documents:
+        st.warning(plain(f"There is no corpus “{current.removeprefix(CORPUS)}” here; add its documents on the page Texts."))
     if current not in known and question and base in known:
         names.insert(names.index(base) + 1, current)  # the graph of one question
     current = current if current in names else names[0]
     st.selectbox(
-        "Graph", names, index=names.index(current), key="graph", format_func=lambda name: _title(known, name), on_change=_begin_anew
+        "Graph or documents",
+        names,
+        index=names.index(current),
+        key="graph",
+        format_func=lambda name: documents[name].title if name in documents else _title(known, name),
+        on_change=_begin_anew,
     )
+    if st.session_state.graph in documents:
+        _documents(known, st.session_state.graph.removeprefix(CORPUS))
+        return
+    st.session_state.last_graph = st.session_state.graph
     job = engine().jobs.get(f"open-{st.session_state.graph}")
     opened = job.result if job is not None else None
     if opened is not None:
         st.caption(f"{opened.n_nodes:,} entities · {opened.n_edges:,} triples · {opened.n_relations} relations")
+
+
+def _documents(known, name: str) -> None:
+    """How large the chosen corpus is; on a page that stands on triples, which graph it shows meanwhile."""
+    opened = said(lambda: open_corpus(name))
+    if opened is not None:
+        st.caption(f"{many(opened.n_documents, 'document')} · {many(opened.characters, 'character')}")
+    if st.session_state.get("page", ASKS_CORPORA) not in (ASKS_CORPORA, "texts"):
+        st.caption(f"This page stands on triples: {plain(_title(known, graph_name()))}.")
 
 
 def _begin_anew() -> None:

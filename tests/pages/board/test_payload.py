@@ -89,6 +89,6 @@ def test_the_sentences_and_what_is_not_known_of_repairs(payload):
 
 def test_a_step_of_before_a_parameter_was_there_tells_what_it_knew():
     from core.types import Step
-    from pages.parts.board.payload import _operator
+    from pages.parts.board.payload import operator_row
 
-    assert _operator(Step("GraphReader", "read", {"keep": 50}, 0.1))["detail"] == "answers at most 50"
+    assert operator_row(Step("GraphReader", "read", {"keep": 50}, 0.1))["detail"] == "answers at most 50"

@@ -1,0 +1,122 @@
+// What a lane on documents found: tabs by kind (passages, entities, relations, reports), and under them a row for each hit.
+
+import { button, changed, el, reconcile, setAttribute, setHidden, setText } from "./dom.js";
+import { finder, marked, shortened } from "./marked.js";
+import { count, list, plural, score } from "./words.js";
+
+const NAMES = { passage: "passages", entity: "entities", summary: "summaries", relation: "relations", report: "reports" };
+const FEW = 4; // rows, until more are asked for
+
+export class Hits {
+  constructor(board) {
+    this.board = board;
+    this.memo = {};
+    this.open = new Set();
+    this.tabs = el("div", "hit-tabs");
+    this.tabs.setAttribute("role", "tablist");
+    this.rows = el("ol", "hit-rows");
+    this.more = button("more", "", "", () => {
+      this.all = !this.all;
+      this.fold();
+    });
+    this.note = el("p", "quiet");
+    this.element = el("section", "hits", this.tabs, this.rows, this.more, this.note);
+    this.element.setAttribute("aria-label", "Hits");
+  }
+
+  // `hits` is null until all are found, and undefined in a lane on triples.
+  update(hits, retrieved) {
+    setHidden(this.element, hits === undefined);
+    if (hits === undefined) return;
+    const { marks } = this.board.payload;
+    if (!changed(this.memo, "hits", [hits, marks, retrieved])) return;
+    this.tables = list(hits);
+    this.found = finder(marks);
+    if (!this.tables.some((table) => table.kind === this.kind)) this.kind = this.first();
+    setHidden(this.tabs, !this.tables.length);
+    setHidden(this.note, this.tables.length > 0);
+    setText(this.note, retrieved ? "No hits: this lane reads no documents." : "No hits yet");
+    reconcile(this.tabs, this.tables, (table) => table.kind, (table) => this.tab(table), (tab, table) => {
+      setText(tab.firstChild, NAMES[table.kind] ?? table.kind);
+      setText(tab.lastChild, count(list(table.rows).length));
+    });
+    this.draw();
+  }
+
+  first() {
+    return (this.tables.find((table) => list(table.rows).length) ?? this.tables[0])?.kind;
+  }
+
+  tab({ kind }) {
+    const tab = button("hit-tab", "", "", () => {
+      this.kind = kind;
+      this.all = false;
+      this.draw();
+    });
+    tab.setAttribute("role", "tab");
+    tab.append(el("span", ""), " ", el("b", ""));
+    return tab;
+  }
+
+  draw() {
+    for (const [kind, tab] of this.tabs.itemsByKey ?? []) setAttribute(tab, "aria-selected", String(kind === this.kind));
+    const rows = list(this.tables.find((table) => table.kind === this.kind)?.rows);
+    this.rows.replaceChildren(...rows.map((row) => this.row(row)));
+    this.fold();
+  }
+
+  fold() {
+    const size = this.rows.children.length;
+    [...this.rows.children].forEach((item, index) => setHidden(item, !this.all && index >= FEW));
+    setHidden(this.more, size <= FEW);
+    setText(this.more, this.all ? "Show fewer" : `Show all ${plural(size, "hit")}`);
+    this.more.setAttribute("aria-expanded", String(Boolean(this.all)));
+    if (this.tables.length && !size) this.rows.replaceChildren(el("li", "quiet", "None was found."));
+  }
+
+  row(row) {
+    const title = button("hit-title", "", "", null);
+    title.append(...marked(row.title ?? "", this.found));
+    const head = el("div", "hit-head", title, row.gold ? gold() : null, row.unread ? el("span", "unread", "no room in the prompt") : null);
+    const parts = [head, ...this.text(row), this.sources(row)];
+    const item = el("li", "hit", el("span", "score", score(row.score)), el("div", "hit-body", ...parts.filter(Boolean)));
+    item.dataset.path = row.key;
+    return item;
+  }
+
+  // Long texts are shortened around the marks until more is asked for.
+  text({ key, text }) {
+    if (!text) return [];
+    const short = shortened(text, this.found);
+    const body = el("p", "hit-text");
+    if (!short) {
+      body.append(...marked(text, this.found));
+      return [body];
+    }
+    const more = button("more", "", "", (event) => {
+      event.stopPropagation(); // it is no click on the hit
+      if (!this.open.delete(key)) this.open.add(key);
+      show();
+    });
+    const show = () => {
+      const whole = this.open.has(key);
+      body.replaceChildren(...(whole ? marked(text, this.found) : short.map((part) => (typeof part === "string" ? part : part.cloneNode(true)))));
+      setText(more, whole ? "Less" : "More");
+      more.setAttribute("aria-expanded", String(whole));
+    };
+    show();
+    return [body, more];
+  }
+
+  sources({ place, sources }) {
+    const parts = list(sources).flatMap((one, index) => [index ? ", " : "from ", one.title ?? one.id, one.gold ? gold(" ★") : null]);
+    if (!parts.length && !place) return null;
+    return el("p", "hit-source", ...parts.filter(Boolean), parts.length && place ? " " : "", place ?? "");
+  }
+}
+
+function gold(text = "★ gold") {
+  const star = el("span", "gold", text);
+  star.title = "A passage that the answer rests on";
+  return star;
+}

@@ -1,0 +1,120 @@
+"""What a lane on documents found, as the tables that the board draws: a row for each hit, under its kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.engine import Lane
+from core.graph.told import hit_names, hit_texts, leaves, told_by
+from core.operators.base import HITS
+from core.types import Ranking
+
+MEMBERS, SOURCES = 8, 6  # that a row names
+KINDS = {"chunk": "passage", "node": "entity", "summary": "summary", "triple": "relation", "community": "report"}
+LONG = 20_000  # letters of a text that are sent
+WORDS = re.compile(r"[^\W_]{2,}(?:['’][^\W_]+)?")
+USUAL = frozenset(
+    "a about an and any are as at be been before between both but by can could did do does doing during each for from had has have having "
+    "he her hers him his how i if in into is it its me my name named no nor not of off on one or other our out own same she should so some "
+    "such than that the their them then there these they this those through to too under until up was we were what when where which while "
+    "who whom whose why will with would yes you your".split()
+)
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A hit of one kind: its row in the graph's table, its key, the same in every lane, its place in the ranking and its score."""
+
+    kind: str
+    item: int
+    key: str
+    place: int
+    score: float | None
+
+
+def question_words(text: str) -> list[str]:
+    """The words of a question that tell something, in small letters, each once.
+
+    >>> from pages.parts.board.text_hits import question_words
+    >>> question_words("Who was Scrooge's partner in business?")
+    ["scrooge's", 'partner', 'business']
+    """
+    return list(dict.fromkeys(word for found in WORDS.findall(text) if (word := found.lower()) not in USUAL))
+
+
+def hits_of(lane: Lane) -> list[Hit]:
+    """The hits of a lane in the order of its rankings; nodes that are chunks themselves count as passages."""
+    if not lane.retrieved:
+        return []
+    found = (hits for field in HITS if (hits := getattr(lane.state, field)) is not None)
+    return [hit for hits in found for hit in _keyed(lane.graph, hits)]
+
+
+def _keyed(graph, hits: Ranking) -> Iterable[Hit]:
+    own = leaves(graph, hits.items) if hits.kind == "node" else {}
+    names = hit_names(graph, hits.kind, hits.items)
+    levels = graph.columns.nodes.numbers("level") if hits.kind == "node" and _has(graph, "nodes", "level") else None
+    for place, (item, name) in enumerate(zip(hits.items, names), 1):
+        score = hits.score(place - 1)
+        if item in own:
+            yield Hit("chunk", own[item], f"chunk {name}", place, score)
+        elif hits.kind == "node" and levels is not None and levels[item] > 0:
+            yield Hit("summary", item, f"summary {graph.name} {name}", place, score)
+        elif hits.kind == "community":
+            yield Hit("community", item, f"community {graph.name} {item}", place, score)
+        else:
+            yield Hit(hits.kind, item, f"{hits.kind} {name}", place, score)
+
+
+def _has(graph, what: str, column: str) -> bool:
+    table = getattr(graph.columns, what)
+    return table is not None and table.has(column)
+
+
+def tables(lane: Lane, gold: Sequence[str], shown: dict[str, int]) -> list[dict[str, Any]]:
+    """A table for each kind of hit: `kind, rows`; `shown` are the numbers of hits that the prompt shows, by kind."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    passages = frozenset(gold)
+    for hit in hits_of(lane):
+        kind = "node" if hit.kind == "summary" else hit.kind
+        unread = kind in shown and hit.place > shown[kind]
+        found.setdefault(hit.kind, []).append({**_row(lane.graph, hit, passages), "unread": unread})
+    return [{"kind": KINDS[kind], "rows": found[kind]} for kind in KINDS if kind in found]
+
+
+def _row(graph, hit: Hit, gold: frozenset[str]) -> dict[str, Any]:
+    kind = "node" if hit.kind == "summary" else hit.kind
+    text = hit_texts(graph, kind, [hit.item])[0][:LONG]
+    row = {"key": hit.key, "score": hit.score, "text": text, "gold": False, "sources": [], "place": ""}
+    if hit.kind == "chunk":
+        return row | passage(graph, hit.item, gold)
+    name = hit_names(graph, kind, [hit.item])[0]
+    if hit.kind == "community":
+        members = graph.columns.communities.lists("members")[hit.item]
+        names = graph.names(members[:MEMBERS].tolist())
+        more = f" and {len(members) - len(names):,} more" if len(members) > len(names) else ""
+        return row | {"title": name, "place": f"{len(members):,} entities: {', '.join(names)}{more}"}
+    if hit.kind == "triple":
+        name = _relation(graph, hit.item)
+    told = told_by(graph, "edges" if hit.kind == "triple" else "nodes", [hit.item])[0]
+    sources = [passage(graph, chunk, gold) for chunk in told[:SOURCES]]
+    more = f"and {len(told) - SOURCES:,} more passages" if len(told) > SOURCES else ""
+    return row | {"title": name, "sources": [{key: one[key] for key in ("id", "title", "gold")} for one in sources], "place": more}
+
+
+def _relation(graph, edge: int) -> str:
+    heads, relations, tails = graph.triples([edge])
+    head, tail = graph.names([int(heads[0]), int(tails[0])])
+    words = graph.relation_names[int(relations[0])] if graph.n_relations > 1 else ""
+    return f"{head} — {words} → {tail}" if words else f"{head} — {tail}"
+
+
+def passage(graph, row: int, gold: frozenset[str]) -> dict[str, Any]:
+    """What is told of a chunk: `id, title, place, gold`."""
+    chunks = graph.columns.chunks
+    id, document, title, place = (chunks.text(name, row) for name in ("id", "document", "title", "place"))
+    where = " · ".join(dict.fromkeys(part for part in (id if id != (title or document) else "", place) if part))
+    return {"id": id, "title": title or document, "place": where, "gold": document in gold}

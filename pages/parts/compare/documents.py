@@ -1,0 +1,59 @@
+"""A corpus on Compare: opened, told of beside the question, and asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from core.corpus import Corpus, open_corpus
+from core.runtime.jobs import Job
+from core.types import Question
+from pages.parts.compare.asking import known_question
+from pages.parts.shared.session import corpus_name, engine, follow, said
+from pages.parts.shared.text import many, plain
+
+
+def ask_documents() -> Any:
+    """The question in the bar to the chosen corpus, ready to be run; one of a set's own brings its gold passages along.
+
+    Raises what `Engine.ask_corpus` raises.
+    """
+    state, name = st.session_state, corpus_name()
+    text = " ".join(state.question.split())
+    known = known_question(text) or Question(text)
+    question = replace(known, answers=tuple(state.answers))
+    return engine().ask_corpus(_prepared(name), question, seed=state.seed, reader=state.reader, model=state.model)
+
+
+def _prepared(name: str) -> Corpus:
+    """The corpus with the graph of its chunks made, which is shown with its progress where it takes a while."""
+    corpus = open_corpus(name)
+    key = f"chunks-{name}-{corpus.digest}"
+    job = engine().jobs.start(key, lambda: Job(key, lambda job: engine().environment.built(corpus, check=job.check)))
+    if not job.wait(0.2):
+        follow(job, "Cutting the documents into chunks")
+    return corpus
+
+
+def facts() -> None:
+    """What is asked: the corpus, the known answers, which can be changed, and how many passages are known to hold them."""
+    corpus, state = said(lambda: open_corpus(corpus_name())), st.session_state
+    if corpus is None:
+        return
+    known = known_question(state.question)
+    parts = [f":material/description: {plain(corpus.title)} · {many(corpus.n_documents, 'document')}"]
+    parts += [f":green[★ {plain(answer)}]" for answer in state.answers]
+    parts += [many(len(known.gold), "gold passage")] if known is not None and known.gold else []
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="documents"):
+        st.caption(" &nbsp;·&nbsp; ".join(parts), width="content")
+        with st.popover("Known answers", type="tertiary"):
+            st.text_area("One a line", "\n".join(state.answers), key=f"known-{hash(state.question)}", on_change=_told, height=90)
+
+
+def _told() -> None:
+    state = st.session_state
+    lines = state[f"known-{hash(state.question)}"].splitlines()
+    state.answers = [line.strip() for line in lines if line.strip()]
+    state.submitted = bool(state.question.strip())
