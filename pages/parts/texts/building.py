@@ -46,7 +46,7 @@ def builds(corpus: Corpus) -> None:
     if now.built and now.current:
         graph = _opened(corpus, one)
         if graph is not None:
-            look(corpus, graph)
+            look(graph)
 
 
 def _chosen(corpus: Corpus) -> Build:
@@ -122,9 +122,9 @@ def _card(corpus: Corpus, now: Status, job: Job | None) -> None:
             st.badge("built", color="green", icon=":material/check:")
         else:
             st.badge("of earlier documents" if now.built else "not built", color="gray")
-    if now.current and not at_work:
-        _told(now)
-    else:
+        if now.current and not at_work:
+            _told(now)
+    if not now.current or at_work:
         st.caption(plain(now.build.line.words()))
         if not at_work:
             _start(corpus, now, job)
@@ -215,7 +215,7 @@ def _told(now: Status) -> None:
     if used.get("calls"):
         parts.append(f"{many(used['calls'], 'call')} of a language model, {used['tokens_in'] + used['tokens_out']:,} tokens")
     parts += [f"{many(counts['replies kept'], 'reply', 'replies')} kept from before"] if counts.get("replies kept") else []
-    st.caption(plain("  ·  ".join(parts)))
+    st.caption(plain("  ·  ".join(parts)), width="content")
     problems = [f"{many(counts['unread'], 'reply', 'replies')} could not be read"] if counts.get("unread") else []
     problems += [f"{many(counts['dropped'], 'fact')} named what is nowhere and fell away"] if counts.get("dropped") else []
     notes = [*problems, *now.report.get("notes", ())]

@@ -8,42 +8,23 @@ import streamlit as st
 from core.graph.store import Graph
 from core.graph.told import chunks_of, leaves, node_texts, relation_names, relation_texts
 from pages.parts.shared.text import many, plain
-from pages.parts.texts.paging import begin, page_of, pager
-from pages.parts.texts.passage import passage, pattern, where
+from pages.parts.texts.paging import page_of, pager
+from pages.parts.texts.passage import passage, pattern
+from pages.parts.texts.walking import (
+    NEAR_PAGE,
+    PASSAGE_PAGE,
+    communities_of,
+    community_title,
+    go,
+    label,
+    open_community,
+    short,
+    trail,
+)
 
 NEIGHBOURS, PASSAGES = 25, 5  # on one page
-NEAR_PAGE, PASSAGE_PAGE = "texts_near_page", "texts_passage_page"
 BEEN = 6  # entities of the way back
-
-
-def trail(graph: Graph) -> list[int]:
-    """The entities that were looked at one after the other, the present one last."""
-    return st.session_state.setdefault("texts_trails", {}).setdefault(graph.digest, [])
-
-
-def seen(graph: Graph) -> int | None:
-    """The entity that is looked at, None where it is the table of all."""
-    been = trail(graph)
-    return been[-1] if been else None
-
-
-def go(graph: Graph, node: int) -> None:
-    """Look at an entity; one of the way so far is gone back to."""
-    been = trail(graph)
-    if node in been:
-        del been[been.index(node) + 1 :]
-    else:
-        been.append(node)
-    begin(NEAR_PAGE)
-    begin(PASSAGE_PAGE)
-
-
-def label(graph: Graph, node: int) -> str:
-    """What a node is called: its name; of a chunk its title and place."""
-    row = leaves(graph, [node]).get(node)
-    if row is None:
-        return graph.node_name(node)
-    return ", ".join(filter(None, where(graph.columns.chunks, row)))
+LONG, CUT = 700, 220  # characters from which a description is scrolled, and the pixels it then has
 
 
 def entity(graph: Graph, node: int) -> None:
@@ -55,14 +36,37 @@ def entity(graph: Graph, node: int) -> None:
         kind = table.text("type", node) if table is not None else ""
         if kind:
             st.badge(plain(kind), color="blue")
+    _grouped(graph, node)
     row = leaves(graph, [node]).get(node)
-    if row is not None:
-        passage(graph.columns.chunks, row)
-    elif any(texts := node_texts(graph, [node])):
-        st.write(plain(texts[0]))
-    _neighbours(graph, node)
-    if row is None:
-        _passages(graph, node)
+    told, related = st.columns(2, gap="large") if graph.degree(node) else (st.container(), None)
+    with told:
+        if row is not None:
+            passage(graph.columns.chunks, row)
+        else:
+            _described(graph, node)
+            _passages(graph, node)
+    if related is not None:
+        with related:
+            _neighbours(graph, node)
+
+
+def _described(graph: Graph, node: int) -> None:
+    text = node_texts(graph, [node])[0]
+    if text:
+        st.markdown("**Description**")
+        with st.container(height=CUT if len(text) > LONG else "content", border=len(text) > LONG):
+            st.write(plain(text))
+
+
+def _grouped(graph: Graph, node: int) -> None:
+    """The communities that it is in, as a way there."""
+    way = communities_of(graph, node)
+    if way:
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.caption("In the community", width="content")
+            for at, row in enumerate(way):
+                words = plain(short(community_title(graph.columns.communities, row)))
+                st.button(words, key=f"texts-in-{row}", type="tertiary", on_click=open_community, args=(graph, way[: at + 1]))
 
 
 def _way(graph: Graph) -> None:
@@ -70,7 +74,7 @@ def _way(graph: Graph) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.button("All", key="texts-all", icon=":material/arrow_back:", type="tertiary", on_click=been.clear)
         for node in been[-BEEN:-1]:
-            st.button(plain(_short(label(graph, node))), key=f"texts-way-{node}", type="tertiary", on_click=go, args=(graph, node))
+            st.button(plain(short(label(graph, node))), key=f"texts-way-{node}", type="tertiary", on_click=go, args=(graph, node))
             st.caption("›", width="content")
 
 
@@ -94,7 +98,7 @@ def _neighbours(graph: Graph, node: int) -> None:
             go(graph, int(neighbours[rows[cells[0][0]]]))
 
     columns = {
-        "Way": ["→" if ahead else "←" for ahead in forward[rows]],
+        "Way": ["→" if ahead else "←" for ahead in forward[rows]] if graph.n_relations > 1 else [],
         "Related to": [label(graph, int(other)) for other in neighbours[rows]],
         "Relation": relation_names(graph, some),
         "Keywords": table.texts("keywords", some) if table is not None else [""] * len(some),
@@ -130,7 +134,3 @@ def _passages(graph: Graph, node: int) -> None:
     if not any(pattern(name).search(text) for text in chunks.texts("text", rows)):
         st.caption("The name does not stand in these chunks letter by letter: the texts spell it in other ways.")
     pager(PASSAGE_PAGE, shown, len(told), PASSAGES, "Chunks")
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 40 else name[:39] + "…"

@@ -5,30 +5,44 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from core.corpus import Corpus
 from core.graph.names.lookup import names
 from core.graph.store import Graph
-from core.graph.told import chunks_of, leaves, n_chunks
-from pages.parts.texts.entity import entity, go, label, seen
+from core.graph.told import leaves, n_chunks
+from pages.parts.texts.communities import communities
+from pages.parts.texts.entity import entity
+from pages.parts.texts.entity_table import entity_table
 from pages.parts.texts.paging import begin, page_of, pager
+from pages.parts.texts.walking import COMMUNITIES, ENTITIES, VIEW, trail
 
 ROWS = 50
 PAGE, TYPE, TYPED = "texts_entity_page", "texts_type", "texts_name"
 EVERY = "every type"
-SEARCHED = 200  # names that a search brings at most
+SEARCHED, NEAR = 200, 55  # names that a search brings at most, and how near they are at least, of 100
 
 
-def look(corpus: Corpus, graph: Graph) -> None:
-    """Draw an entity where one was chosen, else the table of all."""
+def look(graph: Graph) -> None:
+    """Draw an entity where one was chosen, else the table of all; or the communities, where the graph has any."""
     if not graph.n_nodes:
         st.info("Nothing was found in these texts from which a graph could be made.", icon=":material/hub:")
         return
     _figures(graph)
-    here = seen(graph)
-    if here is not None:
-        entity(graph, here)
+    if _view(graph) == COMMUNITIES:
+        communities(graph)
+    elif trail(graph):
+        entity(graph, trail(graph)[-1])
     else:
         _entities(graph)
+
+
+def _view(graph: Graph) -> str:
+    """Whether entities or communities are looked at."""
+    table = graph.columns.communities
+    if table is None or not len(table):
+        return ENTITIES
+    st.session_state.setdefault(VIEW, ENTITIES)
+    return st.segmented_control(
+        "What is looked at", (ENTITIES, COMMUNITIES), key=VIEW, required=True, persist_state="session", label_visibility="collapsed"
+    )
 
 
 def _figures(graph: Graph) -> None:
@@ -89,7 +103,7 @@ def _entities(graph: Graph) -> None:
         )
         kind = _type(graph)
     if typed.strip():
-        nodes = np.array([node for node, *_ in names(graph).search(typed, SEARCHED)], np.int64)
+        nodes = np.array([node for node, score in names(graph).search(typed, SEARCHED) if score >= NEAR], np.int64)
         if kind is not None:
             nodes = nodes[np.isin(nodes, ordered(graph.digest, kind, graph))]
     else:
@@ -98,7 +112,7 @@ def _entities(graph: Graph) -> None:
         st.caption("No name is near to that. Try another spelling, or a part of the name.")
         return
     shown = page_of(PAGE, len(nodes), ROWS)
-    _table(graph, nodes[shown.start : shown.stop])
+    entity_table(graph, nodes[shown.start : shown.stop], f"entities-{shown.start}")
     pager(PAGE, shown, len(nodes), ROWS, things(graph), "Click one to see where it comes from.")
 
 
@@ -122,32 +136,3 @@ def _type(graph: Graph) -> str | None:
         width=260,
     )
     return None if kind == EVERY else kind
-
-
-def _table(graph: Graph, nodes: np.ndarray) -> None:
-    key = f"texts-entities-{graph.digest[:8]}-{nodes[0]}-{len(nodes)}-{st.session_state.get(PAGE, 0)}"
-    table, told = graph.columns.nodes, chunks_of(graph, "nodes")
-
-    def clicked() -> None:
-        cells = st.session_state[key]["selection"]["cells"]
-        if cells and cells[0][0] < len(nodes):
-            go(graph, int(nodes[cells[0][0]]))
-
-    st.dataframe(
-        {
-            "Name": [label(graph, int(node)) for node in nodes],
-            "Type": table.texts("type", nodes) if table is not None else [""] * len(nodes),
-            "Relations": graph.degrees(nodes).tolist(),
-            "Chunks": (told.indptr[nodes + 1] - told.indptr[nodes]).tolist(),
-            "Description": table.texts("description", nodes) if table is not None else [""] * len(nodes),
-        },
-        key=key,
-        hide_index=True,
-        on_select=clicked,
-        selection_mode="single-cell",
-        height=min(560, 38 + 35 * len(nodes)),
-        column_config={
-            "Relations": st.column_config.NumberColumn(width=90, format="localized"),
-            "Chunks": st.column_config.NumberColumn(width=80, format="localized", help="The chunks that tell of it"),
-        },
-    )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
 from core.builds import open_graph, status
 from pages.parts.texts import building
+from pages.parts.texts.community_map import tiled
 from pages.parts.texts.passage import marked
 from tests.pages.texts.texts_kit import HOSTILE, button, html, labels, opened, texts, until
 
@@ -99,3 +102,29 @@ def test_marks_are_put_around_whole_names_and_nothing_is_markup():
     shown = marked(f"Anna\nBerg saw. {HOSTILE} {{a}}", "Anna Berg")
     assert shown.count("<mark") == 1 and "<img" not in shown and "{a}" in shown
     assert "&lt;i&gt;" in marked("a <i> b. c.", "<i>") and "<i>" not in marked("a <i> b. c.", "<i>")
+
+
+def test_communities_open_level_by_level(small):
+    at = built(opened())
+    at.segmented_control(key="texts_view").set_value("Communities").run()
+    assert not at.exception and "A tile is a community" in texts(at)
+    graph = open_graph(small, "tkg-noun-phrases")
+    table = graph.columns.communities
+    at.session_state["texts_communities"] = {graph.digest: [0]}
+    at.run()
+    assert not at.exception and table.text("title", 0) in [one.value.replace("\\", "") for one in at.subheader]
+    assert table.text("report", 0) in [one.value for one in at.text]
+    assert sorted(at.dataframe[0].value["Name"]) == sorted(graph.names(table.lists("members")[0]))
+    button(at, "All communities").click().run()
+    assert "A tile is a community" in texts(at)
+
+
+@pytest.mark.parametrize("sizes", [[6, 6, 4, 3, 2, 2, 1], [1], [100, 1, 1], [1] * 40])
+def test_tiles_fill_the_map_and_are_as_large_as_their_sizes(sizes):
+    tiles = tiled(sizes)
+    for (left, top, width, height), size in zip(tiles, sizes):
+        assert width * height == pytest.approx(10_000 * size / sum(sizes))
+        assert left >= -1e-9 and top >= -1e-9 and left + width <= 100 + 1e-9 and top + height <= 100 + 1e-9
+    for number, (left, top, width, height) in enumerate(tiles):
+        for x, y, w, h in tiles[:number]:
+            assert min(left + width, x + w) - max(left, x) < 1e-6 or min(top + height, y + h) - max(top, y) < 1e-6

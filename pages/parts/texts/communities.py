@@ -1,0 +1,91 @@
+"""Communities of a graph: a map that opens level by level, the report of the one that is open, and its entities."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from core.graph.columns import Table
+from core.graph.store import Graph
+from pages.parts.shared.text import many, plain
+from pages.parts.texts.community_map import show
+from pages.parts.texts.entity_table import entity_table
+from pages.parts.texts.paging import page_of, pager
+from pages.parts.texts.walking import MEMBER_PAGE, community_title, open_community, short, way_down
+
+DRAWN = 60  # tiles at most
+MEMBERS = 25  # on one page
+
+
+def communities(graph: Graph) -> None:
+    """Draw the way down, the map of what lies within, and the report of the community that is open."""
+    table = graph.columns.communities
+    way = way_down(graph)
+    _way(graph, table, way)
+    here = way[-1] if way else -1
+    parts = np.flatnonzero(table.numbers("parent") == here)
+    members = table.lists("members")
+    if len(parts):
+        _map(graph, table, parts[np.lexsort((parts, -members.counts[parts]))])
+    if here >= 0:
+        _report(table, here)
+        _members(graph, members[here])
+
+
+def _way(graph: Graph, table: Table, way: list[int]) -> None:
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        if not way:
+            st.caption("A tile is a community: entities that are closely related. The larger, the more entities. Click one to open it.")
+            return
+        st.button(
+            "All communities", key="texts-map-all", icon=":material/arrow_back:", type="tertiary", on_click=open_community, args=(graph, [])
+        )
+        for at, row in enumerate(way[:-1]):
+            st.button(
+                plain(short(community_title(table, row))),
+                key=f"texts-map-{row}",
+                type="tertiary",
+                on_click=open_community,
+                args=(graph, way[: at + 1]),
+            )
+            st.caption("›", width="content")
+    st.subheader(plain(community_title(table, way[-1])), anchor=False)
+
+
+def _map(graph: Graph, table: Table, rows: np.ndarray) -> None:
+    drawn, counts, parents = rows[:DRAWN], table.lists("members").counts, table.numbers("parent")
+    ratings = table.numbers("rating")[drawn] if table.has("rating") else np.zeros(len(drawn))
+    heat = 8 + 26 * (ratings - ratings.min()) / max(1e-9, float(np.ptp(ratings)))
+    tiles = []
+    for row, share in zip(drawn.tolist(), heat.tolist()):
+        inner = int((parents == row).sum())
+        words = many(int(counts[row]), "entity", "entities") + (f" in {many(inner, 'part')}" if inner else "")
+        tiles.append({"row": row, "title": community_title(table, row), "words": words, "size": int(counts[row]), "heat": round(share)})
+    show(tiles, "Map of communities", lambda row: _open(graph, row, set(drawn.tolist())))
+    told = (
+        f"The {len(drawn)} largest of {len(rows):,} communities."
+        if len(rows) > len(drawn)
+        else f"{many(len(rows), 'community', 'communities')}."
+    )
+    st.caption(f"{told} The stronger the colour, the higher its rating." if np.ptp(ratings) else told)
+
+
+def _open(graph: Graph, row: int, drawn: set[int]) -> None:
+    if row in drawn:
+        open_community(graph, [*way_down(graph), row])
+
+
+def _report(table: Table, row: int) -> None:
+    report = table.text("report", row)
+    if report:
+        with st.container(border=True):
+            st.markdown("**Report**")
+            st.text(report)
+
+
+def _members(graph: Graph, members: np.ndarray) -> None:
+    nodes = members[np.lexsort((members, -graph.degrees(members)))]
+    shown = page_of(MEMBER_PAGE, len(nodes), MEMBERS)
+    st.markdown(f"**{many(len(nodes), 'entity', 'entities')}**")
+    entity_table(graph, nodes[shown.start : shown.stop], f"members-{shown.start}")
+    pager(MEMBER_PAGE, shown, len(nodes), MEMBERS, "Entities", "Click one to see where it comes from.")

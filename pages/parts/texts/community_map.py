@@ -1,0 +1,106 @@
+"""Communities as a map: a tile each, as large as it has entities; a click opens one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import streamlit as st
+
+HEIGHT = 400  # pixels
+WIDE = 2.4  # how many times as wide as high the map is taken to be
+EVENED = 0.75  # below 1, so that there is room for words on small tiles
+Tile = tuple[float, float, float, float]  # left, top, width and height in percent of the map
+
+# Buttons, so that the map is used by keyboard as well; titles are set as text.
+_JS = """export default function({data, parentElement, setTriggerValue}) {
+  let map = parentElement.querySelector(".map");
+  if (!map) { map = document.createElement("div"); map.className = "map"; parentElement.append(map); }
+  map.style.height = data.height + "px";
+  map.setAttribute("role", "group");
+  map.setAttribute("aria-label", data.label);
+  map.replaceChildren(...data.tiles.map(tile => {
+    const button = document.createElement("button");
+    const [left, top, width, height] = tile.place;
+    Object.assign(button.style, {left: left + "%", top: top + "%", width: width + "%", height: height + "%"});
+    button.style.setProperty("--heat", tile.heat + "%");
+    button.title = tile.title + " · " + tile.words;
+    const title = document.createElement("b"), words = document.createElement("span");
+    title.textContent = tile.title;
+    words.textContent = tile.words;
+    button.append(title, words);
+    button.setAttribute("aria-label", button.title);
+    button.onclick = () => setTriggerValue("opened", tile.row);
+    return button;
+  }));
+}"""
+_CSS = """.map { position: relative; width: 100%; font-family: var(--st-font); }
+.map button { position: absolute; box-sizing: border-box; overflow: hidden; padding: .3rem .45rem; text-align: left; cursor: pointer;
+  display: flex; flex-direction: column; justify-content: flex-start; font: inherit; font-size: .86rem; line-height: 1.25;
+  color: var(--st-text-color); border: 2px solid var(--st-background-color); border-radius: 8px;
+  background: color-mix(in srgb, var(--st-primary-color) var(--heat), var(--st-secondary-background-color)); }
+.map button:hover, .map button:focus-visible { border-color: var(--st-primary-color); outline: none; }
+.map button { container-type: size; }
+.map b { font-weight: 600; overflow-wrap: break-word; hyphens: auto; overflow: hidden; display: -webkit-box; -webkit-box-orient: vertical;
+  -webkit-line-clamp: 4; flex-shrink: 0; }
+@container (max-height: 90px) { .map b { -webkit-line-clamp: 3; } .map span { display: none; } }
+@container (max-height: 55px) { .map b { -webkit-line-clamp: 2; } }
+@container (max-height: 34px) { .map b { -webkit-line-clamp: 1; } }
+@container (max-width: 60px) or (max-height: 16px) { .map b, .map span { display: none; } }"""
+
+
+@cache
+def _component():
+    return st.components.v2.component("hopscope_communities", js=_JS, css=_CSS)
+
+
+def show(tiles: Sequence[dict[str, Any]], label: str, opened: Callable[[int], None]) -> None:
+    """Draw tiles (row, title, words, size, heat); `opened` is called with the row of one that is clicked."""
+    key = "texts_map"
+    places = tiled([tile["size"] ** EVENED for tile in tiles])
+
+    def clicked() -> None:
+        row = st.session_state[key].opened
+        if row is not None:
+            opened(int(row))
+
+    drawn = [{**tile, "place": place} for tile, place in zip(tiles, places)]
+    _component()(key=key, data={"tiles": drawn, "label": label, "height": HEIGHT}, on_opened_change=clicked)
+
+
+def tiled(sizes: Sequence[float]) -> list[Tile]:
+    """A tile for each size, descending, that together fill the map, each as near to a square as rows of tiles allow.
+
+    Source: squarified treemaps (Bruls, Huizing and van Wijk).
+
+    >>> from pages.parts.texts.community_map import tiled
+    >>> tiled([1.0])
+    [(0.0, 0.0, 100.0, 100.0)]
+    """
+    whole = sum(sizes)
+    areas = [size * WIDE / whole for size in sizes]  # of a map of height 1
+    left, top, width, height = 0.0, 0.0, WIDE, 1.0
+    found, at = [], 0
+    while at < len(areas):
+        short, end = min(width, height), at + 1
+        while end < len(areas) and _worst(areas[at : end + 1], short) <= _worst(areas[at:end], short):
+            end += 1
+        row = areas[at:end]
+        thick, along = sum(row) / short, 0.0
+        for area in row:
+            long = area / thick
+            x, y, w, h = (left, top + along, thick, long) if height <= width else (left + along, top, long, thick)
+            found.append((100 * x / WIDE, 100 * y, 100 * w / WIDE, 100 * h))
+            along += long
+        left, top, width, height = (
+            (left + thick, top, width - thick, height) if height <= width else (left, top + thick, width, height - thick)
+        )
+        at = end
+    return found
+
+
+def _worst(row: Sequence[float], short: float) -> float:
+    """How far the tile of a row that is least a square is from one."""
+    thick = sum(row) / short
+    return max(max(thick * thick / area, area / (thick * thick)) for area in row)

@@ -1,0 +1,71 @@
+"""Where a person is in a graph of texts: the entities looked at one after the other, and the communities opened one within the other."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.graph.columns import Rows, Table
+from core.graph.store import Graph
+from core.graph.told import leaves
+from pages.parts.texts.paging import begin
+from pages.parts.texts.passage import where
+
+ENTITIES, COMMUNITIES = "Entities", "Communities"
+VIEW = "texts_view"  # where in the session stands which of both is looked at
+NEAR_PAGE, PASSAGE_PAGE, MEMBER_PAGE = "texts_near_page", "texts_passage_page", "texts_member_page"
+LONGEST = 40  # characters of a name on a button
+
+
+def trail(graph: Graph) -> list[int]:
+    """The entities that were looked at one after the other, the present one last."""
+    return st.session_state.setdefault("texts_trails", {}).setdefault(graph.digest, [])
+
+
+def go(graph: Graph, node: int) -> None:
+    """Look at an entity; one of the way so far is gone back to."""
+    been = trail(graph)
+    if node in been:
+        del been[been.index(node) + 1 :]
+    else:
+        been.append(node)
+    st.session_state[VIEW] = ENTITIES
+    begin(NEAR_PAGE)
+    begin(PASSAGE_PAGE)
+
+
+def label(graph: Graph, node: int) -> str:
+    """What a node is called: its name; of a chunk its title and place."""
+    row = leaves(graph, [node]).get(node)
+    return graph.node_name(node) if row is None else ", ".join(filter(None, where(graph.columns.chunks, row)))
+
+
+def way_down(graph: Graph) -> list[int]:
+    """The rows of the communities that were opened one within the other."""
+    return st.session_state.setdefault("texts_communities", {}).setdefault(graph.digest, [])
+
+
+def open_community(graph: Graph, way: list[int]) -> None:
+    """Open the last of some communities that lie one within the other; all are closed where there is none."""
+    way_down(graph)[:] = way
+    st.session_state[VIEW] = COMMUNITIES
+    begin(MEMBER_PAGE)
+
+
+def communities_of(graph: Graph, node: int) -> list[int]:
+    """The rows of the communities that an entity is in, the coarsest first."""
+    table = graph.columns.communities
+    if table is None:
+        return []
+    rows: Rows = graph.derived.once("communities of", "nodes", lambda: table.lists("members").inverse(graph.n_nodes))
+    levels = table.numbers("level")
+    return sorted(rows[node].tolist(), key=lambda row: (levels[row], row))
+
+
+def community_title(table: Table, row: int) -> str:
+    """What a community is called."""
+    return table.text("title", row) or f"Community {row + 1}"
+
+
+def short(name: str) -> str:
+    """A name that fits on a button."""
+    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
