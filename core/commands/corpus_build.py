@@ -12,7 +12,7 @@ from core.builds.report import BuildReport
 from core.builds.shipping import NAME, ship
 from core.commands.terminal import OK, bar, warn
 from core.corpus import Corpus, open_corpus
-from core.errors import BadInput
+from core.errors import BadInput, ModelFailed
 from core.io.durations import span, with_time_left
 
 
@@ -62,7 +62,7 @@ def _build(options) -> int:
     try:
         with bar("Building") as advanced:
             graph = build(corpus, one, models, with_time_left(advanced), report=report, lanes=max(1, options.lanes))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, ModelFailed):
         print("hopscope: What is done is kept; the same command goes on from there.", file=sys.stderr)
         raise
     chunks = graph.columns.chunks

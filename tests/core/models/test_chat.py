@@ -7,11 +7,13 @@ import json
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
 
 from core.errors import BadInput, Cancelled, ModelFailed, ModelUnavailable
+from core.models.chat.lanes import several_at_once
 from core.models.chat.llama import LlamaChat
 from core.models.chat.openai import OpenAIChat
 from core.models.chat.replies import Replies, estimate_tokens
@@ -43,6 +45,18 @@ def test_the_embedded_model_says_when_it_was_cut_off(qwen):
 def test_the_embedded_model_keeps_to_a_schema(qwen):
     reply = json.loads(qwen.reply(ASK, schema=SCHEMA, max_tokens=24).text)
     assert list(reply) == ["country"] and isinstance(reply["country"], str)
+
+
+def test_the_embedded_model_answers_several_at_once(qwen):
+    lanes = several_at_once(qwen, 2)
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            asked = [[{"role": "user", "content": f"Which country is {city} in? One word."}] for city in ("Paris", "Tokyo", "Oslo")]
+            replies = list(pool.map(lambda one: lanes.reply(one, max_tokens=8).text, asked))
+        assert [country in reply for country, reply in zip(("France", "Japan", "Norway"), replies)] == [True] * 3
+    finally:
+        lanes.close()
+    assert not lanes.loaded
 
 
 def test_cancelling_truly_stops_the_request(qwen):
