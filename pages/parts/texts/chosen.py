@@ -8,20 +8,23 @@ import streamlit as st
 
 from core.corpus import Corpus, corpora, open_corpus
 from core.runtime.jobs import Job
-from pages.parts.shared.session import engine, follow, went_here
+from pages.parts.shared.session import CORPUS, chosen, engine, follow, went_here
 from pages.parts.shared.text import many, plain
 
 CHOSEN = "texts_corpus"
 WANTED = "texts_corpus_wanted"  # what is chosen when the page is drawn next
+BESIDE = "texts_beside"  # what was chosen in the sidebar when the page was drawn last
 FIRST = "christmas-carol"
 
 
 def choose() -> str:
     """The choice of a corpus, by the address where the person came by one; its name."""
     state, known = st.session_state, corpora()
-    asked = st.query_params.get("corpus", "")
+    asked, beside = st.query_params.get("corpus", ""), chosen()
     if state.get(WANTED) in known:
         state[CHOSEN] = state.pop(WANTED)
+    elif beside.startswith(CORPUS) and beside != state.get(BESIDE) and beside.removeprefix(CORPUS) in known:
+        state[CHOSEN] = beside.removeprefix(CORPUS)
     elif asked in known and (CHOSEN not in state or went_here()):
         state[CHOSEN] = asked
     if state.get(CHOSEN) not in known:
@@ -34,7 +37,7 @@ def choose() -> str:
         st.session_state.texts_missed = asked
     if asked != name:
         st.query_params["corpus"] = name
-    state.came = False
+    state.came, state[BESIDE] = False, beside
     return name
 
 
@@ -47,8 +50,17 @@ def missed() -> None:
 
 def ask_about(name: str) -> None:
     """The way to Compare, where questions are asked of these documents."""
-    if st.button("Ask about it", icon=":material/view_column:", help="Compare, with these texts chosen"):
+    if st.button("Ask about it", icon=":material/view_column:", help="Compare, with these texts chosen", on_click=_asked, args=(name,)):
         st.switch_page("pages/compare.py", query_params={"corpus": name})
+
+
+def _asked(name: str) -> None:
+    """Chooses these texts in the sidebar; a question that was asked of something else is let go."""
+    state = st.session_state
+    if chosen() != CORPUS + name:
+        state.graph_wanted, state.question = CORPUS + name, ""
+        for key in ("job", "case", "settled", "trouble"):
+            state.pop(key, None)
 
 
 def opened(name: str) -> Corpus | None:

@@ -47,7 +47,7 @@ _CSS = """.map { position: relative; width: 100%; font-family: var(--st-font); }
 @container (max-height: 90px) { .map b { -webkit-line-clamp: 3; } .map span { display: none; } }
 @container (max-height: 55px) { .map b { -webkit-line-clamp: 2; } }
 @container (max-height: 34px) { .map b { -webkit-line-clamp: 1; } }
-@container (max-width: 60px) or (max-height: 16px) { .map b, .map span { display: none; } }"""
+@container (max-width: 42px) or (max-height: 16px) { .map b, .map span { display: none; } }"""
 
 
 @cache

@@ -6,7 +6,8 @@ import numpy as np
 import streamlit as st
 
 from core.graph.store import Graph
-from core.graph.told import chunks_of, leaves, node_texts, relation_names, relation_texts
+from core.graph.told import chunks_of, leaves, node_texts, relation_names, relation_texts, weights
+from pages.parts.graphs.walk_view import neighbourhood, picture, show
 from pages.parts.shared.text import many, plain
 from pages.parts.texts.paging import page_of, pager
 from pages.parts.texts.passage import passage, pattern
@@ -23,6 +24,7 @@ from pages.parts.texts.walking import (
 )
 
 NEIGHBOURS, PASSAGES = 25, 5  # on one page
+DRAWN = 24  # entities on the picture
 BEEN = 6  # entities of the way back
 LONG, CUT = 700, 220  # characters from which a description is scrolled, and the pixels it then has
 
@@ -48,6 +50,8 @@ def entity(graph: Graph, node: int) -> None:
     if related is not None:
         with related:
             _neighbours(graph, node)
+            if row is None:
+                _picture(graph, node)
 
 
 def _described(graph: Graph, node: int) -> None:
@@ -84,9 +88,8 @@ def _neighbours(graph: Graph, node: int) -> None:
     if not len(edges):
         st.caption("It is related to nothing else.")
         return
-    table = graph.columns.edges
-    weights = table.numbers("weight")[edges] if table is not None and table.has("weight") else np.ones(len(edges), np.float32)
-    order = np.lexsort((neighbours, edges, -weights))
+    table, heavy = graph.columns.edges, _weights(graph)[edges]
+    order = np.lexsort((neighbours, edges, -heavy))
     shown = page_of(NEAR_PAGE, len(order), NEIGHBOURS)
     rows = order[shown.start : shown.stop]
     some = edges[rows]
@@ -102,7 +105,7 @@ def _neighbours(graph: Graph, node: int) -> None:
         "Related to": [label(graph, int(other)) for other in neighbours[rows]],
         "Relation": relation_names(graph, some),
         "Keywords": table.texts("keywords", some) if table is not None else [""] * len(some),
-        "Weight": weights[rows].tolist(),
+        "Weight": heavy[rows].tolist(),
         "Description": relation_texts(graph, some),
     }
     st.markdown(f"**{many(len(order), 'relation')}**")
@@ -119,6 +122,24 @@ def _neighbours(graph: Graph, node: int) -> None:
         },
     )
     pager(NEAR_PAGE, shown, len(order), NEIGHBOURS, "Relations", "Click one to go there.")
+
+
+def _picture(graph: Graph, node: int) -> None:
+    """The entity among those it is related to; a click goes there."""
+    neighbours, edges, _ = graph.steps(node)
+    near = neighbours[np.lexsort((neighbours, -_weights(graph)[edges]))][: DRAWN * 2]
+    part = neighbourhood(graph, node, near.tolist(), DRAWN)
+    drawn = {*part.near, *part.far}
+    with st.container(border=True):
+        html = picture(graph, part, st.context.theme.type == "dark")
+        show(html, lambda clicked: go(graph, clicked) if clicked in drawn else None, "The entity among those it is related to")
+    st.caption(f"Drawn: {len(part.near):,} it is most related to. Click a dot to go there.")
+
+
+def _weights(graph: Graph) -> np.ndarray:
+    """The weight of each relation, 1 where the graph has none."""
+    found = weights(graph)
+    return np.ones(graph.n_edges) if found is None else found
 
 
 def _passages(graph: Graph, node: int) -> None:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from core.errors import shorten
 from core.graph.store import Graph
-from core.graph.told import chunks_of
+from core.graph.told import chunks_of, leaves
 from pages.parts.texts.walking import go, label
+
+MAYBE = ("Type", "Description", "Text")  # columns that are left out where nothing stands in them
+SHOWN = 160  # characters of a chunk
 
 
 def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
     """Draw some nodes; `name` tells the table from others of this graph."""
     key = f"texts-{name}-{graph.digest[:8]}-{nodes[0]}-{len(nodes)}"
-    table, told = graph.columns.nodes, chunks_of(graph, "nodes")
+    table, chunks, told, own = graph.columns.nodes, graph.columns.chunks, chunks_of(graph, "nodes"), leaves(graph, nodes)
 
     def clicked() -> None:
         cells = st.session_state[key]["selection"]["cells"]
@@ -27,9 +31,11 @@ def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
         "Relations": graph.degrees(nodes).tolist(),
         "Chunks": (told.indptr[nodes + 1] - told.indptr[nodes]).tolist(),
         "Description": texts("description"),
+        "Text": [shorten(chunks.text("text", own[node]), SHOWN) if node in own else "" for node in nodes.tolist()] if own else [],
     }
+    left_out = ("Type", "Chunks") if own else ()
     st.dataframe(
-        {column: values for column, values in columns.items() if column not in ("Type", "Description") or any(values)},
+        {column: values for column, values in columns.items() if column not in left_out and (column not in MAYBE or any(values))},
         key=key,
         hide_index=True,
         on_select=clicked,

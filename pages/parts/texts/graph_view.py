@@ -11,6 +11,7 @@ from core.graph.told import leaves, n_chunks
 from pages.parts.texts.communities import communities
 from pages.parts.texts.entity import entity
 from pages.parts.texts.entity_table import entity_table
+from pages.parts.texts.finding import found
 from pages.parts.texts.paging import begin, page_of, pager
 from pages.parts.texts.walking import COMMUNITIES, ENTITIES, VIEW, trail
 
@@ -47,19 +48,25 @@ def _view(graph: Graph) -> str:
 
 def _figures(graph: Graph) -> None:
     communities = graph.columns.communities
-    figures = [(things(graph), graph.n_nodes), ("Relations", graph.n_edges), ("Chunks", n_chunks(graph))]
+    figures = [(things(graph), graph.n_nodes), ("Relations", graph.n_edges)]
+    figures += [] if of_chunks(graph) else [("Chunks", n_chunks(graph))]
     figures += [("Communities", len(communities))] if communities is not None else []
     with st.container(horizontal=True, gap="large"):
         for words, number in figures:
             st.metric(words, f"{number:,}", width="content")
 
 
+def of_chunks(graph: Graph) -> bool:
+    """Whether the nodes of a graph are chunks, as in a tree or a passage graph."""
+    return bool(leaves(graph, range(min(8, graph.n_nodes))))
+
+
 def things(graph: Graph) -> str:
-    """What the nodes of a graph are, in a word: entities, but in graphs whose nodes are chunks."""
-    if not leaves(graph, range(min(8, graph.n_nodes))):
-        return "Entities"
+    """What the nodes of a graph are, in a word."""
     table = graph.columns.nodes
-    return "Chunks and summaries" if table.has("level") and table.numbers("level").any() else "Chunks as nodes"
+    if not of_chunks(graph):
+        return "Entities"
+    return "Chunks and summaries" if table.has("level") and table.numbers("level").any() else "Chunks"
 
 
 @st.cache_data(max_entries=16, show_spinner="Counting types …")
@@ -87,14 +94,15 @@ def ordered(digest: str, type: str | None, _graph: Graph) -> np.ndarray:
 
 
 def _entities(graph: Graph) -> None:
+    chunks = of_chunks(graph)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         typed = st.text_input(
-            "Search a name",
+            "Search",
             key=TYPED,
             persist_state="session",
             live=True,
             type="search",
-            placeholder="Type a name, or a part of one",
+            placeholder="Words that stand in the text" if chunks else "Type a name, or a part of one",
             icon=":material/search:",
             label_visibility="collapsed",
             on_change=begin,
@@ -102,18 +110,30 @@ def _entities(graph: Graph) -> None:
             width=420,
         )
         kind = _type(graph)
+    nodes = ordered(graph.digest, kind, graph)
     if typed.strip():
-        nodes = np.array([node for node, score in names(graph).search(typed, SEARCHED) if score >= NEAR], np.int64)
-        if kind is not None:
-            nodes = nodes[np.isin(nodes, ordered(graph.digest, kind, graph))]
-    else:
-        nodes = ordered(graph.digest, kind, graph)
+        near = (_telling if chunks else _named)(graph, typed)
+        nodes = near[np.isin(near, nodes)]
     if not len(nodes):
-        st.caption("No name is near to that. Try another spelling, or a part of the name.")
+        st.caption("No text holds these words, one after the other." if chunks else "No name is near to that. Try another spelling.")
         return
     shown = page_of(PAGE, len(nodes), ROWS)
     entity_table(graph, nodes[shown.start : shown.stop], f"entities-{shown.start}")
-    pager(PAGE, shown, len(nodes), ROWS, things(graph), "Click one to see where it comes from.")
+    pager(PAGE, shown, len(nodes), ROWS, things(graph), "Click one to read it." if chunks else "Click one to see where it comes from.")
+
+
+def _named(graph: Graph, typed: str) -> np.ndarray:
+    """The nodes with the nearest names, the nearest first."""
+    return np.array([node for node, score in names(graph).search(typed, SEARCHED) if score >= NEAR], np.int64)
+
+
+def _telling(graph: Graph, typed: str) -> np.ndarray:
+    """The chunks and summaries that hold some words."""
+    words, chunks, nodes = " ".join(typed.split()), graph.columns.chunks, graph.columns.nodes
+    rows = found(f"chunks of {graph.digest}", words, ("title", "text"), chunks)
+    leaf = [node for id in chunks.texts("id", rows) for node in graph.nodes_named(id)]
+    told = found(f"nodes of {graph.digest}", words, ("description",), nodes)
+    return np.unique(np.concatenate([np.array(leaf, np.int64), told]))
 
 
 def _type(graph: Graph) -> str | None:

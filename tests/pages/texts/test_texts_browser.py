@@ -1,0 +1,92 @@
+"""The Texts screen in a real browser: a build is started and watched, an entity opened, and all is there after a visit elsewhere."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import TimeoutError
+
+from tests.pages.shared.test_accessibility_browser import serious
+from tests.pages.texts.texts_kit import make
+from tests.server import CHROMIUM, open_page, server, settle, take_scheme
+
+pytestmark = [pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed"), pytest.mark.usefixtures("browser")]
+TABLE = "[data-testid=stDataFrame]"
+WIDER = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+
+
+@pytest.fixture(scope="module")
+def address(browser, tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patched:
+        home = tmp_path_factory.mktemp("texts-browser")
+        patched.setenv("HOPSCOPE_HOME", str(home))
+        make()
+        with server(HOPSCOPE_HOME=str(home)) as (address, _):
+            yield address
+
+
+@pytest.fixture()
+def built(address):
+    """The page with the graph of the small corpus, which needs no encoder."""
+    with open_page(f"{address}/texts?corpus=small") as page:
+        page.get_by_role("radio", name="Passage graph").wait_for(timeout=60_000)
+        settle(page)
+        page.get_by_role("radio", name="Passage graph").click()
+        page.get_by_text("Passage graph, by names").wait_for(timeout=60_000)
+        settle(page)
+        build = page.get_by_role("button", name="Build", exact=True)
+        build.or_(page.locator(TABLE)).first.wait_for(timeout=60_000)
+        if build.is_visible():
+            build.click()
+        page.locator(TABLE).first.wait_for(timeout=120_000)
+        settle(page)
+        yield page
+
+
+def enter(page) -> None:
+    """Click the first row of the table, again where it was not drawn yet."""
+    heading = page.get_by_role("heading", level=3).first
+    for _ in range(6):
+        box = page.locator(TABLE).first.bounding_box()
+        page.mouse.click(box["x"] + 60, box["y"] + 52)
+        try:
+            heading.wait_for(timeout=5_000)
+            break
+        except TimeoutError:
+            continue
+    settle(page)
+
+
+def test_a_question_is_asked_on_compare_about_these_texts(built):
+    built.get_by_role("button", name="Ask about it").click()
+    built.wait_for_url("**corpus=small**", timeout=60_000)
+    built.get_by_text("small texts").first.wait_for(timeout=60_000)
+    settle(built)
+    assert "/texts" not in built.url and built.get_by_placeholder("Ask a question", exact=False).first.is_visible()
+
+
+def test_what_was_looked_at_is_there_after_a_visit_elsewhere(built):
+    enter(built)
+    heading = built.get_by_role("heading", level=3).first.inner_text()
+    built.get_by_role("link", name="Models").click()
+    built.get_by_role("heading", name="Models").first.wait_for(timeout=60_000)
+    built.get_by_role("link", name="Texts").click()
+    built.get_by_role("heading", level=3).first.wait_for(timeout=60_000)
+    settle(built)
+    assert built.get_by_role("heading", level=3).first.inner_text() == heading and "corpus=small" in built.url
+
+
+@pytest.mark.parametrize("tab", ["Graph", "an entity", "Documents", "Add documents"])
+def test_nothing_serious_stands_in_the_way_of_anybody(built, tab):
+    if tab == "an entity":
+        enter(built)
+    elif tab != "Graph":
+        built.get_by_test_id("stTab").filter(has_text=tab).last.click() if tab == "Add documents" else built.get_by_test_id("stTab").nth(
+            1
+        ).click()
+        settle(built)
+    for scheme in ("light", "dark"):
+        take_scheme(built, scheme)
+        assert not serious(built), (tab, scheme)
+    built.set_viewport_size({"width": 800, "height": 900})
+    settle(built)
+    assert not built.evaluate(WIDER)
