@@ -55,7 +55,7 @@ def rating(comparison: Comparison, lane: Lane, up: bool) -> Rating:
 
     Where no answers are known, those of the reader count that the model's answer names.
     """
-    graph, question, state = comparison.graph, comparison.ask.question, lane.state
+    graph, question, state = lane.graph, comparison.ask.question, lane.state
     given = answer(comparison, lane)
     named = [name for name in graph.names(state.reader or ()) if state.answer is None or match(given, name)]
     sizes = next((step.sizes["nodes"] for step in state.trace if "nodes" in step.sizes), None)
@@ -79,7 +79,7 @@ def answer(comparison: Comparison, lane: Lane) -> str:
     state = lane.state
     if state.answer is None and state.excerpt is not None:
         return state.excerpt.text
-    return state.answer if state.answer is not None else ", ".join(comparison.graph.names(state.reader or ()))
+    return state.answer if state.answer is not None else ", ".join(lane.graph.names(state.reader or ()))
 
 
 def _lane(comparison: Comparison, lane: Lane) -> FinishedLane:

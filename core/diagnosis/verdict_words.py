@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from core.comparison.comparing import ENDED, Comparison, Lane
 from core.diagnosis.contrast import Spoken, contrast
 from core.diagnosis.explanation import Explained, explained
+from core.diagnosis.verdict_texts import explained_texts, verdict_texts
 from core.operators.text import parse_line
 from core.types import Repair
 
@@ -23,6 +24,10 @@ def explain(comparison: Comparison) -> Verdict:
     """What is known by now."""
     graph, answers = comparison.graph, comparison.ask.question.answers
     lanes = comparison.lanes
+    if comparison.ask.corpus is not None:
+        ended = all(lane.retrieved or lane.status in ENDED for lane in lanes)
+        text = verdict_texts(comparison, lane_names(comparison)) if ended else ""
+        return Verdict(text, tuple(explained_texts(comparison, lane) for lane in lanes))
     explanations = explained(graph, [lane.states if lane.retrieved else () for lane in lanes], answers)
     if not all(lane.retrieved or lane.status in ENDED for lane in lanes):
         return Verdict("", tuple(explanations))
