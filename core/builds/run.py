@@ -16,9 +16,11 @@ from core.builds.report import BuildReport
 from core.corpus import Corpus
 from core.errors import BadParameter, StoreError
 from core.graph.building.text_graph import assemble, store
+from core.graph.storage.write import locked
 from core.graph.store import Graph
-from core.indexes.place import keep
+from core.indexes.place import AT_WORK, keep
 from core.io.home import ROOT
+from core.io.locks import is_locked
 from core.models.base import Models
 from core.models.chat.kept import KeptReplies
 from core.runtime.meter import untold
@@ -106,15 +108,28 @@ def build(
     Raises BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed, and what `check` raises.
     """
     one = _build(build)
-    ctx = context(corpus, models, progress, check, report, kept, lanes)
-    try:
-        graph = _built(one, Made(corpus), place(corpus, one), ctx)
-    finally:
-        ctx.close()
-    told = {"version": VERSION, "corpus": corpus.digest, "build": one.id, "line": repr(one.line), "report": ctx.report.plain()}
-    keep(place(corpus, one) / BUILT, lambda stream: stream.write(json.dumps(told, ensure_ascii=False, indent=1).encode()))
+    ctx, folder = context(corpus, models, progress, check, report, kept, lanes), place(corpus, one)
+    progress("Waiting until no other process is at it", None)
+    with locked(_at_work(folder), True, check):
+        try:
+            graph = _built(one, Made(corpus), folder, ctx)
+        finally:
+            ctx.close()
+        told = {"version": VERSION, "corpus": corpus.digest, "build": one.id, "line": repr(one.line), "report": ctx.report.plain()}
+        keep(folder / BUILT, lambda stream: stream.write(json.dumps(told, ensure_ascii=False, indent=1).encode()))
     progress("Done", 1.0)
     return graph
+
+
+def being_built(corpus: Corpus, build: str | Build) -> bool:
+    """Whether some process is at a build of a corpus."""
+    file = _at_work(place(corpus, _build(build)))
+    return is_locked(file.with_name(f"{file.name}.lock"))
+
+
+def _at_work(folder: Path) -> Path:
+    """What is locked while a graph is built: something beside its folder, so that its store may lock that for itself."""
+    return folder.with_name(f"{folder.name}-{AT_WORK}")
 
 
 def _built(build: Build, made: Made, folder: Path, ctx: BuildContext) -> Graph:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -19,6 +20,7 @@ from core.types import Ranking, State
 
 BY = ("bm25", "tf-idf")
 Search = Callable[[str], np.ndarray]  # a question's score of every text
+UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 BY_HELP = "bm25 with k1 1.5 and b 0.75, or tf-idf: the cosine of vectors of weighted word counts."
 
 
@@ -103,6 +105,16 @@ def searchable(graph: KnowledgeGraph, of: Of, by: str) -> Search:
     return graph.derived.once("words", (of, by), lambda: _made(graph, of, by))
 
 
+def terms(text: str) -> list[str]:
+    """The case-folded words of a text; of a script that writes no spaces between words (Chinese, Japanese, Korean) each letter.
+
+    >>> from core.operators.texts.sparse import terms
+    >>> terms("Scrooge's 圣诞节")
+    ['scrooge', 's', '圣', '诞', '节']
+    """
+    return [part for word in words(text) for part in UNSPACED.findall(word)]
+
+
 @spent("preparation", "Words of the texts")
 def _made(graph: KnowledgeGraph, of: Of, by: str) -> Search:
     told = texts(graph, of, range(count(graph, of)))  # type: ignore[arg-type]
@@ -112,7 +124,7 @@ def _made(graph: KnowledgeGraph, of: Of, by: str) -> Search:
 def _bm25(told: list[str]) -> Search:
     import bm25s
 
-    bags = [words(text) for text in told]
+    bags = [terms(text) for text in told]
     known = {word for bag in bags for word in bag}
     if not known:
         return lambda question: np.zeros(len(told))
@@ -120,7 +132,7 @@ def _bm25(told: list[str]) -> Search:
     index.index(bags, show_progress=False)
 
     def search(question: str) -> np.ndarray:
-        asked = [word for word in words(question) if word in known]
+        asked = [word for word in terms(question) if word in known]
         return np.asarray(index.get_scores(asked), np.float64) if asked else np.zeros(len(told))
 
     return search
@@ -129,8 +141,8 @@ def _bm25(told: list[str]) -> Search:
 def _tfidf(told: list[str]) -> Search:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    if not any(words(text) for text in told):
+    if not any(terms(text) for text in told):
         return lambda question: np.zeros(len(told))
-    vectorizer = TfidfVectorizer(analyzer=words, dtype=np.float64)
+    vectorizer = TfidfVectorizer(analyzer=terms, dtype=np.float64)
     matrix = vectorizer.fit_transform(told)
     return lambda question: np.asarray((matrix @ vectorizer.transform([question]).T).todense()).ravel()

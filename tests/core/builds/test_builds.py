@@ -2,10 +2,10 @@
 
 import pytest
 
-from core.builds import build, catalogue, chosen, find, open_graph, status
+from core.builds import being_built, build, catalogue, chosen, find, open_graph, status
 from core.builds.catalogue import read
 from core.builds.text import parse_line
-from core.errors import BadParameter, StoreError
+from core.errors import BadParameter, Cancelled, StoreError
 from tests.core.builds.kit import Reading, Texts
 
 
@@ -48,3 +48,19 @@ def test_a_graph_of_documents_that_have_changed_is_not_opened(corpus):
     build(corpus, "chunks", Reading())
     with pytest.raises(StoreError, match="have changed"):
         open_graph(corpus.changed(one="Ann lives in Oslo."), "chunks")
+
+
+def test_a_graph_that_is_being_built_is_waited_for(corpus):
+    seen, inner = [], []
+
+    def cancelled():
+        raise Cancelled
+
+    def check():
+        if not seen:
+            seen.append(being_built(corpus, "chunks"))
+            with pytest.raises(Cancelled):
+                build(corpus, "chunks", Reading(), lambda text, share: inner.append(text), cancelled)
+
+    build(corpus, "chunks", Reading(), check=check)
+    assert seen == [True] and inner == ["Waiting until no other process is at it"] and not being_built(corpus, "chunks")

@@ -2,6 +2,8 @@
 
 import pytest
 
+from core.graph.building.text_graph import assemble
+from core.graph.columns import Table
 from core.types import Question, Ranking, State
 from tests.core.operators.texts.test_neighbours_and_scores import at, step
 
@@ -77,3 +79,10 @@ def test_words_among_the_entities_found(told):
     state = at(told, Fred=1.0, Tim=0.5).replace(question=Question("the poor cheerful clerk"))
     assert told.names(step(told, "SparseNodes", state)) == ["Cratchit", "Fred"]
     assert told.names(step(told, "SparseNodes", state, among=True)) == ["Fred"] and SparseNodes(among=True).reads == ("nodes",)
+
+
+@pytest.mark.parametrize("by", ["bm25", "tf-idf"])
+def test_a_chunk_in_chinese_is_found_by_its_letters(told, by):
+    texts = ["圣诞快乐，斯克鲁奇先生。", "火鸡和男孩一样大。", "Marley was dead."]
+    graph = assemble("chinese", [], [], {}, {}, Table.of(id=["a", "b", "c"], text=texts))
+    assert told.state(f"SparseChunks(by={by!r})", "火鸡有多大？", on=graph).chunks.items[0] == 1
