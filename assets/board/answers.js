@@ -2,11 +2,11 @@
 
 import { button, changed, el, setHidden, setText } from "./dom.js";
 import { evidenceText } from "./evidence.js";
-import { toneOf } from "./words.js";
+import { toneOf, verdictWords } from "./words.js";
 
 function verdictTag(verdict, same) {
   const { right, of } = verdict;
-  const tag = el("span", `tag tag-${same ? "same" : toneOf(verdict)}`, `${right} of ${of}`);
+  const tag = el("span", `tag tag-${same ? "same" : toneOf(verdict)}`, verdictWords(verdict));
   tag.title = `${right} of ${of} known answers are in it`;
   return tag;
 }

@@ -90,11 +90,12 @@ export class Graph {
     if (has && nodes.length) return "";
     if (!lane.retrieved) return lane.data.status === "running" ? "Drawn once the paths are found" : "No subgraph yet";
     if (lane.data.status === "cancelled") return "Stopped before there was a subgraph.";
+    if (lane.data.kept) return lane.data.hit_count ? "Nothing that it found is drawn." : "Nothing was found: this lane reads no documents.";
     return lane.graphless ? "No graph: the language model answers alone." : "The subgraph is empty.";
   }
 
   updateText(empty, nodes) {
-    const { drawn, paths } = this.lane.data;
+    const { drawn, paths, hit_count: hits } = this.lane.data;
     const own = new Set(list(this.lane.data.nodes));
     const shown = nodes.filter((node) => own.has(node.id)).length;
     setText(this.drawn, drawn && !empty ? (shown < drawn.of ? `${count(shown)} of ${plural(drawn.of, "node")} shown` : plural(drawn.of, "node")) : "");
@@ -105,7 +106,7 @@ export class Graph {
     this.more.setAttribute("aria-label", this.more.title);
     this.stage.setAttribute("aria-label", empty
       ? this.message.textContent
-      : `Graph of ${laneName(this.lane.data)}: ${plural(shown, "node")}, ${plural(list(paths).length, "path")}. Plus and minus zoom, arrows move, 0 fits, Enter tells about a node.`);
+      : `Graph of ${laneName(this.lane.data)}: ${plural(shown, "node")}, ${hits === undefined ? plural(list(paths).length, "path") : plural(hits, "hit")}. Plus and minus zoom, arrows move, 0 fits, Enter tells about a node.`);
   }
 
   create(cytoscape) {

@@ -19,8 +19,10 @@ export class Hits {
       this.all = !this.all;
       this.fold();
     });
+    this.lost = el("ul", "hit-rows lost-hits");
+    this.lost.setAttribute("aria-label", "Gold passages that were not found");
     this.note = el("p", "quiet");
-    this.element = el("section", "hits", this.tabs, this.rows, this.more, this.note);
+    this.element = el("section", "hits", this.tabs, this.rows, this.more, this.lost, this.note);
     this.element.setAttribute("aria-label", "Hits");
   }
 
@@ -61,7 +63,10 @@ export class Hits {
   draw() {
     for (const [kind, tab] of this.tabs.itemsByKey ?? []) setAttribute(tab, "aria-selected", String(kind === this.kind));
     const rows = list(this.tables.find((table) => table.kind === this.kind)?.rows);
+    const { lost } = this.tables.find((table) => table.kind === this.kind) ?? {};
     this.rows.replaceChildren(...rows.map((row) => this.row(row)));
+    this.lost.replaceChildren(...list(lost).map((row) => this.row(row)));
+    setHidden(this.lost, !list(lost).length);
     this.fold();
   }
 
@@ -77,7 +82,7 @@ export class Hits {
   row(row) {
     const title = button("hit-title", "", "", null);
     title.append(...marked(row.title ?? "", this.found));
-    const head = el("div", "hit-head", title, row.gold ? gold() : null, row.unread ? el("span", "unread", "no room in the prompt") : null);
+    const head = el("div", "hit-head", title, row.gold ? gold() : null, row.unread ? el("span", "unread", "no room in the prompt") : null, row.fate ? el("span", "unread", row.fate) : null);
     const parts = [head, ...this.text(row), this.sources(row)];
     const item = el("li", "hit", el("span", "score", score(row.score)), el("div", "hit-body", ...parts.filter(Boolean)));
     item.dataset.path = row.key;

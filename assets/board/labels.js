@@ -20,6 +20,7 @@ function labelWeight(mark, large) {
   if (has("dim")) return has("question") ? 1 : 0;
   if (has("lit") || has("picked")) return 9;
   if (has("question")) return 8;
+  if (has("gold")) return 7;
   if (has("answer")) return has("ghost") && !has("lost") ? 3 : 7;
   if (has("best")) return 6;
   return has("path") ? 4 : large ? 2 : 0;
@@ -40,7 +41,7 @@ export function layLabels(graph, bounds, steps) {
   const markOf = (id) => graph.marks.nodes.get(id) ?? "";
   const most = Math.max(72, Math.min(graph.large ? 210 : 140, graph.canvas.clientWidth * 0.38));
   const box = (id, at) => square(at, nodeRadius(markOf(id), size) + 1);
-  const hard = [...graph.places].filter(([id]) => graph.board.few || /question|answer/.test(markOf(id)) || (/best|lit/.test(markOf(id)) && !/dim/.test(markOf(id)))).map(([id, at]) => [id, box(id, at)]);
+  const hard = [...graph.places].filter(([id]) => graph.board.few || /question|answer|gold/.test(markOf(id)) || (/best|lit/.test(markOf(id)) && !/dim/.test(markOf(id)))).map(([id, at]) => [id, box(id, at)]);
   const soft = [...graph.places].filter(([id]) => !/dim/.test(markOf(id))).map(([id, at]) => box(id, at));
   const badges = [...steps.keys()].map((id) => graph.edges.get(id))
     .map((edge) => square(middle(graph.places.get(edge.source), graph.places.get(edge.target)), 7 * size.node));

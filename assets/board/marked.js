@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 import { list } from "./words.js";
 
-const ENOUGH = 260; // letters of a shortened text, about
+const ENOUGH = 190; // letters of a shortened text, about
 const BEFORE = 50;
 const AFTER = 90;
 

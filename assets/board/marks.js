@@ -9,7 +9,7 @@ export function laneMarks(graph) {
   const top = list(data.paths).map((entry) => board.path(entry.key)).filter(Boolean);
   const shown = shownPaths(board, focus);
   const best = members(shown && focus.frame ? shown : top.slice(0, 1));
-  const all = members(top);
+  const all = data.kept ? { nodes: new Set(list(data.kept.nodes)), edges: new Set(list(data.kept.edges)) } : members(top);
   const alive = data.alive ? new Set(data.alive) : all.nodes; // known answers on any kept path, shown in the list or not
   const lit = shown ? members(shown) : null;
   if (lit && focus.node !== null) lit.nodes.add(focus.node);
@@ -19,7 +19,7 @@ export function laneMarks(graph) {
   const { agreed } = board;
   for (const node of graph.nodes.values()) {
     const path = all.nodes.has(node.id);
-    const lost = node.role === "answer" && !alive.has(node.id) && lane.retrieved ? "lost" : "";
+    const lost = ["answer", "gold"].includes(node.role) && !alive.has(node.id) && lane.retrieved ? "lost" : "";
     const ghost = !path && !inside.nodes.has(node.id) ? "ghost" : "";
     const same = path && agreed.nodes.has(node.id) ? "same" : "";
     const picked = node.id === graph.clicked ? "picked" : "";
@@ -30,7 +30,7 @@ export function laneMarks(graph) {
     const ghost = !path && !inside.edges.has(edge.id) ? "ghost" : "";
     const top1 = best.edges.has(edge.id);
     const same = path && agreed.edges.has(edge.id) && (!top1 || agreed.best.has(edge.id)) ? "same" : "";
-    marks.edges.set(edge.id, `${path ? "path" : ""} ${top1 ? "best" : ""} ${ghost} ${same} ${light("edges", edge.id)}`);
+    marks.edges.set(edge.id, `${data.kept ? "documents" : ""} ${path ? "path" : ""} ${top1 ? "best" : ""} ${ghost} ${same} ${light("edges", edge.id)}`);
   }
   return marks;
 }

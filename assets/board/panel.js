@@ -4,7 +4,9 @@ import { button, el } from "./dom.js";
 import { count, list, plural } from "./words.js";
 
 const WAYS = [["walk", "Walk its neighbourhood"], ["start", "Start from here"]];
-const ROLES = { question: "named in the question", answer: "known answer" };
+const ROLES = {
+  question: "named in the question", answer: "known answer", gold: "a passage that the answer rests on", passage: "a passage", entity: "an entity", community: "a community or summary",
+};
 
 export class Panel {
   constructor(board) {
@@ -60,7 +62,7 @@ export class Panel {
     this.element.setAttribute("aria-label", `About ${node.name}`);
     const close = button("panel-close", "×", "Close", () => this.close());
     const parts = [el("div", "panel-head", el("div", "", el("h4", "", node.name), ROLES[node.role] ? el("p", "quiet", ROLES[node.role]) : null), close)];
-    if (about) parts.push(...relationParts(about), el("h5", "", "In the lanes"), this.laneList(about));
+    if (about) parts.push(...(about.degree === undefined ? [] : relationParts(about)), el("h5", "", "In the lanes"), this.laneList(about));
     const { ways: given, onGo } = this.board.options;
     const ways = WAYS.filter(([way]) => onGo && list(given).includes(way));
     if (ways.length) parts.push(el("div", "panel-ways", ...ways.map(([way, words]) => button("way", words, "", () => this.go(node, way)))));

@@ -1,5 +1,7 @@
 // The Cytoscape stylesheet in the colours of the theme, small beside its neighbours or large for a room.
 
+import { textRadius, textStyles } from "./textstyle.js";
+
 export const SMALL = { label: 11.5, step: 9, node: 1, line: 1 };
 export const LARGE = { label: 16, step: 12.5, node: 1.45, line: 1.4 };
 
@@ -31,6 +33,7 @@ export function stylesheet(colours, font, size) {
     { selector: "node.answer", style: { shape: "star", ...wide(20), "background-color": colour.good, "border-width": 0, "z-index": 6, color: colour.text } },
     { selector: "node.answer.ghost", style: { "background-color": colour.canvas, "border-width": 1.4, "border-color": colour.good, "border-style": "solid", color: colour.muted } },
     { selector: "node.lost", style: { "background-color": colour.canvas, "border-width": 1.6 * size.line, "border-color": colour.bad, "border-style": "dashed" } },
+    ...textStyles(colour, wide, size.line),
     { selector: "node.dim", style: { "background-opacity": 0.22, "border-opacity": 0.3, color: colour.muted, "z-index": 0 } },
     { selector: "edge.dim", style: { opacity: 0.16, label: "", "z-index": 0 } },
     { selector: "node.lit", style: { "z-index": 8, color: colour.text } },
@@ -41,12 +44,19 @@ export function stylesheet(colours, font, size) {
     { selector: "node.lit.question", style: { ...wide(17), "background-color": colour.seed, "border-width": 0 } },
     { selector: "node.lit.answer", style: { ...wide(20), "background-color": colour.good, "border-width": 0 } },
     { selector: "node.lit.lost", style: { "background-color": colour.canvas, "border-width": 1.6 * size.line, "border-color": colour.bad, "border-style": "dashed" } },
+    { selector: "node.lit.gold", style: { ...wide(17), height: 13 * size.node, "background-color": colour.good, "border-width": 0 } },
+    { selector: "node.lit.gold.lost", style: { "background-color": colour.canvas, "border-width": 2 * size.line, "border-color": colour.bad, "border-style": "dashed" } },
+    { selector: "node.lit.community", style: { ...wide(22), "background-opacity": 0, "border-width": 3 * size.line, "border-style": "dashed" } },
+    { selector: "node.lit.passage", style: { ...wide(17), height: 13 * size.node } },
+    { selector: "edge.documents.lit", style: { label: "" } },
     { selector: "node.picked", style: { "border-width": 3, "border-color": colour.accent, "border-style": "solid", "z-index": 9 } },
   ];
 }
 
 // Half the width of a node that looks so, with a little air.
 export function nodeRadius(mark, size) {
+  const own = textRadius(mark);
+  if (own !== null) return own * size.node + 1;
   const width = /question|answer/.test(mark) ? 20 : /path|lit|best/.test(mark) ? 12 : 7;
   return (width * size.node) / 2 + 1;
 }

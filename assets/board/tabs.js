@@ -1,7 +1,7 @@
 // Names of the lanes above them: to switch between lanes on a narrow screen, to go to one where they scroll sideways.
 
 import { button, el, reconcile, setAttribute, setHidden, setText } from "./dom.js";
-import { lastVerdict, laneName, list, toneOf } from "./words.js";
+import { lastVerdict, laneName, list, toneOf, verdictWords } from "./words.js";
 
 const NARROW = 600; // width of the board below which one lane is shown at a time, as on a screen of at most 800
 
@@ -27,7 +27,7 @@ export class Tabs {
       setText(number, lane.number);
       setHidden(number, !lane.number || lanes.filter((other) => other.title === lane.title).length < 2);
       setAttribute(tab, "title", laneName(lane));
-      setText(tag, verdict ? `${verdict.right} of ${verdict.of}` : "");
+      setText(tag, verdictWords(verdict));
       setHidden(tag, !verdict);
       setAttribute(tag, "class", `tag tag-${toneOf(verdict)}`);
     });

@@ -3,7 +3,7 @@
 import { changed, el, setAttribute } from "./dom.js";
 
 const COLOURS = [
-  "card", "canvas", "text", "muted", "line", "node", "edge", "ghost", "path", "path-soft", "same", "seed", "good", "warn", "bad", "on-path", "on-soft", "on-same", "accent",
+  "card", "canvas", "text", "muted", "line", "node", "edge", "ghost", "path", "path-soft", "same", "seed", "good", "warn", "bad", "on-path", "on-soft", "on-same", "accent", "ring",
 ];
 
 export class Theme {

@@ -45,3 +45,6 @@ export function toneOf(verdict) {
   if (!verdict) return "";
   return verdict.right >= verdict.of ? "good" : verdict.right > 0 ? "warn" : "bad";
 }
+
+// What a tag says: so many of the known answers, or a word where there is one alone.
+export const verdictWords = (verdict) => (verdict ? verdict.word ?? `${verdict.right} of ${verdict.of}` : "");

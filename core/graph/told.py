@@ -14,9 +14,12 @@ Ids = Sequence[int] | np.ndarray
 
 
 def leaves(graph: KnowledgeGraph, nodes: Ids) -> dict[int, int]:
-    """Of some nodes those that are chunks themselves, as in a tree or a passage graph, each with the row of its chunk."""
+    """Of some nodes those that are chunks themselves, as in a tree or a passage graph, each with the row of its chunk.
+
+    Nodes of such graphs have levels; an entity that is named as the only chunk that tells of it is none.
+    """
     table, chunks = graph.columns.nodes, graph.columns.chunks
-    if table is None or chunks is None or not table.has("chunks") or not len(nodes):
+    if table is None or chunks is None or not table.has("chunks") or not table.has("level") or not len(nodes):
         return {}
     rows = chunks_of(graph, "nodes")
     alone = [int(node) for node in nodes if rows.indptr[node + 1] - rows.indptr[node] == 1]

@@ -154,8 +154,8 @@ class Board:
             "reader": None if state.reader is None else graph.names(state.reader),
             "answer": lane.answer or state.answer,
             "model": answerer(self._comparison, lane),
-            "verdict": verdict_of(right(graph, state, answers, reader=False), answers),
-            "reader_verdict": verdict_of(right(graph, state, answers, reader=True), answers),
+            "verdict": _verdict(right(graph, state, answers, reader=False), answers),
+            "reader_verdict": _verdict(right(graph, state, answers, reader=True), answers),
             "funnel": [stages.get(name, {"stage": name, **empty}) for name in STAGES] if stages else None,
             "drawn": None if subgraph is None else {"nodes": len(drawn), "of": len(subgraph.nodes)},
             "alive": None if state.paths is None else self._alive(state),
@@ -255,6 +255,5 @@ def _repair(comparison: Comparison) -> dict[str, Any] | None:
     return None if best is None else {"lane": best[0], "label": best[1]}
 
 
-def verdict_of(count: int | None, answers: tuple[str, ...]) -> dict[str, int] | None:
-    """So many of the known answers, as a tag shows it."""
+def _verdict(count: int | None, answers: tuple[str, ...]) -> dict[str, int] | None:
     return None if count is None else {"right": count, "of": len(set(answers))}

@@ -6,12 +6,16 @@ import dataclasses
 from typing import Any
 
 from core.comparison.timing import spans
-from core.diagnosis.funnel_texts import TEXT_STAGES, answer_funnel, gold_funnel
+from core.diagnosis.funnel_texts import TEXT_STAGES, answer_funnel, chunk_rows, fates, gold_funnel
 from core.engine import Comparison, Lane
 from core.results import prompt_dict
 from core.types import State
-from pages.parts.board.payload import answerer, cost, operator_row, verdict_of
+from pages.parts.board.payload import answerer, cost, operator_row
+from pages.parts.board.text_fates import hit_fates
 from pages.parts.board.text_hits import question_words, tables
+from pages.parts.board.text_lost import with_lost
+from pages.parts.board.text_picture import TextPicture, pointed
+from pages.parts.board.text_verdict import all_words, lane_words, verdict
 
 STAGE = dict[str, Any]
 
@@ -21,28 +25,54 @@ class TextBoard:
 
     def __init__(self, comparison: Comparison):
         self._comparison = comparison
-        self._told: dict[int, tuple[int, dict[str, Any]]] = {}
+        self._told: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self._picture = TextPicture()
+        self._shared: tuple[Any, dict[str, Any]] | None = None
 
     def payload(self) -> dict[str, Any]:
         """The board's data as of now."""
         comparison, ask = self._comparison, self._comparison.ask
         statuses = [lane.status for lane in comparison.lanes]  # read first: a lane that is done by now is then drawn as done
-        lanes = [self._lane(i, lane, status) for i, (lane, status) in enumerate(zip(comparison.lanes, statuses))]
+        found = [self._found(lane) for lane in comparison.lanes]
+        shared = self._share(found)
+        lanes = [
+            {**self._lane(i, lane, status, told), **_drawn(kept, told)}
+            for i, (lane, status, told, kept) in enumerate(zip(comparison.lanes, statuses, found, shared["kept"]))
+        ]
+        text = all_words(comparison, [told["right"] for told in found], [told["fates"] for told in found])
         return {
             "question": ask.question.text,
             "marks": {"words": question_words(ask.question.text), "answers": list(ask.question.answers)},
-            "verdict": None,
+            "verdict": {"text": text, "repair": None} if text else None,
             "lanes": lanes,
             "evidence": {},
-            "layout": {"nodes": [], "edges": []},
-            "paths": {},
-            "fates": {},
+            **{name: shared[name] for name in ("layout", "paths", "fates")},
         }
 
-    def _lane(self, i: int, lane: Lane, status: str) -> dict[str, Any]:
-        state, excerpt = lane.state, lane.state.excerpt
-        prompt, told = prompt_dict(state), self._found(lane)
-        said, right = state.answer is not None, told["right"]
+    def _share(self, found: list[dict[str, Any]]) -> dict[str, Any]:
+        """What can be pointed at, as paths of one node, and its `fates` in every lane; made anew when a lane has come further."""
+        now = tuple(map(id, found))
+        if self._shared is None or self._shared[0] != now:
+            lanes, gold = self._comparison.lanes, self._gold()
+            told = hit_fates(lanes, gold)
+            picture = self._picture.draw(lanes, gold, told)
+            self._shared = (now, {**picture, "paths": pointed(lanes, told), "fates": told})
+        return self._shared[1]
+
+    def _gold(self) -> dict[str, str]:
+        """The titles of the gold passages by the ids of their chunks: of the one that a lane found, else of the first."""
+        graph, gold = self._comparison.ask.graph, {}
+        reached = {fate.chunk for lane in self._comparison.lanes for fate in self._found(lane)["fates"] if fate.reached}
+        for document in dict.fromkeys(self._comparison.ask.question.gold):
+            table, rows = graph.columns.chunks, sorted(chunk_rows(graph, document))
+            ids = [table.text("id", row) for row in rows]
+            if ids:
+                gold[next((id for id in ids if id in reached), ids[0])] = table.text("title", rows[0]) or document
+        return gold
+
+    def _lane(self, i: int, lane: Lane, status: str, told: dict[str, Any]) -> dict[str, Any]:
+        state, excerpt, prompt = lane.state, lane.state.excerpt, prompt_dict(lane.state)
+        said = state.answer is not None
         return {
             "id": f"lane-{i}",
             "title": lane.instance.label,
@@ -55,8 +85,9 @@ class TextBoard:
             "reader_name": told["excerpt"],
             "answer": lane.answer or state.answer,
             "model": answerer(self._comparison, lane),
-            "verdict": right if said else None,
-            "reader_verdict": None if said else right,
+            "verdict": told["verdict"] if said else None,
+            "reader_verdict": None if said else told["verdict"],
+            "verdict_text": told["words"],
             "funnel": told["funnel"],
             "hits": told["hits"],
             "cost": cost(state.trace),
@@ -69,26 +100,39 @@ class TextBoard:
 
     def _found(self, lane: Lane) -> dict[str, Any]:
         now = len(lane.states)
-        if self._told.get(id(lane), (None,))[0] != (now, lane.retrieved):
+        if self._told.get(id(lane), ((),))[0] != (now, lane.retrieved):
             self._told[id(lane)] = ((now, lane.retrieved), self._tell(lane, lane.state))
         return self._told[id(lane)][1]
 
     def _tell(self, lane: Lane, state: State) -> dict[str, Any]:
-        """What is told of one state of a lane: `funnel, right, hits, excerpt`; hits are null until all are found."""
+        """What is told of one state of a lane; `hits` are null until all are found."""
         ask = self._comparison.ask
         words = {stage.name: stage for stage in answer_funnel(ask.corpus, lane.graph, state, ask.question.answers)}
         passages = {stage.name: stage for stage in gold_funnel(ask.corpus, lane.graph, state, ask.question.gold)}
+        found = fates(lane.graph, lane.states, ask.question.gold) if lane.retrieved else ()
         last = words.get("answer")
+        right = None if last is None else len(last.alive)
         shown = {} if state.prompt is None else dict(state.prompt.hits)
         excerpt = None
         if state.excerpt is not None:
             excerpt = f"Nearest sentence, of {lane.graph.columns.chunks.text('id', state.excerpt.chunk)}"
         return {
             "funnel": [_stage(name, passages.get(name), words.get(name)) for name in TEXT_STAGES] if words or passages else None,
-            "right": None if last is None else verdict_of(len(last.alive), ask.question.answers),
-            "hits": tables(lane, ask.question.gold, shown) if lane.retrieved else None,
+            "right": None if right is None else right > 0,
+            "verdict": verdict(right, len(set(ask.question.answers)), state.answer is not None),
+            "fates": found,
+            "words": lane_words(lane, found, None if right is None else right > 0),
+            "hits": with_lost(tables(lane, ask.question.gold, shown), lane, found) if lane.retrieved else None,
             "excerpt": excerpt,
         }
+
+
+def _drawn(kept: dict[str, list[str]], told: dict[str, Any]) -> dict[str, Any]:
+    """A lane's share of the picture: what it found of what is drawn."""
+    if told["hits"] is None:
+        return {}
+    size = sum(len(table["rows"]) for table in told["hits"])
+    return {"nodes": kept["nodes"], "edges": kept["edges"], "kept": kept, "alive": kept["nodes"], "hit_count": size}
 
 
 def _stage(name: str, passages, words) -> STAGE:

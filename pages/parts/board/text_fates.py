@@ -1,0 +1,94 @@
+"""What became of each hit in every lane on documents: its place, too late a place, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from core.diagnosis.funnel_texts import Fate
+from core.engine import Lane
+from core.graph.told import hit_names, leaves
+from core.types import Ranking, Step
+from pages.parts.board.text_hits import KINDS, hits_of
+
+Told = dict[str, str]  # `fate`, one of found, dropped, never, and its `text`
+
+
+def hit_fates(lanes: Sequence[Lane], gold: Iterable[str]) -> dict[str, dict[str, Told]]:
+    """By the key of each hit of any lane, and of the chunks `gold`, what became of it in each lane that has retrieved."""
+    found = [{hit.key: hit for hit in hits_of(lane)} for lane in lanes]
+    keys = list(dict.fromkeys([f"chunk {id}" for id in gold] + [key for hits in found for key in hits]))
+    fates: dict[str, dict[str, Told]] = {key: {} for key in keys}
+    for i, (lane, hits) in enumerate(zip(lanes, found)):
+        if lane.retrieved:
+            late = _late(lane, [key for key in keys if key.startswith("chunk ") and key not in hits])
+            shown = {} if lane.state.prompt is None else dict(lane.state.prompt.hits)
+            kinds = {hit.kind for hit in hits.values()}
+            for key in keys:
+                fates[key][f"lane-{i}"] = _found(hits[key], shown) if key in hits else late.get(key) or _never(key, kinds)
+    return fates
+
+
+def _found(hit, shown: dict[str, int]) -> Told:
+    kind = "node" if hit.kind == "summary" else hit.kind
+    if kind in shown and hit.place > shown[kind]:
+        return {"fate": "dropped", "text": f"found too late: place {hit.place:,}, the prompt has room for {shown[kind]:,}"}
+    return {"fate": "found", "text": f"place {hit.place:,}"}
+
+
+def _never(key: str, kinds: set[str]) -> Told:
+    kind = key.partition(" ")[0]
+    if not kinds:
+        return {"fate": "never", "text": "reads no documents"}
+    plural = {"entity": "entities", "summary": "summaries"}.get(KINDS[kind], f"{KINDS[kind]}s")
+    return {"fate": "never", "text": f"not among its {plural}" if kind in kinds else f"finds no {plural}"}
+
+
+def _late(lane: Lane, keys: Sequence[str]) -> dict[str, Told]:
+    """Of passages that were not kept those that an operator ranked, the last one that did."""
+    rows = _rows(lane.graph)
+    wanted = {key: rows[id] for key in keys if (id := key.removeprefix("chunk ")) in rows}
+    found: dict[str, Told] = {}
+    for step in reversed(lane.state.trace):
+        if step.before_cut is None or step.before_cut.kind not in ("chunk", "node"):
+            continue
+        places = _places(lane.graph, step.before_cut, set(wanted.values()))
+        for key, row in wanted.items():
+            if key not in found and row in places:
+                found[key] = {"fate": "dropped", "text": late_words(places[row], kept_by(step))}
+    return found
+
+
+def _places(graph, order: Ranking, rows: set[int]) -> dict[int, int]:
+    """The places, from 1, of some chunks in an order of chunks, or of nodes that are chunks."""
+    if order.kind == "chunk":
+        return {row: order.positions[row] + 1 for row in rows if row in order.positions}
+    own = leaves(graph, order.items)
+    return {own[node]: place for place, node in enumerate(order.items, 1) if node in own and own[node] in rows}
+
+
+def kept_by(step: Step) -> int | None:
+    """How many an operator kept of what it ranked, where a parameter says so."""
+    keep = step.parameters.get("keep")
+    return keep if isinstance(keep, int) else None
+
+
+def late_words(place: int, kept: int | None) -> str:
+    """That a hit was ranked and not kept."""
+    return f"found too late: place {place:,}" + (f", {kept:,} {'is' if kept == 1 else 'are'} kept" if kept else "")
+
+
+def gold_fate(fate: Fate, lane: Lane) -> str:
+    """What became of a gold passage that a lane did not find, in a few words."""
+    if not fate.reached:
+        return "not found" if fate.chunk else "not in the graph"
+    if not fate.cut_by:
+        return f"place {fate.place:,}, no room in the prompt"
+    step = next(step for step in reversed(lane.state.trace) if step.operator == fate.cut_by and step.before_cut is not None)
+    return late_words(fate.place or 0, kept_by(step))
+
+
+def _rows(graph) -> dict[str, int]:
+    """The row of each chunk by its id."""
+    table = graph.columns.chunks
+    count = range(len(table) if table is not None else 0)
+    return graph.derived.once("rows of chunks", None, lambda: {id: row for row, id in enumerate(hit_names(graph, "chunk", count))})

@@ -1,0 +1,152 @@
+"""One picture of what several lanes on documents found: an entity of one name and a passage of one id stand at one place in every lane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from core.engine import Lane
+from core.graph.algorithms.layout import Place, positions
+from core.graph.told import leaves, told_by
+from pages.parts.board.text_hits import KINDS, Hit, hits_of, passage
+
+MOST_NODES, MOST_MEMBERS = 44, 12
+ROLES = {"chunk": "passage", "node": "entity", "summary": "community", "community": "community"}
+
+
+@dataclass
+class Drawing:
+    """What is drawn so far: the name and role of each node by its key, what joins two of them, and each lane's share."""
+
+    nodes: dict[str, dict[str, str]] = field(default_factory=dict)
+    edges: dict[tuple[str, str], str] = field(default_factory=dict)  # the words of an edge
+    kept: list[dict[str, list[str]]] = field(default_factory=list)  # `nodes` and `edges` of a lane
+
+
+class TextPicture:
+    """Makes the layout of a comparison; the places are found anew when there is more to draw."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._laid: tuple[list[int], list[tuple[int, int]]] = ([], [])
+        self._places: dict[int, Place] = {}
+
+    def draw(self, lanes: Sequence[Lane], gold: Mapping[str, str], fates: Mapping[str, Any]) -> dict[str, Any]:
+        """`layout`, as the board draws it, and `kept`: for each lane its share. `gold` are titles by chunk id."""
+        drawing = drawn(lanes, gold)
+        number = lambda key: self._numbers.setdefault(key, len(self._numbers))
+        ids = [number(key) for key in drawing.nodes]
+        pairs = [(number(one), number(other)) for one, other in drawing.edges]
+        if (ids, pairs) != self._laid:
+            self._laid, self._places = (ids, pairs), _spread(positions(ids, pairs))
+        nodes = [
+            {"id": key, "name": told["name"], "role": told["role"], "x": x, "y": y, "about": {"lanes": _about(fates.get(key, {}))}}
+            for key, told in drawing.nodes.items()
+            for x, y in [self._places[number(key)]]
+        ]
+        edges = [
+            {"id": _edge(pair), "source": pair[0], "target": pair[1], "relation": words, "words": words}
+            for pair, words in drawing.edges.items()
+        ]
+        return {"layout": {"nodes": nodes, "edges": edges}, "kept": drawing.kept}
+
+
+def drawn(lanes: Sequence[Lane], gold: Mapping[str, str]) -> Drawing:
+    """The gold passages, then the lanes' hits by turns, the best first, until there are enough; and what joins them."""
+    drawing = Drawing({f"chunk {id}": {"name": title, "role": "gold"} for id, title in gold.items()})
+    found = [[hit for hit in hits_of(lane) if hit.kind != "triple"] for lane in lanes]
+    by_place = [sorted(hits, key=lambda hit: (hit.place, list(KINDS).index(hit.kind))) for hits in found]
+    for row in zip_longest(*by_place):
+        for lane, hit in zip(lanes, row):
+            if hit is not None and len(drawing.nodes) < MOST_NODES:
+                drawing.nodes.setdefault(hit.key, {"name": _name(lane.graph, hit), "role": ROLES[hit.kind]})
+    for lane in lanes:
+        _relations(drawing, lane)
+    for lane, hits in zip(lanes, found):
+        own = {hit.key for hit in hits} & drawing.nodes.keys()
+        edges = _joined(drawing, lane, [hit for hit in hits if hit.key in own])
+        drawing.kept.append({"nodes": [key for key in drawing.nodes if key in own or key in edges[1]], "edges": edges[0]})
+    return drawing
+
+
+def _spread(places: dict[int, Place]) -> dict[int, Place]:
+    """The places with their order in each direction kept and the gaps evened out halfway, so that a crowd has room."""
+    found: dict[int, list[float]] = {node: [] for node in places}
+    for axis in (0, 1):
+        order = sorted(places, key=lambda node: (places[node][axis], node))
+        for rank, node in enumerate(order):
+            found[node].append(round((places[node][axis] + rank / max(1, len(order) - 1)) / 2, 4))
+    return {node: (at[0], at[1]) for node, at in found.items()}
+
+
+def _relations(drawing: Drawing, lane: Lane) -> None:
+    """The ends of the best relations that a lane found, as long as there is room."""
+    for head, tail, _ in _ends(lane):
+        missing = [key for key in (head, tail) if key not in drawing.nodes]
+        if len(drawing.nodes) + len(missing) <= MOST_NODES:
+            drawing.nodes |= {key: {"name": key.partition(" ")[2], "role": "entity"} for key in missing}
+
+
+def _ends(lane: Lane) -> list[tuple[str, str, str]]:
+    """The keys of both ends of each relation that a lane found, and the relation's words."""
+    hits = lane.state.relations if lane.retrieved else None
+    if hits is None or not len(hits):
+        return []
+    heads, relations, tails = (part.tolist() for part in lane.graph.triples(np.asarray(hits.items, np.int64)))
+    names, own = lane.graph.relation_names, leaves(lane.graph, [*heads, *tails])
+    keys = lambda nodes: [f"{'chunk' if node in own else 'node'} {name}" for node, name in zip(nodes, lane.graph.names(nodes))]
+    return [(head, tail, names[relation]) for head, tail, relation in zip(keys(heads), keys(tails), relations)]
+
+
+def pointed(lanes: Sequence[Lane], keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """What each key points at in the picture, as the board knows paths: its own node, or both ends of a relation and what joins them."""
+    ends = {hit.key: end[:2] for lane in lanes for hit, end in zip((hit for hit in hits_of(lane) if hit.kind == "triple"), _ends(lane))}
+    nodes = {key: list(ends.get(key, (key,))) for key in keys}
+    return {
+        key: {"nodes": on, "edges": [_edge(_pair(*on))] if len(on) == 2 else [], "steps": [key], "words": [], "forward": []}
+        for key, on in nodes.items()
+    }
+
+
+def _joined(drawing: Drawing, lane: Lane, hits: Sequence[Hit]) -> tuple[list[str], set[str]]:
+    """The edges of a lane among what is drawn, which are added to the drawing, and the ends of its relations."""
+    edges, ends = {}, set()
+    for head, tail, words in _ends(lane):
+        if head in drawing.nodes and tail in drawing.nodes and head != tail:
+            edges[_pair(head, tail)] = words
+            ends |= {head, tail}
+    for hit in hits:
+        if hit.kind in ("node", "summary"):
+            told = told_by(lane.graph, "nodes", [hit.item])[0]
+            keys = [f"chunk {id}" for id in lane.graph.columns.chunks.texts("id", told)] if told else []
+            edges |= {_pair(hit.key, key): "told in" for key in keys if key in drawing.nodes}
+        if hit.kind == "community":
+            members = lane.graph.columns.communities.lists("members")[hit.item]
+            keys = [f"node {name}" for name in lane.graph.names(members.tolist())]
+            edges |= {_pair(hit.key, key): "member" for key in [key for key in keys if key in drawing.nodes][:MOST_MEMBERS]}
+    drawing.edges |= {pair: words for pair, words in edges.items() if pair not in drawing.edges}
+    return [_edge(pair) for pair in edges], ends
+
+
+def _pair(one: str, other: str) -> tuple[str, str]:
+    return (one, other) if one < other else (other, one)
+
+
+def _edge(pair: tuple[str, str]) -> str:
+    return f"{pair[0]} | {pair[1]}"
+
+
+def _name(graph, hit: Hit) -> str:
+    if hit.kind == "chunk":
+        return passage(graph, hit.item, frozenset())["title"]
+    if hit.kind == "community":
+        return graph.columns.communities.text("title", hit.item) or f"Community {hit.item}"
+    return graph.node_name(hit.item)
+
+
+def _about(fates: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Any]]:
+    return {lane: {"in": fate["fate"] == "found", "text": fate["text"]} for lane, fate in fates.items()}
