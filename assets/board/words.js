@@ -31,6 +31,7 @@ export function fateText(fate) {
   if (!fate) return "not known yet";
   const word = FATE_WORDS[fate.fate] ?? "";
   const text = fate.text ?? "";
+  if (fate.plain) return text;
   if (!text) return word;
   return Object.values(FATE_WORDS).some((known) => text.toLowerCase().startsWith(known)) ? text : `${word}: ${text}`;
 }

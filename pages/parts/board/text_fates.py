@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from core.diagnosis.funnel_texts import Fate
 from core.engine import Lane
@@ -10,7 +11,7 @@ from core.graph.told import hit_names, leaves
 from core.types import Ranking, Step
 from pages.parts.board.text_hits import KINDS, hits_of
 
-Told = dict[str, str]  # `fate`, one of found, dropped, never, and its `text`
+Told = dict[str, Any]  # `fate`, one of found, dropped, never, and its `text`, which needs no word before it: `plain`
 
 
 def hit_fates(lanes: Sequence[Lane], gold: Iterable[str]) -> dict[str, dict[str, Told]]:
@@ -31,16 +32,20 @@ def hit_fates(lanes: Sequence[Lane], gold: Iterable[str]) -> dict[str, dict[str,
 def _found(hit, shown: dict[str, int]) -> Told:
     kind = "node" if hit.kind == "summary" else hit.kind
     if kind in shown and hit.place > shown[kind]:
-        return {"fate": "dropped", "text": f"found too late: place {hit.place:,}, the prompt has room for {shown[kind]:,}"}
-    return {"fate": "found", "text": f"place {hit.place:,}"}
+        return _told("dropped", f"found too late: place {hit.place:,}, the prompt has room for {shown[kind]:,}")
+    return _told("found", f"found: place {hit.place:,}")
 
 
 def _never(key: str, kinds: set[str]) -> Told:
     kind = key.partition(" ")[0]
     if not kinds:
-        return {"fate": "never", "text": "reads no documents"}
+        return _told("never", "reads no documents")
     plural = {"entity": "entities", "summary": "summaries"}.get(KINDS[kind], f"{KINDS[kind]}s")
-    return {"fate": "never", "text": f"not among its {plural}" if kind in kinds else f"finds no {plural}"}
+    return _told("never", f"not among its {plural}" if kind in kinds else f"seeks no {plural}")
+
+
+def _told(fate: str, text: str) -> Told:
+    return {"fate": fate, "text": text, "plain": True}
 
 
 def _late(lane: Lane, keys: Sequence[str]) -> dict[str, Told]:
@@ -54,7 +59,7 @@ def _late(lane: Lane, keys: Sequence[str]) -> dict[str, Told]:
         places = _places(lane.graph, step.before_cut, set(wanted.values()))
         for key, row in wanted.items():
             if key not in found and row in places:
-                found[key] = {"fate": "dropped", "text": late_words(places[row], kept_by(step))}
+                found[key] = _told("dropped", late_words(places[row], kept_by(step)))
     return found
 
 

@@ -1,0 +1,62 @@
+"""Compare on a corpus, through Streamlit's own test driver."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.pages.compare.test_compare import FAST, job, opened
+from tests.pages.compare.three_documents import LINE, NAME, QUESTION, WIDE, made
+
+OWN = {"llm": "0", "reader": "0"}
+
+
+@pytest.fixture(autouse=True)
+def corpus(movies):
+    return made()
+
+
+def test_a_link_asks_the_documents_and_brings_answers_and_gold_passages():
+    at = opened(corpus=NAME, q=QUESTION, lane=[LINE, WIDE], **OWN)
+    assert not at.exception and not at.error
+    comparison = job(at).comparison
+    assert comparison.ask.corpus.name == NAME and comparison.ask.question.gold == ("arthur", "women")
+    assert comparison.ask.question.answers == ("Arthur's Magazine",)
+    assert [lane.status for lane in comparison.lanes] == ["done", "done"]
+    assert NAME in at.query_params["corpus"] and "graph" not in at.query_params
+    assert any("2 gold passages" in caption.value for caption in at.caption)
+
+
+def test_without_lanes_the_methods_are_those_on_documents():
+    at = opened(corpus=NAME, **OWN)
+    assert not at.exception and at.session_state["lanes"] == ["vanilla-rag", "vgraphrag", "lgraphrag"]
+    assert any(button.label.startswith("Which magazine") for button in at.button)
+
+
+def test_a_build_that_is_not_there_is_said_on_its_lane():
+    at = opened(corpus=NAME, q=QUESTION, lane=[LINE, "vgraphrag"], **OWN)
+    first, second = job(at).comparison.lanes
+    assert first.status == "done" and second.status == "failed"
+    assert "is not built yet" in second.error and "corpus build three" in second.error
+
+
+def test_a_changed_answer_is_asked_with():
+    at = opened(corpus=NAME, q=QUESTION, lane=[LINE], **OWN)
+    at.text_area[0].set_value("1844\n\n 1989 ").run()
+    assert job(at).comparison.ask.question.answers == ("1844", "1989")
+
+
+def test_cases_and_reports_say_that_they_hold_no_documents_yet():
+    at = opened(corpus=NAME, q=QUESTION, lane=[LINE], **OWN)
+    job(at)
+    at.run()
+    assert at.button(key="save").disabled and any("do not hold" in caption.value for caption in at.caption)
+
+
+def test_an_unknown_corpus_is_a_sentence():
+    at = opened(corpus="nowhere", q=QUESTION, lane=[LINE], **OWN)
+    assert not at.exception and any("no corpus" in error.value for error in at.error)
+
+
+def test_a_line_on_triples_fails_on_its_lane_alone():
+    at = opened(corpus=NAME, q=QUESTION, lane=[LINE, FAST], **OWN)
+    assert not at.exception and job(at).comparison.lanes[0].status == "done"

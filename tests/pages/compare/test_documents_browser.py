@@ -1,0 +1,42 @@
+"""Asking a corpus in a real browser: what documents hold is text, gold passages are starred, a hit tells of every lane."""
+
+from __future__ import annotations
+
+import json
+import re
+from urllib.parse import quote_plus
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.pages.compare.three_documents import LATE, LINE, NAME, QUESTION, WIDE, made
+from tests.server import open_page
+
+pytestmark = pytest.mark.usefixtures("browser")
+LANES = "".join(f"&lane={quote_plus(line)}" for line in (LINE, WIDE))
+
+
+@pytest.fixture
+def page(app):
+    made()
+    with open_page(f"{app}/?corpus={NAME}&llm=0&reader=0{LANES}") as opened:
+        yield opened
+
+
+def test_a_question_to_three_documents(page):
+    page.get_by_role("textbox", name="Question").fill(QUESTION)
+    page.get_by_role("button", name="Ask", exact=True).click()
+    lanes = page.locator(f"[data-question={json.dumps(QUESTION)}] .lane[data-status=done]")
+    expect(lanes).to_have_count(2, timeout=60_000)
+    expect(lanes.nth(1).get_by_role("tab")).to_have_text("passages 3")
+    women = lanes.nth(1).locator(".hit", has_text=LATE)
+    expect(women).to_contain_text("<script>document.title = 'gone'</script> with {braces} and {0}.")
+    expect(women.locator(".gold")).to_have_text("★ gold")
+    expect(women.locator("mark", has_text="started")).to_have_count(1)
+    expect(lanes.nth(1).locator("mark.known").first).to_have_text("Arthur's Magazine")
+    assert page.title() != "gone"
+    expect(lanes.nth(0).locator(".lost-hits")).to_contain_text("found too late: place 2, 1 is kept")
+    women.get_by_role("button", name=LATE).click()
+    expect(lanes.nth(0).locator(".fate")).to_have_text("found too late: place 2, 1 is kept")
+    expect(lanes.nth(1).locator(".fate")).to_have_text("found: place 2")
+    expect(page).to_have_url(re.compile(f"q=Which.*corpus={NAME}|corpus={NAME}.*q=Which"))
