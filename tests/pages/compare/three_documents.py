@@ -14,7 +14,7 @@ LATE = "First for Women"
 DOCUMENTS = (
     Document("arthur", "Arthur's Magazine was a magazine started in 1844. The magazine was started first.", "Arthur's Magazine"),
     Document("women", "A weekly started in 1989 <script>document.title = 'gone'</script> with {braces} and {0}.", LATE),
-    Document("radio", "A private station in India, which was the first, and which plays songs by night and by day in many towns.", "Radio City"),
+    Document("radio", "A station in India, which was the first, and which plays songs by night and by day in many towns.", "Radio City"),
 )
 KNOWN = Question(QUESTION, "q1", answers=("Arthur's Magazine",), gold=("arthur", "women"))
 
