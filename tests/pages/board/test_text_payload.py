@@ -9,10 +9,10 @@ import pytest
 from core.corpus import open_corpus
 from core.engine import Engine
 from core.instances.catalogue import find
-from core.models.base import NoModels
 from pages.parts.board.html_report import script_json
 from pages.parts.board.text_hits import question_words
 from pages.parts.board.text_payload import TextBoard
+from tests.films import Parrot, Written
 from tests.pages.compare.three_documents import KNOWN, LINE, WIDE, made
 
 ALONE = "Answer(prompt='question-only')"
@@ -21,7 +21,7 @@ ALONE = "Answer(prompt='question-only')"
 @pytest.fixture(scope="module")
 def drawn(movies):
     """The payload of two lanes that keep one passage and all three, and of one that reads none."""
-    engine = Engine(NoModels())
+    engine = Engine(Written(Parrot("")))
     ask = engine.ask_corpus(open_corpus(made()), KNOWN, reader=False, model=False)
     job = engine.compare(ask, [find(spec, {}) for spec in (LINE, WIDE, ALONE)])
     assert job.wait(60)
