@@ -31,6 +31,10 @@ READERS = {
     "described": ("Names by a parser, described by a language model", "One call for each chunk."),
     "llm": ("A language model", "Finds more, and takes far longer."),
 }
+WRITERS = {
+    "noun-phrases": ("Central sentences", "No language model: the sentences nearest to what all of them say."),
+    "llm": ("A language model", "Written anew, which takes far longer."),
+}
 HERE, KIND = "texts_build", "texts_kind"
 _ended: list[str] = []  # the builds that have ended here, as each may have made others cheaper
 COST_KEPT = 600.0  # seconds after which what a build will cost is counted anew
@@ -75,7 +79,7 @@ def _chosen(corpus: Corpus) -> Build:
     if len(ids) > 1:
         words = dict(zip(ids, _words(some)))
         chosen = st.radio(
-            "Who reads the chunks",
+            "Who writes the summaries" if kind == "tree" else "Who reads the chunks",
             ids,
             key=key,
             persist_state="session",
@@ -106,10 +110,9 @@ def _ready(built: list[Build], kind: str) -> str:
 
 def _words(some: list[Build]) -> list[tuple[str, str]]:
     """How each build is called among others of its kind, and a line on it."""
-    readers = [one.extractor for one in some]
-    return [
-        READERS[one.extractor] if one.extractor in READERS and readers.count(one.extractor) == 1 else (one.title, one.notes) for one in some
-    ]
+    who = WRITERS if some[0].graph == "tree" else READERS
+    times = [one.extractor for one in some].count
+    return [who[one.extractor] if one.extractor in who and times(one.extractor) == 1 else (one.title, one.notes) for one in some]
 
 
 def _card(corpus: Corpus, now: Status, job: Job | None) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from core.graph.store import Graph
-from core.graph.told import chunks_of, leaves, node_texts, relation_names, relation_texts, weights
+from core.graph.told import chunks_of, node_texts, relation_names, relation_texts, weights
 from pages.parts.graphs.walk_view import neighbourhood, picture, show
 from pages.parts.shared.text import many, plain
 from pages.parts.texts.paging import page_of, pager
@@ -17,9 +17,12 @@ from pages.parts.texts.walking import (
     communities_of,
     community_title,
     go,
+    is_tree,
     label,
     open_community,
+    own_chunks,
     short,
+    things,
     trail,
 )
 
@@ -39,7 +42,7 @@ def entity(graph: Graph, node: int) -> None:
         if kind:
             st.badge(plain(kind), color="blue")
     _grouped(graph, node)
-    row = leaves(graph, [node]).get(node)
+    row = own_chunks(graph, [node]).get(node)
     told, related = st.columns(2, gap="large") if graph.degree(node) else (st.container(), None)
     with told:
         if row is not None:
@@ -57,7 +60,7 @@ def entity(graph: Graph, node: int) -> None:
 def _described(graph: Graph, node: int) -> None:
     text = node_texts(graph, [node])[0]
     if text:
-        st.markdown("**Description**")
+        st.markdown("**Summary**" if is_tree(graph) else "**Description**")
         with st.container(height=CUT if len(text) > LONG else "content", border=len(text) > LONG):
             st.write(plain(text))
 
@@ -76,7 +79,7 @@ def _grouped(graph: Graph, node: int) -> None:
 def _way(graph: Graph) -> None:
     been = trail(graph)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.button("All", key="texts-all", icon=":material/arrow_back:", type="tertiary", on_click=been.clear)
+        st.button(f"All {things(graph).lower()}", key="texts-all", icon=":material/arrow_back:", type="tertiary", on_click=been.clear)
         for node in been[-BEEN:-1]:
             st.button(plain(short(label(graph, node))), key=f"texts-way-{node}", type="tertiary", on_click=go, args=(graph, node))
             st.caption("›", width="content")
@@ -103,14 +106,16 @@ def _neighbours(graph: Graph, node: int) -> None:
     columns = {
         "Way": ["→" if ahead else "←" for ahead in forward[rows]] if graph.n_relations > 1 else [],
         "Related to": [label(graph, int(other)) for other in neighbours[rows]],
-        "Relation": relation_names(graph, some),
+        "Relation": ["sums up" if ahead else "is summed up in" for ahead in forward[rows]]
+        if is_tree(graph)
+        else relation_names(graph, some),
         "Keywords": table.texts("keywords", some) if table is not None else [""] * len(some),
-        "Weight": heavy[rows].tolist(),
+        "Weight": heavy[rows].tolist() if np.ptp(heavy) else [],
         "Description": relation_texts(graph, some),
     }
     st.markdown(f"**{many(len(order), 'relation')}**")
     st.dataframe(
-        {name: values for name, values in columns.items() if name in ("Related to", "Weight") or any(map(str.strip, values))},
+        {name: values for name, values in columns.items() if any(map(str.strip, map(str, values)))},
         key=key,
         hide_index=True,
         on_select=clicked,

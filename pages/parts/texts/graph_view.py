@@ -7,13 +7,13 @@ import streamlit as st
 
 from core.graph.names.lookup import names
 from core.graph.store import Graph
-from core.graph.told import leaves, n_chunks
+from core.graph.told import n_chunks
 from pages.parts.texts.communities import communities
 from pages.parts.texts.entity import entity
 from pages.parts.texts.entity_table import entity_table
 from pages.parts.texts.finding import found
 from pages.parts.texts.paging import begin, page_of, pager
-from pages.parts.texts.walking import COMMUNITIES, ENTITIES, VIEW, trail
+from pages.parts.texts.walking import COMMUNITIES, ENTITIES, VIEW, of_chunks, things, trail
 
 ROWS = 50
 PAGE, TYPE, TYPED = "texts_entity_page", "texts_type", "texts_name"
@@ -54,19 +54,6 @@ def _figures(graph: Graph) -> None:
     with st.container(horizontal=True, gap="large"):
         for words, number in figures:
             st.metric(words, f"{number:,}", width="content")
-
-
-def of_chunks(graph: Graph) -> bool:
-    """Whether the nodes of a graph are chunks, as in a tree or a passage graph."""
-    return bool(leaves(graph, range(min(8, graph.n_nodes))))
-
-
-def things(graph: Graph) -> str:
-    """What the nodes of a graph are, in a word."""
-    table = graph.columns.nodes
-    if not of_chunks(graph):
-        return "Entities"
-    return "Chunks and summaries" if table.has("level") and table.numbers("level").any() else "Chunks"
 
 
 @st.cache_data(max_entries=16, show_spinner="Counting types …")

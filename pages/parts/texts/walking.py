@@ -33,9 +33,29 @@ def go(graph: Graph, node: int) -> None:
     begin(PASSAGE_PAGE)
 
 
+def of_chunks(graph: Graph) -> bool:
+    """Whether the nodes of a graph are chunks, and summaries of such, as in a passage graph or a tree."""
+    return graph.columns.nodes is not None and graph.columns.nodes.has("level")
+
+
+def is_tree(graph: Graph) -> bool:
+    """Whether some nodes are summaries of others."""
+    return of_chunks(graph) and bool(graph.columns.nodes.numbers("level").any())
+
+
+def things(graph: Graph) -> str:
+    """What the nodes of a graph are, in a word."""
+    return "Chunks and summaries" if is_tree(graph) else "Chunks" if of_chunks(graph) else "Entities"
+
+
+def own_chunks(graph: Graph, nodes) -> dict[int, int]:
+    """Of some nodes those that are chunks themselves, each with its row."""
+    return leaves(graph, nodes) if of_chunks(graph) else {}
+
+
 def label(graph: Graph, node: int) -> str:
     """What a node is called: its name; of a chunk its title and place."""
-    row = leaves(graph, [node]).get(node)
+    row = own_chunks(graph, [node]).get(node)
     return graph.node_name(node) if row is None else ", ".join(filter(None, where(graph.columns.chunks, row)))
 
 
