@@ -17,7 +17,7 @@ def none_solved(digest: str) -> Sequence[Question]:
     return ()
 
 
-def none_built(corpus: Any, build: str, check: Callable[[], None] = lambda: None) -> Any:
+def none_built(corpus: Any, build: str, *_: Any) -> Any:
     """Nothing was built of any corpus."""
     raise BadInput("There is no corpus here to stand on.")
 
@@ -27,8 +27,9 @@ class Environment:
     """Models, a person's own solved questions and a clock, made by whoever starts a run and handed down; nothing below looks for
     one of its own. What is derived from a graph is kept on the graph (`core.runtime.derived`).
 
-    `solved(digest)` gives the questions that the person has solved on the graph of that digest; `built(corpus, build, check)` the graph
-    that a build made of a corpus, which raises StoreError where it is not built; `clock()` seconds from any start.
+    `solved(digest)` gives the questions that the person has solved on the graph of that digest; `built(corpus, build, check, progress)` the
+    graph that a build made of a corpus, which raises StoreError where it is not built (see `core.comparison.built`); `clock()` seconds
+    from any start.
     """
 
     models: Models

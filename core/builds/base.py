@@ -17,7 +17,7 @@ from core.graph.store import Graph
 from core.models.base import Chat, Models
 from core.models.chat.kept import KeptChat, KeptReplies
 from core.models.chat.lanes import LlamaLanes, several_at_once
-from core.parameters import Declared
+from core.parameters import Declared, parameters
 from core.runtime.meter import untold
 
 STAGES = ("chunk", "extract", "merge", "link", "group", "tell", "index")
@@ -153,6 +153,12 @@ class BuildLine:
     def words(self) -> str:
         """The line in words: `chunks of 300 tokens → noun phrases → merged by name`."""
         return " → ".join(operator.words() for operator in self.operators)
+
+    @property
+    def asks_chat(self) -> bool:
+        """Whether any operator asks a language model."""
+        named = ((operator, p) for operator in self.operators for p in parameters(type(operator)) if p.chat)
+        return any(getattr(operator, p.name) in operator.models() for operator, p in named)
 
     def models(self) -> tuple[str, ...]:
         """The names or roles of all models that are asked, each once."""

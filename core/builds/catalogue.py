@@ -50,19 +50,29 @@ def read(file: Path) -> dict[str, Build]:
 
 
 def find(spec: str) -> Build:
-    """The build with that id, or the one that a line of building operators in text describes. Raises BadParameter."""
+    """The build with that id, the first of a kind of graph, or the one that a line of building operators in text describes. Raises
+    BadParameter."""
     known = catalogue()
     if spec in known:
         return known[spec]
+    if of_kind(spec):
+        return of_kind(spec)[0]
     if "(" not in spec:
-        raise BadParameter(f"There is no build “{shorten(spec)}”.{nearest(spec, known)}")
+        raise BadParameter(
+            f"There is no build “{shorten(spec)}”.{nearest(spec, [*known, *dict.fromkeys(b.graph for b in known.values())])}"
+        )
     line = parse_line(spec)
     return next((build for build in known.values() if build.line == line), Build(repr(line), "Own build", line))
 
 
+def of_kind(graph: str) -> list[Build]:
+    """The builds of a kind of graph: by a language model first, by noun phrases last."""
+    return [build for build in catalogue().values() if build.graph == graph]
+
+
 def chosen(graph: str, extractor: str = "") -> Build:
     """The build of a kind of graph by an extractor, else the first of that kind. Raises BadParameter."""
-    fit = [build for build in catalogue().values() if build.graph == graph]
+    fit = of_kind(graph)
     if not fit:
         return find(graph)
     if extractor and extractor not in EXTRACTORS:

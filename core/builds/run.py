@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.builds.base import BuildContext, BuildLine, BuildOperator, Made
-from core.builds.catalogue import Build, find
+from core.builds.catalogue import Build, catalogue, find, of_kind
 from core.builds.report import BuildReport
 from core.corpus import Corpus
 from core.errors import BadParameter, StoreError
@@ -64,6 +64,15 @@ def status(corpus: Corpus, build: str | Build) -> Status:
         return Status(one, True, current, folder, known["report"])
     except (OSError, ValueError, KeyError, TypeError):
         return Status(one, False, False, folder)
+
+
+def standing(corpus: Corpus, spec: str) -> Build:
+    """The build that is meant by an id, a kind of graph or a line: of a kind (kg, tkg ...) the first that is built of the documents as
+    they are, by a language model before noun phrases; where none is, the one that asks no language model. Raises BadParameter."""
+    kind = of_kind(spec)
+    if spec in catalogue() or not kind:
+        return find(spec)
+    return next((one for one in kind if status(corpus, one).current), next((one for one in kind if not one.line.asks_chat), kind[0]))
 
 
 def place(corpus: Corpus, build: Build) -> Path:

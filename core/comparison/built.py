@@ -7,17 +7,18 @@ from collections.abc import Callable
 
 from cachetools import LRUCache
 
-from core.builds import build, find, open_graph
+from core.builds import Build, build, open_graph, standing, status
 from core.builds.run import BUILT, place
 from core.corpus import Corpus
-from core.errors import StoreError
 from core.graph.store import Graph
 from core.indexes.place import waiting
 from core.models.base import Models
+from core.runtime.meter import untold
 
 OPENED = 32  # graphs that stay open
+CHUNKS = "chunks"  # the kind of graph that needs no reading of the texts, and is made whoever asks for it
+AT_ONCE = 2_000_000  # characters of a corpus whose graph is made within a question, where no language model is asked for it
 Key = tuple[str, str, str]  # a corpus's folder and content, and a build's line
-CHUNKS = "chunks"  # the kind of graph that needs no reading of the texts, and is made when first asked for
 
 
 class BuiltGraphs:
@@ -28,12 +29,20 @@ class BuiltGraphs:
         self._making: dict[Key, threading.Lock] = {}  # so that nobody waits for the graph of another corpus
         self._opened: LRUCache[Key, tuple[int, Graph | None]] = LRUCache(OPENED)
 
-    def __call__(self, corpus: Corpus, spec: str = CHUNKS, check: Callable[[], None] = lambda: None) -> Graph:
-        """The graph that a build made of a corpus; that of the chunks alone is made where there is none.
+    def __call__(
+        self,
+        corpus: Corpus,
+        spec: str = CHUNKS,
+        check: Callable[[], None] = lambda: None,
+        progress: Callable[[str, float | None], None] | None = None,
+    ) -> Graph:
+        """The graph that a build made of a corpus, of a kind of graph the best that is there (`core.builds.standing`).
 
-        Raises BadParameter for an unknown build, StoreError where it is not built yet, saying how to build it.
+        That of the chunks alone is made where there is none; with `progress`, which is told, that of a corpus which is not large as well,
+        unless a language model is asked for it. Raises BadParameter for an unknown build, StoreError where it is not built yet, saying how
+        to build it.
         """
-        one = find(spec)
+        one = standing(corpus, spec)
         file = place(corpus, one) / BUILT
         key = (str(corpus.folder), corpus.digest, repr(one.line))
         with self._lock:
@@ -43,12 +52,15 @@ class BuiltGraphs:
                 stamp, known = self._opened.get(key, (0, None))
             if known is not None and file.exists() and stamp == file.stat().st_mtime_ns:
                 return known
-            try:
+            if not status(corpus, one).current and (one.graph == CHUNKS or (progress is not None and _soon(corpus, one))):
+                graph = build(corpus, one, self._models, progress or untold, check)
+            else:
                 graph = open_graph(corpus, one)
-            except StoreError:
-                if one.graph != CHUNKS:
-                    raise
-                graph = build(corpus, one, self._models, check=check)
             with self._lock:
                 self._opened[key] = (file.stat().st_mtime_ns, graph)
             return graph
+
+
+def _soon(corpus: Corpus, one: Build) -> bool:
+    """Whether a graph can be made while a person waits."""
+    return not one.line.asks_chat and corpus.characters <= AT_ONCE

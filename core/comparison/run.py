@@ -112,15 +112,15 @@ class LaneRun:
         """The graph that the line stands on; that of the question as long as no other was opened."""
         return self.standing or self.ask.graph
 
-    def stand(self, check: Callable[[], None] = lambda: None) -> None:
-        """Open the graph that the line stands on. Raises BadInput for a line on documents without a corpus, StoreError where it is not
-        built."""
+    def stand(self, progress: Progress) -> None:
+        """Open the graph that the line stands on, built first where that is soon done. Raises BadInput for a line on documents without a
+        corpus, StoreError where it is not built."""
         build = build_of(self.line)
         if build is None or self.standing is not None:
             return
         if self.ask.corpus is None:
             raise BadInput(f"This method stands on the graph “{build}” of documents, and “{self.ask.graph.name}” is none; ask a corpus.")
-        self.standing = self.environment.built(self.ask.corpus, build, check)
+        self.standing = self.environment.built(self.ask.corpus, build, progress.check, progress.advanced)
 
     def retrieve(self, progress: Progress) -> None:
         """Run everything up to the answer, then a reader where it is wanted: that of the graph where paths were sought, and the nearest
@@ -150,7 +150,7 @@ class LaneRun:
         return self.prefixes.get(self._key(operator, self.stamp + operator.stamp(self.graph, self.environment))) is not None
 
     def _run(self, operators: list, progress: Progress) -> None:
-        self.stand(progress.check)
+        self.stand(progress)
         context = Context(
             self.graph,
             self.environment,

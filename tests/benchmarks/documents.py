@@ -77,7 +77,7 @@ def run() -> list[dict]:
 
 
 def _row(graph: Graph, name: str) -> dict:
-    environment, seconds = Environment(Models(), built=lambda corpus, build, check: graph), []
+    environment, seconds = Environment(Models(), built=lambda *_: graph), []
     instance = catalogue()[name]
     for number in range(QUESTIONS + 1):
         ask = Ask(graph, Question(f"what is told of number {number}"), (), model=False, reader=False, corpus=object())  # type: ignore[arg-type]

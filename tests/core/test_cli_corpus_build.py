@@ -42,7 +42,7 @@ def test_a_graph_without_a_language_model_is_built_at_once(notes, capsys):
     assert out[2].startswith("3 nodes, 2 edges, 2 chunks, in ")
     _, out, _ = told(capsys, "status", "notes")
     states = {line.split()[0]: line.split("  ", 1)[1].strip() for line in out}
-    assert states["kg-noun-phrases"].startswith("built, 2 chunks") and states["rkg"].startswith("not built")
+    assert states["kg-noun-phrases"].startswith("built, 2 chunks") and states["rkg-llm"].startswith("not built")
     notes.add([Document("c", "More.")])
     _, out, _ = told(capsys, "status", "notes")
     assert any(line.startswith("kg-noun-phrases") and "of earlier documents" in line for line in out)

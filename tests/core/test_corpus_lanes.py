@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.builds import build
+from core.builds import build, open_graph
 from core.case_adapter import comparison, finished
 from core.cases.finished import freeze_finished, thaw_finished
 from core.cli import main
@@ -62,8 +62,19 @@ def test_lanes_stand_on_graphs_of_their_own(corpus, engine):
 
 
 def test_a_build_that_is_not_there_costs_its_own_lane_alone(corpus, engine):
-    one, other = compared(engine, corpus, NEAR, NEAR.replace("BuiltGraph()", "BuiltGraph(build='tkg-noun-phrases')")).lanes
+    one, other = compared(engine, corpus, NEAR, NEAR.replace("BuiltGraph()", "BuiltGraph(build='tkg-llm')")).lanes
     assert one.status == "done" and other.status == "failed" and "corpus build carols --graph tkg" in other.error
+
+
+def test_a_kind_of_graph_that_asks_no_language_model_is_built_with_the_first_question(corpus, engine):
+    (lane,) = compared(engine, corpus, NEAR.replace("BuiltGraph()", "BuiltGraph(build='kg')")).lanes
+    assert lane.error is None and lane.graph.digest == open_graph(corpus, "kg-noun-phrases").digest
+
+
+def test_a_large_corpus_is_not_read_within_a_question(corpus, engine, monkeypatch):
+    monkeypatch.setattr("core.comparison.built.AT_ONCE", 3)
+    (lane,) = compared(engine, corpus, NEAR.replace("BuiltGraph()", "BuiltGraph(build='kg')")).lanes
+    assert lane.status == "failed" and "corpus build carols --graph kg --extractor noun-phrases" in lane.error
 
 
 def test_lanes_as_data(corpus, engine):
@@ -161,9 +172,10 @@ def test_damaged_tables_are_refused(corpus, engine, tables):
         thaw_finished(saved)
 
 
-def test_evaluated_over_the_questions_of_a_corpus(corpus, engine, capsys):
+def test_evaluated_over_the_questions_of_a_corpus(corpus, engine, capsys, monkeypatch):
     """The command line: gold passages by place, words of the answer in the prompt, and what a lane without its graph fails with."""
     lines = f"{NEAR},{NEAR.replace('BuiltGraph()', 'BuiltGraph(build=' + repr('kg-noun-phrases') + ')')},language-model-only"
+    monkeypatch.setattr("core.comparison.built.AT_ONCE", 3)  # so that no graph is built within a question
     arguments = ["evaluate", "--set", "carols", "--instances", lines, "--sample", "all", "--json"]
     assert main(arguments, lambda: engine) == 1  # one instance answered no question
     near, other, alone = json.loads(capsys.readouterr().out)["instances"].values()

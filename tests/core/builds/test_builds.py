@@ -1,11 +1,15 @@
 """Builds as data, and at work."""
 
+import json
+
 import pytest
 
-from core.builds import being_built, build, catalogue, chosen, find, open_graph, status
+from core.builds import being_built, build, catalogue, chosen, find, open_graph, standing, status
 from core.builds.catalogue import read
+from core.builds.run import BUILT, place
 from core.builds.text import parse_line
 from core.errors import BadParameter, Cancelled, StoreError
+from core.indexes.place import keep
 from tests.core.builds.kit import Reading, Texts
 
 
@@ -64,3 +68,19 @@ def test_a_graph_that_is_being_built_is_waited_for(corpus):
 
     build(corpus, "chunks", Reading(), check=check)
     assert seen == [True] and inner == ["Waiting until no other process is at it"] and not being_built(corpus, "chunks")
+
+
+def test_a_kind_of_graph_means_the_best_that_is_built(tmp_path):
+    corpus = Texts(tmp_path, d="Ann met Bob in Rome.")
+    assert find("kg").id == "kg-llm" and standing(corpus, "kg").id == "kg-noun-phrases"  # the one that asks no language model
+    assert standing(corpus, "kg-llm").id == "kg-llm" and standing(corpus, "chunks").id == "chunks"
+    build(corpus, "kg-noun-phrases", Reading())
+    assert standing(corpus, "kg").id == "kg-noun-phrases"
+    keep(place(corpus, find("kg-described")) / BUILT, lambda stream: stream.write(built_of(corpus)))
+    assert standing(corpus, "kg").id == "kg-described"
+    assert standing(corpus.changed(e="More."), "kg").id == "kg-noun-phrases"  # nothing is built of these documents
+
+
+def built_of(corpus) -> bytes:
+    """What stands beside a graph that was built of a corpus."""
+    return json.dumps({"version": 1, "corpus": corpus.digest, "report": {}}).encode()
