@@ -16,6 +16,15 @@ from core.parameters import make
 
 FILE = Path(__file__).with_name("builds.toml")
 FIELDS = ("title", "graph", "extractor", "paper", "notes", "line")
+KINDS = {
+    "chunks": "chunks alone",
+    "passage": "passage graph",
+    "tree": "tree of summaries",
+    "kg": "knowledge graph",
+    "tkg": "textual knowledge graph",
+    "rkg": "rich knowledge graph",
+}
+"""Each kind of graph in words."""
 EXTRACTORS = ("llm", "described", "noun-phrases")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.builds import catalogue
+from core.builds.catalogue import KINDS, catalogue
 from core.operators.base import Context, Operator, Recorder
 from core.parameters import param
 from core.types import State
@@ -24,7 +24,12 @@ class BuiltGraph(Operator):
     stage = "graph"
     title = "graph of the texts"
 
-    build: str = param("chunks", "Build", "The build that made the graph, by its name or its line.", known=lambda: catalogue())
+    build: str = param(
+        "chunks",
+        "Graph",
+        "A kind of graph, of which the best that is built is taken; or one build, by its name or line.",
+        known=lambda: (*KINDS, *catalogue()),
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         graph, tables = ctx.graph, ctx.graph.columns.tables()
@@ -34,4 +39,4 @@ class BuiltGraph(Operator):
         return state
 
     def words(self) -> str:
-        return f"on “{self.build}”"
+        return f"on the {KINDS.get(self.build, f'graph “{self.build}”')}"

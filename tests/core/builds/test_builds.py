@@ -76,6 +76,7 @@ def test_a_kind_of_graph_means_the_best_that_is_built(tmp_path):
     assert standing(corpus, "kg-llm").id == "kg-llm" and standing(corpus, "chunks").id == "chunks"
     build(corpus, "kg-noun-phrases", Reading())
     assert standing(corpus, "kg").id == "kg-noun-phrases"
+    place(corpus, find("kg-described")).mkdir()
     keep(place(corpus, find("kg-described")) / BUILT, lambda stream: stream.write(built_of(corpus)))
     assert standing(corpus, "kg").id == "kg-described"
     assert standing(corpus.changed(e="More."), "kg").id == "kg-noun-phrases"  # nothing is built of these documents
