@@ -1,0 +1,47 @@
+"""What graphs of documents cost without a language model: processor seconds for 1,000 chunks, by stage, on the HotpotQA sample."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+
+from core.builds import find
+from core.builds.base import Made
+from core.builds.catalogue import Build
+from core.builds.run import context
+from core.corpus import open_corpus
+from core.graph.building.text_graph import assemble, store
+from core.io.home import models_folder
+from core.models.registry import Registry
+
+CORPUS = "hotpotqa"
+BUILDS = ("chunks", "passage-noun-phrases", "tree-noun-phrases", "kg-noun-phrases", "tkg-noun-phrases", "rkg-noun-phrases")
+
+
+def run() -> list[dict]:
+    """A row a build, each as if it were the first; the note tells its stages."""
+    kept = {name: os.environ.get(name) for name in ("HOPSCOPE_HOME", "HOPSCOPE_MODELS")}
+    os.environ["HOPSCOPE_MODELS"] = str(models_folder())
+    try:
+        return [_row(find(one)) for one in BUILDS]
+    finally:
+        for name, value in kept.items():
+            os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
+
+
+def _row(build: Build) -> dict:
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HOPSCOPE_HOME"] = folder
+        corpus, models = open_corpus(CORPUS), Registry()
+        models.encoder().encode(["loaded before the clock starts"])
+        ctx, made, spent = context(corpus, models), Made(corpus), {}
+        for operator in build.line:
+            if operator.stage == "index" and (made.graph is None or made.graph.folder is None):
+                made = made.replace(graph=store(made.graph or assemble(CORPUS, [], [], {}, {}, made.chunks), f"{folder}/graph"))
+            start = time.process_time()
+            made = operator.apply(made, ctx)
+            spent[operator.words()] = time.process_time() - start
+        chunks = len(made.chunks or ())
+    told = ", ".join(f"{words} {1000 * seconds / chunks:.1f}" for words, seconds in spent.items())
+    return {"name": f"build {build.id}", "value": 1000 * sum(spent.values()) / chunks, "unit": "CPU-s", "note": f"per 1,000 chunks: {told}"}
