@@ -23,9 +23,12 @@ from core.types import Question, State
 
 @dataclass(frozen=True)
 class GoneCorpus:
-    """In the place of a corpus in a comparison that was saved: its name."""
+    """In the place of a corpus in a comparison that was saved: its name, and no document."""
 
     name: str
+
+    def __contains__(self, document: str) -> bool:
+        return False
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from core.types import ContextTable, Ranking, State
 TEXT_STAGES = ("corpus", "graph", "retrieved", "prompt", "answer")
 SHOWN = "prompt"
 Kept = Mapping[str, tuple[str, ...]] | None
+REMEMBERED = 1024  # names of which it is known whether texts hold them
 NO_NAMES = ("yes", "no")
 
 
@@ -53,7 +54,7 @@ def gold_funnel(
     if not gold:
         return ()
     found: list[tuple[str, Callable[[str], bool]]] = [
-        ("corpus", lambda document: document in (kept["corpus"] if kept else corpus)),  # type: ignore[operator]
+        ("corpus", lambda document: document in (kept["corpus"] if kept else corpus)),
         ("graph", lambda document: document in kept["graph"] if kept else bool(_told(graph, chunk_rows(graph, document)))),
     ]
     hits, shown = retrieved_chunks(graph, state), shown_chunks(graph, state)
@@ -78,7 +79,7 @@ def answer_funnel(
     if not answers or all(normalize(name) in NO_NAMES for name in answers):
         return survivors([("answer", lambda name: match(said or "", name))], answers) if answers and said is not None else ()
     found: list[tuple[str, Callable[[str], bool]]] = [
-        ("corpus", lambda name: name in kept["corpus"] if kept else holds(corpus.table, ("title", "text"), name)),  # type: ignore[union-attr]
+        ("corpus", lambda name: name in kept["corpus"] if kept else _in_corpus(corpus, graph, name)),
         ("graph", lambda name: name in kept["graph"] if kept else _in_graph(graph, name)),
     ]
     rankings = [hits for field in HITS if (hits := getattr(state, field)) is not None]
@@ -196,13 +197,30 @@ def _told(graph: KnowledgeGraph, rows: frozenset[int]) -> frozenset[int]:
     return rows & told
 
 
+def _in_corpus(corpus: Corpus | GoneCorpus, graph: KnowledgeGraph, name: str) -> bool:
+    """Whether a document holds a name's words; looked up once for each name, and remembered beside the graph."""
+    if isinstance(corpus, GoneCorpus):
+        return False
+    seek = lambda: holds(corpus.table, ("title", "text"), name)
+    return graph.derived.once("in the corpus", (corpus.digest, name), seek, REMEMBERED)
+
+
 def _in_graph(graph: KnowledgeGraph, name: str) -> bool:
-    """Whether a chunk, a node's name or a description holds a name's words."""
-    columns = graph.columns
-    tables = [(columns.chunks, ("title", "text")), (columns.nodes, ("description",)), (columns.edges, ("description",))]
-    if any(table is not None and holds(table, fields, name) for table, fields in tables):
-        return True
-    return any(match(node, name) for node in _node_names(graph))
+    """Whether a chunk, a node's name or a description holds a name's words; looked up once for each name."""
+
+    def seek() -> bool:
+        columns, word = graph.columns, _longest(name)
+        tables = [(columns.chunks, ("title", "text")), (columns.nodes, ("description",)), (columns.edges, ("description",))]
+        if any(table is not None and holds(table, fields, name) for table, fields in tables):
+            return True
+        return any(match(node, name) for node in _node_names(graph) if word in node.casefold())
+
+    return graph.derived.once("in the graph", name, seek, REMEMBERED)
+
+
+def _longest(name: str) -> str:
+    """The longest word of a name, casefolded, by which its texts are sought; empty where it has none."""
+    return max("".join(char if char.isalnum() else " " for char in name.casefold()).split(), key=len, default="")
 
 
 def _node_names(graph: KnowledgeGraph) -> list[str]:
@@ -216,13 +234,13 @@ def holds(table: Table, fields: Sequence[str], name: str) -> bool:
     """
     import pyarrow.compute as pc
 
-    words = sorted("".join(char if char.isalnum() else " " for char in name).split(), key=lambda word: (-len(word), word))
-    if not normalize(name) or not words:
+    word = _longest(name)
+    if not normalize(name) or not word:
         return False
     for field in fields:
         if table.has(field):
             column = table.arrow.column(field)
-            rows = pc.filter(column, pc.match_substring(column, words[0], ignore_case=True))
+            rows = pc.filter(column, pc.match_substring(column, word, ignore_case=True))
             if any(match(row.as_py(), name) for row in rows):
                 return True
     return False
