@@ -23,6 +23,7 @@ from pages.parts.texts.chosen import WANTED
 TYPES = ["txt", "md", "html", "htm", "pdf", "docx", "csv", "tsv", "jsonl", "json", "zip", "gz"]
 NEW = ""
 AT_WORK, TROUBLE = "texts_bring_job", "texts_trouble"
+ROUND = "texts_round"  # counts the times that files were taken, as the choice of files is empty after each
 TOLD = 20  # sentences on what was left out that are shown
 LONGEST = 40  # characters of a name
 
@@ -30,7 +31,13 @@ LONGEST = 40  # characters of a name
 def bring_files(here: str) -> None:
     """Draw the form, and the job that reads the files."""
     st.write("Text, Markdown, HTML, PDF, Word, tables with a document a row (CSV, JSONL), or a zip of them. They stay on this computer.")
-    files = st.file_uploader("Documents", type=TYPES, accept_multiple_files=True, key="texts_files", label_visibility="collapsed")
+    files = st.file_uploader(
+        "Documents",
+        type=TYPES,
+        accept_multiple_files=True,
+        key=f"texts_files-{st.session_state.get(ROUND, 0)}",
+        label_visibility="collapsed",
+    )
     if files:
         _form(files, here)
     job = engine().jobs.get(st.session_state.get(AT_WORK, ""))
@@ -76,7 +83,7 @@ def new_name(title: str) -> str:
 
 
 def start(files: list, name: str, title: str = "") -> None:
-    """Begin reading the files into the corpus of that name."""
+    """Begin reading the files into the corpus of that name, and draw the page anew."""
     folder = Path(tempfile.mkdtemp(dir=home(), prefix=".upload-"))
     paths = []
     for number, file in enumerate(files):
@@ -92,6 +99,8 @@ def start(files: list, name: str, title: str = "") -> None:
 
     key = f"bring-{name}-{folder.name}"
     st.session_state[AT_WORK] = engine().jobs.start(key, lambda: Job(key, work)).key
+    st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
+    st.rerun()
 
 
 def _watch(job: Job) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import streamlit as st
 
-HEIGHT = 400  # pixels
 WIDE = 2.4  # how many times as wide as high the map is taken to be
 EVENED = 0.75  # below 1, so that there is room for words on small tiles
 Tile = tuple[float, float, float, float]  # left, top, width and height in percent of the map
@@ -17,10 +16,12 @@ Tile = tuple[float, float, float, float]  # left, top, width and height in perce
 _JS = """export default function({data, parentElement, setTriggerValue}) {
   let map = parentElement.querySelector(".map");
   if (!map) { map = document.createElement("div"); map.className = "map"; parentElement.append(map); }
-  map.style.height = data.height + "px";
+  const rows = document.createElement("div");
+  rows.className = "rows";
   map.setAttribute("role", "group");
   map.setAttribute("aria-label", data.label);
-  map.replaceChildren(...data.tiles.map(tile => {
+  map.replaceChildren(rows);
+  rows.append(...data.tiles.map(tile => {
     const button = document.createElement("button");
     const [left, top, width, height] = tile.place;
     Object.assign(button.style, {left: left + "%", top: top + "%", width: width + "%", height: height + "%"});
@@ -35,19 +36,25 @@ _JS = """export default function({data, parentElement, setTriggerValue}) {
     return button;
   }));
 }"""
-_CSS = """.map { position: relative; width: 100%; font-family: var(--st-font); }
+# Where there is little room, tiles would be too small for words: there they stand in rows, the largest first.
+_CSS = """.map { width: 100%; font-family: var(--st-font); container: map / inline-size; }
 .map button { position: absolute; box-sizing: border-box; overflow: hidden; padding: .3rem .45rem; text-align: left; cursor: pointer;
   display: flex; flex-direction: column; justify-content: flex-start; font: inherit; font-size: .86rem; line-height: 1.25;
-  color: var(--st-text-color); border: 2px solid var(--st-background-color); border-radius: 8px;
+  color: var(--st-text-color); border: 2px solid var(--st-background-color); border-radius: 8px; container: tile / size;
   background: color-mix(in srgb, var(--st-primary-color) var(--heat), var(--st-secondary-background-color)); }
 .map button:hover, .map button:focus-visible { border-color: var(--st-primary-color); outline: none; }
-.map button { container-type: size; }
-.map b { font-weight: 600; overflow-wrap: break-word; hyphens: auto; overflow: hidden; display: -webkit-box; -webkit-box-orient: vertical;
+.map b { font-weight: 600; overflow-wrap: break-word; overflow: hidden; display: -webkit-box; -webkit-box-orient: vertical;
   -webkit-line-clamp: 4; flex-shrink: 0; }
-@container (max-height: 90px) { .map b { -webkit-line-clamp: 3; } .map span { display: none; } }
-@container (max-height: 55px) { .map b { -webkit-line-clamp: 2; } }
-@container (max-height: 34px) { .map b { -webkit-line-clamp: 1; } }
-@container (max-width: 42px) or (max-height: 16px) { .map b, .map span { display: none; } }"""
+@container tile (max-height: 90px) { .map b { -webkit-line-clamp: 3; } .map span { display: none; } }
+@container tile (max-height: 55px) { .map b { -webkit-line-clamp: 2; } }
+@container tile (max-height: 34px) { .map b { -webkit-line-clamp: 1; } }
+@container tile (max-width: 42px) or (max-height: 16px) { .map b, .map span { display: none; } }
+.rows { position: relative; height: 400px; }
+@container map (max-width: 700px) {
+  .rows { display: flex; flex-wrap: wrap; gap: .2rem; height: auto; }
+  .rows button { position: static; width: auto !important; max-width: 100%; height: auto !important; container-type: normal; }
+  .rows b, .rows span { display: block !important; }
+}"""
 
 
 @cache
@@ -66,7 +73,7 @@ def show(tiles: Sequence[dict[str, Any]], label: str, opened: Callable[[int], No
             opened(int(row))
 
     drawn = [{**tile, "place": place} for tile, place in zip(tiles, places)]
-    _component()(key=key, data={"tiles": drawn, "label": label, "height": HEIGHT}, on_opened_change=clicked)
+    _component()(key=key, data={"tiles": drawn, "label": label}, on_opened_change=clicked)
 
 
 def tiled(sizes: Sequence[float]) -> list[Tile]:

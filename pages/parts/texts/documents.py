@@ -65,13 +65,16 @@ def _documents(corpus: Corpus, typed: str) -> None:
     shown = page_of(PAGE, len(rows), ROWS)
     listed = [corpus.at(int(rows[at])) for at in shown]
     key = f"texts-documents-{corpus.digest[:8]}-{hash(typed)}-{shown.start}"
+    columns = {
+        "Title": [one.title or one.id for one in listed],
+        "Id": [one.id for one in listed],
+        "From": [one.source for one in listed],
+        "Characters": [len(one.text) for one in listed],
+    }
+    if columns["Id"] == columns["Title"]:
+        del columns["Id"]
     st.dataframe(
-        {
-            "Title": [one.title or one.id for one in listed],
-            "Id": [one.id for one in listed],
-            "From": [one.source for one in listed],
-            "Characters": [len(one.text) for one in listed],
-        },
+        columns,
         key=key,
         hide_index=True,
         on_select=lambda: _clicked(corpus, key, [one.id for one in listed]),

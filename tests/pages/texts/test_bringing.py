@@ -15,7 +15,7 @@ ADD = ":material/add: Add documents"
 
 def bring(*files, name="small"):
     at = opened(name, texts_open=ADD)
-    at.file_uploader(key="texts_files").set_value([(file, content, "text/plain") for file, content in files]).run()
+    at.file_uploader[0].set_value([(file, content, "text/plain") for file, content in files]).run()
     assert not at.exception
     return at
 
