@@ -18,6 +18,7 @@ from pages.parts.graphs.upload import kept
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.working import working
+from pages.parts.texts.building import at_work
 from pages.parts.texts.chosen import WANTED
 
 TYPES = ["txt", "md", "html", "htm", "pdf", "docx", "csv", "tsv", "jsonl", "json", "zip", "gz"]
@@ -139,7 +140,13 @@ def remove(corpus: Corpus) -> None:
         return
     with st.popover("Remove", icon=":material/delete:", type="tertiary"):
         st.write(plain(f"Remove {corpus.title} with its {many(corpus.n_documents, 'document')} and every graph built of it?"))
-        st.button("Yes, remove it", key="texts_remove", type="primary", on_click=tried, args=(lambda: remove_corpus(corpus.name),))
+        st.button("Yes, remove it", key="texts_remove", type="primary", on_click=tried, args=(lambda: _remove(corpus),))
+
+
+def _remove(corpus: Corpus) -> None:
+    if at_work(corpus):
+        raise BadInput("A graph of these texts is being built; cancel that first.")
+    remove_corpus(corpus.name)
 
 
 def remove_document(corpus: Corpus, id: str) -> None:

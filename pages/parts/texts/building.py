@@ -198,6 +198,12 @@ def start(corpus: Corpus, one: Build) -> Job:
     return engine().preparing.start(key, lambda: Job(key, work), again=True)
 
 
+def at_work(corpus: Corpus) -> bool:
+    """Whether a graph of the corpus is being built."""
+    jobs = [engine().preparing.get(_key(corpus, one)) for one in catalogue().values()]
+    return any(job is not None and not job.ended for job in jobs)
+
+
 def _key(corpus: Corpus, one: Build) -> str:
     return f"build-{corpus.name}-{place(corpus, one).name}"
 

@@ -73,6 +73,8 @@ def test_the_same_build_asked_for_twice_is_one_job(small, monkeypatch):
     second.click().run()
     until(other, lambda: "Cancel" in labels(other))
     assert calls == ["tkg-noun-phrases"] and "being built" in texts(other)
+    other.button(key="texts_remove").click().run()
+    assert "cancel that first" in texts(other) and small.folder.is_dir()
     button(other, "Cancel").click().run()
     until(at, lambda: "Build" in labels(at))
     assert "Cancelled." in texts(at)
