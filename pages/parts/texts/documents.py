@@ -63,26 +63,34 @@ def _documents(corpus: Corpus, typed: str) -> None:
         st.caption("No document holds these words, one after the other.")
         return
     shown = page_of(PAGE, len(rows), ROWS)
-    listed = [corpus.at(int(rows[at])) for at in shown]
-    key = f"texts-documents-{corpus.digest[:8]}-{hash(typed)}-{shown.start}"
+    here = [int(rows[at]) for at in shown]
+    ids = corpus.table.texts("id", here)
     columns = {
-        "Title": [one.title or one.id for one in listed],
-        "Id": [one.id for one in listed],
-        "From": [one.source for one in listed],
-        "Characters": [len(one.text) for one in listed],
+        "Title": [title or id for title, id in zip(corpus.table.texts("title", here), ids)],
+        "Id": ids,
+        "From": corpus.table.texts("source", here),
+        "Characters": _lengths(corpus.table, here),
     }
+    key = f"texts-documents-{corpus.digest[:8]}-{hash(typed)}-{shown.start}"
     if columns["Id"] == columns["Title"]:
         del columns["Id"]
     st.dataframe(
         columns,
         key=key,
         hide_index=True,
-        on_select=lambda: _clicked(corpus, key, [one.id for one in listed]),
+        on_select=lambda: _clicked(corpus, key, ids),
         selection_mode="single-cell",
-        height=min(560, 38 + 35 * len(listed)),
+        height=min(560, 38 + 35 * len(ids)),
         column_config={"Characters": st.column_config.NumberColumn(width=110, format="localized")},
     )
     pager(PAGE, shown, len(rows), ROWS, "Documents", "Click one to read it.")
+
+
+def _lengths(table: Table, rows: list[int]) -> list[int]:
+    """How many characters some documents have."""
+    import pyarrow.compute as pc
+
+    return pc.utf8_length(table.arrow.column("text").take(rows)).to_pylist()
 
 
 def _clicked(corpus: Corpus, key: str, ids: list[str]) -> None:
