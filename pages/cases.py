@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.case_adapter import comparison
 from core.cases import Case, delete, edit, export, get, tags, whole
+from core.corpus import corpora
 from core.datasets import datasets
 from core.errors import HopscopeError
 from core.runtime.jobs import sentence
@@ -48,8 +49,10 @@ def opened(case: Case) -> None:
     if case.notes:
         st.text(case.notes)
     badges(case)
-    known = f" · known answers: {', '.join(case.answers)}" if case.answers else ""
-    st.caption(plain(f"Starts from {', '.join(case.entities)}{known}"))
+    start = [f"Starts from {', '.join(case.entities)}"] if case.entities else []
+    known = [f"known answers: {', '.join(case.answers)}"] if case.answers else []
+    if start or known:
+        st.caption(plain(" · ".join((*start, *known))))
     state = st.session_state
     if state.get("case_open", (None,))[0] != case.id:
         state.case_open = (case.id, comparison(whole(case.id)))
@@ -65,7 +68,7 @@ def opened(case: Case) -> None:
 def actions(case: Case) -> None:
     """Present, ask again, notes and tags, duplicate, export, delete."""
     offer([case])
-    if case.link and case.graph in datasets():
+    if case.link and (case.link.get("corpus") in corpora() if "corpus" in case.link else case.graph in datasets()):
         st.page_link("pages/compare.py", label="Ask again", icon=":material/view_column:", query_params=dict(case.link))
     if not case.example:
         with st.popover("Notes and tags", icon=":material/edit_note:"):

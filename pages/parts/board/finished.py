@@ -11,22 +11,22 @@ from core.datasets import datasets
 from core.engine import Comparison
 from core.results import comparison_dict
 from pages.parts.board.component import board
+from pages.parts.board.drawing import Drawing, drawing_of
 from pages.parts.board.html_report import report_html
-from pages.parts.board.payload import Board
 from pages.parts.compare.thumbs import press_thumb, show_thumbs
 
 
-def finished_board(comparison: Comparison, key: str) -> Board:
+def finished_board(comparison: Comparison, key: str) -> Drawing:
     """Draw the lanes as Compare does, with thumbs; what draws them. From a node's panel one may walk on where its graph is here.
 
     `comparison` is that of `core.case_adapter.comparison`; `key` names the view, so that its layout is kept for the session.
     """
     state = st.session_state
     if state.get("finished", (None,))[0] != key:
-        state.finished = (key, Board(comparison))
-    drawing: Board = state.finished[1]
+        state.finished = (key, drawing_of(comparison))
+    drawing: Drawing = state.finished[1]
     graph = comparison.graph
-    drawn = {**drawing.payload(), "ways": ["walk"] if graph.name in datasets() else [], "repairs": False}
+    drawn = {**drawing.payload(), "ways": ["walk"] if comparison.ask.corpus is None and graph.name in datasets() else [], "repairs": False}
     clicked = board(show_thumbs(comparison, drawn), key="finished_board")
     if clicked is not None:
         press_thumb(comparison, clicked.thumb)
@@ -35,14 +35,10 @@ def finished_board(comparison: Comparison, key: str) -> Board:
     return drawing
 
 
-def downloads(comparison: Comparison, drawing: Board, name: str = "hopscope") -> None:
+def downloads(comparison: Comparison, drawing: Drawing, name: str = "hopscope") -> None:
     """The report and the data, as files."""
     st.download_button("Report (HTML)", lambda: report(comparison, drawing), f"{name}.html", "text/html", on_click="ignore")
-    data(comparison, name)
 
-
-def data(comparison: Comparison, name: str = "hopscope") -> None:
-    """The data, as a file."""
     st.download_button(
         "Data (JSON)",
         lambda: json.dumps(comparison_dict(comparison), ensure_ascii=False, indent=1),
@@ -52,11 +48,11 @@ def data(comparison: Comparison, name: str = "hopscope") -> None:
     )
 
 
-def report(comparison: Comparison, drawing: Board) -> str:
+def report(comparison: Comparison, drawing: Drawing) -> str:
     """The comparison as one self-contained HTML file."""
     asked = comparison.ask
     meta = {
-        "graph": asked.graph.name,
+        "graph" if asked.corpus is None else "documents": asked.graph.name,
         "seed": asked.seed,
         "date": date.today().isoformat(),
         "starts from": ", ".join(asked.question.entities),

@@ -107,8 +107,8 @@ class TextBoard:
     def _tell(self, lane: Lane, state: State) -> dict[str, Any]:
         """What is told of one state of a lane; `hits` are null until all are found."""
         ask = self._comparison.ask
-        words = {stage.name: stage for stage in answer_funnel(ask.corpus, lane.graph, state, ask.question.answers)}
-        passages = {stage.name: stage for stage in gold_funnel(ask.corpus, lane.graph, state, ask.question.gold)}
+        words = {stage.name: stage for stage in answer_funnel(ask.corpus, lane.graph, state, ask.question.answers, lane.kept)}
+        passages = {stage.name: stage for stage in gold_funnel(ask.corpus, lane.graph, state, ask.question.gold, lane.kept)}
         found = fates(lane.graph, lane.states, ask.question.gold) if lane.retrieved else ()
         last = words.get("answer")
         right = None if last is None else len(last.alive)

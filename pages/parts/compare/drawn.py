@@ -6,19 +6,17 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.board.payload import Board
-from pages.parts.board.text_payload import TextBoard
+from pages.parts.board.drawing import Drawing, drawing_of
 from pages.parts.compare.asked import Shown
 
 SLICE, SLICES = 0.2, 7  # seconds of a wait for news, and how many of them make one look
 
 
-def drawing(on_screen: Shown) -> Board | TextBoard:
+def drawing(on_screen: Shown) -> Drawing:
     """What draws this comparison, kept for the session."""
     state = st.session_state
     if state.get("drawing", (None,))[0] is not on_screen.comparison:
-        made = Board if on_screen.comparison.ask.corpus is None else TextBoard
-        state.drawing = (on_screen.comparison, made(on_screen.comparison))
+        state.drawing = (on_screen.comparison, drawing_of(on_screen.comparison))
         state.pop("sent", None)
     return state.drawing[1]
 

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.board.finished import data, downloads
-from pages.parts.board.payload import Board
-from pages.parts.board.text_payload import TextBoard
+from pages.parts.board.drawing import Drawing
+from pages.parts.board.finished import downloads
 from pages.parts.cases.saving import save_case
 from pages.parts.compare.asked import Shown, address
 
 
-def share(on_screen: Shown, drawing: Board | TextBoard) -> None:
+def share(on_screen: Shown, drawing: Drawing) -> None:
     """The permalink, the downloads, saving, and the way to present; whatever stage the lanes are at."""
-    on_documents = on_screen.comparison.ask.corpus is not None
     with st.popover("Share"):
         st.caption("This address restores the question and the lanes:")
         st.code(address().address(st.context.url or ""), language=None, wrap_lines=True)
-        if on_documents:
-            data(on_screen.comparison)
-            st.caption("Reports do not hold comparisons on documents yet.")
-        else:
-            downloads(on_screen.comparison, drawing)
-    if on_documents:
-        st.button("Save", key="save", disabled=True, help="Cases do not hold comparisons on documents yet; the data under Share does.")
-    else:
-        save_case(on_screen.key, on_screen.comparison, address().parameters())
+        downloads(on_screen.comparison, drawing)
+    save_case(on_screen.key, on_screen.comparison, address().parameters())
     st.button("Present", key="present", help="One screen, without controls", on_click=_present, args=(on_screen,))
 
 

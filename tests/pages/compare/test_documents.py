@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from core.cases import delete, get
+from core.corpus import remove_corpus
+from core.io.home import ROOT
+from pages.parts.board.drawing import drawing_of
+from pages.parts.board.finished import report
 from tests.pages.compare.test_compare import FAST, job, opened
 from tests.pages.compare.three_documents import LINE, NAME, QUESTION, WIDE, made
 
@@ -45,11 +51,33 @@ def test_a_changed_answer_is_asked_with():
     assert job(at).comparison.ask.question.answers == ("1844", "1989")
 
 
-def test_cases_and_reports_say_that_they_hold_no_documents_yet():
-    at = opened(corpus=NAME, q=QUESTION, lane=[LINE], **OWN)
+def test_a_saved_case_opens_as_it_was_once_the_corpus_is_gone():
+    at = opened(corpus=NAME, q=QUESTION, lane=[LINE, WIDE], **OWN)
     job(at)
     at.run()
-    assert at.button(key="save").disabled and any("do not hold" in caption.value for caption in at.caption)
+    at.button(key="save_case").click().run()
+    key = at.session_state["saved_case"][1]
+    remove_corpus(NAME)
+    try:
+        saved = AppTest.from_file(str(ROOT / "pages" / "cases.py"), default_timeout=120)
+        saved.query_params["case"] = key
+        saved.run()
+        assert not saved.exception and not saved.error
+        shown = saved.session_state["finished"][1].payload()
+        (lost,) = shown["lanes"][0]["hits"][0]["lost"]
+        assert lost["fate"] == "found too late: place 2, 1 is kept" and len(shown["lanes"][1]["hits"][0]["rows"]) == 3
+        assert shown["lanes"][0]["funnel"][0] == {"stage": "corpus", "alive": 2, "of": 2, "lost": [], "held": {"alive": 1, "of": 1}}
+        assert get(key).link["corpus"] == NAME
+    finally:
+        delete(key)
+
+
+def test_the_report_is_one_page_that_carries_the_hits_as_text():
+    at = opened(corpus=NAME, q=QUESTION, lane=[LINE, WIDE], **OWN)
+    comparison = job(at).comparison
+    page = report(comparison, drawing_of(comparison))
+    assert "Three documents" not in page and NAME in page and "found too late: place 2, 1 is kept" in page
+    assert "<script>document.title" not in page and "\\u003cscript\\u003edocument.title" in page
 
 
 def test_an_unknown_corpus_is_a_sentence():
