@@ -76,6 +76,7 @@ export class Graph {
     this.edges = new Map(list(layout.edges).filter((edge) => this.nodes.has(edge.source) && this.nodes.has(edge.target)).map((edge) => [edge.id, edge]));
     if (!this.cy) this.create(cytoscape);
     this.rescale();
+    this.tries = 0;
     if (changed(this.memo, "layout", [nodes.map(({ id, x, y, role }) => [id, x, y, role]), [...this.edges.values()]])) {
       this.marks = this.memo.marks = null; // of nodes and edges that may be gone
       this.syncElements();
@@ -88,9 +89,10 @@ export class Graph {
     if (problem && !this.board.options.cytoscape) return problem;
     const has = list(lane.data.nodes).length || list(lane.data.paths).length;
     if (has && nodes.length) return "";
-    if (!lane.retrieved) return lane.data.status === "running" ? "Drawn once the paths are found" : "No subgraph yet";
+    const what = lane.data.hits === undefined ? "paths" : "hits";
+    if (!lane.retrieved) return lane.data.status === "running" ? `Drawn once the ${what} are found` : what === "hits" ? "Nothing found yet" : "No subgraph yet";
+    if (what === "hits") return lane.data.hit_count ? "Nothing that it found is drawn." : "Nothing found: this lane reads no documents.";
     if (lane.data.status === "cancelled") return "Stopped before there was a subgraph.";
-    if (lane.data.kept) return lane.data.hit_count ? "Nothing that it found is drawn." : "Nothing was found: this lane reads no documents.";
     return lane.graphless ? "No graph: the language model answers alone." : "The subgraph is empty.";
   }
 
@@ -165,12 +167,20 @@ export class Graph {
     this.place(true);
   }
 
+  // A box that has no size yet is looked at again, some times; one that stays hidden tells when it gets one.
+  placeSoon() {
+    clearTimeout(this.soon);
+    this.tries = (this.tries ?? 0) + 1;
+    if (this.tries < 30) this.soon = setTimeout(() => this.place(true), 100);
+  }
+
   // Zoom moves the nodes apart and leaves sizes and labels as they are; pan shifts the picture.
   place(force = false) {
     const { cy, board, canvas } = this;
     const width = canvas.clientWidth;
     const height = canvas.clientHeight;
-    if (!cy || !this.base || !width || !height) return;
+    if (!cy || !this.base) return;
+    if (!width || !height) return void this.placeSoon();
     const { k, x, y } = board.view;
     const pad = this.board.few ? FEW_PAD : this.large ? WIDE_PAD : PAD;
     if (changed(this.memo, "scale", [k, width, height]) || force) {
@@ -229,6 +239,7 @@ export class Graph {
   destroy() {
     this.screen.leave();
     cancelAnimationFrame(this.glideFrame);
+    clearTimeout(this.soon);
     this.observer.disconnect();
     this.cy?.destroy();
     this.cy = null;

@@ -113,9 +113,7 @@ export class Lane {
   updateHits() {
     const { hits } = this.data;
     this.hits.update(hits, this.retrieved);
-    if (hits === undefined) return;
-    setHidden(this.paths, true);
-    setHidden(this.graph.element, !list(this.board.payload.layout?.nodes).length);
+    if (hits !== undefined) setHidden(this.paths, true);
   }
 
   updateHead() {
