@@ -39,7 +39,7 @@ def test_without_lanes_the_methods_are_those_on_documents():
 
 
 def test_a_build_that_is_not_there_is_said_on_its_lane():
-    at = opened(corpus=NAME, q=QUESTION, lane=[LINE, "vgraphrag"], **OWN)
+    at = opened(corpus=NAME, q=QUESTION, lane=[LINE, LINE.replace("chunks", "tkg-llm")], **OWN)
     first, second = job(at).comparison.lanes
     assert first.status == "done" and second.status == "failed"
     assert "is not built yet" in second.error and "corpus build three" in second.error
