@@ -97,10 +97,10 @@ export class Graph {
   }
 
   updateText(empty, nodes) {
-    const { drawn, paths, hit_count: hits } = this.lane.data;
+    const { drawn, paths, hit_count: hits, stands } = this.lane.data;
     const own = new Set(list(this.lane.data.nodes));
     const shown = nodes.filter((node) => own.has(node.id)).length;
-    setText(this.drawn, drawn && !empty ? (shown < drawn.of ? `${count(shown)} of ${plural(drawn.of, "node")} shown` : plural(drawn.of, "node")) : "");
+    setText(this.drawn, stands !== undefined ? stands : drawn && !empty ? (shown < drawn.of ? `${count(shown)} of ${plural(drawn.of, "node")} shown` : plural(drawn.of, "node")) : "");
     const all = list(this.board.payload.layout?.nodes).length;
     setHidden(this.more, !this.board.payload.present || empty || !list(this.board.payload.layout?.nodes).some((node) => node.at) || (this.board.few && all === nodes.length));
     setText(this.more, this.board.few ? `${plural(all - nodes.length, "more node")}` : "Fewer nodes");
@@ -169,6 +169,7 @@ export class Graph {
 
   // A box that has no size yet is looked at again, some times; one that stays hidden tells when it gets one.
   placeSoon() {
+    this.places = null; // those of other nodes
     clearTimeout(this.soon);
     this.tries = (this.tries ?? 0) + 1;
     if (this.tries < 30) this.soon = setTimeout(() => this.place(true), 100);

@@ -83,7 +83,7 @@ export class Pointer {
     if (!next) return;
     this.reached = next.id;
     const box = this.stage.getBoundingClientRect();
-    const at = graph.places.get(next.id);
+    const at = graph.places?.get(next.id);
     this.board.panel.open(next, graph, { x: box.left + at.x + this.board.view.x * box.width, y: box.top + at.y + this.board.view.y * box.height }, true);
   }
 
@@ -103,7 +103,7 @@ export class Pointer {
     const at = this.toModel(event);
     let best = null;
     for (const node of this.graph.nodes.values()) {
-      const place = this.graph.places.get(node.id);
+      const place = this.graph.places?.get(node.id);
       const distance = place ? Math.hypot(place.x - at.x, place.y - at.y) : Infinity;
       if (distance < (best?.distance ?? 13)) best = { node, distance };
     }
@@ -114,7 +114,7 @@ export class Pointer {
     const at = this.toModel(event);
     let best = null;
     for (const edge of this.graph.edges.values()) {
-      const distance = segmentDistance(at, this.graph.places.get(edge.source), this.graph.places.get(edge.target));
+      const distance = segmentDistance(at, this.graph.places?.get(edge.source), this.graph.places?.get(edge.target));
       if (distance < (best?.distance ?? 5)) best = { edge, distance };
     }
     return best?.edge ?? null;

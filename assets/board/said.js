@@ -43,7 +43,7 @@ export class Said {
     const { verdict_text: said } = data;
     const shown = Boolean(said && (said.head || said.text));
     this.element.classList.toggle("empty", !shown);
-    const tone = toneOf(lastVerdict(data)) || (said?.stage ? "bad" : "good");
+    const tone = said?.tone || toneOf(lastVerdict(data)) || (said?.stage ? "bad" : "good");
     if (!changed(this.memo, "said", [said, data.repair, number, tone, Boolean(this.board.options.onRepair)])) return;
     const text = shown ? [el("p", "", el("b", `said-${tone}`, said.head ?? ""), said.head ? " " : "", said.text ?? "")] : [];
     this.element.replaceChildren(...text, ...repairButton(this.board, data.repair, number, "repair"));

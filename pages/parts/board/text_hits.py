@@ -40,9 +40,10 @@ def question_words(text: str) -> list[str]:
 
     >>> from pages.parts.board.text_hits import question_words
     >>> question_words("Who was Scrooge's partner in business?")
-    ["scrooge's", 'partner', 'business']
+    ['scrooge', 'partner', 'business']
     """
-    return list(dict.fromkeys(word for found in WORDS.findall(text) if (word := found.lower()) not in USUAL))
+    words = (re.sub(r"['’]s$", "", found.lower()) for found in WORDS.findall(text))
+    return list(dict.fromkeys(word for word in words if word not in USUAL))
 
 
 def hits_of(lane: Lane) -> list[Hit]:
@@ -113,8 +114,13 @@ def _relation(graph, edge: int) -> str:
 
 
 def passage(graph, row: int, gold: frozenset[str]) -> dict[str, Any]:
-    """What is told of a chunk: `id, title, place, gold`."""
+    """What is told of a chunk: `id, title, place, gold`. One of several of its document carries its number behind the title."""
     chunks = graph.columns.chunks
     id, document, title, place = (chunks.text(name, row) for name in ("id", "document", "title", "place"))
-    where = " · ".join(dict.fromkeys(part for part in (id if id != (title or document) else "", place) if part))
-    return {"id": id, "title": title or document, "place": where, "gold": document in gold}
+    number = id.removeprefix(document) if id.startswith(f"{document}#") else ""
+    return {
+        "id": id,
+        "title": f"{title or document}{' ' if title and number else ''}{number}",
+        "place": place or "",
+        "gold": document in gold,
+    }

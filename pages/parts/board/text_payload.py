@@ -8,7 +8,8 @@ from typing import Any
 from core.comparison.timing import spans
 from core.diagnosis.funnel_texts import TEXT_STAGES, answer_funnel, chunk_rows, fates, gold_funnel
 from core.engine import Comparison, Lane
-from core.results import prompt_dict
+from core.graph.told import n_chunks
+from core.results import graph_dict, prompt_dict
 from core.types import State
 from pages.parts.board.payload import answerer, cost, operator_row
 from pages.parts.board.text_fates import hit_fates
@@ -16,6 +17,7 @@ from pages.parts.board.text_hits import question_words, tables
 from pages.parts.board.text_lost import with_lost
 from pages.parts.board.text_picture import TextPicture, pointed
 from pages.parts.board.text_verdict import all_words, lane_words, verdict
+from pages.parts.shared.text import many
 
 STAGE = dict[str, Any]
 
@@ -90,6 +92,7 @@ class TextBoard:
             "verdict_text": told["words"],
             "funnel": told["funnel"],
             "hits": told["hits"],
+            "stands": _stands(lane) if lane.retrieved else "",
             "cost": cost(state.trace),
             "spans": [dataclasses.asdict(span) for span in spans(lane)],
             "progress": None if lane.progress is None else dataclasses.asdict(lane.progress),
@@ -125,6 +128,15 @@ class TextBoard:
             "hits": with_lost(tables(lane, ask.question.gold, shown), lane, found) if lane.retrieved else None,
             "excerpt": excerpt,
         }
+
+
+def _stands(lane: Lane) -> str:
+    """The graph that a lane stands on, in a few words and numbers."""
+    told = graph_dict(lane.graph, lane)
+    if not told["build"]:
+        return ""
+    size = f"{many(told['nodes'], 'node')}, {many(told['edges'], 'edge')}" if told["nodes"] else many(n_chunks(lane.graph), "chunk")
+    return f"{told['build']}: {size}"
 
 
 def _drawn(kept: dict[str, list[str]], told: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from core.comparison.comparing import ENDED
 from core.diagnosis.funnel_texts import Fate
 from core.engine import Comparison, Lane
 from pages.parts.board.text_fates import gold_fate
-from pages.parts.shared.text import many
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
 
@@ -24,9 +23,10 @@ def lane_words(lane: Lane, fates: Sequence[Fate], right: bool | None) -> dict[st
         subject = "The gold passage is" if len(fates) == 1 else f"{'Both' if len(fates) == 2 else f'All {len(fates)}'} gold passages are"
         said = "the model's answer" if lane.state.answer is not None else "the nearest sentence"
         more = "" if right is not False else f"Yet {said} does not hold the known answer."
-        return {"stage": "" if right is not False else "answer", "head": f"{subject} {where}.", "text": more}
+        return {"stage": "" if right is not False else "answer", "head": f"{subject} {where}.", "text": more, "tone": "good"}
     others = f" {len(lost) - 1} more did not come through." if len(lost) > 1 else ""
-    return {"stage": "retrieved", "head": f"“{lost[0].document}”:", "text": f"{gold_fate(lost[0], lane)}.{others}"}
+    tone = "bad" if len(lost) == len(fates) else "warn"
+    return {"stage": "retrieved", "head": f"“{lost[0].document}”:", "text": f"{gold_fate(lost[0], lane)}.{others}", "tone": tone}
 
 
 def all_words(comparison: Comparison, rights: Sequence[bool | None], fates: Sequence[Sequence[Fate]]) -> str:
@@ -49,7 +49,8 @@ def _shown(comparison: Comparison, fates: Sequence[Sequence[Fate]]) -> list[str]
     ]
     if len(counted) > 1 and len({shown for _, shown, _ in counted}) == 1:
         _, shown, of = counted[0]
-        return [f"Each prompt shows {shown} of {many(of, 'gold passage')}."]
+        part = ("both" if of == 2 else "all") if shown == of > 1 else f"{shown} of {of}"
+        return [f"Every prompt shows {part} gold passages." if of > 1 else f"{'Every' if shown else 'No'} prompt shows the gold passage."]
     return [f"Gold passages in the prompt: {'; '.join(f'{name} {shown} of {of}' for name, shown, of in counted)}."] if counted else []
 
 

@@ -39,7 +39,7 @@ def _graph() -> None:
         names,
         index=names.index(current),
         key="graph",
-        format_func=lambda name: documents[name].title if name in documents else _title(known, name),
+        format_func=lambda name: f"{documents[name].title} · texts" if name in documents else _title(known, name),
         on_change=_begin_anew,
     )
     if st.session_state.graph in documents:
