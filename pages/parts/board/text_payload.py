@@ -131,12 +131,11 @@ class TextBoard:
 
 
 def _stands(lane: Lane) -> str:
-    """The graph that a lane stands on, in a few words and numbers."""
-    told = graph_dict(lane.graph, lane)
+    """How large the graph is that a lane stands on."""
+    told, chunks = graph_dict(lane.graph, lane), many(n_chunks(lane.graph), "chunk")
     if not told["build"]:
         return ""
-    size = f"{many(told['nodes'], 'node')}, {many(told['edges'], 'edge')}" if told["nodes"] else many(n_chunks(lane.graph), "chunk")
-    return f"{told['build']}: {size}"
+    return f"{many(told['nodes'], 'node')}, {many(told['edges'], 'edge')}, {chunks}" if told["nodes"] else chunks
 
 
 def _drawn(kept: dict[str, list[str]], told: dict[str, Any]) -> dict[str, Any]:

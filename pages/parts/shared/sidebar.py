@@ -8,8 +8,10 @@ from core.corpus import corpora, open_corpus
 from core.datasets import datasets
 from core.datasets.catalogue import unreadable
 from core.instances.catalogue import faults
-from pages.parts.shared.session import ASKS_CORPORA, CORPUS, chosen, engine, graph_name, said
+from pages.parts.shared.session import CORPUS, chosen, engine, graph_name, said
 from pages.parts.shared.text import many, plain
+
+ON_TRIPLES = ("build", "graphs", "indexes")  # pages that show a graph of triples, whatever is chosen
 
 
 def sidebar() -> None:
@@ -57,7 +59,7 @@ def _documents(known, name: str) -> None:
     opened = said(lambda: open_corpus(name))
     if opened is not None:
         st.caption(f"{many(opened.n_documents, 'document')} · {many(opened.characters, 'character')}")
-    if st.session_state.get("page", ASKS_CORPORA) not in (ASKS_CORPORA, "texts"):
+    if st.session_state.get("page") in ON_TRIPLES:
         st.caption(f"This page stands on triples: {plain(_title(known, graph_name()))}.")
 
 
