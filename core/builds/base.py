@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -11,9 +11,9 @@ from core.builds.fact_store import FactStore
 from core.builds.facts import Facts
 from core.builds.report import BuildReport
 from core.corpus import Corpus
-from core.errors import BadParameter
 from core.graph.columns import Table
 from core.graph.store import Graph
+from core.lines import OperatorLine
 from core.models.base import Chat, Models
 from core.models.chat.kept import KeptChat, KeptReplies
 from core.models.chat.lanes import LlamaLanes, several_at_once
@@ -126,29 +126,12 @@ class BuildOperator(Declared):
         return BuildLine((self,)) >> other
 
 
-@dataclass(frozen=True)
-class BuildLine:
+@dataclass(frozen=True, repr=False)
+class BuildLine(OperatorLine[BuildOperator]):
     """Building operators one after the other; refuses an order in which something is read that nobody wrote. Raises BadParameter."""
 
-    operators: tuple[BuildOperator, ...] = ()
-
-    def __post_init__(self) -> None:
-        for position, operator in enumerate(self.operators):
-            reason = unfit(self.operators[:position], operator)
-            if reason:
-                raise BadParameter(reason)
-
-    def __rshift__(self, other: BuildOperator | BuildLine) -> BuildLine:
-        return BuildLine(self.operators + (other.operators if isinstance(other, BuildLine) else (other,)))
-
-    def __iter__(self) -> Iterator[BuildOperator]:
-        return iter(self.operators)
-
-    def __len__(self) -> int:
-        return len(self.operators)
-
-    def __repr__(self) -> str:
-        return " >> ".join(map(repr, self.operators))
+    def unfit_at(self, position: int) -> str | None:
+        return unfit(self.operators[:position], self.operators[position])
 
     def words(self) -> str:
         """The line in words: `chunks of 300 tokens → noun phrases → merged by name`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from core.builds.base import STAGES, BuildLine, BuildOperator
 from core.builds.text import operator_class, parse_line
 from core.errors import BadParameter, nearest, shorten
+from core.lines import check_row, stage_of
 from core.parameters import make
 
 FILE = Path(__file__).with_name("builds.toml")
@@ -90,14 +90,7 @@ def chosen(graph: str, extractor: str = "") -> Build:
 
 
 def _build(key: str, row: Any, where: str) -> Build:
-    if not isinstance(row, Mapping):
-        raise BadParameter(f"{where}: a table was expected.")
-    for field in row:
-        if field not in FIELDS:
-            raise BadParameter(f"{where}: unknown key “{field}”.{nearest(field, FIELDS)}")
-    for field in ("title", "line"):
-        if field not in row:
-            raise BadParameter(f"{where}: “{field}” is missing.")
+    check_row(row, FIELDS, where)
     operators = tuple(_operator(step, f"{where}, operator {i}") for i, step in enumerate(row["line"], 1))
     try:
         line = BuildLine(operators)
@@ -107,10 +100,8 @@ def _build(key: str, row: Any, where: str) -> Build:
 
 
 def _operator(step: Any, where: str) -> BuildOperator:
-    stages = [stage for stage in STAGES if isinstance(step, Mapping) and stage in step]
-    if len(stages) != 1:
-        raise BadParameter(f"{where}: name one stage ({', '.join(STAGES)}) and its operator.")
-    cls = operator_class(step[stages[0]], where)
-    if cls.stage != stages[0]:
-        raise BadParameter(f"{where}: {cls.__name__} belongs to the stage “{cls.stage}”, not “{stages[0]}”.")
-    return make(cls, {key: value for key, value in step.items() if key != stages[0]}, where)
+    stage = stage_of(step, STAGES, where)
+    cls = operator_class(step[stage], where)
+    if cls.stage != stage:
+        raise BadParameter(f"{where}: {cls.__name__} belongs to the stage “{cls.stage}”, not “{stage}”.")
+    return make(cls, {key: value for key, value in step.items() if key != stage}, where)

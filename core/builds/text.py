@@ -7,6 +7,7 @@ import ast
 from core.builds.base import BuildLine, BuildOperator
 from core.builds.registry import OPERATORS
 from core.errors import BadParameter, nearest, shorten
+from core.lines import calls, named_values
 from core.parameters import make
 
 
@@ -19,11 +20,7 @@ def parse_line(text: str) -> BuildLine:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise BadParameter(f"“{shorten(text)}” is neither a build nor a line of building operators.") from None
-    calls: list[ast.expr] = []
-    while isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.RShift):
-        calls.append(tree.right)
-        tree = tree.left
-    return BuildLine(tuple(_operator(call) for call in reversed([*calls, tree])))
+    return BuildLine(tuple(_operator(call) for call in calls(tree)))
 
 
 def operator_class(name: object, where: str = "") -> type[BuildOperator]:
@@ -36,12 +33,8 @@ def operator_class(name: object, where: str = "") -> type[BuildOperator]:
 
 
 def _operator(call: ast.expr) -> BuildOperator:
-    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args):
+    named = named_values(call)
+    if named is None:
         raise BadParameter(f"“{shorten(ast.unparse(call))}” is neither a build nor a building operator with named parameters.")
-    given = {}
-    for keyword in call.keywords:
-        try:
-            given[keyword.arg or "**"] = ast.literal_eval(keyword.value)
-        except ValueError:
-            raise BadParameter(f"{call.func.id}: the value of “{keyword.arg}” must be a number, a text, True or False.") from None
-    return make(operator_class(call.func.id), given)
+    name, given = named
+    return make(operator_class(name), given)

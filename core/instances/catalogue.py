@@ -14,6 +14,7 @@ from typing import Any
 
 from core.errors import BadInput, BadParameter, nearest, shorten
 from core.io.home import home
+from core.lines import check_row, stage_of
 from core.operators.base import STAGES, Line, Operator
 from core.operators.branch import Branch
 from core.operators.generate import Answer
@@ -257,14 +258,7 @@ def _write(rows: Mapping[str, Any]) -> None:
 
 
 def _instance(key: str, row: Any, where: str) -> Instance:
-    if not isinstance(row, Mapping):
-        raise BadParameter(f"{where}: a table was expected.")
-    for field in row:
-        if field not in FIELDS:
-            raise BadParameter(f"{where}: unknown key “{field}”.{nearest(field, FIELDS)}")
-    for field in ("title", "line"):
-        if field not in row:
-            raise BadParameter(f"{where}: “{field}” is missing.")
+    check_row(row, FIELDS, where)
     operators = [_operator(step, f"{where}, operator {i}") for i, step in enumerate(row["line"], 1)]
     try:
         line = Line(tuple(operators))
@@ -291,10 +285,8 @@ def _branch(step: Mapping[str, Any], where: str) -> Branch:
 def _operator(step: Any, where: str) -> Operator:
     if isinstance(step, Mapping) and "branch" in step:
         return _branch(step, where)
-    stages = [stage for stage in STAGES if isinstance(step, Mapping) and stage in step]
-    if len(stages) != 1:
-        raise BadParameter(f"{where}: name one stage ({', '.join(STAGES)}) and its operator.")
-    cls = operator_class(step[stages[0]], where)
-    if cls.stage != stages[0]:
-        raise BadParameter(f"{where}: {cls.__name__} belongs to the stage “{cls.stage}”, not “{stages[0]}”.")
-    return make(cls, {key: value for key, value in step.items() if key != stages[0]}, where)
+    stage = stage_of(step, STAGES, where)
+    cls = operator_class(step[stage], where)
+    if cls.stage != stage:
+        raise BadParameter(f"{where}: {cls.__name__} belongs to the stage “{cls.stage}”, not “{stage}”.")
+    return make(cls, {key: value for key, value in step.items() if key != stage}, where)

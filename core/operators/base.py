@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from core.environment import Environment
-from core.errors import BadParameter
+from core.lines import OperatorLine
 from core.models.base import Choice, Models
 from core.parameters import Declared, values
 from core.runtime.meter import HowFar, Meter, metered, untold
@@ -136,29 +136,12 @@ def _times(meter: Meter, whole: float) -> dict[str, Any]:
     return {name: round(seconds, 6) for name, seconds in each.items()} | {"prepared": prepared}
 
 
-@dataclass(frozen=True)
-class Line:
+@dataclass(frozen=True, repr=False)
+class Line(OperatorLine[Operator]):
     """Operators one after the other; refuses an order in which something is read that nobody wrote."""
 
-    operators: tuple[Operator, ...] = ()
-
-    def __post_init__(self) -> None:
-        for position, operator in enumerate(self.operators):
-            reason = unfit(self.operators[:position], operator)
-            if reason:
-                raise BadParameter(reason)
-
-    def __rshift__(self, other: Operator | Line) -> Line:
-        return Line(self.operators + (other.operators if isinstance(other, Line) else (other,)))
-
-    def __iter__(self):
-        return iter(self.operators)
-
-    def __len__(self) -> int:
-        return len(self.operators)
-
-    def __repr__(self) -> str:
-        return " >> ".join(map(repr, self.operators))
+    def unfit_at(self, position: int) -> str | None:
+        return unfit(self.operators[:position], self.operators[position])
 
     def words(self) -> str:
         """The line in words: `PageRank 1,000 → shortest paths → best 32 by encoder`; the answer only where it stands alone."""

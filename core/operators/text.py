@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from core.errors import BadParameter, nearest
+from core.lines import calls, named_values
 from core.operators import OPERATORS
 from core.operators.base import Line, Operator
 from core.operators.branch import Branch
@@ -33,12 +34,7 @@ def operator_class(name: str, where: str = "") -> type[Operator]:
 
 def _operators(tree: ast.expr) -> tuple[Operator, ...]:
     """The operators of `a >> b >> c`."""
-    calls: list[ast.expr] = []
-    while isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.RShift):
-        calls.append(tree.right)
-        tree = tree.left
-    calls.append(tree)
-    return tuple(_operator(call) for call in reversed(calls))
+    return tuple(_operator(call) for call in calls(tree))
 
 
 def _branch(call: ast.Call) -> Branch:
@@ -53,14 +49,10 @@ def _branch(call: ast.Call) -> Branch:
 
 
 def _operator(call: ast.expr) -> Operator:
-    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args):
-        raise BadParameter(f"“{ast.unparse(call)[:80]}” is neither an instance nor an operator with named parameters.")
-    if call.func.id == Branch.__name__:
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args and call.func.id == Branch.__name__:
         return _branch(call)
-    given = {}
-    for keyword in call.keywords:
-        try:
-            given[keyword.arg or "**"] = ast.literal_eval(keyword.value)
-        except ValueError:
-            raise BadParameter(f"{call.func.id}: the value of “{keyword.arg}” must be a number, a text, True or False.") from None
-    return make(operator_class(call.func.id), given)
+    named = named_values(call)
+    if named is None:
+        raise BadParameter(f"“{ast.unparse(call)[:80]}” is neither an instance nor an operator with named parameters.")
+    name, given = named
+    return make(operator_class(name), given)
