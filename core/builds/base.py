@@ -118,6 +118,10 @@ class BuildOperator(Declared):
         """A sentence on what it costs where that cannot be told beforehand; else empty."""
         return ""
 
+    def lacks(self, corpus: Corpus) -> str:
+        """What it needs of a corpus that this one has not, in a sentence; empty where it has all."""
+        return ""
+
     def words(self) -> str:
         """This operator in a few words, with the parameters that matter."""
         return self.title

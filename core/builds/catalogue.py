@@ -23,16 +23,18 @@ KINDS = {
     "kg": "knowledge graph",
     "tkg": "textual knowledge graph",
     "rkg": "rich knowledge graph",
+    "links": "corpus graph",
 }
 """Each kind of graph in words."""
-EXTRACTORS = ("llm", "described", "noun-phrases")
+EXTRACTORS = ("llm", "described", "noun-phrases", "given", "nearest", "terms")
 
 
 @dataclass(frozen=True)
 class Build:
-    """A line of building operators with a name. `graph` is the kind of graph (chunks, passage, tree, kg, tkg, rkg), `extractor` who
+    """A line of building operators with a name. `graph` is the kind of graph (chunks, passage, tree, kg, tkg, rkg, links), `extractor` who
     reads the chunks: a language model ("llm"), a parser for names and a language model for what is said of them ("described"), or
-    a parser alone ("noun-phrases"); empty where nothing is read."""
+    a parser alone ("noun-phrases"); of a corpus graph where its links come from: as "given", the "nearest" documents, or shared "terms";
+    empty where nothing is read."""
 
     id: str
     title: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.builds.base import BuildOperator
 from core.builds.chunking import SentenceChunks, TokenChunks, WholeDocuments
 from core.builds.communities import Communities
+from core.builds.corpus_graphs import GivenLinks, NearestDocuments, SharedTerms
 from core.builds.described_names import DescribedNames
 from core.builds.language_model import LanguageModelExtraction
 from core.builds.merging import Merge
@@ -19,6 +20,7 @@ EVERY: tuple[type[BuildOperator], ...] = (
     *(WholeDocuments, TokenChunks, SentenceChunks),
     *(NounPhrases, LanguageModelExtraction, DescribedNames),
     *(Merge, PassageGraph),
+    *(GivenLinks, NearestDocuments, SharedTerms),
     *(AddSynonymEdges, Communities, Tree, Reports, Vectors),
 )
 OPERATORS: dict[str, type[BuildOperator]] = {operator.__name__: operator for operator in EVERY}

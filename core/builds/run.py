@@ -68,8 +68,10 @@ def status(corpus: Corpus, build: str | Build) -> Status:
 
 def standing(corpus: Corpus, spec: str) -> Build:
     """The build that is meant by an id, a kind of graph or a line: of a kind (kg, tkg ...) the first that is built of the documents as
-    they are, by a language model before noun phrases; where none is, the one that asks no language model. Raises BadParameter."""
+    they are, by a language model before noun phrases; where none is, the one that asks no language model, and that the corpus has all
+    for. Raises BadParameter."""
     kind = of_kind(spec)
+    kind = [one for one in kind if not any(operator.lacks(corpus) for operator in one.line)] or kind
     if spec in catalogue() or not kind:
         return find(spec)
     return next((one for one in kind if status(corpus, one).current), next((one for one in kind if not one.line.asks_chat), kind[0]))

@@ -91,7 +91,8 @@ def _remove(options) -> int:
 
 def _tell(corpus: Corpus) -> None:
     """Its size, and the question sets that it has."""
-    print(f"{_counted(corpus.n_documents)}, {corpus.characters:,} characters")
+    linked = f", {len(corpus.linked):,} links" if corpus.linked is not None else ""
+    print(f"{_counted(corpus.n_documents)}, {corpus.characters:,} characters{linked}")
     for name, title in corpus.sets.items():
         print(f"{name}: {len(corpus.questions(name)):,} questions{f', {title}' if title != name else ''}")
 

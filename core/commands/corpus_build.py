@@ -25,8 +25,16 @@ def add_parts(parts) -> None:
         "from there, and after a change of the documents only what depends on it is made anew.",
     )
     made.add_argument("name", metavar="NAME", help="the corpus")
-    made.add_argument("--graph", default="rkg", metavar="KIND", help="chunks, passage, tree, kg, tkg, rkg; or a line of building operators")
-    made.add_argument("--extractor", default="", choices=("", *EXTRACTORS), metavar="WHO", help="llm, or noun-phrases without one")
+    made.add_argument(
+        "--graph", default="rkg", metavar="KIND", help="chunks, passage, tree, kg, tkg, rkg, links; or a line of building operators"
+    )
+    made.add_argument(
+        "--extractor",
+        default="",
+        choices=("", *EXTRACTORS),
+        metavar="WHO",
+        help="llm, or noun-phrases without one; for links: given, nearest, terms",
+    )
     made.add_argument("--yes", action="store_true", help="do not ask before a language model is put to work")
     made.add_argument("--lanes", type=int, default=4, metavar="N", help="chunks that a language model reads at a time (default: 4)")
     made.set_defaults(run=_build)

@@ -9,6 +9,7 @@ from pathlib import Path
 from core.corpus.catalogue import new_folder, own_corpus
 from core.corpus.corpus import Asked, Corpus, write
 from core.corpus.document import Document
+from core.corpus.links import links_beside
 from core.corpus.published import FORMATS, questions_of, read
 from core.corpus.readers import read_files
 from core.corpus.readers.table import Columns
@@ -45,8 +46,9 @@ def bring(
     the one of its id.
 
     `format` is `files`, as `read_files` reads them, or one of `core.corpus.published.FORMATS` for one published file or folder, whose
-    questions come along as sets of the corpus. `questions` is a file of JSON rows that becomes the set of the corpus's name. All is kept
-    or nothing. Raises BadInput for a name that cannot be, a corpus that ships, or where no document came of the files; StoreError.
+    questions come along as sets of the corpus, and from a folder of BEIR the links in its `links.tsv`. `questions` is a file of JSON rows
+    that becomes the set of the corpus's name. All is kept or nothing. Raises BadInput for a name that cannot be, a corpus that ships, or
+    where no document came of the files; StoreError.
     """
     before = own_corpus(name)
     if format == FILES:
@@ -57,13 +59,14 @@ def bring(
     else:
         documents, sets = _published(name, files, format, questions)
         told = []
+    links = links_beside(Path(files[0])) if format == "beir" else []
     if progress:
         progress("Writing the corpus", 1.0)
     asked: dict[str, Asked] = {set: (_title(set, name, title), _by_id(found, documents, before)) for set, found in sets.items()}
     if before is None:
-        corpus = write(new_folder(name), documents, title, sets=asked, check=check)
+        corpus = write(new_folder(name), documents, title, sets=asked, check=check, links=links)
     else:
-        corpus = before.put(documents, check, title, asked)
+        corpus = before.put(documents, check, title, asked, links)
     unique = {document.id: document for document in documents}
     there = [before.document(id) for id in unique if before and id in before]
     same = sum(document == unique[document.id] for document in there)

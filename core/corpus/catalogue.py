@@ -14,6 +14,7 @@ from pathlib import Path as FilePath
 
 from core.corpus import stored
 from core.corpus.corpus import Corpus, write
+from core.corpus.links import read_links
 from core.corpus.published import FORMATS, read
 from core.errors import BadInput, StoreError, nearest, shorten
 from core.io.home import ROOT, home
@@ -39,11 +40,13 @@ class Shipped:
     sets: Mapping[str, str]  # the titles of its question sets by name
     files: Mapping[str, FilePath | None]  # those of its question sets, None where the corpus's own holds the questions
     examples: tuple[str, ...] = ()
+    links: FilePath | None = None  # the file of the links between its documents
 
     @property
     def made_of(self) -> str:
         """What tells one state of its files from another."""
         files = {self.file.parent / DESCRIPTION, self.file, *(file for file in self.files.values() if file)}
+        files |= {self.links} if self.links else set()
         digest = sha256(str(READING).encode())
         for file in sorted(files | {inner for folder in files for inner in folder.rglob("*")}):
             if file.is_file():
@@ -59,7 +62,8 @@ class Shipped:
             documents, asked = read(self.format, self.file, self.files)
             sets = {name: (title, asked[name]) for name, title in self.sets.items()}
             about = (self.title, self.licence, self.source, sets, self.examples)
-            write(corpora_folder() / self.name, documents, *about, own=False, made_of=made_of, check=check)
+            links = read_links(self.links) if self.links else ()
+            write(corpora_folder() / self.name, documents, *about, own=False, made_of=made_of, check=check, links=links)
             return _opened(corpora_folder() / self.name)
 
     def _known(self) -> Corpus | None:
@@ -164,7 +168,8 @@ def _described(path: FilePath) -> Shipped:
         files = {name: folder / told["file"] if "file" in told else None for name, told in sets.items()}
         titles = {name: told["title"] for name, told in sets.items()}
         known = {key: row[key] for key in ("name", "title", "licence", "source", "format")}
-        return Shipped(**known, file=folder / row["file"], sets=titles, files=files, examples=tuple(row.get("examples", ())))
+        links = folder / row["links"] if "links" in row else None
+        return Shipped(**known, file=folder / row["file"], sets=titles, files=files, examples=tuple(row.get("examples", ())), links=links)
     except KeyError as error:
         raise BadInput(f"{path.parent.name}/{path.name} lacks {error}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, TypeError, AttributeError) as error:

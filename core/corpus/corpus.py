@@ -12,6 +12,8 @@ from typing import Any
 
 from core.corpus import stored
 from core.corpus.document import Document
+from core.corpus.links import Link, links_in
+from core.corpus.links import table_of as links_table
 from core.errors import BadInput, StoreError, nearest, shorten
 from core.graph.columns import Table
 from core.types import Question
@@ -37,6 +39,7 @@ class Corpus:
     folder: FilePath
     table: Table = field(repr=False)  # id, title, source, text, places (JSON), digest
     asked: bytes = field(repr=False)  # its question sets as they are stored
+    linked: Table | None = field(default=None, repr=False)  # its links: source, target, type, count
     sets: dict[str, str] = field(default_factory=dict)
     examples: tuple[str, ...] = ()  # questions to begin with
     own: bool = True  # a person's own, rather than one that ships
@@ -64,7 +67,9 @@ class Corpus:
         if table.names != stored.COLUMNS or len(table) != meta["n_documents"]:
             raise StoreError(f"{data} does not hold what {stored.META} tells")
         asked = (data / stored.QUESTIONS).read_bytes()
-        return cls(**known, n_documents=len(table), folder=folder, table=table, asked=asked, examples=tuple(meta["examples"]))
+        linked = Table.open(data / stored.LINKS) if (data / stored.LINKS).is_file() else None
+        more: dict[str, Any] = {"linked": linked, "examples": tuple(meta["examples"])}
+        return cls(**known, n_documents=len(table), folder=folder, table=table, asked=asked, **more)
 
     def __len__(self) -> int:
         return self.n_documents
@@ -102,6 +107,11 @@ class Corpus:
         import pyarrow.compute as pc
 
         return pc.sum(pc.utf8_length(self.table.arrow.column("text"))).as_py() or 0
+
+    @cached_property
+    def links(self) -> tuple[Link, ...]:
+        """The links between its documents as they were given, those to documents that it does not have among them."""
+        return tuple(links_in(self.linked))
 
     def questions(self, set_name: str) -> tuple[Question, ...]:
         """The questions of a set; `gold` are ids of documents. Raises BadInput naming the known sets, StoreError for a damaged file."""
@@ -141,12 +151,18 @@ class Corpus:
         return self._rewritten(exchanged, check)
 
     def put(
-        self, documents: Iterable[Document], check: Check | None = None, title: str = "", sets: Mapping[str, Asked] | None = None
+        self,
+        documents: Iterable[Document],
+        check: Check | None = None,
+        title: str = "",
+        sets: Mapping[str, Asked] | None = None,
+        links: Iterable[Link] = (),
     ) -> Corpus:
         """The corpus with these documents, each in the place of the one of its id where there is one; under another title where one is
-        given, and with more question sets, each in the place of the one of its name."""
+        given, and with more question sets, each in the place of the one of its name. Where links are given they take the place of those
+        that it had."""
         given = list(documents)
-        return self._rewritten(lambda current: stored.changed(current.table, given), check, title, sets or {})
+        return self._rewritten(lambda current: stored.changed(current.table, given), check, title, sets or {}, tuple(links))
 
     def remove(self, ids: Iterable[str], check: Check | None = None) -> Corpus:
         """The corpus without some documents. Raises BadInput where it has none of an id, or where none would be left."""
@@ -162,7 +178,12 @@ class Corpus:
         return self._rewritten(without, check)
 
     def _rewritten(
-        self, change: Callable[[Corpus], Table], check: Check | None, title: str = "", sets: Mapping[str, Asked] = MappingProxyType({})
+        self,
+        change: Callable[[Corpus], Table],
+        check: Check | None,
+        title: str = "",
+        sets: Mapping[str, Asked] = MappingProxyType({}),
+        links: Sequence[Link] = (),
     ) -> Corpus:
         """The corpus after a change, written down; one that changes nothing writes nothing."""
         if not self.own:
@@ -173,9 +194,10 @@ class Corpus:
             asked = current._questions | {name: tuple(questions) for name, (_, questions) in sets.items()}
             titles = current.sets | {name: known for name, (known, _) in sets.items()}
             fresh = {**meta, "title": title or meta["title"], "sets": titles}
-            if stored.digest_of(table) == current.digest and fresh == meta and asked == current._questions:
+            linked = links_table(links) if links else current.linked
+            if stored.digest_of(table, linked) == current.digest and fresh == meta and asked == current._questions:
                 return current
-            stored.put(self.folder, fresh, table, asked)
+            stored.put(self.folder, fresh, table, asked, linked)
             return Corpus.open(self.folder)
 
     def _found(self, id: str) -> int | None:
@@ -197,8 +219,9 @@ def write(
     own: bool = True,
     made_of: str = "",
     check: Check | None = None,
+    links: Iterable[Link] = (),
 ) -> Corpus:
-    """A corpus of these documents, written into a folder whose name is its own, in the place of what was there.
+    """A corpus of these documents and the links between them, written into a folder whose name is its own, in the place of what was there.
 
     Raises BadInput where there is no document or two differ that have one id, StoreError where the disk refuses.
     """
@@ -209,5 +232,5 @@ def write(
     meta: dict[str, Any] = {"name": folder.name, "title": title or folder.name, "licence": licence, "source": source}
     meta |= {"examples": list(examples), "sets": {name: known for name, (known, _) in asked.items()}, "own": own, "made_of": made_of}
     with stored.locked(folder, check):
-        stored.put(folder, meta, table, {name: questions for name, (_, questions) in asked.items()})
+        stored.put(folder, meta, table, {name: questions for name, (_, questions) in asked.items()}, links_table(links))
     return Corpus.open(folder)

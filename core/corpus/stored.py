@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from core.corpus import links
 from core.corpus.document import Document, sound
 from core.errors import BadInput, StoreError
 from core.graph.columns import Table
@@ -21,7 +22,7 @@ from core.io import locks
 from core.types import Question
 
 VERSION = 1
-META, DOCUMENTS, QUESTIONS = "corpus.json", "documents.arrow", "questions.json"
+META, DOCUMENTS, QUESTIONS, LINKS = "corpus.json", "documents.arrow", "questions.json", "links.arrow"
 ASIDE = "building"
 COLUMNS = ("id", "title", "source", "text", "places", "digest")
 
@@ -58,9 +59,10 @@ def changed(table: Table, put: Iterable[Document] = (), removed: frozenset[str] 
     return Table(both.sort_by("id").combine_chunks())
 
 
-def digest_of(table: Table) -> str:
-    """The sha256 of a corpus's content in hex: the digests of its documents by id, so that no order of adding tells."""
-    return sha256("\n".join([f"corpus {VERSION}", *table.texts("digest")]).encode()).hexdigest()
+def digest_of(table: Table, linked: Table | None = None) -> str:
+    """The sha256 of a corpus's content in hex: the digests of its documents by id, so that no order of adding tells, and of its links."""
+    more = [links.digest_of(linked)] if linked is not None and len(linked) else []
+    return sha256("\n".join([f"corpus {VERSION}", *table.texts("digest"), *more]).encode()).hexdigest()
 
 
 @contextmanager
@@ -74,21 +76,25 @@ def locked(folder: FilePath, check: Callable[[], None] | None = None) -> Iterato
         raise StoreError(f"The corpus cannot be stored in {folder}: {error.strerror or error}.") from None
 
 
-def put(folder: FilePath, meta: Mapping[str, Any], table: Table, questions: Mapping[str, Iterable[Question]]) -> None:
+def put(
+    folder: FilePath, meta: Mapping[str, Any], table: Table, questions: Mapping[str, Iterable[Question]], linked: Table | None = None
+) -> None:
     """Writes a corpus into `folder`, with the lock held; what was there stays readable until the new one is whole. `meta` is what it tells
-    beside its content. Raises OSError."""
+    beside its content, `linked` the table of its links where it has some. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     clean(folder)
     aside = folder / ASIDE
     aside.mkdir()
     try:
         table.save(aside / DOCUMENTS)
+        if linked is not None and len(linked):
+            linked.save(aside / LINKS)
         rows = {name: [asdict(question) for question in asked] for name, asked in questions.items()}
         (aside / QUESTIONS).write_text(json.dumps(rows), "utf-8")
         for file in sorted(aside.iterdir()):
             _durable(file)
         _durable(aside)
-        digest = digest_of(table)
+        digest = digest_of(table, linked)
         data = _fresh_name(folder, digest)
         aside.rename(data)
         _durable(folder)

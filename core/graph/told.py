@@ -93,9 +93,9 @@ def chunk_text(graph: KnowledgeGraph, row: int) -> str:
 
 
 def chunk_label(graph: KnowledgeGraph, row: int) -> str:
-    """What an encoder reads of a chunk: its title and its text."""
+    """What an encoder reads of a chunk: its title and its text; one that is nothing but its title once."""
     chunks = graph.columns.chunks
-    return "\n".join(filter(None, (chunks.text("title", row), chunks.text("text", row)))) if chunks is not None else ""
+    return "\n".join(dict.fromkeys(filter(None, (chunks.text("title", row), chunks.text("text", row))))) if chunks is not None else ""
 
 
 def community_text(graph: KnowledgeGraph, row: int) -> str:

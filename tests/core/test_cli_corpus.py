@@ -52,7 +52,8 @@ def test_those_that_ship_and_those_of_ones_own_are_listed(folder, capsys):
     told(capsys, "add", folder, "--name", "notes")
     _, out, _ = told(capsys, "list")
     lines = out.splitlines()
-    assert [line.split()[0] for line in lines] == ["2wikimultihopqa", "christmas-carol", "graphrag-bench-medical", "hotpotqa", "notes"]
+    names = ["2wikimultihopqa", "cacm", "christmas-carol", "graphrag-bench-medical", "hotpotqa", "scifact", "notes"]
+    assert [line.split()[0] for line in lines] == names
     assert lines[-1].endswith("(2 documents)") and lines[0].endswith("(comes with Hopscope)")
     _, out, _ = told(capsys, "show", "christmas-carol")
     assert "christmas-carol: 12 questions, A Christmas Carol, 12 short questions" in out

@@ -7,7 +7,14 @@ import pytest
 from core.corpus import Document, corpora, corpus_of, new_folder, open_corpus, questions, remove_corpus, write
 from core.errors import BadInput
 
-SHIPPED = {"hotpotqa": (562, 57), "2wikimultihopqa": (6119, 45), "christmas-carol": (1, 12), "graphrag-bench-medical": (1, 1077)}
+SHIPPED = {
+    "hotpotqa": (562, 57),
+    "2wikimultihopqa": (6119, 45),
+    "christmas-carol": (1, 12),
+    "graphrag-bench-medical": (1, 1077),
+    "cacm": (3204, 52),
+    "scifact": (5183, 809),
+}
 
 
 @pytest.fixture
@@ -42,6 +49,12 @@ def test_hotpotqa_tells_answers_and_two_gold_paragraphs(own_home):
     assert (first.text, first.answers) == ("Were Scott Derrickson and Ed Wood of the same nationality?", ("yes",))
     assert first.gold == ("Scott Derrickson", "Ed Wood") and all(len(question.gold) == 2 for question in asked.values())
     assert open_corpus("hotpotqa").document("Ed Wood").text.startswith("Edward Davis Wood Jr.")
+
+
+def test_cacm_has_its_references(own_home):
+    corpus = open_corpus("cacm")
+    assert len(corpus.links) == 28_410 and all(link.source in corpus and link.target in corpus for link in corpus.links[::97])
+    assert {link.type for link in corpus.links} == {"citation", "bibliographic coupling", "co-citation"}
 
 
 def test_what_ships_is_read_once_and_again_when_its_files_change(own_home, monkeypatch):

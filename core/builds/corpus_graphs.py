@@ -1,0 +1,161 @@
+"""Stage “merge”: corpus graphs, whose nodes are documents (or their chunks) and whose edges are links, given or made."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.builds.base import BuildContext, BuildOperator, Made
+from core.builds.encoding import encoded
+from core.builds.pairing import nearest_rows, rare_terms, shared_rows
+from core.corpus import Corpus
+from core.errors import BadInput
+from core.graph.building.text_graph import assemble
+from core.graph.columns import Table
+from core.parameters import param
+
+LINKS, NEAR, SHARES = "links to", "near", "shares terms"
+Edges = Mapping[tuple[int, str, int], float]
+
+
+class CorpusGraph(BuildOperator):
+    """What the three have in common: a node for each chunk, called by its id, and weighted edges (FastInsight, definition 1)."""
+
+    stage = "merge"
+    reads, writes = ("chunks",), ("graph",)
+
+    @abstractmethod
+    def edges(self, made: Made, ctx: BuildContext) -> Edges:
+        """The weight of each edge (row, relation, row) between chunks."""
+
+    def apply(self, made: Made, ctx: BuildContext) -> Made:
+        chunks = made.chunks
+        assert chunks is not None  # a line without them is refused
+        ids, edges = chunks.texts("id"), self.edges(made, ctx)
+        ctx.report.counts["links"] = len(edges)
+        graph = assemble(
+            made.corpus.name,
+            ids,
+            [(ids[a], relation, ids[b]) for a, relation, b in edges],
+            {
+                "type": ["document"] * len(ids),
+                "description": [""] * len(ids),
+                "level": [0] * len(ids),
+                "chunks": [[row] for row in range(len(ids))],
+            },
+            {"weight": list(edges.values()), "chunks": [[a, b] for a, _, b in edges]},
+            chunks,
+        )
+        return made.replace(graph=graph)
+
+
+@dataclass(frozen=True, repr=False)
+class GivenLinks(CorpusGraph):
+    """A node for each document and an edge for each link that the corpus came with, such as a reference; its weight is the link's count.
+
+    Links to documents that are not there, and of a document to itself, are left out and counted. Of a document in several chunks every
+    chunk has its links. `types` names the types of links to take, separated by commas; all where it names none.
+    """
+
+    title = "links as given"
+
+    types: str = param("", "Types", "The types of links to take, separated by commas; all where none is named.")
+
+    def lacks(self, corpus: Corpus) -> str:
+        return "" if corpus.linked is not None else f"The corpus “{corpus.name}” came without links."
+
+    def edges(self, made: Made, ctx: BuildContext) -> Edges:
+        assert made.chunks is not None
+        if self.lacks(made.corpus):
+            raise BadInput(f"{self.lacks(made.corpus)} Its graph can be made of near documents or of shared terms instead.")
+        wanted = {name.strip() for name in self.types.split(",") if name.strip()}
+        known = {link.type for link in made.corpus.links}
+        if wanted - known:
+            raise BadInput(f"The links of “{made.corpus.name}” have no type “{min(wanted - known)}”; they have {', '.join(sorted(known))}.")
+        rows: dict[str, list[int]] = {}
+        for row, document in enumerate(made.chunks.texts("document")):
+            rows.setdefault(document, []).append(row)
+        found: dict[tuple[int, str, int], float] = {}
+        absent = 0
+        for link in made.corpus.links:
+            if wanted and link.type not in wanted or link.source == link.target:
+                continue
+            absent += link.source not in rows or link.target not in rows
+            for a in rows.get(link.source, ()):
+                for b in rows.get(link.target, ()):
+                    found[a, link.type or LINKS, b] = link.count
+        if absent:
+            ctx.report.counts["links to absent documents"] = absent
+            ctx.report.notes.append(f"{absent:,} links lead to or from documents that are not there; they were left out.")
+        return found
+
+    def words(self) -> str:
+        return f"links as given: {self.types}" if self.types else self.title
+
+
+@dataclass(frozen=True, repr=False)
+class NearestDocuments(CorpusGraph):
+    """A node for each document and an edge to the `keep` others whose vectors are nearest; its weight is their cosine.
+
+    GAR's corpus graph (MacAvaney et al., METHODS 4.5) for documents without links. Where both are among the nearest of the other there is
+    one edge. Equally near ones go by id.
+    """
+
+    title = "nearest documents"
+
+    keep: int = param(8, "Neighbours", "How many of the nearest each document is joined to; 16 in GAR.", low=1, high=1000)
+    least: float = param(0.0, "Least cosine", "Documents less near are not joined.", low=-1, high=1)
+    encoder: str = param("encoder", "Encoder", "The role or name of the encoder.")
+
+    def models(self) -> tuple[str, ...]:
+        return (self.encoder,)
+
+    def edges(self, made: Made, ctx: BuildContext) -> Edges:
+        assert made.chunks is not None
+        labels, told = _labels(made.chunks), "Encoding documents"
+        parts = []
+        for first in range(0, len(labels), STEP):
+            ctx.check()
+            ctx.progress(f"{told}: {first:,} of {len(labels):,}", first / len(labels))
+            parts.append(encoded(labels[first : first + STEP], self.encoder, ctx))
+        pairs = nearest_rows(np.concatenate(parts), self.keep, self.least, ctx.check) if parts else {}
+        return {(a, NEAR, b): weight for (a, b), weight in pairs.items()}
+
+    def words(self) -> str:
+        return f"each with its {self.keep} nearest"
+
+
+@dataclass(frozen=True, repr=False)
+class SharedTerms(CorpusGraph):
+    """A node for each document and an edge to the `keep` others with which it shares the rarest terms; its weight is the sum of
+    ln(documents / documents with the term) over the terms that both have.
+
+    Terms are words of three letters or more in at most `common` documents; no model is asked.
+    """
+
+    title = "shared rare terms"
+
+    keep: int = param(8, "Neighbours", "How many documents each is joined to at most.", low=1, high=1000)
+    common: int = param(50, "Too common", "A word in more documents than this joins none.", low=2, high=10_000)
+    min_shared: int = param(2, "Shared terms", "How many terms two documents share at least.", low=1, high=1000)
+
+    def edges(self, made: Made, ctx: BuildContext) -> Edges:
+        assert made.chunks is not None
+        ctx.progress("Looking for shared terms", None)
+        pairs = shared_rows(rare_terms(_labels(made.chunks), self.common), self.keep, self.min_shared, ctx.check)
+        return {(a, SHARES, b): weight for (a, b), weight in pairs.items()}
+
+    def words(self) -> str:
+        return f"each with the {self.keep} that share its rarest terms"
+
+
+STEP = 512  # documents that are encoded between two words of progress
+
+
+def _labels(chunks: Table) -> list[str]:
+    """What is read of each chunk: its title and its text, as `core.graph.told.chunk_label` has it."""
+    both = zip(chunks.texts("title"), chunks.texts("text"))
+    return ["\n".join(dict.fromkeys(filter(None, pair))) for pair in both]

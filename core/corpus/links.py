@@ -1,0 +1,87 @@
+"""Links between the documents of a corpus, as references are, and files of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path as FilePath
+
+from core.corpus.document import sound
+from core.errors import BadInput, shorten
+from core.graph.columns import Table
+from core.io.files import lines
+
+COLUMNS = ("source", "target", "type", "count")
+HEADERS = {("from", "to"), ("source", "target"), ("head", "tail")}
+MOST = 1 << 32  # bytes of text that a file of links may hold
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Link:
+    """That one document leads to another, by their ids: of some type, and how often or how strongly."""
+
+    source: str
+    target: str
+    type: str = ""
+    count: float = 1.0
+
+
+def read_links(file: FilePath) -> list[Link]:
+    """The links of a file, one a line: from, to, and where it tells them type and count, separated by tabs, below a header or not.
+
+    Raises BadInput, naming file and line, for a line that is none.
+    """
+    found = []
+    for number, line in lines(file, most=MOST):
+        cells = line.rstrip("\r\n").split("\t")
+        if number == 1 and tuple(cell.strip().casefold() for cell in cells[:2]) in HEADERS:
+            continue
+        found.append(_link(file, number, cells, line))
+    return found
+
+
+def _link(file: FilePath, number: int, cells: list[str], line: str) -> Link:
+    if not 2 <= len(cells) <= 4 or not all(cell.strip() for cell in cells[:2]):
+        told = "expected two ids, and at most a type and a count, separated by tabs"
+        raise BadInput(f"{file.name}, line {number}: {told}; found “{shorten(line)}”.")
+    try:
+        count = float(cells[3]) if len(cells) == 4 else 1.0
+    except ValueError:
+        count = -1.0
+    if not 0 < count < float("inf"):
+        raise BadInput(f"{file.name}, line {number}: the count “{shorten(cells[3])}” is no number above 0.")
+    return Link(sound(cells[0].strip()), sound(cells[1].strip()), sound(cells[2].strip()) if len(cells) > 2 else "", count)
+
+
+def links_beside(folder: FilePath) -> list[Link]:
+    """The links that a folder of documents holds as `links.tsv`, plain or gzipped; none where it has no such file."""
+    files = [file for file in (folder / "links.tsv", folder / "links.tsv.gz") if file.is_file()]
+    return read_links(files[0]) if files else []
+
+
+def table_of(links: Iterable[Link]) -> Table:
+    """The table of some links, each pair and type once, with the counts of repeated ones added."""
+    import pyarrow as pa
+
+    counts: dict[tuple[str, str, str], float] = {}
+    for link in links:
+        key = (link.source, link.target, link.type)
+        counts[key] = counts.get(key, 0.0) + link.count
+    keys = sorted(counts)
+    columns = zip(*keys) if keys else ((), (), ())
+    known = {name: pa.array(values, pa.large_string()) for name, values in zip(COLUMNS, columns)}
+    return Table(pa.table(known | {COLUMNS[3]: pa.array([counts[key] for key in keys], pa.float64())}))
+
+
+def links_in(table: Table | None) -> list[Link]:
+    """The links of such a table."""
+    if table is None:
+        return []
+    return [Link(*row) for row in zip(*(table.arrow.column(name).to_pylist() for name in COLUMNS))]
+
+
+def digest_of(table: Table) -> str:
+    """The sha256 of a table of links in hex."""
+    rows = zip(*(table.arrow.column(name).to_pylist() for name in COLUMNS))
+    return sha256("\n".join("\t".join(map(str, row)) for row in rows).encode()).hexdigest()

@@ -1,0 +1,98 @@
+"""Corpus graphs: links as given, nearest documents, shared rare terms."""
+
+import numpy as np
+import pytest
+
+from core.builds import standing
+from core.builds.base import BuildContext, Made
+from core.builds.chunking import SentenceChunks, WholeDocuments
+from core.builds.corpus_graphs import GivenLinks, NearestDocuments, SharedTerms
+from core.builds.pairing import nearest_rows
+from core.corpus import write
+from core.corpus.document import Document
+from core.corpus.links import Link
+from core.errors import BadInput
+from core.graph.told import leaves
+from tests.core.builds.kit import Reading
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+
+
+def corpus(folder, links=(), **texts):
+    return write(folder / "corpora" / "one", [Document(id, text) for id, text in texts.items()], links=links)
+
+
+def made(one, operator, chunker=None):
+    """What a corpus graph operator made, and the report."""
+    ctx = BuildContext(Reading())
+    return operator.apply((chunker or WholeDocuments()).apply(Made(one), ctx), ctx).graph, ctx.report
+
+
+def edges(graph):
+    return graph.triple_texts(np.arange(graph.n_edges))
+
+
+def test_nodes_are_documents_and_edges_their_links(tmp_path):
+    one = corpus(tmp_path, [Link("a", "b", "cites", 3.0), Link("c", "a")], a="First.", b="Second.", c="Third.", alone="Fourth.")
+    graph, _ = made(one, GivenLinks())
+    assert graph.names(range(4)) == ["a", "alone", "b", "c"] and len(leaves(graph, range(4))) == 4
+    assert sorted(edges(graph)) == ["a -> cites -> b", "c -> links to -> a"]
+    assert sorted(graph.columns.edges.numbers("weight").tolist()) == [1.0, 3.0]
+
+
+def test_links_to_absent_documents_are_left_out_and_told(tmp_path):
+    one = corpus(tmp_path, [Link("a", "b"), Link("a", "gone"), Link("a", "a")], a="First.", b="Second.")
+    graph, report = made(one, GivenLinks())
+    assert edges(graph) == ["a -> links to -> b"]
+    assert report.notes == ["1 links lead to or from documents that are not there; they were left out."]
+
+
+def test_types_choose_among_links(tmp_path):
+    one = corpus(tmp_path, [Link("a", "b", "cites"), Link("b", "c", "thanks")], a="First.", b="Second.", c="Third.")
+    assert edges(made(one, GivenLinks(types="thanks"))[0]) == ["b -> thanks -> c"]
+    with pytest.raises(BadInput, match="have no type “praises”; they have cites, thanks"):
+        made(one, GivenLinks(types="praises"))
+
+
+def test_every_chunk_of_a_document_has_its_links(tmp_path):
+    one = corpus(tmp_path, [Link("a", "b")], a="One here. Two there.", b="Third.")
+    graph, _ = made(one, GivenLinks(), SentenceChunks(size=4))
+    assert edges(graph) == ["a#0 -> links to -> b", "a#1 -> links to -> b"]
+
+
+def test_documents_without_links_are_refused_and_another_kind_is_taken(tmp_path):
+    one = corpus(tmp_path, a="First.", b="Second.")
+    with pytest.raises(BadInput, match="came without links. Its graph can be made of near documents"):
+        made(one, GivenLinks())
+    assert standing(one, "links").id == "links-nearest"
+    assert standing(corpus(tmp_path, [Link("a", "b")], a="First.", b="Second."), "links").id == "links-given"
+
+
+def test_the_nearest_are_joined_once(tmp_path):
+    one = corpus(tmp_path, a="aaa", b="aab", c="ooo", d="oop")
+    assert edges(made(one, NearestDocuments(keep=1))[0]) == ["a -> near -> b", "c -> near -> d"]
+
+
+def test_each_row_has_its_nearest_whatever_the_others_have():
+    vectors = np.random.default_rng(1).normal(size=(700, 8))  # more than one block
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    found = nearest_rows(vectors, 3, -1.0, lambda: None)
+    cosines = vectors @ vectors.T - 2 * np.eye(700)
+    wanted = {(min(a, b), max(a, b)) for a in range(700) for b in np.argsort(-cosines[a])[:3].tolist()}
+    assert set(found) == wanted and all(abs(found[a, b] - cosines[a, b]) < 1e-6 for a, b in found)
+
+
+def test_shared_terms_weigh_by_how_rare_they_are(tmp_path):
+    # "zebra" and "quagga" are in two of four texts each, "stripes" in three: ln 2 + ln 2 against ln 2 + ln 4/3.
+    texts = {"a": "zebra quagga stripes", "b": "quagga zebra", "c": "stripes alone", "d": "stripes lion"}
+    graph, _ = made(corpus(tmp_path, **texts), SharedTerms(keep=1, common=3, min_shared=2))
+    assert edges(graph) == ["a -> shares terms -> b"]
+    assert graph.columns.edges.numbers("weight")[0] == pytest.approx(2 * np.log(2))
+
+
+def test_a_term_that_is_too_common_joins_none(tmp_path):
+    graph, _ = made(corpus(tmp_path, a="stripes", b="stripes", c="stripes"), SharedTerms(common=2, min_shared=1))
+    assert graph.n_edges == 0 and graph.n_nodes == 3

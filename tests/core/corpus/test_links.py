@@ -1,0 +1,85 @@
+"""Links between documents: files of them, corpora that keep them, BEIR folders with them."""
+
+import gzip
+
+import pytest
+
+from core.corpus import bring, write
+from core.corpus.document import Document
+from core.corpus.links import Link, links_beside, read_links
+from core.errors import BadInput
+
+DOCUMENTS = [Document(id, f"Text {id}.") for id in "abc"]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+
+
+def test_a_line_tells_two_ids_and_maybe_type_and_count(tmp_path):
+    file = tmp_path / "links.tsv"
+    file.write_text("from\tto\ttype\tcount\na\tb\nb\tc\tcites\na\tc\tcites\t2.5\n", "utf-8")
+    assert read_links(file) == [Link("a", "b"), Link("b", "c", "cites"), Link("a", "c", "cites", 2.5)]
+
+
+def test_without_a_header_the_first_line_is_a_link(tmp_path):
+    with gzip.open(tmp_path / "links.tsv.gz", "wt") as file:
+        file.write("a\tb\n")
+    assert links_beside(tmp_path) == [Link("a", "b")]
+
+
+def test_a_folder_without_a_file_of_links_has_none(tmp_path):
+    assert links_beside(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "line, told",
+    [("a", "line 2: expected two ids"), ("a\t\tcites", "line 2: expected two ids"), ("a\tb\tcites\tmany", "“many” is no number above 0")],
+)
+def test_a_line_that_is_no_link_is_told_with_its_number(tmp_path, line, told):
+    file = tmp_path / "links.tsv"
+    file.write_text(f"a\tb\n{line}\n", "utf-8")
+    with pytest.raises(BadInput, match=told):
+        read_links(file)
+
+
+def test_a_corpus_keeps_links_once_and_its_digest_tells_of_them(tmp_path):
+    links = [Link("b", "c"), Link("a", "b", count=2.0), Link("b", "c")]
+    linked, bare = write(tmp_path / "one", DOCUMENTS, links=links), write(tmp_path / "two", DOCUMENTS)
+    assert linked.links == (Link("a", "b", count=2.0), Link("b", "c", count=2.0)) and bare.links == ()
+    assert linked.digest != bare.digest
+    assert write(tmp_path / "three", DOCUMENTS, links=reversed(links)).digest == linked.digest
+
+
+def test_links_stay_when_documents_come_and_go(tmp_path):
+    corpus = write(tmp_path / "one", DOCUMENTS, links=[Link("a", "c")])
+    gone = corpus.remove(["c"])
+    assert gone.links == corpus.links and gone.digest != corpus.digest
+    assert gone.put([DOCUMENTS[2]]).digest == corpus.digest
+
+
+def folder(tmp_path, qrels="q1\ta\t1\n", corpus="abc"):
+    """A folder in the form of BEIR with links."""
+    place = tmp_path / "set"
+    (place / "qrels").mkdir(parents=True)
+    (place / "corpus.jsonl").write_text("".join(f'{{"_id": "{id}", "title": "", "text": "Text {n}."}}\n' for n, id in enumerate(corpus)))
+    (place / "queries.jsonl").write_text('{"_id": "q1", "text": "Which?"}\n')
+    (place / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{qrels}")
+    (place / "links.tsv").write_text("a\tb\n")
+    return place
+
+
+def test_a_beir_folder_brings_its_links(tmp_path):
+    corpus = bring("mine", [folder(tmp_path)], format="beir").corpus
+    assert corpus.links == (Link("a", "b"),) and corpus.questions("mine-test")[0].gold == ("a",)
+
+
+def test_two_documents_of_one_id_that_differ_are_refused(tmp_path):
+    with pytest.raises(BadInput, match="Two documents have the id “a” and differ"):
+        bring("mine", [folder(tmp_path, corpus="aba")], format="beir")
+
+
+def test_a_judgement_on_an_unknown_query_is_refused(tmp_path):
+    with pytest.raises(BadInput, match="judges the question “q7”, which no file of queries holds"):
+        bring("mine", [folder(tmp_path, qrels="q7\ta\t1\n")], format="beir")
