@@ -20,6 +20,7 @@ from pages.parts.compare.permalink import MOST_LANES, write_link
 from pages.parts.compare.presenting import present, presenting
 from pages.parts.compare.sharing import share
 from pages.parts.compare.thumbs import press_thumb, show_thumbs
+from pages.parts.shared.address import in_place
 from pages.parts.shared.session import corpus_name, engine, graph, graph_name, instances, opened_graph, waiter
 from pages.parts.shared.text import plain
 
@@ -73,6 +74,8 @@ def page() -> None:
         else:
             draw(on_screen)
     if on_screen is not None:
+        if on_screen.job is not None:
+            in_place(st.session_state.address.parameters())
         with actions:
             if on_screen.job is not None and not on_screen.job.ended:
                 st.button("Cancel", icon=":material/stop_circle:", key="cancel", on_click=stop, args=(on_screen.job,))
@@ -149,9 +152,8 @@ def draw(on_screen: Shown) -> None:
         if job is not None:
             ending(job)
         ended = job is None or job.ended
-        link = st.session_state.address.address("") if job is not None else None
         ways = ["walk", "start"] if on_screen.comparison.ask.corpus is None else []
-        edit = {"editable": True, "most_lanes": MOST_LANES, "ways": ways, "address": link}
+        edit = {"editable": True, "most_lanes": MOST_LANES, "ways": ways}
         drawn = {**payload(on_screen), **edit}
         react(on_screen.comparison, board(show_thumbs(on_screen.comparison, drawn) if ended else drawn, key="board"))
         if (running and ended) or (repairing and not job.comparison.repairing):

@@ -40,8 +40,6 @@ export default function streamlitBoard(component) {
     onLane: (told) => setTriggerValue("lane", told),
   };
   const board = renderBoard(parentElement, data ?? {}, options);
-  // A page that was come back to without its address gets it again, in place: a new entry would stand in the way of Back.
-  if (data?.address && !globalThis.location.search) globalThis.history.replaceState(globalThis.history.state, "", data.address);
   if (!options.cytoscape) {
     loadCytoscape().then(
       (cytoscape) => board.update(board.payload, { ...board.options, cytoscape }),

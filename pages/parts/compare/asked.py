@@ -29,18 +29,14 @@ class Shown:
 def come_back() -> None:
     """Fill the session from the address where the person went to it, else keep what was there; a whole question is asked at once.
 
-    The first page of a session without an address opens with the first shipped case. A page that is come back to finds its
-    question and lanes again, and asks again where its job was cancelled when it was left. An address that is another one but was
-    not gone to is what the browser had before it heard of the present one: what runs then brings it along.
+    A page that is come back to from another one finds its question and lanes again, and asks again where its job was cancelled when
+    it was left; Back and Forward on the page itself go to what the address names, be it the first page without a question. An address
+    that is another one but was not gone to is what the browser had before it heard of the present one: what runs then brings it along.
     """
     state, link = st.session_state, read_link()
     if "address" not in state:
-        begin = demo() if link.empty and "graph" not in st.query_params and not corpus_name() else ()
-        if begin:
-            show_case(begin[0], link.model)
-        else:
-            take(link)
-    elif went_here() and "q" in st.query_params and link != state.address:
+        _open(link)
+    elif went_here() and link != state.address and ("q" in st.query_params or not state.came):
         state.wanted = link
     elif "wanted" not in state:
         _again()
@@ -48,16 +44,26 @@ def come_back() -> None:
         if state.wanted.chosen != chosen():
             state.graph_wanted = state.wanted.chosen
             st.rerun()
-        take(state.wanted)
+        _open(state.wanted)
         del state.wanted
     state.came = False  # last, as a run can be broken off before
+
+
+def _open(link: Link) -> None:
+    """What an address shows: its question, or the first shipped case where it names nothing."""
+    begin = demo() if link.empty and "graph" not in st.query_params and not corpus_name() else ()
+    if begin:
+        show_case(begin[0], link.model)
+    else:
+        take(link)
 
 
 def take(link: Link) -> None:
     """Put a link's question, lanes and switches into the session; `address`, which tells that it is done, last."""
     state = st.session_state
     _fill(link)
-    state.pop("case", None)
+    for key in ("case",) if link.question.strip() else ("case", "job"):
+        state.pop(key, None)
     state.submitted, state.settled = bool(link.question.strip()), bar_state()
     state.address = link
 

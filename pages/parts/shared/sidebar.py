@@ -8,7 +8,7 @@ from core.corpus import corpora, open_corpus
 from core.datasets import datasets
 from core.datasets.catalogue import unreadable
 from core.instances.catalogue import faults
-from pages.parts.shared.session import CORPUS, chosen, engine, graph_name, said
+from pages.parts.shared.session import ASKS_CORPORA, CORPUS, chosen, engine, graph_name, said
 from pages.parts.shared.text import many, plain
 
 ON_TRIPLES = ("build", "graphs", "indexes")  # pages that show a graph of triples, whatever is chosen
@@ -69,7 +69,9 @@ def _begin_anew() -> None:
     state.question = ""
     for key in ("job", "case", "settled", "trouble"):
         state.pop(key, None)
-    st.query_params.clear()
+    corpus = state.graph.startswith(CORPUS)
+    named = {"corpus": state.graph.removeprefix(CORPUS)} if corpus else {"graph": state.graph} if state.graph != "metaqa" else {}
+    st.query_params.from_dict(named if state.get("page") == ASKS_CORPORA else {})
 
 
 def _title(known, name: str) -> str:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.corpus import Corpus, corpora, open_corpus
 from core.runtime.jobs import Job
+from pages.parts.shared.address import in_place
 from pages.parts.shared.session import CORPUS, chosen, engine, follow, went_here
 from pages.parts.shared.text import many, plain
 
@@ -35,8 +36,9 @@ def choose() -> str:
     )
     if asked and asked not in known:
         st.session_state.texts_missed = asked
-    if asked != name:
+    if asked and asked != name:
         st.query_params["corpus"] = name
+    in_place({"corpus": name})
     state.came, state[BESIDE] = False, beside
     return name
 

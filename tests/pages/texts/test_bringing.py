@@ -40,7 +40,7 @@ def test_files_become_texts_that_are_looked_at(small):
     assert "2 documents added" in texts(at) and "my-notes" in corpora()
     assert HOSTILE in open_corpus("my-notes").document("My notes.md").text
     button(at, "Go on to its graph").click().run()
-    assert not at.exception and at.session_state["texts_corpus"] == "my-notes" and at.query_params["corpus"] == "my-notes"
+    assert not at.exception and at.session_state["texts_corpus"] == "my-notes"
 
 
 def test_files_are_added_to_texts_of_ones_own(small):

@@ -1,0 +1,74 @@
+"""Compare on documents is left and come back to by the browser's Back, as it is on triples."""
+
+from __future__ import annotations
+
+import json
+import re
+from urllib.parse import quote_plus
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.pages.compare.three_documents import LINE, NAME, QUESTION, WIDE, made
+from tests.server import open_page
+
+pytestmark = pytest.mark.usefixtures("browser")
+OTHER = "Which station plays songs by night?"
+LANES = "".join(f"&lane={quote_plus(line)}" for line in (LINE, WIDE))
+TRIPLES = ("which person directed the movie Inception", "when was Inferno released")
+KINDS = {
+    "documents": (f"corpus={NAME}&llm=0&reader=0{LANES}", (QUESTION, OTHER)),
+    "triples": ("graph=metaqa&llm=0&lane=lego-1&lane=lego-10", TRIPLES),
+}
+
+
+def bar(page):
+    return page.get_by_role("textbox", name="Question")
+
+
+def ask(page, question: str) -> None:
+    bar(page).fill(question)
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.locator(f"[data-question={json.dumps(question)}]").wait_for(timeout=30_000)
+
+
+def done(page, question: str) -> None:
+    page.locator(f"[data-question={json.dumps(question)}] .lane[data-status=done]").nth(1).wait_for(timeout=30_000)
+    expect(bar(page)).to_have_value(question)
+
+
+def leave_for(page, name: str) -> None:
+    page.get_by_test_id("stSidebarNavLink").filter(has_text=re.compile(name)).click()
+    page.get_by_role("heading", name=name, exact=True).wait_for(timeout=30_000)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_back_goes_through_what_was_asked(app, kind):
+    made()
+    address, (first, second) = KINDS[kind]
+    with open_page(f"{app}/?{address}") as page:
+        bar(page).wait_for(timeout=60_000)
+        ask(page, first)
+        ask(page, second)  # not waiting for the first one's lanes
+        leave_for(page, "Texts")
+        expect(page).to_have_url(re.compile("texts[?]corpus="))
+        page.go_back()
+        done(page, second)
+        page.go_back()
+        done(page, first)
+        page.go_back()
+        expect(bar(page)).to_have_value("", timeout=30_000)
+        page.get_by_role("heading", name="See how a graph retriever hops").wait_for()
+        page.go_forward()
+        done(page, first)
+        assert not page.get_by_test_id("stException").count()
+
+
+def test_a_page_that_is_come_to_by_a_click_has_its_address(app):
+    made()
+    with open_page(f"{app}/?{KINDS['documents'][0]}&q={quote_plus(QUESTION)}") as page:
+        done(page, QUESTION)
+        leave_for(page, "Texts")
+        page.get_by_test_id("stSidebarNavLink").filter(has_text=re.compile("Compare")).click()
+        done(page, QUESTION)
+        expect(page).to_have_url(re.compile("q=Which"))
