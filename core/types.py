@@ -18,7 +18,7 @@ class Question:
     """A question as a data set or a person gives it; `entities` and `answers` are names, not ids.
 
     `hops` is the number of steps to the answer where the set tells it, else None. `gold` names the documents of a corpus that
-    the answer rests on, by their ids.
+    the answer rests on, by their ids. `options` are the answers to choose from, where there are any; the text has them as well.
     """
 
     text: str
@@ -27,6 +27,7 @@ class Question:
     answers: tuple[str, ...] = ()
     hops: int | None = None
     gold: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, order=True, slots=True)

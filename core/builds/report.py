@@ -18,6 +18,7 @@ class BuildReport:
     counts: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     usage: Usage = Usage()
+    usage_kept: Usage = Usage()  # of replies that were kept, as they cost when they were made
     seconds: dict[str, float] = field(default_factory=dict)  # by operator
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -30,6 +31,7 @@ class BuildReport:
         with self._lock:
             if reply.cached:
                 self.counts["replies kept"] += 1
+                self.usage_kept += Usage(1, reply.tokens_in, reply.tokens_out)
             else:
                 self.usage += Usage(1, reply.tokens_in, reply.tokens_out)
 
@@ -40,6 +42,9 @@ class BuildReport:
 
     def plain(self) -> dict[str, Any]:
         """The report as plain data."""
-        used = {"calls": self.usage.calls, "tokens_in": self.usage.tokens_in, "tokens_out": self.usage.tokens_out}
+        used, kept = (
+            {"calls": usage.calls, "tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out} for usage in (self.usage, self.usage_kept)
+        )
         seconds = {name: round(took, 1) for name, took in self.seconds.items()}
-        return {"counts": dict(sorted(self.counts.items())), "notes": list(self.notes), "usage": used, "seconds": seconds}
+        counts = dict(sorted(self.counts.items()))
+        return {"counts": counts, "notes": list(self.notes), "usage": used, "usage_kept": kept, "seconds": seconds}

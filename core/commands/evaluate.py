@@ -10,11 +10,11 @@ from core.commands.spread import add_workers, workers_of
 from core.commands.terminal import FAILED, OK, bar, finish, warn
 from core.errors import BadInput
 from core.evaluation.metrics.catalogue import REPORTED, metric
-from core.evaluation.reports.export import SHOWN, SHOWN_OF_DOCUMENTS, latex, rows_csv, shown, summary_csv
+from core.evaluation.reports.export import latex, rows_csv, shown, summary_csv, usual
 from core.evaluation.reports.html import report_html
 from core.evaluation.reports.sensitivity import varied
 from core.evaluation.reports.summary import Summary, summary_dict
-from core.evaluation.runs.plan import CORPUS, make_plan, misfits
+from core.evaluation.runs.plan import make_plan, misfits
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import catalogue, find
@@ -48,6 +48,12 @@ def add(commands) -> None:
     add_columns(evaluate)
     evaluate.add_argument("--no-llm", action="store_true", help="ask no language model for answers; the graph reader's are scored")
     evaluate.add_argument("--judge", action="store_true", help="let the model of the role judge say whether each answer is right")
+    evaluate.add_argument(
+        "--support",
+        default="",
+        metavar="WHO",
+        help="whether each sentence of an answer rests on what the prompt showed, by encoder, model, or both: encoder,model",
+    )
     evaluate.add_argument("--cold", action="store_true", help="share and remember nothing, so that seconds are each instance's own (slow)")
     evaluate.add_argument(
         "--metrics", default="", metavar="NAMES", help="metrics to show beside the usual ones, as path_hit@5,path_recall@5"
@@ -99,6 +105,7 @@ def _plan(options, engine):
     chosen = {instance.id: instance for spec in split(",".join(options.instances)) if (instance := find(spec, known))}
     instances = varied(tuple(chosen.values()), options.vary) if options.vary else tuple(chosen.values())
     wishes = {"model": not options.no_llm, "judge": options.judge, "cold": options.cold}
+    wishes |= {"support": tuple(split(options.support))}
     size = None if options.sample == "all" else int(options.sample)
     with bar("Opening the graph") as advanced:
 
@@ -149,15 +156,14 @@ def _write(files: dict[Path, Callable], summary) -> None:
 
 
 def _print(summary, more: list[str]) -> None:
-    on_documents = any(name.startswith(CORPUS) for name, _ in summary.run.spec["graphs"])
-    names = list(dict.fromkeys([*(SHOWN_OF_DOCUMENTS if on_documents else SHOWN), *more]))
+    names = list(dict.fromkeys([*usual(summary), *more]))
     spec, table = summary.run.spec, summary.table(names)
     print(f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, run {summary.run.id}")
     if summary.failed():
         print("A failed question scores 0; seconds and tokens are of the answered ones.")
     if not spec["model"]:
-        by = "the nearest sentence's" if on_documents else "the graph reader's"
-        print(f"No language model answered: hits@1 and f1 are {by}.")
+        by = "the nearest sentence's" if summary.on_documents else "the graph reader's"
+        print(f"No language model answered: the answers scored are {by}.")
     cells = [["", *names], *([instance, *_cells(figures, shown)] for instance, figures in table.items())]
     widths = [max(map(len, column)) for column in zip(*cells)]
     for row in cells:

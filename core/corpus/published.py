@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path as FilePath
+from string import ascii_uppercase
 from typing import Any
 
 from core.corpus.document import Document, sound
@@ -128,16 +129,32 @@ class _Titled:
 
 
 def questions_of(path: FilePath, name: str, sourced: bool = False) -> list[Question]:
-    """The questions of a file of JSON rows: `question`, `answers` or `answer`, `gold` or `gold_titles`, `id`. Where `sourced`, their gold
-    is the document that they name as their source. Raises BadInput, naming file and line."""
+    """The questions of a file of JSON rows: `question`, `answers` or `answer`, `gold` or `gold_titles`, `options`, `id`. Where `sourced`,
+    their gold is the document that they name as their source. Options are asked with their letters behind the question.
+
+    Raises BadInput, naming file and line.
+    """
     found = []
     for where, row in json_rows(path, most=MOST):
         with _told(path, where):
             answers = row.get("answers") or ([row["answer"]] if "answer" in row else [])
             gold = row.get("gold") or row.get("gold_titles") or ([row["source"]] if sourced else [])
             id = str(row.get("id") or row.get("_id") or f"{name}-{where.split()[-1]}")
-            found.append(Question(_text(row["question"]), id, answers=tuple(map(str, answers)), gold=tuple(map(str, gold))))
+            options = tuple(map(_text, row.get("options") or ()))
+            asked = with_options(_text(row["question"]), options)
+            found.append(Question(asked, id, answers=tuple(map(str, answers)), gold=tuple(map(str, gold)), options=options))
     return found
+
+
+def with_options(text: str, options: Sequence[str]) -> str:
+    """A question's text with its options behind it, each with its letter, as it is asked.
+
+    >>> from core.corpus.published import with_options
+    >>> with_options("What was big?", ["a boy", "a turkey"])
+    'What was big? Options: (A) a boy (B) a turkey'
+    """
+    lettered = " ".join(f"({letter}) {option}" for letter, option in zip(ascii_uppercase, options))
+    return f"{text} Options: {lettered}" if options else text
 
 
 def _text(value: Any) -> str:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from core.evaluation.metrics import metric as values
+from core.evaluation.metrics.catalogue_texts import ANSWERS, BUILDING, BY_ANSWER, PASSAGES, SUPPORT
 from core.evaluation.metrics.formulas import (
     answer_f1,
     answer_f1_by_lines,
     answer_hit,
     answer_recall,
-    context_recall,
     hit_ratio,
     judged_right,
-    passage_recall,
     path_count,
     precision,
     ranking_f1,
@@ -41,12 +40,6 @@ BY_NODE = (
     "The graph reader needs no language model: it names the ends of all paths that run along the best path's relations, in the order of "
     "the paths, at most 50. A name counts as right if it is that of a known answer, so nothing is matched by substring. No name at all "
     "scores 0; a question without known answers is left out."
-)
-BY_ANSWER = (
-    "An answer counts as found if, in lower case and without punctuation and articles, it is a substring of the text (one way only); one "
-    "that is nothing but these is found only where the texts are the same. Where no language model is asked, the text is the graph "
-    "reader's names, one a line, and the table says so. A text that repeats the question counts as right where an answer is part of it. A "
-    "question without known answers is left out."
 )
 IN_ALL = (
     "Summed over the operators of the line, as each reports it; shared operators are charged to every instance that uses them, and "
@@ -154,25 +147,7 @@ DECLARED = (
         "count",
         "neither",
     ),
-    Metric(
-        "passage_recall",
-        "Gold passages retrieved",
-        "Share of the passages that the answer rests on of which a chunk is among the (first k) chunks found.",
-        "By the documents of the chunks. Over the first k where k chunks were ranked, if fewer were kept too; without a cut-off over "
-        "those kept. A node of a tree or a passage graph that is a chunk counts as one. A question whose passages are not known, and an "
-        "instance that seeks no chunks, are left out.",
-        passage_recall,
-        source="recall at k of passages; BEIR",
-        cutoff=True,
-    ),
-    Metric(
-        "context_recall",
-        "Answers in the prompt",
-        "Share of the known answers whose words the prompt shows.",
-        "On documents by the text of the tables, the question aside, as answers are found in texts; on triples by the nodes of the paths "
-        "shown. Of yes and no nothing is told. A question without known answers is left out.",
-        context_recall,
-    ),
+    *PASSAGES,
     Metric(
         "hits@1",
         "Text holds a right answer (Hits@1)",
@@ -181,6 +156,7 @@ DECLARED = (
         answer_hit,
         source=f"{LEGO}, eval_hit",
     ),
+    *ANSWERS,
     Metric("recall", "Answer recall", "Share of the known answers that the generated text holds.", BY_ANSWER, answer_recall, source=LEGO),
     Metric(
         "token_recall",
@@ -217,21 +193,24 @@ DECLARED = (
         judged_right,
         source="LEGO-GraphRAG, technical report, B.4",
     ),
+    *SUPPORT,
     Metric("seconds", "Seconds", "How long a question takes.", SECONDS, total("seconds"), "seconds", "lower", LEGO),
     Metric("calls", "Model calls", "How often a language model is asked.", IN_ALL, total("calls"), "count", "lower", LEGO),
     Metric("tokens_in", "Tokens in", "Tokens that language models read.", IN_ALL, total("tokens_in"), "tokens", "lower", LEGO),
     Metric("tokens_out", "Tokens out", "Tokens that language models write.", IN_ALL, total("tokens_out"), "tokens", "lower", LEGO),
     Metric("tokens", "Tokens", "Tokens read and written.", IN_ALL, total("tokens_in", "tokens_out"), "tokens", "lower", LEGO),
     Metric("texts", "Texts scored", "Texts that encoders and re-rankers were given.", IN_ALL, total("texts"), "count", "lower"),
+    *BUILDING,
 )
 METRICS: dict[str, Metric] = {metric.base: metric for metric in DECLARED}
 """Every metric by its name without a cut-off."""
 
 REPORTED = (
     "subgraph_precision subgraph_recall subgraph_f1 subgraph_hit components subgraph_nodes path_count "
-    "path_precision@32 path_recall@32 path_f1@32 path_hit@32 path_hit@10 path_hit@1 path_mrr "
-    "reader_hit@1 reader_recall reader_f1 passage_recall@4 passage_recall@10 context_recall "
-    "hits@1 recall token_recall f1 f1_lines judge@1 seconds calls tokens_in tokens_out tokens texts"
+    "path_precision@32 path_recall@32 path_f1@32 path_hit@32 path_hit@10 path_hit@1 path_mrr reader_hit@1 reader_recall reader_f1 "
+    "passage_recall@4 passage_recall@10 passage_precision@4 context_recall context_precision "
+    "hits@1 accuracy recall token_recall str_em option f1 f1_lines judge@1 nearness supported "
+    "seconds calls tokens_in tokens_out tokens texts build_seconds build_calls build_tokens"
 ).split()
 """What a summary shows unless asked otherwise."""
 

@@ -160,32 +160,6 @@ def path_count(outcome: Outcome, _: int | None = None) -> float | None:
     return None if outcome.paths is None else float(outcome.paths.count)
 
 
-def passage_recall(outcome: Outcome, k: int | None = None) -> float | None:
-    """Share of the passages that the answer rests on of which a chunk is among the first k, or among those that were kept.
-
-    >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
-    >>> found = Outcome(golds=1, passages=Ranked(count=4, relevant=(2, 7), first=(2, 7)))  # the second one lies behind the cut
-    >>> metric("passage_recall")(found), metric("passage_recall@1")(found), metric("passage_recall@10")(found)
-    (0.5, 0.0, 1.0)
-    """
-    ranked = outcome.passages
-    if ranked is None or not ranked.first:
-        return None
-    return sum(place is not None and place <= (k or ranked.count) for place in ranked.first) / len(ranked.first)
-
-
-def context_recall(outcome: Outcome, _: int | None = None) -> float | None:
-    """Share of the known answers whose words the prompt shows.
-
-    >>> from core.evaluation.metrics.catalogue import metric
-    >>> from core.evaluation.metrics.outcome import Outcome
-    >>> metric("context_recall")(Outcome(golds=2, alive={"graph": 2, "prompt": 1}))
-    0.5
-    """
-    return outcome.alive["prompt"] / outcome.golds if outcome.alive and "prompt" in outcome.alive and outcome.golds else None
-
-
 def token_recall(outcome: Outcome, _: int | None = None) -> float | None:
     """Share of the words of the known answers that the answer's text has.
 

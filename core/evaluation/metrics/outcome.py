@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from core.comparison.run import GoneCorpus
 from core.corpus import Corpus
 from core.diagnosis.funnel import funnel, gold_nodes
-from core.diagnosis.funnel_texts import answer_funnel, chunk_order, chunk_rows
+from core.diagnosis.funnel_texts import answer_funnel
 from core.diagnosis.matching import match, normalize
+from core.evaluation.metrics.answering import Answered, answered
+from core.evaluation.metrics.built import Built
+from core.evaluation.metrics.passages import Passages, passages, ranked_passages
+from core.evaluation.metrics.ranking import Ranked, ranked
+from core.evaluation.metrics.supported import Supported
 from core.graph.algorithms.neighbourhood import connected_components
 from core.operators.read import relations_of
 from core.types import Ranking, State, Step
 
-MODEL, READER, EXCERPT = "language model", "graph reader", "nearest sentence"
-WHOLE = {"yes", "no", "noanswer"}  # answers that count as a whole only
+RANKED = ("paths", "reader", "passages")  # the parts that are rankings
 
 
 @dataclass(frozen=True)
@@ -28,27 +31,6 @@ class Extracted:
     edges: int
     found: int
     components: int
-
-
-@dataclass(frozen=True)
-class Ranked:
-    """A ranking against the known answers: its length, the places (from 1) of the items that hold any of them, and for
-    each answer the place of the first item that holds it, or None."""
-
-    count: int
-    relevant: tuple[int, ...]
-    first: tuple[int | None, ...]
-
-
-@dataclass(frozen=True)
-class Answered:
-    """The answer's text, who gave it, how many known answers it holds, and its number of lines that are not empty."""
-
-    text: str
-    by: str
-    found: int
-    lines: int
-    tokens: float | None = None  # share of the words of the known answers that it has
 
 
 @dataclass(frozen=True)
@@ -89,6 +71,9 @@ class Outcome:
     costs: tuple[Cost, ...] = ()
     alive: Mapping[str, int] | None = None  # known answers alive at each stage of the survival funnel
     passages: Ranked | None = None  # the chunks against the passages that the answer rests on; `first` has a place for each of these
+    fates: Passages | None = None  # what became of these passages, stage by stage
+    supported: Supported | None = None  # whether the answer's sentences rest on what the prompt showed
+    built: Built | None = None  # what the graph cost that the line stands on
 
     @property
     def without_context(self) -> bool:
@@ -98,7 +83,7 @@ class Outcome:
     def to_dict(self) -> dict[str, Any]:
         """The facts as JSON can hold them; relevant places as runs (first place, how many), as there may be thousands in a row."""
         facts = asdict(self)
-        for part in (facts["paths"], facts["reader"], facts["passages"]):
+        for part in map(facts.get, RANKED):
             if part is not None:
                 part["relevant"] = _runs(part["relevant"])
         return facts
@@ -112,14 +97,35 @@ class Outcome:
         >>> outcome.to_dict()["paths"]["relevant"], Outcome.from_dict(outcome.to_dict()) == outcome
         ([[2, 3], [7, 1]], True)
         """
-        facts = {**facts, **{part: _spread(facts.get(part)) for part in ("paths", "reader", "passages")}}
-        parts = {"extracted": Extracted, "paths": Ranked, "reader": Ranked, "answer": Answered, "judged": Judged, "passages": Ranked}
-        made = {name: None if facts[name] is None else _made(part, facts[name]) for name, part in parts.items()}
+        facts = {**facts, **{part: _spread(facts.get(part)) for part in RANKED}}
+        made = {name: _made(part, facts[name]) for name, part in PARTS.items() if facts.get(name) is not None}
         return cls(facts["golds"], **made, costs=tuple(_made(Cost, cost) for cost in facts["costs"]), alive=facts["alive"])
 
 
-def observe(graph, state: State, judged: Judged | None = None, corpus: Corpus | GoneCorpus | None = None) -> Outcome:
+PARTS = {
+    "extracted": Extracted,
+    "paths": Ranked,
+    "reader": Ranked,
+    "answer": Answered,
+    "judged": Judged,
+    "passages": Ranked,
+    "fates": Passages,
+    "supported": Supported,
+    "built": Built,
+}
+
+
+def observe(
+    graph,
+    state: State,
+    judged: Judged | None = None,
+    corpus: Corpus | GoneCorpus | None = None,
+    supported: Supported | None = None,
+    built: Built | None = None,
+) -> Outcome:
     """The outcome of a line whose last state is `state`, against the known answers of its question, and the passages of a `corpus`.
+
+    What was judged of it, and what the graph cost, is handed in.
 
     >>> from core.evaluation.metrics.outcome import observe
     >>> from core.types import Question
@@ -140,26 +146,10 @@ def observe(graph, state: State, judged: Judged | None = None, corpus: Corpus | 
         costs=tuple(map(cost, state.trace)),
         alive={stage.name: len(stage.alive) for stage in stages} or None,
         passages=None if corpus is None else ranked_passages(graph, state),
+        fates=passages(corpus, graph, state),
+        supported=supported,
+        built=built,
     )
-
-
-def ranked_passages(graph, state: State) -> Ranked | None:
-    """The chunks that were found against the passages that the question's answer rests on; None where no chunks were sought or no passages
-    are known. Where the order before the cut is known, places behind the cut are told too, and `count` is that of the chunks kept.
-
-    >>> from core.evaluation.metrics.outcome import ranked_passages
-    >>> from core.types import Question
-    >>> state = retrieve("SparseChunks(keep=1)", graph=story, question="clerk Cratchit")  # carol#1, and behind the cut carol#2
-    >>> ranked_passages(story, state.replace(question=Question("?", gold=("carol", "turkey"))))
-    Ranked(count=1, relevant=(1, 2), first=(1, None))
-    """
-    gold = tuple(dict.fromkeys(state.question.gold))
-    kept = chunk_order(graph, state)
-    if kept is None or not gold:
-        return None
-    rows = [chunk_rows(graph, document) for document in gold]
-    ranked = _ranked(([i for i, held in enumerate(rows) if row in held] for row in kept[1]), len(gold))
-    return replace(ranked, count=len(kept[0]))
 
 
 def extracted(graph, subgraph, nodes: Sequence[Sequence[int]]) -> Extracted:
@@ -204,7 +194,7 @@ def ranked_texts(graph, paths: Ranking, answers: Sequence[str]) -> Ranked:
         text = " ".join(filter(None, parts))
         return [i for i, gold in enumerate(wanted) if (gold in text if gold else match(graph.text(path), answers[i]))]
 
-    return _ranked((held(path) for path in paths.items), len(answers))
+    return ranked((held(path) for path in paths.items), len(answers))
 
 
 def ranked_nodes(items: Sequence[int], nodes: Sequence[Sequence[int]]) -> Ranked:
@@ -218,55 +208,7 @@ def ranked_nodes(items: Sequence[int], nodes: Sequence[Sequence[int]]) -> Ranked
     for i, named in enumerate(nodes):
         for node in named:
             of.setdefault(node, []).append(i)
-    return _ranked((of.get(node, []) for node in items), len(nodes))
-
-
-def _ranked(held, answers: int) -> Ranked:
-    first: list[int | None] = [None] * answers
-    relevant, place = [], 0
-    for place, found in enumerate(held, 1):
-        if found:
-            relevant.append(place)
-        for i in found:
-            first[i] = first[i] or place
-    return Ranked(place, tuple(relevant), tuple(first))
-
-
-def answered(graph, state: State, answers: Sequence[str]) -> Answered | None:
-    """The language model's text, or, where no model was asked, the names the graph reader gives, one a line, or the nearest sentence.
-
-    >>> from core.evaluation.metrics.outcome import answered
-    >>> from core.types import Question, State
-    >>> found = answered(toy, State(Question("?"), reader=(3, 1)), ["B", "E"])  # the lines D and B
-    >>> found.by, found.found, found.lines
-    ('graph reader', 1, 2)
-    """
-    if state.answer is not None:
-        text, by = state.answer, MODEL
-    elif state.reader is not None:
-        text, by = "\n".join(graph.names(state.reader)), READER
-    elif state.excerpt is not None:
-        text, by = state.excerpt.text, EXCERPT
-    else:
-        return None
-    found, lines = sum(match(text, answer) for answer in answers), sum(bool(line.strip()) for line in text.splitlines())
-    return Answered(text, by, found, lines, shared_words(text, " ".join(answers)) if answers else None)
-
-
-def shared_words(text: str, gold: str) -> float:
-    """The share of the words of the known answer that a text has, each as often as it has it (SQuAD's token recall; in-depth analysis).
-
-    Both are normalised. Where one of them is yes, no or noanswer and the other is not the same, it is 0.
-
-    >>> from core.evaluation.metrics.outcome import shared_words
-    >>> shared_words("The poor clerk Bob", "Bob Cratchit"), shared_words("No, he was not.", "no"), shared_words("no", "No!")
-    (0.5, 0.0, 1.0)
-    """
-    said, wanted = normalize(text), normalize(gold)
-    if said != wanted and {said, wanted} & WHOLE:
-        return 0.0
-    words = Counter(wanted.split())
-    return sum((words & Counter(said.split())).values()) / words.total() if words else 0.0
+    return ranked((of.get(node, []) for node in items), len(nodes))
 
 
 def cost(step: Step) -> Cost:

@@ -12,7 +12,7 @@ from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.summary import Summary
 
 SHOWN = ("subgraph_recall", "path_recall@32", "path_hit@32", "reader_hit@1", "hits@1", "f1", "seconds", "tokens")
-SHOWN_OF_DOCUMENTS = ("passage_recall@4", "passage_recall@10", "context_recall", "hits@1", "token_recall", "seconds", "tokens")
+SHOWN_OF_DOCUMENTS = ("passage_recall@4", "passage_recall@10", "context_recall", "accuracy", "token_recall", "seconds", "tokens")
 METHOD = ("instance", "method", "number")  # columns: the id, what the method is called, and the paper's own name
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -62,8 +62,9 @@ def summary_csv(summary: Summary, names: Sequence[str] = REPORTED) -> str:
     return _csv([[*METHOD, "hops", "metric", "mean", "low", "high", "n", "answered", "failed"], *rows])
 
 
-def latex(summary: Summary, names: Sequence[str] = SHOWN) -> str:
+def latex(summary: Summary, names: Sequence[str] = ()) -> str:
     """A table for LaTeX with the package booktabs: one row an instance, the best of each column in bold."""
+    names = names or usual(summary)
     table = summary.table(names)
     titles = {key: _named(one) for key, one in called(summary.run).items()}
     best = {name: _best(name, [figures[name].mean for figures in table.values()]) for name in names}
@@ -80,6 +81,11 @@ def latex(summary: Summary, names: Sequence[str] = SHOWN) -> str:
         cells = [_cell(name, figures[name], best[name]) for name in names]
         lines.append("    " + " & ".join([titles[instance], *cells]) + r" \\")
     return "\n".join([*lines, r"    \bottomrule", r"  \end{tabular}", r"\end{table}", ""])
+
+
+def usual(summary: Summary) -> tuple[str, ...]:
+    """The metrics that are shown unless asked otherwise: of a run on triples, or on documents."""
+    return SHOWN_OF_DOCUMENTS if summary.on_documents else SHOWN
 
 
 def escaped(text: str) -> str:

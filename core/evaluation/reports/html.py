@@ -11,7 +11,7 @@ from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports import plots
 from core.evaluation.reports.export import shown
 from core.evaluation.reports.naming import Called, called
-from core.evaluation.reports.summary import FRONTS, Summary
+from core.evaluation.reports.summary import Summary
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -108,9 +108,10 @@ def _figures(summary: Summary, table: dict[str, dict[str, Estimate]], names: lis
 
 
 def _pictures(summary: Summary, table: dict[str, dict[str, Estimate]]) -> str:
-    pairs = [pair for pair in FRONTS if all(_says_something(table, name) for name in pair)]
+    pairs = [pair for pair in summary.fronts if all(_says_something(table, name) for name in pair)]
     figures = [plots.front(summary, table, cost, quality) for cost, quality in pairs]
     figures.append(plots.funnel(summary))
+    figures += [plots.passage_funnel(summary)] if any(map(summary.passage_funnel, summary.instances)) else []
     if len(summary.by_hops()) > 1:
         figures += [plots.by_hops(summary, name) for name in ("hits@1", "path_recall@32") if _says_something(table, name)]
     settings = {"displaylogo": False, "responsive": True}

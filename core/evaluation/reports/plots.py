@@ -68,11 +68,22 @@ def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
 
 def funnel(summary: Summary) -> Figure:
     """The share of known answers alive at each stage, a line an instance."""
+    shares = {instance: summary.funnel(instance) for instance in summary.instances}
+    return _lost(summary, shares, "known answers", "Where the answers are lost")
+
+
+def passage_funnel(summary: Summary) -> Figure:
+    """The share of the passages that answers rest on alive at each stage, a line an instance."""
+    shares = {instance: summary.passage_funnel(instance) for instance in summary.instances}
+    return _lost(summary, shares, "gold passages", "Where the passages are lost")
+
+
+def _lost(summary: Summary, shares: Mapping[str, Mapping[str, float | None]], what: str, title: str) -> Figure:
     import plotly.graph_objects as go
 
     figure = go.Figure()
     for i, (instance, name) in enumerate(called(summary.run).items()):
-        alive = {stage: share for stage, share in summary.funnel(instance).items() if share is not None}
+        alive = {stage: share for stage, share in shares[instance].items() if share is not None}
         if alive:
             figure.add_scatter(
                 x=[stage.capitalize() for stage in alive],
@@ -85,8 +96,8 @@ def funnel(summary: Summary) -> Figure:
             )
     stages = dict.fromkeys((*TEXT_STAGES[:1], *STAGES[:-2], *TEXT_STAGES))
     figure.update_xaxes(categoryorder="array", categoryarray=[stage.capitalize() for stage in stages])
-    figure.update_yaxes(title="Share of known answers alive", range=[-0.03, 1.05])
-    return styled(figure, "Where the answers are lost")
+    figure.update_yaxes(title=f"Share of {what} alive", range=[-0.03, 1.05])
+    return styled(figure, title)
 
 
 def by_hops(summary: Summary, name: str) -> Figure:

@@ -24,10 +24,20 @@ from core.evaluation.metrics.formulas import f1
 from core.evaluation.metrics.outcome import Cost, Outcome
 from core.evaluation.metrics.statistics import Estimate, Paired, estimates, holm, paired, pareto
 from core.evaluation.reports.naming import called
+from core.evaluation.runs.plan import CORPUS
 from core.evaluation.runs.store import Run, StoredRow
 
 PAIRED = ("path_hit@32", "reader_hit@1", "hits@1", "f1", "seconds")
+PAIRED_OF_DOCUMENTS = ("passage_recall@4", "passage_recall@10", "context_recall", "accuracy", "token_recall", "tokens", "seconds")
 FRONTS = (("seconds", "hits@1"), ("tokens", "hits@1"), ("seconds", "reader_hit@1"), ("seconds", "path_hit@32"))
+FRONTS_OF_DOCUMENTS = (
+    ("tokens", "accuracy"),
+    ("seconds", "accuracy"),
+    ("seconds", "passage_recall@4"),
+    ("seconds", "context_recall"),
+    ("build_tokens", "accuracy"),
+    ("build_seconds", "passage_recall@4"),
+)
 SPENT = ("seconds", "calls", "tokens_in", "tokens_out", "texts")
 F1_OF_MEANS = {
     "subgraph": ("subgraph_precision", "subgraph_recall"),
@@ -47,6 +57,16 @@ class Summary:
     def instances(self) -> tuple[str, ...]:
         """The ids of the instances, in the order they were named."""
         return tuple(instance["id"] for instance in self.run.spec["instances"])
+
+    @property
+    def on_documents(self) -> bool:
+        """Whether a corpus was asked."""
+        return any(name.startswith(CORPUS) for name, _ in self.run.spec["graphs"])
+
+    @property
+    def fronts(self) -> tuple[tuple[str, str], ...]:
+        """The pairs of cost and quality that are held against one another."""
+        return FRONTS_OF_DOCUMENTS if self.on_documents else FRONTS
 
     @cached_property
     def questions(self) -> tuple[str, ...]:
@@ -99,6 +119,12 @@ class Summary:
             shares = [o.alive[stage] / o.golds for o in outcomes if o.alive and stage in o.alive]
             shares_alive[stage] = sum(shares) / len(shares) if shares else None
         return shares_alive
+
+    def passage_funnel(self, instance: str) -> dict[str, float]:
+        """The share of the passages that answers rest on alive at each stage, mean over the answered questions that have any."""
+        known = [row.outcome.fates for row in self.of(instance) if row.outcome is not None and row.outcome.fates is not None]
+        shares = {stage: [one.alive[stage] / one.golds for one in known if stage in one.alive] for stage in TEXT_STAGES}
+        return {stage: sum(found) / len(found) for stage, found in shares.items() if found}
 
     def operators(self, instance: str) -> list[dict[str, Any]]:
         """For each operator of the line its mean seconds, calls, tokens and texts over the scored questions, and the share of
@@ -158,9 +184,10 @@ class Summary:
         """The F1 of the mean precision and the mean recall, as the first version's text defines it."""
         return {part: f1(table[p].mean, table[r].mean) for part, (p, r) in F1_OF_MEANS.items() if p in table and r in table}
 
-    def compared(self, pairs: Iterable[tuple[str, str]] | None = None, names: Sequence[str] = PAIRED) -> list[Paired]:
+    def compared(self, pairs: Iterable[tuple[str, str]] | None = None, names: Sequence[str] = ()) -> list[Paired]:
         """Paired tests of these metrics; every instance against the first unless told otherwise. Holm's correction is over the pairs of
         one metric."""
+        names = names or (PAIRED_OF_DOCUMENTS if self.on_documents else PAIRED)
         pairs = [(other, self.instances[0]) for other in self.instances[1:]] if pairs is None else list(pairs)
         values = {instance: self.values(instance, names) for pair in pairs for instance in pair}
         found: list[Paired] = []
@@ -193,6 +220,7 @@ def summary_dict(summary: Summary, names: Sequence[str] = REPORTED) -> dict[str,
             "f1_of_means": summary.f1_of_means(table[instance]),
             "by_hops": {"unknown" if hop is None else str(hop): _plain(part[instance]) for hop, part in hops.items()},
             "funnel": summary.funnel(instance),
+            **({"passage_funnel": found} if (found := summary.passage_funnel(instance)) else {}),
             "operators": summary.operators(instance),
             "errors": summary.errors(instance),
         }
@@ -203,7 +231,9 @@ def summary_dict(summary: Summary, names: Sequence[str] = REPORTED) -> dict[str,
         "graphs": [name for name, _ in run.spec["graphs"]],
         "instances": instances,
         "paired": [dataclasses.asdict(test) for test in summary.compared()],
-        "fronts": [{"cost": c, "quality": q, "instances": list(summary.front(table, c, q))} for c, q in FRONTS if {c, q} <= set(names)],
+        "fronts": [
+            {"cost": c, "quality": q, "instances": list(summary.front(table, c, q))} for c, q in summary.fronts if {c, q} <= set(names)
+        ],
         "conventions": {name: metric(name).described() for name in names},
     }
 

@@ -45,6 +45,7 @@ def planned(store: Store, run: Run) -> Plan:
         spec["model"],
         spec["judge"],
         spec["cold"],
+        tuple(spec.get("support", ())),
     )
 
 

@@ -22,6 +22,7 @@ from core.parameters import parameters, values
 from core.types import Question
 
 OWN = "a graph for each question"
+BY_ENCODER, BY_MODEL = "encoder", "model"  # who may be asked whether an answer is supported
 CORPUS = "corpus:"  # begins the name of what a corpus's question is asked on
 
 
@@ -53,7 +54,8 @@ class Plan:
 
     `set` names the sets, which hold `of` questions, and `graphs` tells name and digest of what they are asked on. `model`
     tells whether language models are asked for answers, `judge` whether one judges them; `cold` shares nothing between
-    instances and forgets what models remember, so that the seconds are those of each instance alone.
+    instances and forgets what models remember, so that the seconds are those of each instance alone. `support` names who is asked
+    whether an answer's sentences rest on what the prompt showed: the encoder, the judging model, or both.
     """
 
     instances: tuple[Instance, ...]
@@ -65,14 +67,17 @@ class Plan:
     model: bool = True
     judge: bool = False
     cold: bool = False
+    support: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.instances:
             raise BadInput("Choose at least one instance.")
         if not self.drawn:
             raise BadInput("There is no question to evaluate.")
-        if self.judge and not self.model:
+        if (self.judge or self.support) and not self.model:
             raise BadInput("Without a language model nothing can be judged; leave out either of the two wishes.")
+        if unknown := next((who for who in self.support if who not in (BY_ENCODER, BY_MODEL)), None):
+            raise BadInput(f"What supports an answer is told by {BY_ENCODER} or {BY_MODEL}, not by “{unknown}”.")
         if len({instance.id for instance in self.instances}) < len(self.instances):
             raise BadInput("An instance was named twice.")
         if len({one.question.id for one in self.drawn}) < len(self.drawn):
@@ -88,7 +93,8 @@ class Plan:
             for name in used(operator)
             if self.model or operator.stage != "generate"
         ]
-        return tuple(dict.fromkeys([*asked, *(["judge"] if self.judge else [])]))
+        judges = ["judge"] if self.judge or BY_MODEL in self.support else []
+        return tuple(dict.fromkeys([*asked, *judges, *(["encoder"] if BY_ENCODER in self.support else [])]))
 
     def spec(self, models: str) -> dict[str, Any]:
         """Everything that the results depend on, as JSON can hold it; `models` is the signature of those it uses, with all
@@ -106,13 +112,14 @@ class Plan:
             "judge": self.judge,
             "cold": self.cold,
             "models": _digest(models),
+            **({"support": list(self.support)} if self.support else {}),
         }
 
 
 def _asked(question: Question) -> list[Any]:
     """What a question is known by; the passages it rests on where the set tells any."""
     told = [question.id, question.text, question.entities, question.answers, question.hops]
-    return [*told, question.gold] if question.gold else told
+    return [*told, *filter(None, (question.gold, question.options))]
 
 
 def key(spec: dict[str, Any]) -> str:
@@ -129,14 +136,14 @@ def make_plan(
     graph: str = "",
     seed: int = 0,
     columns: str = "",
-    **wishes: bool,
+    **wishes: Any,
 ) -> Plan:
     """A plan over a sample of `size` questions (None: all) of each set that `sets` names, separated by commas.
 
     A set is a name (`metaqa-2hop-dev`, or `metaqa-2hop` for its test part) or a file of questions. They are asked on the graph of
     that name, else on the set's own: one for all, or one for each question where any row of the file brings its own (one without
     fails then); a file without any is asked on `metaqa`. The set of a corpus is asked on its documents. `columns` names those of
-    files of columns. `by_name` opens graphs; `wishes` are the plan's `model`, `judge` and `cold`. Raises BadInput, StoreError.
+    files of columns. `by_name` opens graphs; `wishes` are the plan's `model`, `judge`, `cold` and `support`. Raises BadInput, StoreError.
     """
     drawn: list[Drawn] = []
     set_names, graphs, of = [], {}, 0

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from core.comparison.run import Ask, LaneRun, Prefixes, Progress
 from core.environment import Environment
 from core.errors import Cancelled
-from core.evaluation.metrics.judge import judge
 from core.evaluation.metrics.outcome import Outcome, observe
+from core.evaluation.runs.judging import building, judged, supported
 from core.evaluation.runs.plan import Drawn, Plan, used
 from core.instances.catalogue import Instance
 from core.models.base import Task
@@ -50,9 +50,9 @@ def one(
     plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], place: int, instance: Instance, prefixes: Prefixes, check
 ) -> FinishedRow:
     """An instance run on the question at `place`. Raises what `check` raises; what else fails is told in the row."""
-    drawn, start = plan.drawn[place], time.perf_counter()
+    drawn, models, start = plan.drawn[place], environment.models, time.perf_counter()
     if plan.cold:
-        environment.models.forget()
+        models.forget()
     outcome, states, error = None, None, None
     try:
         asked = ask(drawn)
@@ -60,20 +60,14 @@ def one(
         progress = Progress(check=check)
         lane.retrieve(progress)
         lane.answer(progress)
-        outcome = observe(lane.graph, lane.state, _judged(plan, environment.models, lane, check), asked.corpus)
+        opinions = judged(plan, models, lane, check), asked.corpus, supported(plan, models, lane, check)
+        outcome = observe(lane.graph, lane.state, *opinions, building(lane))
         states = freeze_all(lane.states, lane.graph) if asked.corpus is None else None  # those on documents hold whole prompts
     except Cancelled:
         raise
     except Exception as failure:
         outcome, error = None, sentence(failure)
     return FinishedRow(instance.id, drawn.question.id, outcome, error, states, time.perf_counter() - start)
-
-
-def _judged(plan: Plan, models, lane: LaneRun, check):
-    question, answer = lane.state.question, lane.state.answer
-    if not plan.judge or answer is None or not question.answers:
-        return None
-    return judge(models.chat("judge"), question.text, question.answers, answer, check)
 
 
 def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], job: Listener) -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from typing import Any
 
 import streamlit as st
 
 from core.evaluation.metrics.catalogue import REPORTED, metric
 from core.evaluation.reports import plots
-from core.evaluation.reports.export import SHOWN, shown
+from core.evaluation.reports.export import shown, usual
 from core.evaluation.reports.naming import titles
 from core.evaluation.reports.sensitivity import curves
-from core.evaluation.reports.summary import FRONTS, Summary
+from core.evaluation.reports.summary import Summary
+from core.evaluation.runs.plan import CORPUS
 from core.evaluation.runs.store import Run
 from core.operators.text import parse_line
 from core.parameters import values
@@ -26,12 +28,19 @@ PICTURE = 465  # pixels wide, so that two stand side by side where there is room
 def facts(run: Run) -> str:
     """What a run was, in one line."""
     spec = run.spec
+    on = (name.replace(CORPUS, "the documents of ", 1) for name, _ in spec["graphs"])
     words = [
         f"{spec['sample']:,} of {many(spec['of'], 'question')}, seed {spec['seed']}",
-        f"asked on {', '.join(name for name, _ in spec['graphs'])}",
-        "answers by a language model" if spec["model"] else "answers by the graph reader, no language model",
+        f"asked on {', '.join(on)}",
+        "answers by a language model" if spec["model"] else f"answers are the {reader(spec)}, no language model",
     ]
     return " · ".join(words + (["every method timed alone"] if spec["cold"] else []))
+
+
+def reader(spec: dict[str, Any]) -> str:
+    """Whose answers are scored where no language model is asked."""
+    documents = any(name.startswith(CORPUS) for name, _ in spec["graphs"])
+    return "nearest sentences" if documents else "graph reader's"
 
 
 def figures(run: Run) -> None:
@@ -54,7 +63,12 @@ def figures(run: Run) -> None:
 
 def _table(results: Summary) -> None:
     names = st.multiselect(
-        "Metrics", REPORTED, [n for n in SHOWN if n in REPORTED], format_func=_title, key="figures_metrics", persist_state="session"
+        "Metrics",
+        REPORTED,
+        list(usual(results)),
+        format_func=_title,
+        key=f"figures_metrics{_kind(results)}",
+        persist_state="session",
     )
     if not names:
         return
@@ -94,21 +108,33 @@ def _table(results: Summary) -> None:
 
 
 def _pictures(results: Summary) -> None:
-    table = results.table()
+    table, kind = results.table(), _kind(results)
     useful = [name for name in REPORTED if any(row[name].mean for row in table.values())]
-    costs = [name for name in ("seconds", "tokens", "texts") if name in useful]
+    costs = [name for name in ("seconds", "tokens", "texts", "build_tokens", "build_seconds") if name in useful]
     qualities = [name for name in useful if metric(name).better == "higher"]
     if not qualities:
         st.caption("There is nothing to draw yet.")
         return
-    usual = next((quality for _, quality in FRONTS if quality in qualities), qualities[0])
+    first = next((quality for _, quality in results.fronts if quality in qualities), qualities[0])
     with st.container(horizontal=True):
         quality = st.selectbox(
-            "Quality", qualities, qualities.index(usual), format_func=_title, width=260, key="figures_quality", persist_state="session"
+            "Quality",
+            qualities,
+            qualities.index(first),
+            format_func=_title,
+            width=260,
+            key=f"figures_quality{kind}",
+            persist_state="session",
         )
-        cost = st.selectbox("Against", costs, format_func=_title, width=260, key="figures_cost", persist_state="session") if costs else None
+        cost = (
+            st.selectbox("Against", costs, format_func=_title, width=260, key=f"figures_cost{kind}", persist_state="session")
+            if costs
+            else None
+        )
     drawn = {"front": plots.front(results, table, cost, quality)} if cost else {}
     drawn["funnel"] = plots.funnel(results)
+    if any(map(results.passage_funnel, results.instances)):
+        drawn["passages"] = plots.passage_funnel(results)
     if len(results.by_hops()) > 1:
         drawn["hops"] = plots.by_hops(results, quality)
     for operator, parameter in _varied(results):
@@ -168,6 +194,11 @@ def _meanings(results: Summary) -> None:
             st.text(one["convention"])
             source = f" Source: {one['source']}." if one["source"] else ""
             st.caption(plain(f"Unit: {one['unit']}; {one['better']} is better.{source}"))
+
+
+def _kind(results: Summary) -> str:
+    """What tells the choices made for runs on documents from those for runs on triples."""
+    return "_documents" if results.on_documents else ""
 
 
 def _cell(name: str, one) -> str:

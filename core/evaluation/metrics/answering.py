@@ -1,0 +1,65 @@
+"""The text that answers a question, against the known answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.diagnosis.matching import match, normalize
+from core.evaluation.metrics.options import chosen_right
+from core.types import State
+
+MODEL, READER, EXCERPT = "language model", "graph reader", "nearest sentence"
+WHOLE = {"yes", "no", "noanswer"}  # answers that count as a whole only
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The answer's text, who gave it, how many known answers it holds, and its number of lines that are not empty."""
+
+    text: str
+    by: str
+    found: int
+    lines: int
+    tokens: float | None = None  # share of the words of the known answers that it has
+    joined: bool | None = None  # whether it has all known answers as one string, in their order
+    option: bool | None = None  # whether the option that is read from it is the right one, where the question has options
+
+
+def answered(graph, state: State, answers: Sequence[str]) -> Answered | None:
+    """The language model's text, or, where no model was asked, the names the graph reader gives, one a line, or the nearest sentence.
+
+    >>> from core.evaluation.metrics.answering import answered
+    >>> from core.types import Question, State
+    >>> found = answered(toy, State(Question("?"), reader=(3, 1)), ["B", "E"])  # the lines D and B
+    >>> found.by, found.found, found.lines
+    ('graph reader', 1, 2)
+    """
+    if state.answer is not None:
+        text, by = state.answer, MODEL
+    elif state.reader is not None:
+        text, by = "\n".join(graph.names(state.reader)), READER
+    elif state.excerpt is not None:
+        text, by = state.excerpt.text, EXCERPT
+    else:
+        return None
+    found, lines = sum(match(text, answer) for answer in answers), sum(bool(line.strip()) for line in text.splitlines())
+    words, joined = (shared_words(text, " ".join(answers)), match(text, " ".join(answers))) if answers else (None, None)
+    return Answered(text, by, found, lines, words, joined, chosen_right(text, state.question))
+
+
+def shared_words(text: str, gold: str) -> float:
+    """The share of the words of the known answer that a text has, each as often as it has it (SQuAD's token recall; in-depth analysis).
+
+    Both are normalised. Where one of them is yes, no or noanswer and the other is not the same, it is 0.
+
+    >>> from core.evaluation.metrics.answering import shared_words
+    >>> shared_words("The poor clerk Bob", "Bob Cratchit"), shared_words("No, he was not.", "no"), shared_words("no", "No!")
+    (0.5, 0.0, 1.0)
+    """
+    said, wanted = normalize(text), normalize(gold)
+    if said != wanted and {said, wanted} & WHOLE:
+        return 0.0
+    words = Counter(wanted.split())
+    return sum((words & Counter(said.split())).values()) / words.total() if words else 0.0

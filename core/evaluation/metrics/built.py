@@ -1,0 +1,39 @@
+"""What a graph made of documents cost to build."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Built:
+    """Seconds, and what a language model was asked; None for what is not known, as an earlier build had done a part of it."""
+
+    seconds: float | None = None
+    calls: int | None = None
+    tokens: int | None = None
+
+
+def built(report: Mapping[str, Any], asks: bool) -> Built:
+    """What a build cost by its own report (`core.builds.status`); `asks` tells whether it asks a language model.
+
+    Where chunks had been read by an earlier build, or replies were kept, the seconds of a build from nothing are not known; nor are the
+    tokens where a language model had read chunks earlier. Kept replies count as what they cost when they were made.
+
+    >>> from core.evaluation.metrics.built import built
+    >>> used = {"calls": 2, "tokens_in": 900, "tokens_out": 100}
+    >>> built({"counts": {"extracted": 2}, "usage": used, "seconds": {"TokenChunks": 0.5, "DescribedNames": 9.5}}, asks=True)
+    Built(seconds=10.0, calls=2, tokens=1000)
+    >>> built({"counts": {"extracted": 1, "kept": 1}, "usage": used, "seconds": {"DescribedNames": 4.0}}, asks=True)
+    Built(seconds=None, calls=None, tokens=None)
+    """
+    counts, used, before = report.get("counts", {}), report.get("usage", {}), report.get("usage_kept")
+    replies, chunks = counts.get("replies kept", 0), counts.get("kept", 0)
+    seconds = None if replies or chunks else float(sum(report.get("seconds", {}).values()))
+    if asks and (chunks or (replies and before is None)):
+        return Built(seconds)
+    every = [used, before or {}]
+    calls, tokens = (sum(one.get(name, 0) for one in every for name in names) for names in (("calls",), ("tokens_in", "tokens_out")))
+    return Built(seconds, calls, tokens)

@@ -1,0 +1,185 @@
+"""The metrics of answers by their words, of documents and of the graphs made of them, each declared once with the reading it takes."""
+
+from __future__ import annotations
+
+from core.evaluation.metrics.formulas import answer_hit, answer_recall
+from core.evaluation.metrics.formulas_texts import (
+    answer_all,
+    answer_joined,
+    build_cost,
+    context_precision,
+    context_recall,
+    nearness,
+    option_right,
+    passage_precision,
+    passage_recall,
+    supported_share,
+)
+from core.evaluation.metrics.metric import Metric
+
+BY_ANSWER = (
+    "An answer counts as found if, in lower case and without punctuation and articles, it is a substring of the text (one way only); one "
+    "that is nothing but these is found only where the texts are the same. Where no language model is asked, the text is the graph "
+    "reader's names, one a line, or on documents the nearest sentence, and the table says so. A text that repeats the question counts as "
+    "right where an answer is part of it. A question without known answers is left out."
+)
+DEPTH = "In-depth Analysis of Graph-based RAG"
+IN_DEPTH = " The text need not be the answer alone."
+ALCE = (
+    " Every known answer is a part of its own, as aliases of one answer are not told apart. ALCE's sentences are judged so in the in-depth "
+    "analysis."
+)
+BUILT = (
+    "Of the graph that the line stands on, as the last run of its build reports; the same for every question. Left out where that run took "
+    "up what an earlier one had read, as the whole is not known then. Replies that were kept count with the tokens that they had cost. "
+    "Vectors that were kept are not made again."
+)
+
+PASSAGES = (
+    Metric(
+        "passage_recall",
+        "Gold passages retrieved",
+        "Share of the passages that the answer rests on of which a chunk is among the (first k) chunks found.",
+        "By the documents of the chunks. Over the first k where k chunks were ranked, if fewer were kept too; without a cut-off over "
+        "those kept. A node of a tree or a passage graph that is a chunk counts as one. A question whose passages are not known, and an "
+        "instance that seeks no chunks, are left out.",
+        passage_recall,
+        source="recall at k of passages; BEIR",
+        cutoff=True,
+    ),
+    Metric(
+        "context_recall",
+        "Answers in the prompt",
+        "Share of the known answers whose words the prompt shows.",
+        "On documents by the text of the tables, the question aside, as answers are found in texts; on triples by the nodes of the paths "
+        "shown. Of yes and no nothing is told. A question without known answers is left out.",
+        context_recall,
+    ),
+    Metric(
+        "passage_precision",
+        "Gold among the chunks",
+        "Share of the (first k) chunks found that are of a passage that the answer rests on.",
+        "By the documents of the chunks; without a cut-off over those kept, with one over k, as trec_eval counts. A question whose "
+        "passages are not known, and an instance that seeks no chunks, are left out.",
+        passage_precision,
+        source="precision at k of passages; trec_eval",
+        cutoff=True,
+    ),
+    Metric(
+        "context_precision",
+        "Gold among the chunks in the prompt",
+        "Share of the chunks that the prompt shows that are of a passage that the answer rests on.",
+        "Unranked; rows of entities, relations and reports are not counted. A prompt without a chunk scores 0; a question whose passages "
+        "are not known is left out.",
+        context_precision,
+        source="context precision, by known passages instead of a judging model",
+    ),
+)
+"""Of the passages that an answer rests on, and of what the prompt shows."""
+ANSWERS = (
+    Metric(
+        "accuracy",
+        "Accuracy",
+        "1 if the generated text holds a known answer, else 0.",
+        BY_ANSWER
+        + IN_DEPTH
+        + " With one known answer this is the paper's accuracy to the letter. Of several its code asks for all of them as "
+        "one string, in their order, which lists of aliases never are; that reading is accuracy_joined. The answer no is a part of know.",
+        answer_hit,
+        source=DEPTH,
+    ),
+    Metric(
+        "accuracy_joined",
+        "Accuracy, as published code",
+        "1 if the generated text holds the known answers as one string, in their order, else 0.",
+        BY_ANSWER + IN_DEPTH,
+        answer_joined,
+        source=f"{DEPTH}; its code",
+    ),
+    Metric(
+        "str_rec",
+        "String recall (STRREC)",
+        "Share of the known answers that the generated text holds.",
+        BY_ANSWER + ALCE + " The published code calls this str_em.",
+        answer_recall,
+        source=f"{DEPTH}; ALCE",
+    ),
+    Metric(
+        "str_em",
+        "String exact match (STREM)",
+        "1 if the generated text holds every known answer, else 0.",
+        BY_ANSWER + ALCE + " The published code calls this str_hit.",
+        answer_all,
+        source=f"{DEPTH}; ALCE",
+    ),
+    Metric(
+        "str_hit",
+        "String hit (STRHIT)",
+        "1 if the generated text holds any known answer, else 0.",
+        BY_ANSWER + ALCE + " The published code has nothing of that kind.",
+        answer_hit,
+        source=f"{DEPTH}; ALCE",
+    ),
+    Metric(
+        "option",
+        "Right option",
+        "1 if the option that the generated text chooses is the right one, else 0.",
+        "A letter alone; else the last one said to be the answer; else letters in brackets or at the beginning, where they are one; else "
+        "the one option whose words the text has. A text that chooses none or several scores 0. The paper lets a language model read the "
+        "letter. A question without options, or of which the right one is not known, is left out.",
+        option_right,
+        source=f"{DEPTH}; QuALITY",
+    ),
+)
+"""Of the answer's words, as the in-depth analysis scores them."""
+SUPPORT = (
+    Metric(
+        "nearness",
+        "Nearness of the answer to its context",
+        "Mean over the answer's sentences of the cosine with the nearest sentence of the chunks that the prompt showed.",
+        "By the encoder, where it was asked for; below 0 counts as 0. It tells what is alike, not what is true or what the model used: a "
+        "sentence that denies another one is near to it. Of a language model's answers alone; chunks alone are compared.",
+        nearness,
+        source="Hopscope's own",
+    ),
+    Metric(
+        "supported",
+        "Sentences supported, by a language model",
+        "Share of the answer's sentences of which a language model says that what the prompt showed supports them.",
+        "The model of the role judge sees what the prompt showed and one sentence at a time, the first 20 of an answer. Sentences of which "
+        "its reply could not be read are left out. It is that model's opinion, no measurement.",
+        supported_share,
+        source="faithfulness, as RAGAS asks it; the prompt is Hopscope's own",
+    ),
+)
+"""Whether the answer rests on its context."""
+BUILDING = (
+    Metric(
+        "build_seconds",
+        "Seconds of building",
+        "Wall-clock seconds in which the graph was built.",
+        BUILT,
+        build_cost("seconds"),
+        "seconds",
+        "lower",
+    ),
+    Metric(
+        "build_calls",
+        "Calls of building",
+        "How often a language model was asked to build the graph.",
+        BUILT,
+        build_cost("calls"),
+        "count",
+        "lower",
+    ),
+    Metric(
+        "build_tokens",
+        "Tokens of building",
+        "Tokens read and written to build the graph.",
+        BUILT,
+        build_cost("tokens"),
+        "tokens",
+        "lower",
+    ),
+)
+"""What the graph cost."""

@@ -1,0 +1,144 @@
+"""The formulas behind the metrics of the in-depth analysis and of documents; each as those of `formulas`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from core.evaluation.metrics.outcome import Outcome
+
+
+def passage_recall(outcome: Outcome, k: int | None = None) -> float | None:
+    """Share of the passages that the answer rests on of which a chunk is among the first k, or among those that were kept.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
+    >>> found = Outcome(golds=1, passages=Ranked(count=4, relevant=(2, 7), first=(2, 7)))  # the second one lies behind the cut
+    >>> metric("passage_recall")(found), metric("passage_recall@1")(found), metric("passage_recall@10")(found)
+    (0.5, 0.0, 1.0)
+    """
+    ranked = outcome.passages
+    if ranked is None or not ranked.first:
+        return None
+    return sum(place is not None and place <= (k or ranked.count) for place in ranked.first) / len(ranked.first)
+
+
+def passage_precision(outcome: Outcome, k: int | None = None) -> float | None:
+    """Share of the first k chunks, or of those that were kept, that are of a passage that the answer rests on.
+
+    Over k as in trec_eval, where fewer chunks were ranked too.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
+    >>> found = Outcome(golds=1, passages=Ranked(count=4, relevant=(2, 7), first=(2, 7)))
+    >>> metric("passage_precision")(found), metric("passage_precision@2")(found), metric("passage_precision@8")(found)
+    (0.25, 0.5, 0.25)
+    """
+    ranked = outcome.passages
+    if ranked is None or not ranked.first:
+        return None
+    shown = k or ranked.count
+    return sum(place <= shown for place in ranked.relevant) / shown if shown else 0.0
+
+
+def context_precision(outcome: Outcome, _: int | None = None) -> float | None:
+    """Share of the chunks that the prompt shows that are of a passage that the answer rests on; 0 where it shows none.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome
+    >>> from core.evaluation.metrics.passages import Passages
+    >>> metric("context_precision")(Outcome(golds=1, fates=Passages(golds=2, alive={"prompt": 1}, shown=4, right=1)))
+    0.25
+    """
+    fates = outcome.fates
+    if fates is None or fates.shown is None or fates.right is None:
+        return None
+    return fates.right / fates.shown if fates.shown else 0.0
+
+
+def context_recall(outcome: Outcome, _: int | None = None) -> float | None:
+    """Share of the known answers whose words the prompt shows.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome
+    >>> metric("context_recall")(Outcome(golds=2, alive={"graph": 2, "prompt": 1}))
+    0.5
+    """
+    return outcome.alive["prompt"] / outcome.golds if outcome.alive and "prompt" in outcome.alive and outcome.golds else None
+
+
+def answer_all(outcome: Outcome, _: int | None = None) -> float | None:
+    """1 if the answer's text holds every known answer, else 0.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Answered, Outcome
+    >>> found = Outcome(golds=2, answer=Answered("Drama, 1999", "language model", found=1, lines=1))
+    >>> metric("str_rec")(found), metric("str_em")(found), metric("str_hit")(found), metric("accuracy")(found)
+    (0.5, 0.0, 1.0, 1.0)
+    """
+    return float(outcome.answer.found == outcome.golds) if outcome.answer and outcome.golds else None
+
+
+def answer_joined(outcome: Outcome, _: int | None = None) -> float | None:
+    """1 if the answer's text holds all known answers as one string, in their order, else 0.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Answered, Outcome
+    >>> metric("accuracy_joined")(Outcome(golds=2, answer=Answered("Ann and Bob", "language model", found=2, lines=1, joined=False)))
+    0.0
+    """
+    return None if outcome.answer is None or outcome.answer.joined is None else float(outcome.answer.joined)
+
+
+def option_right(outcome: Outcome, _: int | None = None) -> float | None:
+    """1 if the option that is read from the answer is the right one, else 0.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Answered, Outcome
+    >>> metric("option")(Outcome(golds=1, answer=Answered("(B)", "language model", found=0, lines=1, option=True)))
+    1.0
+    """
+    return None if outcome.answer is None or outcome.answer.option is None else float(outcome.answer.option)
+
+
+def nearness(outcome: Outcome, _: int | None = None) -> float | None:
+    """The mean over the answer's sentences of the cosine with the nearest sentence of the chunks shown.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome
+    >>> from core.evaluation.metrics.supported import Supported
+    >>> metric("nearness")(Outcome(golds=1, supported=Supported(cosines=(1.0, 0.5))))
+    0.75
+    """
+    cosines = outcome.supported.cosines if outcome.supported else None
+    return sum(cosines) / len(cosines) if cosines else None
+
+
+def supported_share(outcome: Outcome, _: int | None = None) -> float | None:
+    """The share of the answer's sentences that a language model says are supported, of those on which its verdict could be read.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome
+    >>> from core.evaluation.metrics.supported import Supported
+    >>> metric("supported")(Outcome(golds=1, supported=Supported(verdicts=(True, False, None))))
+    0.5
+    """
+    told = [one for one in (outcome.supported.verdicts or () if outcome.supported else ()) if one is not None]
+    return sum(told) / len(told) if told else None
+
+
+def build_cost(name: str) -> Callable[[Outcome, int | None], float | None]:
+    """The metric that gives what the line's graph cost: its `seconds`, `calls` or `tokens`.
+
+    >>> from core.evaluation.metrics.built import Built
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome
+    >>> found = Outcome(golds=1, built=Built(seconds=None, calls=562, tokens=400_000))
+    >>> metric("build_seconds")(found), metric("build_calls")(found), metric("build_tokens")(found)
+    (None, 562.0, 400000.0)
+    """
+
+    def cost(outcome: Outcome, _: int | None = None) -> float | None:
+        known = None if outcome.built is None else getattr(outcome.built, name)
+        return None if known is None else float(known)
+
+    return cost

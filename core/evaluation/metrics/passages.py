@@ -1,0 +1,62 @@
+"""The chunks that were found and shown, against the passages that a question's answer rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from core.comparison.run import GoneCorpus
+from core.corpus import Corpus
+from core.diagnosis.funnel_texts import chunk_order, chunk_rows, gold_funnel, shown_chunks
+from core.evaluation.metrics.ranking import Ranked, ranked
+from core.types import State
+
+
+@dataclass(frozen=True)
+class Passages:
+    """How many passages the answer rests on, how many of them are alive at each stage of the funnel, and of the chunks that the prompt
+    shows how many there are and how many are of these passages (None where there is no prompt)."""
+
+    golds: int
+    alive: dict[str, int]
+    shown: int | None = None
+    right: int | None = None
+
+
+def passages(corpus: Corpus | GoneCorpus | None, graph, state: State) -> Passages | None:
+    """What became of the passages that the answer rests on; None where none is known or no documents are asked.
+
+    >>> from core.comparison.run import GoneCorpus
+    >>> from core.evaluation.metrics.passages import passages
+    >>> from core.types import Question
+    >>> state = retrieve("SparseChunks(keep=2) >> AnswerFromTables()", graph=story, question="clerk Cratchit", models=says("He."))
+    >>> passages(GoneCorpus("story"), story, state.replace(question=Question("?", gold=("carol", "turkey"))))
+    Passages(golds=2, alive={'corpus': 0, 'graph': 1, 'retrieved': 1, 'prompt': 1}, shown=2, right=2)
+    """
+    gold = tuple(dict.fromkeys(state.question.gold))
+    if corpus is None or not gold:
+        return None
+    alive = {stage.name: len(stage.alive) for stage in gold_funnel(corpus, graph, state, gold)}
+    shown = shown_chunks(graph, state)
+    if shown is None:
+        return Passages(len(gold), alive)
+    right = frozenset[int]().union(*(chunk_rows(graph, document) for document in gold))
+    return Passages(len(gold), alive, len(shown), len(shown & right))
+
+
+def ranked_passages(graph, state: State) -> Ranked | None:
+    """The chunks that were found against the passages that the question's answer rests on; None where no chunks were sought or no passages
+    are known. Where the order before the cut is known, places behind the cut are told too, and `count` is that of the chunks kept.
+
+    >>> from core.evaluation.metrics.passages import ranked_passages
+    >>> from core.types import Question
+    >>> state = retrieve("SparseChunks(keep=1)", graph=story, question="clerk Cratchit")  # carol#1, and behind the cut carol#2
+    >>> ranked_passages(story, state.replace(question=Question("?", gold=("carol", "turkey"))))
+    Ranked(count=1, relevant=(1, 2), first=(1, None))
+    """
+    gold = tuple(dict.fromkeys(state.question.gold))
+    kept = chunk_order(graph, state)
+    if kept is None or not gold:
+        return None
+    rows = [chunk_rows(graph, document) for document in gold]
+    found = ranked(([i for i, held in enumerate(rows) if row in held] for row in kept[1]), len(gold))
+    return replace(found, count=len(kept[0]))

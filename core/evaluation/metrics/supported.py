@@ -1,0 +1,99 @@
+"""Whether the sentences of an answer rest on what the prompt showed: alike by an encoder, or as a language model judges them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.corpus.sentences import sentences
+from core.diagnosis.support import supports
+from core.errors import BadInput, ModelFailed, shorten
+from core.models.base import Chat, Encoder
+from core.prompts import filled, prompts
+from core.types import State
+
+SCHEMA = {"type": "object", "properties": {"supported": {"type": "boolean"}}, "required": ["supported"], "additionalProperties": False}
+MOST = 20  # sentences of an answer that a language model is asked about
+ROOM = 3  # characters of what the prompt showed for each token of the judge's context
+Check = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Supported:
+    """Of an answer's sentences: the cosine of each with the nearest sentence of the chunks shown, or a language model's verdict on each
+    (None where its reply could not be used). None where it was not asked for, or there is nothing to compare."""
+
+    cosines: tuple[float, ...] | None = None
+    verdicts: tuple[bool | None, ...] | None = None
+    note: str = ""
+
+
+def by_encoder(graph, state: State, encoder: Encoder, check: Check = lambda: None) -> Supported | None:
+    """The cosine of each sentence of a language model's answer with the nearest sentence of the chunks that the prompt showed.
+
+    >>> from core.evaluation.metrics.supported import by_encoder
+    >>> from tests.films import Bag
+    >>> line, reply = "SparseChunks(keep=1) >> AnswerFromTables()", "Tiny Tim, the son of Cratchit, who works for Scrooge, was lame."
+    >>> state = retrieve(line, graph=story, question="Who was lame?", models=says(reply))
+    >>> by_encoder(story, state, Bag()).cosines
+    (1.0,)
+    """
+    found = supports(graph, state, encoder, check) if state.answer else ()
+    return Supported(cosines=tuple(max(0.0, one.score) for one in found)) if found else None
+
+
+def by_model(state: State, chat: Chat, check: Check = lambda: None) -> Supported | None:
+    """A language model's verdict on each sentence of the answer, at most 20: does what the prompt showed say it?
+
+    >>> from core.evaluation.metrics.supported import by_model
+    >>> line = "SparseChunks(keep=1) >> AnswerFromTables()"
+    >>> state = retrieve(line, graph=story, question="Who was lame?", models=says("Tiny Tim. The king."))
+    >>> from tests.films import Parrot
+    >>> by_model(state, Parrot('{"supported": true}')).verdicts
+    (True, True)
+    """
+    context = shown(state)
+    said = [state.answer[start:end] for start, end in sentences(state.answer)][:MOST] if state.answer else []
+    if not said or not context:
+        return None
+    verdicts, note = [], ""
+    for sentence in said:
+        verdict, why = _asked(chat, context, sentence, check)
+        verdicts.append(verdict)
+        note = note or why
+    return Supported(verdicts=tuple(verdicts), note=note)
+
+
+def shown(state: State) -> str:
+    """What the prompt showed beside the question: its last message without the question's text."""
+    if state.prompt is None or not state.prompt.messages:
+        return ""
+    return state.prompt.messages[-1]["content"].replace(state.question.text, " ").strip()
+
+
+def _asked(chat: Chat, context: str, sentence: str, check: Check) -> tuple[bool | None, str]:
+    prompt = prompts("judge")["supported"]
+    given = {"context": context[: ROOM * chat.context // 2], "sentence": " ".join(sentence.split())}
+    messages = ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": filled(prompt["user"], **given)})
+    try:
+        reply = chat.reply(messages, schema=SCHEMA, max_tokens=16, check=check)
+    except (ModelFailed, BadInput) as error:
+        return None, f"The judge could not be asked: {error}"
+    verdict = supported(reply.text)
+    return verdict, "" if verdict is not None else f"The judge's reply could not be used: “{shorten(reply.text)}”."
+
+
+def supported(reply: str) -> bool | None:
+    """Whether the reply says that a sentence is supported; None where it is no JSON object with a true or false `supported`.
+
+    >>> from core.evaluation.metrics.supported import supported
+    >>> supported('{"supported": false}'), supported("maybe")
+    (False, None)
+    """
+    try:
+        parsed = json.loads(reply)
+    except (ValueError, RecursionError):
+        return None
+    found = parsed.get("supported") if isinstance(parsed, dict) else None
+    return found if isinstance(found, bool) else None

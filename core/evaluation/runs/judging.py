@@ -1,0 +1,51 @@
+"""What is asked of an answered question beside its facts: whether it is right, whether it is supported, what its graph cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from core.builds import standing, status
+from core.comparison.run import LaneRun, build_of
+from core.corpus import Corpus
+from core.errors import HopscopeError
+from core.evaluation.metrics.built import Built, built
+from core.evaluation.metrics.judge import judge
+from core.evaluation.metrics.outcome import Judged
+from core.evaluation.metrics.supported import Supported, by_encoder, by_model
+from core.evaluation.runs.plan import BY_ENCODER, BY_MODEL, Plan
+from core.models.base import Models
+
+Check = Callable[[], None]
+
+
+def judged(plan: Plan, models: Models, lane: LaneRun, check: Check) -> Judged | None:
+    """The verdict of the model of the role judge, where it is wished for and there is an answer to judge."""
+    question, answer = lane.state.question, lane.state.answer
+    if not plan.judge or answer is None or not question.answers:
+        return None
+    return judge(models.chat("judge"), question.text, question.answers, answer, check)
+
+
+def supported(plan: Plan, models: Models, lane: LaneRun, check: Check) -> Supported | None:
+    """Whether the answer's sentences rest on what the prompt showed, by encoder, by the model of the role judge, or both, as wished."""
+    alike = by_encoder(lane.graph, lane.state, models.encoder(), check) if BY_ENCODER in plan.support else None
+    said = by_model(lane.state, models.chat("judge"), check) if BY_MODEL in plan.support else None
+    if alike is None or said is None:
+        return alike or said
+    return Supported(alike.cosines, said.verdicts, said.note)
+
+
+def building(lane: LaneRun) -> Built | None:
+    """What the graph cost that the lane stands on; None where it stands on none of its own or the build tells nothing."""
+    build, corpus = build_of(lane.line), lane.ask.corpus
+    if build is None or not isinstance(corpus, Corpus):
+        return None
+
+    def told() -> Built | None:
+        try:
+            now = status(corpus, standing(corpus, build))
+        except HopscopeError:
+            return None
+        return built(now.report, now.build.line.asks_chat) if now.built else None
+
+    return lane.graph.derived.once("what it cost", build, told)

@@ -1,0 +1,123 @@
+"""The metrics of documents and of answers by their words, by hand on the story, and against ir_measures."""
+
+import ir_measures
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.comparison.run import GoneCorpus
+from core.evaluation.metrics.built import built
+from core.evaluation.metrics.catalogue import metric
+from core.evaluation.metrics.options import chosen, right_option
+from core.evaluation.metrics.outcome import Outcome, Ranked, observe
+from core.evaluation.metrics.supported import by_encoder, by_model
+from core.types import Prompt, Question, Ranking, State
+from tests.core.operators.texts.kit import plain
+from tests.films import Bag, Parrot
+
+GOLD = ("carol", "turkey")
+
+
+def state(answer="The turkey.", answers=("turkey",), rows=(1, 0, 3), shown=2, options=(), gold=GOLD):
+    """Chunks 1 and 0 of carol and the one of turkey were found in this order, of which the prompt shows the first two."""
+    question = Question("What was big?", answers=answers, gold=gold, options=options)
+    hits = Ranking("chunk", tuple(rows), tuple(1.0 - i / 10 for i in range(len(rows))))
+    told = "Sources: Marley was dead.\nQuestion: What was big?"
+    return State(question, chunks=hits, answer=answer, prompt=Prompt(({"role": "user", "content": told},), 0, hits={"chunk": shown}))
+
+
+def scores(told, *names, **more):
+    outcome = Outcome.from_dict(observe(plain(), told, corpus=GoneCorpus("story"), **more).to_dict())
+    return [metric(name)(outcome) for name in names]
+
+
+def test_what_became_of_the_passages():
+    outcome = observe(plain(), state(), corpus=GoneCorpus("story"))
+    assert outcome.fates.alive == {"corpus": 0, "graph": 2, "retrieved": 2, "prompt": 1}  # that of the turkey came third
+    assert scores(state(), "passage_recall", "passage_recall@1", "passage_precision", "passage_precision@2") == [1, 1 / 2, 1, 1]
+    assert scores(state(gold=("turkey",)), "context_precision", "passage_precision", "passage_precision@2") == [0, 1 / 3, 0]
+    assert scores(state(gold=("turkey",), shown=3), "context_precision") == [1 / 3]
+    assert scores(state(gold=()), "context_precision", "passage_precision") == [None, None]
+
+
+def test_accuracy_and_the_strings():
+    several = state("Ann and Bob", ("Bob", "Ann", "Cid"))
+    assert scores(several, "accuracy", "str_hit", "str_rec", "str_em") == [1, 1, pytest.approx(2 / 3), 0]
+    assert scores(state("bob ann cid", ("Bob", "Ann", "Cid")), "accuracy_joined", "str_em") == [1, 1]
+    assert scores(state("Ann, Bob, Cid", ("Bob", "Ann", "Cid")), "accuracy_joined", "str_em") == [0, 1]  # not in that order
+    assert scores(state("So.", ()), "accuracy", "accuracy_joined", "str_em", "option") == [None] * 4
+
+
+OPTIONS = ("a boy", "a turkey", "a house", "none of these")
+
+
+@pytest.mark.parametrize(
+    "reply, place",
+    [
+        ("B", 1),
+        (" b.", None),  # a small letter alone is no choice: “a” is a word
+        ("B.", 1),
+        ("(C) a house", 2),
+        ("The answer is B, not C.", 1),
+        ("Not A. The correct answer is: (D)", 3),
+        ("It was a turkey, as big as one.", 1),
+        ("A or B", None),
+        ("(A) or (B)", None),
+        ("a boy and a turkey", None),
+        ("The answer is Z.", None),
+        ("", None),
+        ("I cannot tell", None),
+    ],
+)
+def test_the_option_is_read_from_the_reply(reply, place):
+    assert chosen(reply, OPTIONS) == place
+    assert scores(state(reply, ("a turkey",), options=OPTIONS), "option") == [float(place == 1)]
+
+
+def test_the_right_option_is_a_text_or_a_letter():
+    assert right_option(Question("?", answers=("C",), options=OPTIONS)) == 2
+    assert right_option(Question("?", answers=("E",), options=OPTIONS)) is None
+    assert right_option(Question("?", answers=("a turkey",))) is None
+
+
+def test_each_sentence_is_held_against_what_the_prompt_showed():
+    told = state("The turkey was as big as a boy. Scrooge was his partner.", rows=(3,), shown=1)
+    near = by_encoder(plain(), told, Bag())
+    assert near.cosines[0] == pytest.approx(1.0) and near.cosines[1] < 0.5
+    assert scores(told, "nearness", supported=near) == [pytest.approx(sum(near.cosines) / 2)]
+    judge = Parrot('{"supported": false}')
+    assert by_model(told, judge).verdicts == (False, False)
+    asked = judge.asked[0][1]["content"]
+    assert "Marley was dead" in asked and "as big as a boy" in asked and "What was big?" not in asked
+    assert scores(told, "supported", supported=by_model(told, judge)) == [0]
+
+
+def test_a_judge_that_answers_nonsense_leaves_no_figure():
+    found = by_model(state(), Parrot("I would say so"))
+    assert found.verdicts == (None,) and "could not be used: “I would say so”" in found.note
+    assert scores(state(), "supported", supported=found) == [None]
+
+
+def test_without_an_answer_nothing_is_supported():
+    assert by_encoder(plain(), state(None), Bag()) is None and by_model(state(None), Parrot("")) is None
+
+
+def test_kept_replies_cost_what_they_cost_when_they_were_made():
+    none, some = {"calls": 0, "tokens_in": 0, "tokens_out": 0}, {"calls": 3, "tokens_in": 90, "tokens_out": 10}
+    report = {"counts": {"replies kept": 3}, "usage": none, "usage_kept": some, "seconds": {"A": 1.0}}
+    assert (built(report, True).seconds, built(report, True).calls, built(report, True).tokens) == (None, 3, 100)
+    del report["usage_kept"]  # as older builds report
+    assert built(report, True).tokens is None
+    noun_phrases = {"counts": {"kept": 4}, "usage": none, "seconds": {"NounPhrases": 0.1}}
+    assert (built(noun_phrases, False).seconds, built(noun_phrases, False).tokens) == (None, 0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(1, 12), max_size=8, unique=True).map(sorted), st.integers(1, 12))
+def test_the_cut_offs_are_those_of_trec_eval(places, k):
+    qrels = [ir_measures.Qrel("q", f"d{place}", 1) for place in places] or [ir_measures.Qrel("q", "elsewhere", 1)]
+    run = [ir_measures.ScoredDoc("q", f"d{place}", 20.0 - place) for place in range(1, 13)]
+    peer = {str(one.measure): one.value for one in ir_measures.iter_calc([ir_measures.P @ k, ir_measures.R @ k], qrels, run)}
+    outcome = Outcome(1, passages=Ranked(12, tuple(places), tuple(places) or (None,)))
+    assert metric(f"passage_precision@{k}")(outcome) == pytest.approx(peer[f"P@{k}"])
+    assert metric(f"passage_recall@{k}")(outcome) == pytest.approx(peer[f"R@{k}"])
