@@ -15,10 +15,10 @@ from core.builds.catalogue import Build, catalogue, find, of_kind
 from core.builds.report import BuildReport
 from core.corpus import Corpus
 from core.errors import BadParameter, StoreError
-from core.graph.building.text_graph import assemble, store
+from core.graph.building.text_graph import assemble, moved, store
 from core.graph.storage.write import locked
-from core.graph.store import Graph
-from core.indexes.place import AT_WORK, keep
+from core.graph.store import Graph, read_meta
+from core.indexes.place import AT_WORK, keep, take_indexes
 from core.io.home import ROOT
 from core.io.locks import is_locked
 from core.models.base import Models
@@ -27,6 +27,7 @@ from core.runtime.meter import untold
 
 VERSION = 1
 BUILT = "built.json"  # beside a graph: what it was built from, and the report
+NEXT = "-next"  # behind the name of a graph's folder: where the next one is made while this one serves
 Tell = Callable[[str, float | None], None]
 
 
@@ -40,16 +41,21 @@ class Status:
     folder: Path
     report: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def serves(self) -> bool:
+        """Whether its graph can be opened: that of the documents as they are, or an earlier one while the next is being built."""
+        return self.current or (self.built and _is_locked(self.folder))
+
 
 def open_graph(corpus: Corpus, build: str | Build) -> Graph:
-    """The graph that a build made of a corpus. Raises BadParameter for an unknown build, StoreError where it is not built yet or the
-    documents have changed since."""
+    """The graph that a build made of a corpus; while it is being built anew, the one before. Raises BadParameter for an unknown build,
+    StoreError where it is not built yet or the documents have changed since and nobody is at it."""
     one = _build(build)
     now = status(corpus, one)
     how = f"build it on the page Texts, or with: python -m core corpus build {corpus.name} --graph {_word(one)}"
     if not now.built:
         raise StoreError(f"“{one.title}” of {corpus.name} is not built yet; {how}")
-    if not now.current:
+    if not now.serves:
         raise StoreError(f"The documents of {corpus.name} have changed since “{one.title}” was built; {how}")
     return Graph.open(now.folder)
 
@@ -60,7 +66,8 @@ def status(corpus: Corpus, build: str | Build) -> Status:
     folder = place(corpus, one)
     try:
         known = json.loads((folder / BUILT).read_text("utf-8"))
-        current = known["version"] == VERSION and known["corpus"] == corpus.digest
+        placed = _placed(folder)
+        current = known["version"] == VERSION and known["corpus"] == corpus.digest and known.get("graph", placed) == placed
         return Status(one, True, current, folder, known["report"])
     except (OSError, ValueError, KeyError, TypeError):
         return Status(one, False, False, folder)
@@ -68,13 +75,15 @@ def status(corpus: Corpus, build: str | Build) -> Status:
 
 def standing(corpus: Corpus, spec: str) -> Build:
     """The build that is meant by an id, a kind of graph or a line: of a kind (kg, tkg ...) the first that is built of the documents as
-    they are, by a language model before noun phrases; where none is, the one that asks no language model, and that the corpus has all
-    for. Raises BadParameter."""
+    they are, by a language model before noun phrases, or else serves while it is built anew; where none is, the one that asks no language
+    model, and that the corpus has all for. Raises BadParameter."""
     kind = of_kind(spec)
     kind = [one for one in kind if not any(operator.lacks(corpus) for operator in one.line)] or kind
     if spec in catalogue() or not kind:
         return find(spec)
-    return next((one for one in kind if status(corpus, one).current), next((one for one in kind if not one.line.asks_chat), kind[0]))
+    stand = [status(corpus, one) for one in kind]
+    ready = next((now.build for now in stand if now.current), next((now.build for now in stand if now.serves), None))
+    return ready or next((one for one in kind if not one.line.asks_chat), kind[0])
 
 
 def place(corpus: Corpus, build: Build) -> Path:
@@ -114,7 +123,7 @@ def build(
 
     What each chunk told and each reply of a language model is kept as it comes, so that a build that was cancelled or killed goes on from
     there; replies come from `kept`, by default the person's own with those that ship with the corpus. A language
-    model is asked `lanes` things at a time where it can.
+    model is asked `lanes` things at a time where it can. The graph before serves until this one is whole, with its vectors.
 
     Raises BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed, and what `check` raises.
     """
@@ -126,7 +135,14 @@ def build(
             graph = _built(one, Made(corpus), folder, ctx)
         finally:
             ctx.close()
-        told = {"version": VERSION, "corpus": corpus.digest, "build": one.id, "line": repr(one.line), "report": ctx.report.plain()}
+        told = {
+            "version": VERSION,
+            "corpus": corpus.digest,
+            "graph": graph.digest,
+            "build": one.id,
+            "line": repr(one.line),
+            "report": ctx.report.plain(),
+        }
         keep(folder / BUILT, lambda stream: stream.write(json.dumps(told, ensure_ascii=False, indent=1).encode()))
     progress("Done", 1.0)
     return graph
@@ -134,7 +150,11 @@ def build(
 
 def being_built(corpus: Corpus, build: str | Build) -> bool:
     """Whether some process is at a build of a corpus."""
-    file = _at_work(place(corpus, _build(build)))
+    return _is_locked(place(corpus, _build(build)))
+
+
+def _is_locked(folder: Path) -> bool:
+    file = _at_work(folder)
     return is_locked(file.with_name(f"{file.name}.lock"))
 
 
@@ -144,15 +164,18 @@ def _at_work(folder: Path) -> Path:
 
 
 def _built(build: Build, made: Made, folder: Path, ctx: BuildContext) -> Graph:
-    stored = False
+    stored, aside = False, folder.with_name(f"{folder.name}{NEXT}")
     for number, operator in enumerate(build.line):
         ctx.check()
         if operator.stage == "index" and not stored:
-            made, stored = _stored(made, build, folder), True
+            made, stored = _stored(made, build, folder, aside), True
         made = _timed(operator, made, _part(ctx, build.line, number))
-    graph = (made if stored else _stored(made, build, folder)).graph
+    graph = (made if stored else _stored(made, build, folder, aside)).graph
     assert graph is not None  # what was stored
-    return graph
+    if graph.folder == folder.absolute():
+        return graph
+    take_indexes(aside, folder)
+    return moved(aside, folder)
 
 
 def _part(ctx: BuildContext, line: BuildLine, number: int) -> BuildContext:
@@ -172,14 +195,22 @@ def _timed(operator: BuildOperator, made: Made, ctx: BuildContext) -> Made:
     return made
 
 
-def _stored(made: Made, build: Build, folder: Path) -> Made:
-    """The graph with the chunks, in its folder; one without nodes where none was made."""
+def _stored(made: Made, build: Build, folder: Path, aside: Path) -> Made:
+    """The graph with the chunks, aside until it is whole, or in its folder where that holds the very same; one without nodes where none was
+    made."""
     if made.chunks is None:
         raise BadParameter(f"The build “{build.title}” cuts no chunks; begin it with a chunker.")
     graph = made.graph or assemble(made.corpus.name, [], [], {}, {}, made.chunks)
-    (folder / BUILT).unlink(missing_ok=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    return made.replace(graph=store(graph, folder))
+    return made.replace(graph=Graph.open(folder) if _placed(folder) == graph.digest else store(graph, aside))
+
+
+def _placed(folder: Path) -> str:
+    """The digest of the graph in a folder; empty where there is none that can be read."""
+    try:
+        return str(read_meta(folder)["digest"])
+    except (StoreError, KeyError):
+        return ""
 
 
 def _build(build: str | Build) -> Build:

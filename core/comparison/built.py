@@ -52,7 +52,7 @@ class BuiltGraphs:
                 stamp, known = self._opened.get(key, (0, None))
             if known is not None and file.exists() and stamp == file.stat().st_mtime_ns:
                 return known
-            if not status(corpus, one).current and (one.graph == CHUNKS or (progress is not None and _soon(corpus, one))):
+            if not status(corpus, one).serves and (one.graph == CHUNKS or (progress is not None and _soon(corpus, one))):
                 graph = build(corpus, one, self._models, progress or untold, check)
             else:
                 graph = open_graph(corpus, one)

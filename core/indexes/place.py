@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -17,18 +18,33 @@ from core.io.locks import is_locked
 from core.runtime.meter import spent
 
 NAMED = 16  # letters of the digest in a folder's name
+INDEXES = "indexes"  # beside a graph's store
 AT_WORK = "building"  # beside its lock file, in a folder that is made bit by bit
 
 
 def index_folder(graph: KnowledgeGraph) -> Path:
     """The folder for indexes of this graph's content: beside its store, else in the person's folder. Raises StoreError."""
-    beside = graph.folder / "indexes" if graph.folder is not None and os.access(graph.folder, os.W_OK) else home() / "indexes"
+    beside = graph.folder / INDEXES if graph.folder is not None and os.access(graph.folder, os.W_OK) else home() / INDEXES
     folder = beside / graph.digest[:NAMED]
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"An index of “{graph.name}” cannot be stored in {folder}: {error.strerror or error}.") from None
     return folder
+
+
+def take_indexes(aside: Path, folder: Path) -> None:
+    """Move what is prepared for a graph stored in `aside` beside the store in `folder`, in the place of what is there of its name. Raises
+    StoreError."""
+    try:
+        for one in sorted((aside / INDEXES).glob("*/*")):
+            there = folder / INDEXES / one.parent.name / one.name
+            there.parent.mkdir(parents=True, exist_ok=True)
+            if there.is_dir():
+                shutil.rmtree(there)
+            os.replace(one, there)
+    except OSError as error:
+        raise StoreError(f"What is prepared for a graph cannot be moved to {folder}: {error.strerror or error}.") from None
 
 
 def keep(file: Path, write: Callable[[IO[bytes]], object]) -> None:

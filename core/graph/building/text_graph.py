@@ -15,7 +15,7 @@ from core.graph.building.build import arrays_and_names, by_name
 from core.graph.columns import Columns, Table
 from core.graph.storage.digest import digest_of, with_columns
 from core.graph.storage.write import ASIDE, clean, locked, place, write
-from core.graph.store import ARRAYS, VERSION, Graph
+from core.graph.store import ARRAYS, VERSION, Graph, read_meta
 from core.types import Direction
 
 Triple = tuple[str, str, str]
@@ -94,4 +94,22 @@ def store(graph: Graph, folder: str | FilePath) -> Graph:
             raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None
         finally:
             shutil.rmtree(aside, ignore_errors=True)
+    return Graph.open(folder)
+
+
+def moved(aside: str | FilePath, folder: str | FilePath) -> Graph:
+    """The graph stored in `aside` put into `folder`, in the place of what was there, and opened from there; `aside` is gone then. Raises
+    StoreError."""
+    aside, folder = FilePath(aside).absolute(), FilePath(folder).absolute()
+    with locked(folder, True, None):
+        meta = read_meta(aside)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            clean(folder)
+            (aside / meta["data"]).rename(folder / ASIDE)
+            place(folder, folder / ASIDE, {key: value for key, value in meta.items() if key != "data"})
+        except OSError as error:
+            raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None
+        shutil.rmtree(aside, ignore_errors=True)
+        aside.with_name(f"{aside.name}.lock").unlink(missing_ok=True)
     return Graph.open(folder)

@@ -47,9 +47,13 @@ def builds(corpus: Corpus) -> None:
     with st.container(border=True, key="texts-build"):
         _card(corpus, now, job)
     _watch(corpus, one, job is not None and not job.ended)
-    if now.built and now.current:
+    if now.serves:
         graph = _opened(corpus, one)
         if graph is not None:
+            if not now.current:
+                st.caption(
+                    "Meanwhile, the graph of the documents as they were before. Questions are asked on it too, until the new one is whole."
+                )
             look(graph)
 
 
@@ -155,7 +159,7 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
     for how in absent:
         st.text(how)
     if not absent:
-        words = "Go on" if before is not None and 0 < known.missing < known.chunks else "Build"
+        words = "Build anew" if now.built else "Go on" if before is not None and 0 < known.missing < known.chunks else "Build"
         st.button(words, key="texts-start", type="primary", icon=":material/play_arrow:", on_click=start, args=(corpus, now.build))
 
 

@@ -8,8 +8,11 @@ from core.builds import being_built, build, catalogue, chosen, find, open_graph,
 from core.builds.catalogue import read
 from core.builds.run import BUILT, place
 from core.builds.text import parse_line
+from core.comparison.built import BuiltGraphs
 from core.errors import BadParameter, Cancelled, StoreError
 from core.indexes.place import keep
+from core.indexes.vectors import opened
+from core.indexes.vectors import place as vectors_place
 from tests.core.builds.kit import Reading, Texts
 
 
@@ -68,6 +71,40 @@ def test_a_graph_that_is_being_built_is_waited_for(corpus):
 
     build(corpus, "chunks", Reading(), check=check)
     assert seen == [True] and inner == ["Waiting until no other process is at it"] and not being_built(corpus, "chunks")
+
+
+def test_a_graph_serves_until_the_next_one_is_whole(corpus, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    before, fresh = build(corpus, "tkg-noun-phrases", Reading()), corpus.changed(one="Ann lives in Oslo.")
+    asked, seen = BuiltGraphs(Reading()), []
+
+    def told(text, share):
+        if "Encoding" in text:  # the new one is stored by then, and its vectors are not there
+            seen.append(
+                (open_graph(fresh, "tkg-noun-phrases").digest, asked(fresh, "tkg", progress=told).digest, standing(fresh, "tkg").id)
+            )
+            assert opened(vectors_place(open_graph(fresh, "tkg-noun-phrases"), Reading(), "nodes")) is not None
+
+    after = build(fresh, "tkg-noun-phrases", Reading(), told)
+    assert seen and set(seen) == {(before.digest, before.digest, "tkg-noun-phrases")} and before.digest != after.digest
+    assert asked(fresh, "tkg").digest == open_graph(fresh, "tkg-noun-phrases").digest == after.digest
+    assert opened(vectors_place(after, Reading(), "chunks")) is not None and "Oslo" in after.columns.chunks.text("text", 0)
+    assert sorted(one.name for one in place(fresh, find("tkg-noun-phrases")).parent.iterdir() if one.is_dir()) == [after.folder.name]
+
+
+def test_a_build_that_stops_leaves_the_graph_before_and_goes_on(corpus):
+    before, fresh = build(corpus, "chunks", Reading()), corpus.changed(one="Ann lives in Oslo.")
+
+    def stopped(text, share):
+        if "searchable" in text:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        build(fresh, "chunks", Reading(), stopped)
+    assert open_graph(corpus, "chunks").digest == before.digest
+    with pytest.raises(StoreError, match="have changed"):
+        open_graph(fresh, "chunks")
+    assert build(fresh, "chunks", Reading()).digest == open_graph(fresh, "chunks").digest != before.digest
 
 
 def test_a_kind_of_graph_means_the_best_that_is_built(tmp_path):

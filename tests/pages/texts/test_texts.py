@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from core.builds import open_graph, status
+from core.corpus import Document
 from pages.parts.texts import building
 from pages.parts.texts.community_map import tiled
 from pages.parts.texts.passage import marked
@@ -78,6 +79,30 @@ def test_the_same_build_asked_for_twice_is_one_job(small, monkeypatch):
     button(other, "Cancel").click().run()
     until(at, lambda: "Build" in labels(at))
     assert "Cancelled." in texts(at)
+
+
+def test_the_graph_before_is_looked_at_while_the_next_is_built(small, monkeypatch):
+    going, real = threading.Event(), building.build
+
+    def held(corpus, one, models, tell, check):
+        def told(text, share):
+            tell(text, share)
+            while "Encoding" in text and not going.wait(0.02):
+                check()
+
+        return real(corpus, one, models, told, check)
+
+    at = built(opened())
+    monkeypatch.setattr(building, "build", held)
+    small.put([Document("ship", "Eva Holm sails to Turku.")])
+    until(at, lambda: "Build anew" in labels(at))
+    assert "have changed since" in texts(at) and not at.dataframe
+    button(at, "Build anew").click().run()
+    until(at, lambda: at.dataframe)
+    assert "being built" in texts(at) and "as they were before" in texts(at) and "Anna Berg" in set(at.dataframe[0].value["Name"])
+    going.set()
+    until(at, lambda: at.dataframe and "Eva Holm" in set(at.dataframe[0].value["Name"]))
+    assert "as they were before" not in texts(at)
 
 
 def test_a_failing_build_is_a_sentence(small, monkeypatch):
