@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from core.cases.feedback import Rating
 from core.cases.finished import Finished, FinishedLane
 from core.comparison.run import Ask, GoneCorpus, LaneRun
+from core.corpus import Corpus
 from core.diagnosis.funnel_texts import kept
 from core.diagnosis.matching import match
 from core.engine import Comparison, Lane
@@ -38,10 +39,10 @@ def finished(comparison: Comparison) -> Finished:
     return Finished(ask.graph, ask.question, ask.seeds, lanes, ask.seed, ask.reader, ask.model, corpus)
 
 
-def comparison(finished: Finished) -> Comparison:
-    """A comparison that screens, reports and exports take like one that has just ended."""
-    corpus = GoneCorpus(finished.corpus) if finished.corpus else None
-    ask = Ask(finished.graph, finished.question, finished.seeds, finished.seed, finished.reader, finished.model, corpus)
+def comparison(finished: Finished, corpus: Corpus | None = None) -> Comparison:
+    """A comparison that screens, reports and exports take like one that has just ended; with the corpus that was asked, where it is here."""
+    asked = corpus or (GoneCorpus(finished.corpus) if finished.corpus else None)
+    ask = Ask(finished.graph, finished.question, finished.seeds, finished.seed, finished.reader, finished.model, asked)
     lanes = []
     for lane in finished.lanes:
         run = LaneRun(ask, lane.instance.line, Environment(Titles(lane.model)), states=list(lane.states), standing=lane.graph)

@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from core.cases.finished import Finished, FinishedLane
 from core.errors import BadInput
 from core.evaluation.runs.plan import Plan
 from core.evaluation.runs.store import Run, Store
 from core.instances.catalogue import Instance, catalogue
+from core.operators.base import Line
 from core.operators.text import parse_line
 from core.snapshot import thaw_all
 
 
-def opened(store: Store, run: Run, question: str, graph, instances: tuple[str, ...] = ()) -> Finished:
+def opened(
+    store: Store,
+    run: Run,
+    question: str,
+    graph,
+    instances: tuple[str, ...] = (),
+    standing: Callable[[Line], Any] = lambda line: None,
+    corpus: str = "",
+) -> Finished:
     """The rows of one question (of these instances, or of all) as a finished comparison on `graph`.
 
-    Raises BadInput where the run holds no such question or no state of it, or where the graph is another one by now.
+    Of a question to a corpus `graph` is that of its chunks, and `standing` opens the one that a line stands on, where it names one. Raises
+    BadInput where the run holds no such question or no state of it, or where a graph is another one by now; what `standing` raises.
     """
     chosen = [spec for spec in run.spec["instances"] if not instances or spec["id"] in instances]
     errors = {(row.instance, row.question.id): row.error for row in store.rows(run.id)}
     lanes = []
     for spec in chosen:
         if (spec["id"], question) in errors:
-            saved = store.states(run.id, spec["id"], question)
-            states = thaw_all(saved, graph) if saved else ()
+            saved, instance = store.states(run.id, spec["id"], question), _instance(spec)
+            own = standing(instance.line) if saved else None
+            states = thaw_all(saved, own or graph) if saved else ()
             error = errors[spec["id"], question]
             answer = (states[-1].answer or "") if states else ""
-            lanes.append(FinishedLane(_instance(spec), states, "failed" if error else "done", error, answer))
+            lanes.append(FinishedLane(instance, states, "failed" if error else "done", error, answer, graph=own))
     known = next((lane.states[-1] for lane in lanes if lane.states), None)
     if known is None:
         raise BadInput(f"Nothing that could be opened is kept of question “{question}” in evaluation {run.id}.")
-    return Finished(graph, known.question, known.seeds, tuple(lanes), run.spec["seed"], True, run.spec["model"])
+    return Finished(graph, known.question, known.seeds, tuple(lanes), run.spec["seed"], True, run.spec["model"], corpus)
 
 
 def planned(store: Store, run: Run) -> Plan:

@@ -44,7 +44,7 @@ class Drawn:
         """The graph, with `by_name` opening those that have a name. Raises BadInput, also for a corpus, whose lanes have graphs of their
         own, and StoreError."""
         if self.corpus:
-            raise BadInput(f"This question was asked of the documents of {self.corpus}, of which no run is kept; ask it again on Compare.")
+            raise BadInput(f"This question was asked of the documents of {self.corpus}, not of a graph.")
         return by_name(self.graph) if self.graph else graph_for(self.set, self.question)
 
 

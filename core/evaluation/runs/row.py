@@ -62,7 +62,7 @@ def one(
         lane.answer(progress)
         opinions = judged(plan, models, lane, check), asked.corpus, supported(plan, models, lane, check)
         outcome = observe(lane.graph, lane.state, *opinions, building(lane))
-        states = freeze_all(lane.states, lane.graph) if asked.corpus is None else None  # those on documents hold whole prompts
+        states = freeze_all(lane.states, lane.graph)
     except Cancelled:
         raise
     except Exception as failure:

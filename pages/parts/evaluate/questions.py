@@ -5,11 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from core.case_adapter import comparison
+from core.comparison.run import build_of
+from core.engine import Comparison
 from core.errors import BadInput
 from core.evaluation.metrics.catalogue import REPORTED, metric
 from core.evaluation.reports.naming import titles
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.opening import opened
+from core.evaluation.runs.plan import Drawn
+from core.evaluation.runs.store import Run
 from pages.parts.board.finished import downloads, finished_board
 from pages.parts.compare.permalink import MOST_LANES
 from pages.parts.shared.session import engine, store
@@ -85,19 +89,30 @@ def one_question(number: int, question: str) -> None:
             )
         )
     st.subheader(plain(drawn.question.text), anchor=False)
-    known = f" · known answers: {', '.join(drawn.question.answers)}" if drawn.question.answers else ""
-    st.caption(plain(f"Starts from {', '.join(drawn.question.entities) or 'what is found in it'}{known}"))
+    start = [] if drawn.corpus else [f"Starts from {', '.join(drawn.question.entities) or 'what is found in it'}"]
+    known = [f"Known answers: {', '.join(drawn.question.answers)}"] if drawn.question.answers else []
+    st.caption(plain(" · ".join(start + known)))
     key = f"evaluation-{number}-{question}-{'-'.join(chosen)}"
     state = st.session_state
     if state.get("evaluation_open", (None,))[0] != key:
-        graph = drawn.open(engine().graph)
-        state.evaluation_open = (key, comparison(opened(store(), run, question, graph, chosen)))
+        state.evaluation_open = (key, _compared(run, drawn, chosen))
     compared = state.evaluation_open[1]
     drawing = finished_board(compared, key)
     with st.container(horizontal=True):
-        link = {"q": drawn.question.text, "lane": list(chosen), "graph": drawn.graph or f"{drawn.set}:{question}"}
+        link = {"q": drawn.question.text, "lane": list(chosen)}
+        link |= {"corpus": drawn.corpus} if drawn.corpus else {"graph": drawn.graph or f"{drawn.set}:{question}"}
         link |= {"e": list(drawn.question.entities), "a": list(drawn.question.answers)}
         if not run.spec["model"]:
             link["llm"] = "0"
         st.page_link("pages/compare.py", label="Ask again on Compare", icon=":material/view_column:", query_params=link)
         downloads(compared, drawing, f"hopscope-evaluation-{number}")
+
+
+def _compared(run: Run, drawn: Drawn, chosen: tuple[str, ...]) -> Comparison:
+    """The rows of a question as a comparison: on its graph, or on the documents that were asked and the graphs made of them."""
+    question = drawn.question.id
+    if not drawn.corpus:
+        return comparison(opened(store(), run, question, drawn.open(engine().graph), chosen))
+    asked, built = engine().ask_corpus(drawn.corpus, drawn.question), engine().environment.built
+    standing = lambda line: built(asked.corpus, build) if (build := build_of(line)) else None
+    return comparison(opened(store(), run, question, asked.graph, chosen, standing, drawn.corpus), asked.corpus)

@@ -10,10 +10,12 @@ from core.datasets.own import save_set
 from core.errors import HopscopeError
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.starting import evaluate
-from core.instances.catalogue import catalogue
+from core.instances.catalogue import Instance, catalogue
 from core.io.home import ROOT
 from core.io.home import home as home_folder
+from core.operators.text import parse_line
 from pages.parts.shared.session import engine, store
+from tests.pages.compare.three_documents import KNOWN, WIDE, made
 
 
 @pytest.fixture
@@ -137,3 +139,14 @@ def test_an_address_of_no_run_says_so(home, query):
 def test_a_run_without_that_question_says_so(run):
     at = opened(run=run, question="<b>none</b>")
     assert not at.exception and "holds no question" in said(at)
+
+
+def test_a_question_to_documents_opens_with_its_hits(home):
+    made()
+    plan = make_plan([Instance("wide", "Wide", parse_line(WIDE))], "asked", 1, engine().graph, model=False)
+    job = evaluate(engine(), store(), plan)
+    assert job.wait(120) and not job.error
+    at = opened(run=job.number, question=KNOWN.id)
+    assert not at.exception and not at.error and "Starts from" not in said(at)
+    (lane,) = at.session_state["evaluation_open"][1].lanes
+    assert len(lane.state.chunks) == 3

@@ -1,0 +1,46 @@
+"""A question that an evaluation asked of documents opens again with its hits, on the graphs that its lanes stood on."""
+
+import pytest
+
+from core.case_adapter import comparison
+from core.corpus import Document, open_corpus, write
+from core.corpus.catalogue import corpora_folder
+from core.errors import BadInput
+from core.evaluation.runs.opening import opened
+from core.evaluation.runs.plan import Drawn, Plan
+from core.graph.told import hit_names
+from core.types import Question
+
+LINES = [f"BuiltGraph(build='chunks') >> SparseChunks(keep={keep}) >> AnswerFromTables()" for keep in (1, 2)]
+ASKED = Question("Who wrote the carol?", "q-1", answers=("Dickens",), gold=("book",))
+DOCUMENTS = (
+    Document("book", "Dickens wrote the carol.", "Book"),
+    Document("song", "The carol was sung.", "Song"),
+    Document("sea", "Ships sail.", "Sea"),
+)
+
+
+@pytest.fixture
+def run(bench):
+    """An evaluation of two lines on one question to three documents."""
+    write(corpora_folder() / "small", DOCUMENTS, "Small", "", "", {"asked": ("Asked", [ASKED])}, (), own=True)
+    lines = tuple(bench.instance(name, line) for name, line in zip(("one", "two"), LINES))
+    corpus = open_corpus("small")
+    plan = Plan(lines, (Drawn(ASKED, "asked", "corpus:small"),), "asked", 1, (("corpus:small", corpus.digest),), model=False)
+    return bench.store().run(bench.run(plan).number)
+
+
+def test_the_hits_of_each_lane_are_there_again(bench, run):
+    corpus = open_corpus("small")
+    graph = bench.engine.environment.built(corpus)
+    found = comparison(opened(bench.store(), run, "q-1", graph, standing=lambda line: graph, corpus="small"), corpus)
+    names = [hit_names(lane.graph, "chunk", lane.state.chunks.items) for lane in found.lanes]
+    assert names == [["book"], ["book", "song"]]  # by BM25 the one that holds all three words of the question, then the one with two
+    assert found.ask.corpus is corpus and found.ask.question.gold == ("book",) and not found.ask.model
+
+
+def test_other_documents_of_the_name_are_told(bench, run):
+    write(corpora_folder() / "small", DOCUMENTS[:2], "Small", "", "", {"asked": ("Asked", [ASKED])}, (), own=True)
+    graph = bench.engine.environment.built(open_corpus("small"))
+    with pytest.raises(BadInput, match="another state of the graph"):
+        opened(bench.store(), run, "q-1", graph, corpus="small")
