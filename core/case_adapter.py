@@ -40,7 +40,7 @@ def finished(comparison: Comparison) -> Finished:
 
 
 def comparison(finished: Finished, corpus: Corpus | None = None) -> Comparison:
-    """A comparison that screens, reports and exports take like one that has just ended; with the corpus that was asked, where it is here."""
+    """A comparison that screens, reports and exports take like one that has just ended; `corpus` is the one asked, where it is here."""
     asked = corpus or (GoneCorpus(finished.corpus) if finished.corpus else None)
     ask = Ask(finished.graph, finished.question, finished.seeds, finished.seed, finished.reader, finished.model, asked)
     lanes = []
