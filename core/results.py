@@ -35,7 +35,7 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
 
 def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
     """One lane: the instance, the graph it stands on, its answers, paths, hits by kind, community reports, subgraph size, funnel, prompt,
-    operators and error."""
+    operators and error; the points, where a language model noted some on parts of what was found."""
     graph, state = lane.graph, lane.state
     return {
         "instance": lane.instance.id,
@@ -47,6 +47,7 @@ def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
         "paths": paths_list(graph, state),
         "hits": hits_dict(graph, state, comparison.ask.question.gold),
         "excerpt": excerpt_dict(graph, state),
+        "points": points_list(graph, state),
         "reports": None if state.reports is None else [dataclasses.asdict(report) for report in state.reports],
         "subgraph": None if state.subgraph is None else {"nodes": len(state.subgraph.nodes), "edges": len(state.subgraph.edges)},
         "funnel": funnel_dict(comparison, lane),
@@ -173,3 +174,14 @@ def step_dict(step: Step) -> dict[str, Any]:
         "sizes": dict(step.sizes),
         "notes": list(step.notes),
     }
+
+
+def points_list(graph, state: State) -> list[dict[str, Any]] | None:
+    """What a language model noted on parts of what was found: `score, text, kind, of`, the hits that the part held; null in other lines."""
+    if state.points is None:
+        return None
+    kinds = {"triple": "relation"}
+    return [
+        {"score": one.score, "text": one.text, "kind": kinds.get(one.kind, one.kind), "of": hit_names(graph, one.kind, one.items)}
+        for one in state.points
+    ]

@@ -216,6 +216,16 @@ class ContextTable:
 
 
 @dataclass(frozen=True, eq=False)
+class Point:
+    """What a language model noted on a part of what was found: a text, how much it helps (1 to 100), and the hits that the part held."""
+
+    score: int
+    text: str
+    kind: Kind
+    items: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Prompt:
     """What the language model was told: the messages, and how many of the paths, reports and hits (by kind) found a place in them."""
 
@@ -251,6 +261,7 @@ class State:
     linked: Ranking | None = None
     aside: tuple[Ranking, ...] = ()
     tables: tuple[ContextTable, ...] | None = None  # what the prompt will show, each within its budget
+    points: tuple[Point, ...] | None = None  # noted on parts of what was found, in the order of the parts
     excerpt: Excerpt | None = None
     reader: tuple[int, ...] | None = None  # node ids that the graph reader answers
     prompt: Prompt | None = None

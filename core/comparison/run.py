@@ -172,6 +172,8 @@ class LaneRun:
                 waiting = [*operator.arm(self.state), *waiting]
                 continue
             self.stamp += operator.stamp(self.graph, self.environment)
+            if operator.without_model and not self.ask.model:
+                self.stamp += "without a language model"
             key = self._key(operator, self.stamp)
             state = self.prefixes.get(key) if operator.remembered else None
             if state is None:

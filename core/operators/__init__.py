@@ -24,10 +24,10 @@ from core.operators.texts.excerpt import NearestSentence
 from core.operators.texts.generate import AnswerFromTables
 from core.operators.texts.khop import KhopPaths
 from core.operators.texts.link import LinkNames
-from core.operators.texts.map_reduce import MapReduceAnswer
 from core.operators.texts.merge import Merge, SetAside, Truncate
 from core.operators.texts.neighbours import EndpointNodes, IncidentRelations, NeighbourNodes
 from core.operators.texts.pagerank import PageRankNodes
+from core.operators.texts.points import AnswerFromPoints, Points
 from core.operators.texts.question import EmbedQuery, ExtractKeywords, NamesInQuestion
 from core.operators.texts.scores import ChunksFromRelations, RelationsFromNodes
 from core.operators.texts.sparse import SparseChunks, SparseNodes
@@ -85,13 +85,14 @@ OPERATORS = {
         Merge,
         Truncate,
         ContextTables,
+        Points,
         DecodedPaths,
         CommunityReports,
         GraphReader,
         NearestSentence,
         Answer,
         AnswerFromTables,
-        MapReduceAnswer,
+        AnswerFromPoints,
     )
 }
 """Every operator by name, in the order of the stages."""

@@ -81,6 +81,7 @@ class Operator(Declared):
     reads: ClassVar[tuple[str, ...]] = ()
     reads_any: ClassVar[tuple[str, ...]] = ()  # fields of which one is enough
     writes: ClassVar[tuple[str, ...]] = ()
+    without_model: ClassVar[bool] = False  # whether it does something else where no language model is to be asked
     remembered: ClassVar[bool] = True  # whether what came of it may be taken from an earlier run of the same question
 
     def __call__(self, state: State, ctx: Context) -> State:
@@ -171,6 +172,7 @@ NEED = {
     "relations": "relations, and nothing before it finds any",
     "chunks": "chunks, and nothing before it finds any",
     "communities": "communities, and nothing before it finds any",
+    "points": "points, and nothing before it notes any",
     "aside": "hits set aside, and nothing before it sets any aside",
 }
 HITS = ("nodes", "relations", "chunks", "communities")  # the rankings of a state by kind of hit, on a graph made of texts

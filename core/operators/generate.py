@@ -10,8 +10,8 @@ from core.parameters import param
 from core.prompts import filled, prompts
 from core.types import Prompt, Report, State, Usage
 
-PROMPTS = ("reasoning-paths", "paths-and-reports", "question-only")
-READS = {"reasoning-paths": ("paths",), "paths-and-reports": ("paths", "reports"), "question-only": ()}
+PROMPTS = ("reasoning-paths", "paths-and-reports", "question-only", "question-in-words")
+READS = {"reasoning-paths": ("paths",), "paths-and-reports": ("paths", "reports"), "question-only": (), "question-in-words": ()}
 CHARACTERS_A_TOKEN = 3.5  # used only to foretell a prompt's size where no model is asked
 
 

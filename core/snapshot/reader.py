@@ -14,7 +14,7 @@ import numpy as np
 from core.graph.storage.excerpt import ExcerptGraph, from_gaps
 from core.graph.told import n_chunks, n_communities
 from core.snapshot.writer import NODE_FIELDS, SHARED
-from core.types import ContextTable, Excerpt, Path, Ranking, State, Subgraph
+from core.types import ContextTable, Excerpt, Path, Point, Ranking, State, Subgraph
 
 LONGEST_PATH = 64  # steps
 
@@ -36,7 +36,7 @@ class Reader:
         made = {name: self.value(hints[name], value) for name, value in saved.items()}
         if issubclass(cls, State):
             made |= {name: tuple(self._ids("node", made[name]).tolist()) for name in NODE_FIELDS if made.get(name)}
-        if issubclass(cls, ContextTable):
+        if issubclass(cls, (ContextTable, Point)):
             made["items"] = tuple(self._ids(made["kind"], made["items"]).tolist())
         if issubclass(cls, Excerpt):
             made["chunk"] = int(self._ids("chunk", [made["chunk"]])[0])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from core.graph.storage.excerpt import gaps
-from core.types import ContextTable, Excerpt, Path, Ranking, State, Step, Subgraph
+from core.types import ContextTable, Excerpt, Path, Point, Ranking, State, Step, Subgraph
 
 DIGITS = 7  # of a score: what a float32 model gives
 NODE_FIELDS = ("seeds", "reader")  # fields of State whose numbers are nodes
@@ -36,7 +36,7 @@ class Writer:
     def fields(self, carrier: Any) -> dict[str, Any]:
         """The fields of a carrier that are not at their default."""
         fields = {}
-        if isinstance(carrier, ContextTable):
+        if isinstance(carrier, ContextTable | Point):
             self.ids[carrier.kind].update(map(int, carrier.items))
         if isinstance(carrier, Excerpt):
             self.ids["chunk"].add(carrier.chunk)

@@ -14,10 +14,11 @@ from core.operators.texts.hits import names_told, ranked, scores_of
 from core.parameters import param
 from core.types import Ranking, State
 
-RESETS = ("specificity", "sum", "scores")
+RESETS = ("specificity", "sum", "max", "scores")
 RESET_HELP = (
     "specificity: each linked entity by one over the number of its chunks (HippoRAG); sum: the scores of the linked entities and of the "
-    "entities found, each scaled to one, added (FastGraphRAG); scores: those of the entities found."
+    "entities found, each scaled to one, added (FastGraphRAG as the in-depth analysis has it); max: 1 for each linked entity, its share of "
+    "their scores for each found (FastGraphRAG's own code); scores: those of the entities found."
 )
 
 
@@ -26,9 +27,10 @@ class PageRankNodes(Operator):
     """The entities of largest personalised PageRank from those of the question, along edges by their weights.
 
     In-depth analysis, node operator PPR (METHODS 3.3), both ways, p = damping * P^T p + (1 - damping) * s. s by `reset`: HippoRAG's
-    node specificity, 1 / (number of chunks of the entity), 1 where it has none; FastGraphRAG's sum of two normalised vectors. Without
-    an entity to start from all are equal (HippoRAG). The analysis' code restarts with 0.9 whatever is set, as `damping` 0.1 says here;
-    its papers follow an edge with 0.5. Its code also lists the best last.
+    node specificity, 1 / (number of chunks of the entity), 1 where it has none; FastGraphRAG's sum of two normalised vectors, or in its
+    own code their maximum. Without an entity to start from all are equal (HippoRAG), or by `without` none is found (FastGraphRAG). The
+    analysis' code restarts with 0.9 whatever is set, as `damping` 0.1 says here; its papers follow an edge with 0.5. Its code also lists
+    the best last.
 
     With `damping` 0 what is left is the reset: Scrooge has three chunks and Fred one, so 1/4 and 3/4.
 
@@ -45,11 +47,13 @@ class PageRankNodes(Operator):
     reset: str = param("specificity", "Restart at", RESET_HELP, choices=RESETS)
     damping: float = param(0.5, "Damping", "Probability of following an edge; the rest jumps back to the start.", low=0.0, high=0.999)
     keep: int = param(1000, "Entities at most", "Those of largest PageRank; of score 0 none.", low=1, high=1_000_000)
+    least: float = param(0.0, "Least score", "Entities of less are left out (0.005 in FastGraphRAG's code).", low=0.0, high=1.0)
+    without: str = param("all", "Without a start", "all: every entity counts alike; none: none is found.", choices=("all", "none"))
     weighted: bool = param(True, "By weight", "Edges are followed by their weights, where they have some.")
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
-        return {"specificity": ("linked",), "sum": ("linked", "nodes"), "scores": ("nodes",)}[self.reset]
+        return {"specificity": ("linked",), "sum": ("linked", "nodes"), "max": ("linked", "nodes"), "scores": ("nodes",)}[self.reset]
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ctx.progress("PageRank from the question's entities", None)
@@ -57,10 +61,13 @@ class PageRankNodes(Operator):
             return state.replace(nodes=Ranking("node", (), ()))
         shares = self._shares(state, ctx.graph)
         if not shares.any():
-            recorder.notes.append("The question's names were linked to no entity; all count alike.")
+            told = "all count alike" if self.without == "all" else "none is found"
+            recorder.notes.append(f"The question's names were linked to no entity, and there is no other to start from; {told}.")
+            if self.without == "none":
+                return state.replace(nodes=Ranking("node", (), ()))
             shares[:] = 1.0
         scores = weighted_pagerank(ctx.graph, shares / shares.sum(), self.damping, self.weighted, ctx.check)
-        nodes = np.flatnonzero(scores > 0)
+        nodes = np.flatnonzero(scores > 0 if self.least == 0 else scores >= self.least)
         found = ranked("node", nodes, scores[nodes], self.keep)
         recorder.notes.append(f"The best: {names_told(ctx.graph, found)}.")
         return state.replace(nodes=found)
@@ -69,6 +76,10 @@ class PageRankNodes(Operator):
         """Where the walk restarts, float64 [n], not yet scaled."""
         if self.reset == "scores":
             return np.maximum(_spread(state.nodes, graph), 0.0)
+        if self.reset == "max":
+            shares = _scaled(_spread(state.nodes, graph))
+            shares[list(state.linked.items if state.linked else ())] = 1.0
+            return shares
         if self.reset == "sum":
             return _scaled(_spread(state.linked, graph)) + _scaled(_spread(state.nodes, graph))
         shares, linked = np.zeros(graph.n_nodes), list(state.linked.items if state.linked else ())

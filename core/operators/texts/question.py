@@ -17,6 +17,7 @@ from core.types import Keywords, State, Usage
 VOCABULARY, WORDS = "vocabulary", "words"
 MOST = 20  # names or keywords that are read
 TEXTS = ("question", "low keywords", "high keywords")
+WITHOUT_HELP = "question: where there are no such keywords the question itself is read; nothing: then nothing is searched by them."
 LIST = {"type": "array", "maxItems": MOST, "items": {"type": "string", "maxLength": 80}}
 
 
@@ -24,7 +25,8 @@ LIST = {"type": "array", "maxItems": MOST, "items": {"type": "string", "maxLengt
 class EmbedQuery(Operator):
     """The vector of the question, or of its low or high keywords joined by commas.
 
-    In-depth analysis, question conversion "vector" (METHODS 6, row 4). Where there are no such keywords the question is read instead.
+    In-depth analysis, question conversion "vector" (METHODS 6, row 4). Where there are no such keywords the question is read instead, or
+    by `without` "nothing", and a search by this vector finds nothing, as in LightRAG, which leaves such a search out.
 
     >>> float((retrieve("EmbedQuery()", graph=story, question="who is Tim", models=scores({})).vector ** 2).sum().round(3))
     1.0
@@ -35,6 +37,7 @@ class EmbedQuery(Operator):
     writes = ("vector",)
 
     text: str = param("question", "Text", "What is encoded: the question, or its keywords of one level.", choices=TEXTS)
+    without: str = param("question", "Without keywords", WITHOUT_HELP, choices=("question", "nothing"))
     encoder: str = param("encoder", "Encoder", "The sentence encoder.", model=True)
 
     @property
@@ -45,7 +48,10 @@ class EmbedQuery(Operator):
         ctx.progress("Encoding the question", None)
         found = () if self.text == TEXTS[0] or state.keywords is None else getattr(state.keywords, self.text.split()[0])
         if self.text != TEXTS[0] and not found:
-            recorder.notes.append(f"There are no {self.text}; the question itself was encoded.")
+            told = "nothing is searched by them" if self.without == "nothing" else "the question itself was encoded"
+            recorder.notes.append(f"There are no {self.text}; {told}.")
+            if self.without == "nothing":
+                return state.replace(vector=None)
         recorder.usage += Usage(texts=1)
         return state.replace(vector=ctx.models.encoder(self.encoder).encode([", ".join(found) or state.question.text], ctx.check)[0])
 
@@ -58,7 +64,8 @@ class NamesInQuestion(Operator):
     """The names of entities in the question, by a language model or by the graph's own vocabulary.
 
     In-depth analysis, question conversion "entities" (METHODS 6, row 2): HippoRAG, DALK and ToG ask a language model. The vocabulary
-    finds the names that the graph has, spelt as there. A reply that cannot be read is told, and the vocabulary asked.
+    finds the names that the graph has, spelt as there. A reply that cannot be read is told, and the vocabulary asked, as it is
+    where no language model is to be asked.
 
     >>> retrieve("NamesInQuestion()", graph=story, question="Is Tim the son of Cratchit?").names
     ('Tim', 'Cratchit')
@@ -67,6 +74,7 @@ class NamesInQuestion(Operator):
     stage = "convert"
     title = "names in the question"
     writes = ("names",)
+    without_model = True
 
     by: str = param(VOCABULARY, "Found by", "“vocabulary”: names that the graph has; or a language model.", chat=True, also=(VOCABULARY,))
 
@@ -83,7 +91,8 @@ class ExtractKeywords(Operator):
     """Keywords of the question at two levels: low are the things it names, high what it is about.
 
     LightRAG (METHODS 3.4.10, 6 row 3) asks a language model. “words” asks none: low are the names that the graph has, high the
-    question's other words that are no function words. A reply that cannot be read is told, and the words taken.
+    question's other words that are no function words. A reply that cannot be read is told, and the words taken, as they are where no
+    language model is to be asked.
 
     >>> retrieve("ExtractKeywords()", graph=story, question="What ailment does Tim suffer?").keywords
     Keywords(low=('Tim',), high=('ailment', 'suffer'))
@@ -92,6 +101,7 @@ class ExtractKeywords(Operator):
     stage = "convert"
     title = "keywords"
     writes = ("keywords",)
+    without_model = True
 
     by: str = param(WORDS, "Found by", "“words”: names low, the other content words high; or a language model.", chat=True, also=(WORDS,))
 
@@ -116,6 +126,9 @@ def vocabulary_names(text: str, ctx: Context) -> tuple[str, ...]:
 
 def _asked(role: str, prompt: str, fields: tuple[str, ...], text: str, ctx: Context, recorder: Recorder) -> dict[str, Any] | None:
     """The lists of a language model's reply by field; None where it cannot be read, which a note says."""
+    if not ctx.answering:
+        recorder.notes.append("No language model is asked; the question's own words were taken instead, those that the graph names first.")
+        return None
     schema = {"type": "object", "properties": dict.fromkeys(fields, LIST), "required": list(fields), "additionalProperties": False}
     ctx.progress("Asking the language model for names and keywords", None)
     reply = ctx.models.chat(role).reply(messages("texts", prompt, question=text), schema=schema, seed=ctx.seed, check=ctx.check)

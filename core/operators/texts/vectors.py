@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from core.errors import BadParameter
 from core.indexes.encoded import Of, count
 from core.indexes.vectors import vector_index
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import BEFORE_CUT, KIND, names_told, ranked
+from core.operators.texts.neighbours import connected_scores
 from core.parameters import param
 from core.types import Ranking, State
 
 KEEP_HELP = "How many of the nearest are taken; 4 in the in-depth analysis."
+ORDER_HELP = "nearest: by cosine; connected: those between the best connected entities first, then by weight."
 LEAST_HELP = "The least cosine of a hit; -1 takes all (LightRAG and nano-graphrag: 0.2)."
 
 
@@ -42,8 +46,10 @@ class ByVector(Operator):
         if not total:
             recorder.notes.append(f"The graph “{ctx.graph.name}” has no {self.field}.")
             return Ranking(kind, (), ())
+        if state.vector is None:
+            recorder.notes.append("There is nothing to search by.")
+            return Ranking(kind, (), ())
         index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), self.of, ctx.progress, ctx.check)
-        assert state.vector is not None  # a line is refused where nothing wrote what is read
         if len(state.vector) != index.facts["dimension"]:
             raise BadParameter(f"The question and the {self.field} were read by different encoders; name the same one for both.")
         ctx.progress("Searching vectors", None)
@@ -82,7 +88,8 @@ class VectorRelations(ByVector):
     """The `keep` relations whose vectors are nearest to the question's.
 
     In-depth analysis, relationship operator VDB (METHODS 3.3, LightRAG's global search). `reading` "paper" reads a relation with its
-    name, keywords, ends and description, "code" by its name alone where relations have names, else the rest.
+    name, keywords, ends and description, "code" by its name alone where relations have names, else the rest. `order` "connected" lists
+    those found as LightRAG's code does, by the sum of their ends' degrees and then by weight.
 
     >>> line = "EmbedQuery() >> VectorRelations(keep=1)"
     >>> story.triple_texts(retrieve(line, graph=story, question="the nephew", models=scores({})).relations.items)
@@ -95,11 +102,19 @@ class VectorRelations(ByVector):
     keep: int = param(4, "Relations", KEEP_HELP, low=1, high=10_000)
     least: float = param(-1.0, "Least cosine", LEAST_HELP, low=-1, high=1)
     reading: str = param("paper", "Reading", "What of a relation is read: all that is told of it, or its name.", choices=("paper", "code"))
+    order: str = param("nearest", "Order", ORDER_HELP, choices=("nearest", "connected"))
     encoder: str = param("encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True)
 
     @property
     def of(self) -> Of:
         return "relations" if self.reading == "paper" else "relation-names"
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        found = self._nearest(state, ctx, recorder)
+        if self.order == "connected" and len(found):
+            edges = np.array(found.items, np.int64)
+            found = ranked("triple", edges, connected_scores(ctx.graph, edges))
+        return state.replace(relations=found)
 
 
 @dataclass(frozen=True, repr=False)

@@ -27,6 +27,12 @@ def test_the_reading_of_the_code_is_the_name_alone(told):
     assert told.triples(after) == ["Cratchit -> works for -> Scrooge"] and after.relations.scores[0] == pytest.approx(1.0, abs=1e-3)
 
 
+def test_relations_found_are_listed_by_degrees_where_that_is_wanted(told):
+    """LightRAG's code: Fred and Scrooge have 1 + 3 edges, Tim and Cratchit 1 + 2, though theirs is nearer."""
+    after = told.state("EmbedQuery() >> VectorRelations(keep=2, order='connected')", "youngest family")
+    assert told.triples(after) == ["Fred -> nephew of -> Scrooge", "Tim -> son of -> Cratchit"]
+
+
 def test_chunks_are_read_with_their_titles(told):
     after = told.state("EmbedQuery() >> VectorChunks(keep=1)", "turkey")
     assert told.ids(after) == ["turkey"]

@@ -1,13 +1,10 @@
 """Hits merged and cut, tables with budgets, and what a prompt shows."""
 
-import json
-
 import pytest
 
 from core.errors import BadInput
 from core.operators.texts.tables import as_text
 from core.types import ContextTable, Question, Ranking, State
-from tests.core.operators.scripted import Script
 from tests.core.operators.texts.kit import plain
 from tests.core.operators.texts.test_neighbours_and_scores import at, step
 from tests.films import Parrot, Written
@@ -99,28 +96,6 @@ def test_without_a_model_the_prompt_is_written(told):
 def test_nothing_found_is_said(told):
     after = told.state("EmbedQuery() >> VectorNodes() >> AnswerFromTables()", on=plain())
     assert "(nothing was found)" in after.prompt.messages[1]["content"]
-
-
-def points(*scored):
-    return json.dumps({"points": [{"description": text, "score": score} for text, score in scored]})
-
-
-def test_points_of_each_chunk_then_an_answer_from_the_best(told):
-    script = Script(points(("weak", 10), ("nothing", 0)), points(("strong", 90)), "The clerk.")
-    after = told.state("SparseChunks(keep=2) >> MapReduceAnswer()", "the clerk Cratchit", models=Written(script))
-    assert after.answer == "The clerk." and "- (90) strong\n- (10) weak" in script.asked[2] and "nothing" not in script.asked[2]
-    assert after.trace[-1].usage.calls == 3
-
-
-def test_packed_groups_take_as_many_as_fit(told):
-    script = Script(points(("both", 50)), "So.")
-    after = told.state("SparseChunks(keep=2) >> MapReduceAnswer(per='packed')", "the clerk Cratchit", models=Written(script))
-    assert after.trace[-1].usage.calls == 2 and "carol#1" in script.asked[0] and "carol#2" in script.asked[0]
-
-
-def test_points_that_cannot_be_read_are_told(told):
-    after = told.state("SparseChunks(keep=1) >> MapReduceAnswer()", "clerk", models=Written(Script("no JSON", "I do not know.")))
-    assert after.answer == "I do not know." and "could not be read" in after.trace[-1].notes[0]
 
 
 def test_the_nearest_sentence_is_an_excerpt(told):

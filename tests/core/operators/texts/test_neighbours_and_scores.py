@@ -96,6 +96,21 @@ def test_without_a_link_every_entity_counts_alike(told):
     assert after.nodes.scores == pytest.approx((0.2,) * 5) and "linked to no entity" in after.trace[0].notes[0]
 
 
+def test_the_larger_of_a_linked_name_and_a_share(told):
+    """FastGraphRAG's own code."""
+    state = at(told, Tim=0.5, Fred=0.4).replace(nodes=Ranking("node", (3, 4), (0.6, 0.2)))
+    after = step(told, "PageRankNodes", state, reset="max", damping=0.0)
+    # linked: Tim 1, Fred 1; found: Scrooge 3/4, Tim 1/4; the larger of each, divided by 11/4
+    assert dict(zip(told.names(after), after.nodes.scores)) == pytest.approx({"Fred": 4 / 11, "Tim": 4 / 11, "Scrooge": 3 / 11})
+    assert told.names(step(told, "PageRankNodes", state, reset="max", damping=0.0, least=0.3)) == ["Fred", "Tim"]
+
+
+def test_without_a_start_none_is_found_where_that_is_wanted(told):
+    state = State(Question("q"), linked=Ranking("node", (), ()), nodes=Ranking("node", (), ()))
+    after = step(told, "PageRankNodes", state, reset="sum", without="none")
+    assert after.nodes.items == () and "none is found" in after.trace[0].notes[0]
+
+
 def test_relations_by_the_sum_of_their_ends(told):
     after = step(told, "RelationsFromNodes", at(told, Scrooge=0.5, Cratchit=0.3), keep=0)
     assert dict(zip(told.triples(after), after.relations.scores)) == pytest.approx(

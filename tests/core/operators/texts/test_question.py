@@ -44,3 +44,20 @@ def test_without_keywords_the_question_is_encoded(told):
 
 def test_a_graph_of_chunks_alone_has_no_names(told):
     assert told.state("NamesInQuestion()", "Is Tim lame?", on=plain()).names == ()
+
+
+@pytest.mark.parametrize("line, found", [("NamesInQuestion(by='answer')", "names"), ("ExtractKeywords(by='answer')", "keywords")])
+def test_where_no_language_model_is_to_be_asked_the_question_is_read(told, line, found):
+    said = Parrot('{"names": ["Nobody"], "low": ["Nobody"], "high": []}')
+    after = told.state(line, "Is Tim lame?", models=Written(said), answering=False)
+    assert getattr(after, found) in (("Tim",), Keywords(("Tim",), ("lame",))) and not said.asked
+    assert after.trace[0].notes == (
+        "No language model is asked; the question's own words were taken instead, those that the graph names first.",
+    )
+
+
+def test_a_level_without_keywords_is_not_searched_where_that_is_wanted(told):
+    line = "ExtractKeywords() >> EmbedQuery(text='low keywords', without='nothing') >> VectorNodes()"
+    after = told.state(f"{line} >> IncidentRelations() >> ChunksByOccurrence()", "who is it")
+    assert after.vector is None and (after.nodes.items, after.relations.items, after.chunks.items) == ((), (), ())
+    assert after.trace[2].notes == ("There is nothing to search by.",)

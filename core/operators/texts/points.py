@@ -1,0 +1,199 @@
+"""An answer in two steps: points from each part of what was found (map), then an answer from the points (reduce)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from core.models.base import Chat
+from core.operators.base import HITS, Context, Operator, Recorder
+from core.operators.texts.generate import prompt_of
+from core.operators.texts.hits import tokens
+from core.operators.texts.tables import as_text, tables_of
+from core.parameters import param
+from core.prompts import messages, plain
+from core.types import ContextTable, Point, Prompt, State, Usage
+
+POINT = {
+    "type": "object",
+    "properties": {"description": {"type": "string", "maxLength": 400}, "score": {"type": "integer", "minimum": 0, "maximum": 100}},
+    "required": ["description", "score"],
+    "additionalProperties": False,
+}
+SCHEMA = {
+    "type": "object",
+    "properties": {"points": {"type": "array", "maxItems": 5, "items": POINT}},
+    "required": ["points"],
+    "additionalProperties": False,
+}
+BEST = 100  # of a score
+SPARE = 8  # tokens of the context that are left free
+PER_HELP = "item: each report and each passage on its own (the paper); packed: as many together as `group` holds (the code)."
+GROUP_HELP = "Of what is read at once; less where the model has less room."
+EMPTY_HELP = "ask: the model is told that there is no point; nothing: it is not asked, and there is no answer (nano-graphrag)."
+
+
+@dataclass(frozen=True, repr=False)
+class Points(Operator):
+    """The points that a language model notes on each part of what was found, with scores from 1 to 100.
+
+    Map of GGraphRAG and CheapRAG (in-depth analysis, METHODS 3.4.8, 3.6); a point of score 0 is left out. `per` "item" is the paper's
+    reading, "packed" the code's groups of 16,384 tokens; what does not fit into the model's context is read in more parts. A reply
+    that cannot be read gives no point, which a note says.
+
+    >>> models = says('{"points": [{"description": "Cratchit is the clerk.", "score": 90}]}')
+    >>> state = retrieve("SparseChunks(keep=2) >> Points()", graph=story, question="the clerk Cratchit", models=models)
+    >>> [(point.score, point.items) for point in state.points], state.trace[-1].usage.calls
+    ([(90, (1,)), (90, (2,))], 2)
+    """
+
+    stage = "refine"
+    title = "points of each part"
+    reads_any, writes = ("tables", *HITS), ("points",)
+    without_model = True
+
+    per: str = param("item", "Map over", PER_HELP, choices=("item", "packed"))
+    group: int = param(16384, "Tokens of a group", GROUP_HELP, low=100, high=1_000_000)
+    max_tokens: int = param(256, "Longest reply", "In tokens.", low=1, high=8192)
+    role: str = param("answer", "Model", "The role or name of the chat model that notes them.", chat=True)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        tables = read_tables(state, ctx)
+        if not ctx.answering:
+            recorder.notes.append("No language model is asked, so no point was noted.")
+            return state.replace(points=None)
+        chat, points, unread = ctx.models.chat(self.role), list[Point](), 0
+        parts = list(_parts(tables, self, chat, state.question.text))
+        for number, part in enumerate(parts, 1):
+            ctx.progress(f"Reading part {number} of {len(parts)}", (number - 1) / len(parts))
+            reply = chat.reply(_asked(part, state.question.text), schema=SCHEMA, max_tokens=self.max_tokens, seed=ctx.seed, check=ctx.check)
+            recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
+            found = _read(reply.text)
+            unread += found is None
+            points += [Point(score, text, part.kind, part.items) for score, text in found or () if score > 0]
+        if unread:
+            recorder.notes.append(f"The points of {unread} of {len(parts)} parts could not be read; these gave none.")
+        recorder.notes.append(f"{len(points)} points from {len(parts)} parts.")
+        return state.replace(points=tuple(points))
+
+    def words(self) -> str:
+        return "points of each report and passage" if self.per == "item" else "points of packed reports"
+
+
+@dataclass(frozen=True, repr=False)
+class AnswerFromPoints(Operator):
+    """What a language model answers from the points that were noted, the best first, those of the same score as they came.
+
+    Reduce of GGraphRAG and CheapRAG (in-depth analysis, METHODS 3.4.8, 3.6): points sorted by score and cut at `room` tokens. The prompt
+    counts every hit that was read for the points.
+
+    >>> models = says('{"points": [{"description": "Cratchit is the clerk.", "score": 90}]}')
+    >>> line = "SparseChunks(keep=2) >> Points() >> AnswerFromPoints()"
+    >>> state = retrieve(line, graph=story, question="the clerk Cratchit", models=models)
+    >>> "- (90) Cratchit is the clerk." in state.prompt.messages[1]["content"], dict(state.prompt.hits)
+    (True, {'chunk': 2})
+    """
+
+    stage = "generate"
+    title = "answer from points"
+    reads, writes = ("points",), ("prompt", "answer")
+
+    room: int = param(2000, "Tokens of points", "The best that have room are shown.", low=100, high=1_000_000)
+    empty: str = param("ask", "Without a point", EMPTY_HELP, choices=("ask", "nothing"))
+    max_tokens: int = param(256, "Longest answer", "In tokens.", low=1, high=8192)
+    role: str = param("answer", "Model", "The role or name of the chat model that answers.", chat=True)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        prompt = self._prompt(state, ctx)
+        if not ctx.answering:
+            return state.replace(prompt=prompt)
+        if not state.points and self.empty == "nothing":
+            recorder.notes.append("No part gave a point, so there is no answer.")
+            return state.replace(prompt=prompt, answer="")
+        ctx.progress("Answering from the points", None)
+        chat = ctx.models.chat(self.role)
+        reply = chat.reply(prompt.messages, max_tokens=self.max_tokens, seed=ctx.seed, on_text=ctx.on_text, check=ctx.check)
+        recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
+        return state.replace(prompt=replace(prompt, tokens=reply.tokens_in), answer=reply.text.strip())
+
+    def _prompt(self, state: State, ctx: Context) -> Prompt:
+        """What the model is asked; where no points were noted for want of a model, what the first part would have been read with."""
+        tables, question = read_tables(state, ctx), state.question.text
+        hits = prompt_of(question, tables).hits
+        if state.points is None:
+            first = next((_part(table, [0]) for table in tables), ContextTable("chunk", (), (), ()))
+            return Prompt(_asked(first, question), 0, hits=hits)
+        best = _best(state.points, self.room) or "(no point)"
+        return Prompt(messages("texts", "reduce", points=best, question=question), 0, hits=hits)
+
+
+def read_tables(state: State, ctx: Context) -> tuple[ContextTable, ...]:
+    """What points are noted on: the tables of the state, else all that was found, whatever its length."""
+    return state.tables if state.tables is not None else tables_of(ctx.graph, state, {})
+
+
+def _parts(tables: tuple[ContextTable, ...], points: Points, chat: Chat, question: str) -> Iterator[ContextTable]:
+    """The parts that are read one by one, each within the model's context: a group that does not fit is halved, a row cut."""
+    room = chat.context - points.max_tokens - SPARE
+    waiting = list(_groups(tables, points.per, min(points.group, room)))
+    while waiting:
+        part = waiting.pop(0)
+        needed, half = chat.count_tokens(_asked(part, question)), len(part.items) // 2
+        if needed <= room:
+            yield part
+        elif half:
+            waiting[:0] = [_part(part, list(range(half))), _part(part, list(range(half, len(part.items))))]
+        elif cut := _cut(part, room / needed):
+            waiting.insert(0, cut)
+
+
+def _groups(tables: tuple[ContextTable, ...], per: str, group: int) -> Iterator[ContextTable]:
+    """Rows of a table on their own, or as many together as `group` tokens hold."""
+    for table in tables:
+        part: list[int] = []
+        used = 0
+        for place, row in enumerate(table.rows):
+            size = sum(map(tokens, row))
+            if part and (per == "item" or used + size > group):
+                yield _part(table, part)
+                part, used = [], 0
+            part, used = [*part, place], used + size
+        if part:
+            yield _part(table, part)
+
+
+def _cut(part: ContextTable, share: float) -> ContextTable | None:
+    """A part of one row, that row's longest cell cut to somewhat less than a share; None where nothing is left of it."""
+    (row,) = part.rows
+    longest = max(range(len(row)), key=lambda place: len(row[place]))
+    cell = row[longest][: int(len(row[longest]) * share * 0.9)]
+    return replace(part, rows=((*row[:longest], cell, *row[longest + 1 :]),)) if cell else None
+
+
+def _part(table: ContextTable, places: list[int]) -> ContextTable:
+    return replace(table, rows=tuple(table.rows[i] for i in places), items=tuple(table.items[i] for i in places), left_out=0)
+
+
+def _asked(part: ContextTable, question: str) -> tuple[dict[str, str], ...]:
+    return messages("texts", "map", tables=as_text([part]) or "(nothing was found)", question=question)
+
+
+def _best(points: tuple[Point, ...], room: int) -> str:
+    """The points by score, as far as they have room."""
+    lines, used = [], 0
+    for point in sorted(points, key=lambda point: -point.score):
+        used += tokens(point.text)
+        if used > room:
+            break
+        lines.append(f"- ({point.score}) {plain(point.text)}")
+    return "\n".join(lines)
+
+
+def _read(text: str) -> list[tuple[int, str]] | None:
+    """Scores and texts of a reply's points; one without a score counts 1 (Microsoft's rule); None where it is no such JSON."""
+    try:
+        points = json.loads(text)["points"]
+        return [(min(BEST, int(point.get("score", 1))), str(point["description"])) for point in points if point.get("description")]
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+        return None

@@ -1,0 +1,89 @@
+"""Rows on documents, each on the story of five people, with a model whose replies are written down and with none."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core.comparison.run import Ask, LaneRun, Progress
+from core.environment import Environment
+from core.instances.catalogue import catalogue
+from core.types import Question
+from tests.core.operators.scripted import Script
+from tests.core.operators.texts.kit import story
+from tests.films import Written
+
+KEYWORDS = json.dumps({"low": ["Tim", "Cratchit"], "high": ["family"]})
+NAMES = json.dumps({"names": ["Tim", "Cratchit"]})
+POINT = json.dumps({"points": [{"description": "Cratchit is his father.", "score": 90}]})
+
+# What each asks for before the answer, and how many hits it finds: entities, relations, chunks, communities.
+ROWS = {
+    "zero-shot": ((), (0, 0, 0, 0)),
+    "vanilla-rag": ((), (0, 0, 4, 0)),
+    "vgraphrag": ((), (4, 4, 4, 3)),
+    "lgraphrag": ((), (4, 4, 3, 3)),
+    "lgraphrag-original": ((), (0, 0, 0, 0)),  # no entity shares a word with the question, and 0 is below 0.2
+    "ggraphrag": ((POINT,), (0, 0, 0, 3)),
+    "fastgraphrag": ((NAMES,), (5, 4, 3, 0)),
+    "fastgraphrag-original": ((NAMES,), (5, 4, 3, 0)),
+    "l-lightrag": ((KEYWORDS,), (4, 4, 3, 0)),
+    "g-lightrag": ((KEYWORDS,), (5, 4, 3, 0)),
+    "h-lightrag": ((KEYWORDS,), (5, 4, 3, 0)),
+    "h-lightrag-original": ((KEYWORDS,), (4, 2, 2, 0)),  # “family” is a word of two relations: cosines 1 / sqrt(12) and 1 / sqrt(17)
+    "graphrag-er": ((), (4, 4, 0, 0)),
+    "graphrag-cc": ((), (4, 4, 3, 3)),
+    "vgraphrag-cc": ((), (0, 0, 4, 3)),
+    "cheaprag": ((POINT,) * 7, (0, 0, 4, 3)),
+}
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return story()
+
+
+def run(graph, row, models, model=True):
+    lane = LaneRun(Ask(graph, Question("Who is the father of Tim?"), (), model=model), catalogue()[row].line, Environment(models))
+    lane.standing = graph
+    lane.retrieve(Progress())
+    lane.answer(Progress())
+    return lane.state
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_a_row_asks_what_it_says_and_answers(graph, row):
+    asked, _ = ROWS[row]
+    script = Script(*asked, "Cratchit.")
+    state = run(graph, row, Written(script))
+    assert state.answer == "Cratchit." and not script.replies
+    assert sum(step.usage.calls for step in state.trace) == len(asked) + 1
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_a_row_finds_what_it_says(graph, row):
+    asked, counts = ROWS[row]
+    state = run(graph, row, Written(Script(*asked, "Cratchit.")))
+    assert tuple(len(hits or ()) for hits in (state.nodes, state.relations, state.chunks, state.communities)) == counts
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_without_a_language_model_a_row_ends_with_its_prompt(graph, row):
+    script = Script()
+    state = run(graph, row, Written(script), model=False)
+    assert not script.asked and state.answer is None and state.prompt is not None
+    assert "Who is the father of Tim?" in state.prompt.messages[-1]["content"]
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_a_row_says_where_it_comes_from(row):
+    one = catalogue()[row]
+    assert one.paper and one.short and one.method and one.group == "Documents"
+
+
+@pytest.mark.parametrize(
+    "row", ["graphrag-er", "graphrag-cc", "vgraphrag-cc", "lgraphrag-original", "h-lightrag-original", "fastgraphrag-original"]
+)
+def test_a_row_that_changes_another_stands_beside_it(row):
+    assert catalogue()[row].base in ROWS

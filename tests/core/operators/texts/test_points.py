@@ -1,0 +1,114 @@
+"""Map and reduce: what is read together, which points count, and what is kept where a model dies."""
+
+import json
+
+import pytest
+
+from core.comparison.run import Ask, LaneRun, Progress
+from core.environment import Environment
+from core.errors import ModelFailed
+from core.operators.text import parse_line
+from core.types import Question
+from tests.core.operators.scripted import Script
+from tests.films import Written
+
+TWO = "SparseChunks(keep=2)"  # of “the clerk Cratchit” chunks 1 and 2
+LINE = f"{TWO} >> Points() >> AnswerFromPoints()"
+
+
+def points(*scored):
+    return json.dumps({"points": [{"description": text, "score": score} for text, score in scored]})
+
+
+def after(told, line, *replies, context=4096, **more):
+    script = Script(*replies)
+    script.context = context
+    return told.state(line, "the clerk Cratchit", models=Written(script), **more), script.asked
+
+
+def test_points_of_each_chunk_then_an_answer_from_the_best(told):
+    state, asked = after(told, LINE, points(("weak", 10), ("nothing", 0)), points(("strong", 90)), "The clerk.")
+    assert state.answer == "The clerk." and "- (90) strong\n- (10) weak" in asked[2] and "nothing" not in asked[2]
+    assert [(point.score, point.items) for point in state.points] == [(10, (1,)), (90, (2,))]
+    assert [step.usage.calls for step in state.trace[1:]] == [2, 1] and dict(state.prompt.hits) == {"chunk": 2}
+
+
+def test_packed_groups_take_as_many_as_fit(told):
+    state, asked = after(told, f"{TWO} >> Points(per='packed') >> AnswerFromPoints()", points(("both", 50)), "So.")
+    assert len(asked) == 2 and "carol#1" in asked[0] and "carol#2" in asked[0] and state.points[0].items == (1, 2)
+
+
+def test_a_group_that_the_model_has_no_room_for_is_read_in_two(told):
+    line = f"{TWO} >> Points(per='packed')"
+    needed = after(told, line, points())[0].trace[-1].usage.tokens_in
+    _, asked = after(told, line, points(), points(), context=needed + 256 + 8 - 1)
+    assert len(asked) == 2 and "carol#1" in asked[0] and "carol#1" not in asked[1] and "carol#2" in asked[1]
+
+
+def test_a_passage_that_is_too_long_is_cut(told):
+    line = "SparseChunks(keep=1) >> Points()"
+    state, (whole,) = after(told, line, points())
+    _, (cut,) = after(told, line, points(), context=state.trace[-1].usage.tokens_in + 256 + 8 - 1)
+    assert 'carol#1,"Fred' in cut and "merry Christmas" in whole and "merry Christmas" not in cut
+
+
+@pytest.mark.parametrize(
+    "reply", ["no JSON", '{"points": 7}', '{"points": ["a"]}', '{"points": [{"description": "x", "score": "many"}]}', "[]"]
+)
+def test_a_reply_that_cannot_be_read_gives_no_point_and_is_told(told, reply):
+    state, asked = after(told, LINE, reply, points(("strong", 90)), "The clerk.")
+    assert [point.text for point in state.points] == ["strong"] and state.answer == "The clerk."
+    assert state.trace[1].notes[0] == "The points of 1 of 2 parts could not be read; these gave none."
+
+
+def test_scores_beyond_the_scale_count_as_its_ends(told):
+    state, _ = after(told, f"{TWO} >> Points()", points(("loud", 1000), ("minus", -5)), '{"points": [{"description": "bare"}]}')
+    assert [(point.text, point.score) for point in state.points] == [("loud", 100), ("bare", 1)]
+
+
+def test_without_a_point_the_model_is_told_so_or_not_asked(told):
+    state, asked = after(told, LINE, points(), points(("none", 0)), "I do not know.")
+    assert state.answer == "I do not know." and "(no point)" in asked[2]
+    state, asked = after(told, LINE.replace("FromPoints()", "FromPoints(empty='nothing')"), points(), points())
+    assert state.answer == "" and len(asked) == 2 and "no answer" in state.trace[-1].notes[0]
+
+
+def test_points_are_cut_at_their_room(told):
+    # 400 letters are 115 tokens: the second has no room
+    state, asked = after(told, f"{TWO} >> Points() >> AnswerFromPoints(room=200)", points(("a" * 400, 9)), points(("b" * 400, 8)), "So.")
+    assert "a" * 400 in asked[2] and "b" * 400 not in asked[2]
+
+
+def test_a_community_without_a_report_is_read_by_its_members(told):
+    from core.graph.building.text_graph import with_tables
+
+    table = told.graph.columns.communities
+    bare = with_tables(
+        told.graph, communities=type(table).of(title=["Firm"], level=[0], parent=[-1], members=[[2, 3]], report=[""], rating=[1.0])
+    )
+    state, asked = after(told, "CommunitiesAtLevel() >> Points(per='packed')", points(("partners", 5)), on=bare)
+    assert "Marley, Scrooge" in asked[0] and state.points[0].kind == "community"
+
+
+def test_without_a_language_model_nothing_is_noted_and_the_first_part_is_the_prompt(told):
+    state, asked = after(told, LINE, answering=False)
+    assert not asked and state.points is None and state.answer is None and "no point was noted" in state.trace[1].notes[0]
+    assert "carol#1" in state.prompt.messages[1]["content"] and "carol#2" not in state.prompt.messages[1]["content"]
+
+
+class Dies(Script):
+    """A model that is gone once its replies are used up."""
+
+    def reply(self, *args, **more):
+        if not self.replies:
+            raise ModelFailed("The language model stopped.")
+        return super().reply(*args, **more)
+
+
+def test_a_model_that_dies_between_map_and_reduce_leaves_the_points(told):
+    models = Written(Dies(points(("weak", 10)), points(("strong", 90))))
+    run = LaneRun(Ask(told.graph, Question("the clerk Cratchit"), ()), parse_line(LINE), Environment(models))
+    run.retrieve(Progress())
+    with pytest.raises(ModelFailed):
+        run.answer(Progress())
+    assert [point.text for point in run.state.points] == ["weak", "strong"] and run.state.chunks.items == (1, 2)
