@@ -7,10 +7,13 @@ from typing import get_args
 from core.commands.spread import add_workers, workers_of
 from core.commands.terminal import OK, bar
 from core.errors import BadParameter, nearest
+from core.graph.algorithms.walk_corpus import STRATEGIES, WalkPlan
+from core.indexes import walks as walk_index
 from core.indexes.encoded import Of, spread
 from core.indexes.prepared import KINDS, delete, leftovers, prepared
 from core.indexes.vectors import LIMIT, build
 from core.io.durations import span, with_time_left
+from core.operators.base import DIRECTIONS
 
 
 def add(commands) -> None:
@@ -28,10 +31,23 @@ def add(commands) -> None:
     vectors.add_argument("--model", default="encoder", metavar="NAME", help="the role or name of the encoder (default: encoder)")
     vectors.add_argument("--limit", type=int, metavar="N", help="encode up to N (default: 1,000,000); what more would cost is told")
     add_workers(vectors)
+    walks = parts.add_parser(
+        "walks",
+        help="encode the walks of a graph's nodes",
+        description="Encode the walks of each node, put into words (for walk-retrieve-bfs and its neighbours). Every block is kept as it "
+        "is done; after Ctrl-C the same command goes on from there. A node whose walks are what they were is not encoded again.",
+    )
+    walks.add_argument("--strategy", choices=STRATEGIES, default="breadth-first", help="how walks are found (default: breadth-first)")
+    walks.add_argument("--walks", type=int, default=60, metavar="N", help="walks of a node (default: 60)")
+    walks.add_argument("--length", type=int, default=4, metavar="N", help="steps of a walk at most (default: 4)")
+    walks.add_argument("--direction", choices=DIRECTIONS, default="graph", help="of the steps (default: the graph's own)")
+    walks.add_argument("--seed", type=int, default=0, metavar="N", help="of random walks (default: 0)")
+    walks.add_argument("--unique", action="store_true", help="a random walk drawn twice counts once")
+    walks.add_argument("--model", default="encoder", metavar="NAME", help="the role or name of the encoder (default: encoder)")
     listed = parts.add_parser("list", help="what is prepared for a graph, with sizes")
     deleted = parts.add_parser("delete", help="delete one kind of index of a graph")
     deleted.add_argument("kind", metavar="KIND", help="as list names it, such as vectors-nodes")
-    for part, run in ((vectors, _vectors), (listed, _list), (deleted, _delete)):
+    for part, run in ((vectors, _vectors), (walks, _walks), (listed, _list), (deleted, _delete)):
         part.add_argument("--graph", default="metaqa", metavar="NAME", help="a graph's name or folder (default: metaqa)")
         part.set_defaults(run=run)
 
@@ -46,6 +62,18 @@ def _vectors(options) -> int:
         found = build(graph, encoder, options.of, with_time_left(advanced), lambda: None, limit, encode)
     facts = found.facts
     print(f"{len(found):,} {options.of} of {graph.name} as vectors of {facts['dimension']} numbers, searched by faiss {facts['kind']}.")
+    print(f"Its last build encoded {facts['encoded']:,} and took {facts['reused']:,} from an earlier content, in {span(facts['seconds'])}.")
+    return OK
+
+
+def _walks(options) -> int:
+    """Encode the walks and say how many; the exit code."""
+    engine, graph = _opened(options)
+    plan = WalkPlan(options.strategy, options.walks, options.length, options.direction, options.unique, options.seed)
+    with bar("Encoding") as advanced:
+        found = walk_index.build(graph, engine.models.encoder(options.model), plan, progress=with_time_left(advanced))
+    facts = found.index.facts
+    print(f"The walks of {len(found.nodes):,} nodes of {graph.name} as vectors of {facts['dimension']} numbers.")
     print(f"Its last build encoded {facts['encoded']:,} and took {facts['reused']:,} from an earlier content, in {span(facts['seconds'])}.")
     return OK
 

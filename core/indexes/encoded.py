@@ -100,12 +100,20 @@ class Blocks:
     encoded: int = 0
     reused: int = 0
 
+    def total(self) -> int:
+        """How many items there are."""
+        return count(self.graph, self.of)
+
+    def told(self, items: range) -> list[str]:
+        """What is encoded of these items."""
+        return texts(self.graph, self.of, items)
+
     def __len__(self) -> int:
-        return -(-count(self.graph, self.of) // BLOCK)
+        return -(-self.total() // BLOCK)
 
     def items(self, number: int) -> range:
         """The items of a block."""
-        return range(number * BLOCK, min(count(self.graph, self.of), (number + 1) * BLOCK))
+        return range(number * BLOCK, min(self.total(), (number + 1) * BLOCK))
 
     def read(self, number: int) -> np.ndarray:
         """A block's vectors, by memory map. Raises StoreError where they are damaged."""
@@ -132,7 +140,7 @@ class Blocks:
         def wanted() -> Iterator[Texts]:
             for number in missing:
                 check()
-                told = texts(self.graph, self.of, self.items(number))
+                told = self.told(self.items(number))
                 rows = earlier.rows(keys(told))
                 waiting[number] = rows
                 yield number, [told[i] for i in np.flatnonzero(rows < 0)]
@@ -142,9 +150,9 @@ class Blocks:
                 block = earlier.filled(waiting.pop(number), vectors)
                 keep(block_file(self.folder, number), partial(np.save, arr=block))
                 self.encoded, self.reused = self.encoded + len(vectors), self.reused + len(block) - len(vectors)
-                share, total = 1 - (len(missing) - done) / len(self), count(self.graph, self.of)
+                share, total = 1 - (len(missing) - done) / len(self), self.total()
                 progress(f"Encoding {self.of}: {round(share * total):,} of {total:,}", share)
-        every = [keys(texts(self.graph, self.of, self.items(number))) for number in range(len(self))]
+        every = [keys(self.told(self.items(number))) for number in range(len(self))]
         keep(self.folder / KEYS, lambda stream: np.save(stream, np.concatenate(every)))
 
 

@@ -9,10 +9,12 @@ from typing import Any
 
 from core.datasets import dataset_of
 from core.environment import Environment
+from core.errors import BadInput
 from core.graph.algorithms.leiden import CLUSTER, too_large
+from core.graph.algorithms.walk_corpus import WalkPlan
 from core.graph.store import Graph
 from core.indexes import cases as memory
-from core.indexes import chains, communities, vectors
+from core.indexes import chains, communities, vectors, walks
 from core.indexes.reports import Reports
 from core.io.durations import span
 
@@ -23,6 +25,8 @@ SECONDS_A_TEXT = {  # to encode
     **{"nodes": 2e-3, "triples": 5e-3},
     **{"relations": 1e-2, "relation-names": 2e-3, "chunks": 4e-2, "communities": 4e-2},
 }
+WALKS = WalkPlan("breadth-first")  # those of Walk&Retrieve, where nobody changes them
+SECONDS_A_ROOT = 2e-2  # to encode a node's walks
 SECONDS_A_NODE, SECONDS_A_CHAIN, SECONDS_A_CASE, SECONDS_A_REPORT = 4e-5, 4e-3, 1.2e-2, 8.0  # on one slow core, as measured
 FOUND = "so that those nearest to a question are found."
 COUNTED = 100_000  # communities up to which it is looked up which of them have a report
@@ -175,6 +179,20 @@ def _vectors(of: vectors.Of, title: str, purpose: str) -> Kind:
     )
 
 
+def _no_walks(graph: Graph, env: Environment) -> str:
+    try:
+        walks.rooted(graph, WALKS)
+    except BadInput as error:
+        return str(error)
+    return ""
+
+
+def _walks(match: re.Match) -> str:
+    most = "all" if match["walks"] == "0" else f"{int(match['walks']):,}"
+    how = "random" if match["strategy"] == "random" else "breadth-first"
+    return f"{most} {how} walks of up to {match['length']} steps"
+
+
 KINDS = {
     kind.name: kind
     for kind in (
@@ -255,6 +273,23 @@ KINDS = {
         _vectors("relations", "Vectors of relations", f"Relations in words as vectors, {FOUND} Read by Relations by vector."),
         _vectors("relation-names", "Vectors of relation names", f"The names of relations as vectors, {FOUND} Read by Relations by vector."),
         _vectors("communities", "Vectors of communities", f"The reports on communities as vectors, {FOUND} Read by Communities by vector."),
+        Kind(
+            "walks",
+            "Walks",
+            "The walks of each entity, put into words, as one vector, so that those whose walks are nearest to a question are found. "
+            "Read by Nodes, then walks (Walk&Retrieve).",
+            r"walks-(?P<strategy>random|breadth-first)-(?P<walks>\d+)x(?P<length>\d+)-[0-9a-f]+-(?P<encoder>[0-9a-f]+)",
+            _walks,
+            lambda graph, env: walks.place(graph, env.models.encoder(), WALKS).name,
+            lambda graph, env, tell, check: walks.build(graph, env.models.encoder(), WALKS, progress=tell, check=check),
+            lambda graph, env: graph.n_nodes * SECONDS_A_ROOT,
+            "without a GPU",
+            adds=True,
+            models=("encoder",),
+            lacks=_no_walks,
+            forget=walks.forget,
+            fits=lambda graph: not graph.columns,
+        ),
         Kind(
             "pageranks",
             "Measured PageRank methods",

@@ -111,16 +111,21 @@ def build(
             raise BadInput(f"“{graph.name}” has no {of} to encode.")
         if count(graph, of) > limit:
             raise BadInput(too_many(graph, encoder, of, limit))
-        blocks, start = Blocks(graph, of, folder), time.monotonic()
-        progress(f"Encoding {of}: {count(graph, of):,} in all", 1 - len(blocks.missing()) / len(blocks))
-        blocks.complete(encode or here(encoder, check), progress, check)
-        progress("Making the vectors searchable", None)
-        index, kind = searchable(blocks, check)
-        keep(folder / INDEX, lambda stream: _write(index, stream))
-        facts = {"version": VERSION, "of": of, "kind": kind, "items": index.ntotal, "dimension": index.d}
-        facts |= {"encoded": blocks.encoded, "reused": blocks.reused, "seconds": round(time.monotonic() - start, 1)}
-        keep(folder / DONE, lambda stream: stream.write(json.dumps(facts).encode()))
-        return opened(folder) or VectorIndex(index, facts)
+        return finished(Blocks(graph, of, folder), encode or here(encoder, check), {"of": of}, progress, check)
+
+
+def finished(blocks: Blocks, encode: Encode, facts: dict[str, Any], progress: Tell, check: Callable[[], None]) -> VectorIndex:
+    """The index of blocks, those encoded that are missing; `facts` are kept with what is counted. The caller holds the folder's lock."""
+    start = time.monotonic()
+    progress(f"Encoding {blocks.of}: {blocks.total():,} in all", 1 - len(blocks.missing()) / len(blocks))
+    blocks.complete(encode, progress, check)
+    progress("Making the vectors searchable", None)
+    index, kind = searchable(blocks, check)
+    keep(blocks.folder / INDEX, lambda stream: _write(index, stream))
+    facts = {"version": VERSION, **facts, "kind": kind, "items": index.ntotal, "dimension": index.d}
+    facts |= {"encoded": blocks.encoded, "reused": blocks.reused, "seconds": round(time.monotonic() - start, 1)}
+    keep(blocks.folder / DONE, lambda stream: stream.write(json.dumps(facts).encode()))
+    return opened(blocks.folder) or VectorIndex(index, facts)
 
 
 def opened(folder: Path) -> VectorIndex | None:

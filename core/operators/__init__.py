@@ -16,7 +16,9 @@ from core.operators.retrieve.plans import RelationPlans
 from core.operators.retrieve.reports import CommunityReports
 from core.operators.retrieve.tog import ThinkOnGraph
 from core.operators.retrieve.tree import TreePaths
+from core.operators.retrieve.triples import DrawnTriples, NearestTriples
 from core.operators.retrieve.votes import ChainVotes
+from core.operators.retrieve.walks import NodesThenWalks
 from core.operators.texts.built import BuiltGraph
 from core.operators.texts.chunks import ChunksByOccurrence, ChunksOfRelations
 from core.operators.texts.communities import CommunitiesAtLevel, CommunitiesOfNodes
@@ -59,6 +61,9 @@ OPERATORS = {
         CaseMemory,
         ThinkOnGraph,
         RelationPlans,
+        NodesThenWalks,
+        DrawnTriples,
+        NearestTriples,
         OwnRetriever,
         LinkNames,
         VectorNodes,

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from core.errors import BadInput
+from core.indexes.sentences import sentences
 from core.operators.base import Context, Operator, Recorder
 from core.parameters import param
 from core.prompts import filled, prompts
-from core.types import Prompt, Report, State, Usage
+from core.types import Path, Prompt, Report, State, Usage
 
-PROMPTS = ("reasoning-paths", "paths-and-reports", "question-only", "question-in-words")
-READS = {"reasoning-paths": ("paths",), "paths-and-reports": ("paths", "reports"), "question-only": (), "question-in-words": ()}
+READS = {
+    "reasoning-paths": ("paths",),
+    "paths-and-reports": ("paths", "reports"),
+    "walks": ("paths",),
+    "triples": ("paths",),
+    "question-only": (),
+    "question-or-decline": (),
+    "question-in-words": (),
+}
+PROMPTS = tuple(READS)
+MARK = re.compile(r"^\s*ans(?:wer)?\s*:\s*", re.IGNORECASE)  # before each answer, where a prompt asks for a line an answer
 CHARACTERS_A_TOKEN = 3.5  # used only to foretell a prompt's size where no model is asked
 
 
@@ -21,7 +35,9 @@ class Answer(Operator):
 
     Zero-shot, or with one or a few solved examples before the question. Where the paths do not fit into the model's
     context, the last ones are left out and the trace says how many. With no path found the model is asked all the
-    same and told so. "paths-and-reports" shows community reports before the paths (LEGO-GraphRAG's GRAG-M).
+    same and told so. "paths-and-reports" shows community reports before the paths (LEGO-GraphRAG's GRAG-M). "walks" shows the paths as
+    sentences, joined by semicolons, and gives the model a sentence for what it does not know (Walk&Retrieve, Fig. 2b), as
+    "question-or-decline" does without them; "triples" shows the triples of each path and asks for a line an answer (SubgraphRAG).
 
     >>> state = retrieve("EgoNetwork() >> ShortestPaths(direction='out') >> Answer(paths=2)", "A", models=says("B, C"))
     >>> state.answer, state.prompt.paths
@@ -43,7 +59,7 @@ class Answer(Operator):
         return READS[self.prompt]
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        texts = ctx.graph.texts(state.paths.items[: self.paths]) if state.paths and self.reads else []
+        texts = self._texts(ctx.graph, state.paths.items[: self.paths]) if state.paths and self.reads else []
         reports = (state.reports or ()) if "reports" in self.reads else ()
         if not ctx.answering:
             return state.replace(prompt=Prompt(self._messages(state.question.text, texts, reports), len(texts), reports=len(reports)))
@@ -60,7 +76,15 @@ class Answer(Operator):
             recorder.notes.append(f"The answer was cut at {self.max_tokens} tokens.")
         recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
         prompt = replace(prompt, tokens=reply.tokens_in or prompt.tokens)
-        return state.replace(prompt=prompt, answer=reply.text.strip())
+        return state.replace(prompt=prompt, answer=without_marks(reply.text) if self.prompt == "triples" else reply.text.strip())
+
+    def _texts(self, graph, paths: Sequence[Path]) -> list[str]:
+        """The paths as the prompt shows them."""
+        if self.prompt == "walks":
+            return sentences(graph, paths)
+        if self.prompt == "triples":
+            return [" ".join(_in_brackets(graph, path)) for path in paths]
+        return graph.texts(paths)
 
     def _fit(self, chat, question: str, texts: list[str], reports: tuple[Report, ...]) -> Prompt:
         """The prompt with the most paths that fit; counting tokens needs no exact search, as only few prompts are long."""
@@ -82,12 +106,30 @@ class Answer(Operator):
         for example in prompt["examples"][: self.shots]:
             messages.append({"role": "user", "content": filled(prompt["user"], **example)})
             messages.append({"role": "assistant", "content": example["answer"]})
-        paths = "\n".join(" ".join(text.split()) for text in texts) or "(no path was found)"
+        paths = prompt.get("between", "\n").join(" ".join(text.split()) for text in texts) or "(no path was found)"
         report_lines = "\n".join(f"{report.title}: {report.text}" for report in reports) or "(no report)"
         return (*messages, {"role": "user", "content": filled(prompt["user"], paths=paths, reports=report_lines, question=question)})
 
     def words(self) -> str:
         return "answer" if self.reads else "answer from the question alone"
+
+
+def _in_brackets(graph, path: Path) -> list[str]:
+    """The triples of a path, each as `(head, relation, tail)`."""
+    heads, relations, tails = graph.triples(np.array(path.edges, np.int64))
+    named = zip(graph.names(heads), relations.tolist(), graph.names(tails))
+    return [f"({head}, {graph.relation_names[relation]}, {tail})" for head, relation, tail in named]
+
+
+def without_marks(reply: str) -> str:
+    """The answers of a reply that gives one a line after “ans:”, with commas between them; a reply without such lines as it is.
+
+    >>> from core.operators.generate import without_marks
+    >>> without_marks("These fit.\\nans: Rope\\nans: Vertigo")
+    'Rope, Vertigo'
+    """
+    found = [MARK.sub("", line).strip() for line in reply.splitlines() if MARK.match(line)]
+    return ", ".join(dict.fromkeys(answer for answer in found if answer)) or reply.strip()
 
 
 def about_tokens(messages) -> int:

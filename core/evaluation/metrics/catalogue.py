@@ -25,6 +25,7 @@ from core.evaluation.metrics.formulas import (
     total,
 )
 from core.evaluation.metrics.metric import Metric
+from core.evaluation.metrics.truthful import DECLARED as TRUTHFUL
 
 LEGO = "LEGO-GraphRAG, both versions; the published code's utils/Evaluation.py"
 BY_NAME = (
@@ -194,6 +195,7 @@ DECLARED = (
         source="LEGO-GraphRAG, technical report, B.4",
     ),
     *SUPPORT,
+    *TRUTHFUL,
     Metric("seconds", "Seconds", "How long a question takes.", SECONDS, total("seconds"), "seconds", "lower", LEGO),
     Metric("calls", "Model calls", "How often a language model is asked.", IN_ALL, total("calls"), "count", "lower", LEGO),
     Metric("tokens_in", "Tokens in", "Tokens that language models read.", IN_ALL, total("tokens_in"), "tokens", "lower", LEGO),
@@ -209,7 +211,8 @@ REPORTED = (
     "subgraph_precision subgraph_recall subgraph_f1 subgraph_hit components subgraph_nodes path_count "
     "path_precision@32 path_recall@32 path_f1@32 path_hit@32 path_hit@10 path_hit@1 path_mrr reader_hit@1 reader_recall reader_f1 "
     "passage_recall@4 passage_recall@10 passage_precision@4 context_recall context_precision "
-    "hits@1 accuracy recall token_recall str_em option f1 f1_lines judge@1 nearness supported "
+    "hits@1 accuracy recall token_recall str_em option f1 f1_lines judge@1 accurate missing hallucination truthfulness "
+    "nearness supported "
     "seconds calls tokens_in tokens_out tokens texts build_seconds build_calls build_tokens"
 ).split()
 """What a summary shows unless asked otherwise."""

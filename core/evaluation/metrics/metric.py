@@ -11,7 +11,7 @@ from core.evaluation.metrics.outcome import Outcome
 from core.types import Question
 
 Score = Callable[[Outcome, int | None], float | None]
-UNITS = {"share": "0 to 1", "count": "count", "seconds": "seconds", "tokens": "tokens"}
+UNITS = {"share": "0 to 1", "balance": "-1 to 1", "count": "count", "seconds": "seconds", "tokens": "tokens"}
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Metric:
     definition: str  # one sentence
     convention: str  # which reading, and what it does in the corners
     score: Score
-    unit: Literal["share", "count", "seconds", "tokens"] = "share"
+    unit: Literal["share", "balance", "count", "seconds", "tokens"] = "share"
     better: Literal["higher", "lower", "neither"] = "higher"
     source: str = ""
     cutoff: bool = False

@@ -98,7 +98,7 @@ def shown(name: str, value: float | None) -> str:
     if value is None:
         return "–"
     unit = metric(name).unit
-    if unit == "share":
+    if unit in ("share", "balance"):
         return f"{value:.3f}"
     return f"{value:.3g}" if unit == "seconds" else f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 

@@ -122,3 +122,23 @@ def test_an_answer_that_repeated_itself_says_so(kit):
     after = Answer(prompt="question-only")(kit.state("One"), kit.context(Endless("")))
     assert after.answer == "Adventure"
     assert after.trace[-1].notes == ("The answer repeated itself and was stopped after 8 words.",)
+
+
+def test_walks_are_shown_as_sentences_joined_and_may_be_declined(kit, paths):
+    after = Answer(prompt="walks", paths=2)(paths, kit.context())
+    assert "Context: One directed by Ann; One has genre Drama\n" in user(after)
+    assert "I do not know the answer" in after.prompt.messages[0]["content"] and after.prompt.paths == 2
+
+
+def test_triples_stand_in_brackets_and_answers_lose_their_mark(kit, paths):
+    after = Answer(prompt="triples")(paths, kit.context(chat=kit.Parrot("Both fit.\nans: Ann\nAns:  Drama\nans: Ann")))
+    lines = user(after).splitlines()
+    assert lines[1:4] == ["(One, directed_by, Ann)", "(One, has_genre, Drama)", "(One, directed_by, Ann) (Two, directed_by, Ann)"]
+    assert after.answer == "Ann, Drama" and after.prompt.paths == 4
+    plain = Answer(prompt="triples")(paths, kit.context(chat=kit.Parrot(" Ann and Drama ")))
+    assert plain.answer == "Ann and Drama"
+
+
+def test_the_question_alone_may_be_declined(kit):
+    after = Answer(prompt="question-or-decline")(kit.state("One"), kit.context())
+    assert "I do not know the answer" in after.prompt.messages[0]["content"] and "Context" not in user(after)

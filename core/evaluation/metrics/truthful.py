@@ -1,0 +1,85 @@
+"""Answers that are right, wrong or withheld: the three-way scoring of CRAG, as Walk&Retrieve reports it."""
+
+from __future__ import annotations
+
+from core.evaluation.metrics.metric import Metric
+from core.evaluation.metrics.outcome import Outcome
+
+REFUSAL = "i do not know the answer"  # what Walk&Retrieve's prompt asks for, in lower case
+SOURCE = "Walk&Retrieve, section 3, after CRAG"
+READING = (
+    "An answer that holds a known answer (as Hits@1 has it) is accurate; else one that is empty or holds the sentence “I do not know "
+    "the answer”, in any case, is missing; else it is accurate where a judging model finds it right, and a hallucination otherwise. "
+    "The paper averages over two judges; its code looks for the sentence with a capital in a text of small letters, so that nothing is "
+    "ever missing there. A question without known answers is left out."
+)
+
+
+def accurate(outcome: Outcome, _: int | None = None) -> float | None:
+    """1 if the answer is right, else 0.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Answered, Outcome
+    >>> metric("accurate")(Outcome(golds=1, answer=Answered("It was Ann.", "language model", found=1, lines=1)))
+    1.0
+    """
+    if not (outcome.answer and outcome.golds):
+        return None
+    judged = outcome.judged is not None and outcome.judged.right is True
+    return float(outcome.answer.found > 0 or judged and not _withheld(outcome.answer.text))
+
+
+def missing(outcome: Outcome, _: int | None = None) -> float | None:
+    """1 if nothing is answered, else 0.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Answered, Outcome
+    >>> metric("missing")(Outcome(golds=1, answer=Answered("I do not know the answer.", "language model", found=0, lines=1)))
+    1.0
+    """
+    right = accurate(outcome)
+    return None if right is None or outcome.answer is None else float(not right and _withheld(outcome.answer.text))
+
+
+def hallucination(outcome: Outcome, _: int | None = None) -> float | None:
+    """1 if something is answered that is not right, else 0.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Answered, Outcome
+    >>> metric("hallucination")(Outcome(golds=1, answer=Answered("It was Bob.", "language model", found=0, lines=1)))
+    1.0
+    """
+    right, withheld = accurate(outcome), missing(outcome)
+    return None if right is None or withheld is None else 1.0 - right - withheld
+
+
+def truthfulness(outcome: Outcome, _: int | None = None) -> float | None:
+    """1 for a right answer, 0 for none, -1 for a wrong one; over a set accuracy less hallucination.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Answered, Outcome
+    >>> metric("truthfulness")(Outcome(golds=1, answer=Answered("It was Bob.", "language model", found=0, lines=1)))
+    -1.0
+    """
+    right, wrong = accurate(outcome), hallucination(outcome)
+    return None if right is None or wrong is None else right - wrong
+
+
+def _withheld(text: str) -> bool:
+    return not text.strip() or REFUSAL in " ".join(text.casefold().split())
+
+
+DECLARED = (
+    Metric("accurate", "Accurate", "1 if the answer is right, else 0.", READING, accurate, source=SOURCE),
+    Metric("missing", "Missing", "1 if the question is not answered, else 0.", READING, missing, better="lower", source=SOURCE),
+    Metric("hallucination", "Hallucination", "1 if the answer is wrong, else 0.", READING, hallucination, better="lower", source=SOURCE),
+    Metric(
+        "truthfulness",
+        "Truthfulness",
+        "1 for a right answer, 0 for none, -1 for a wrong one.",
+        READING,
+        truthfulness,
+        "balance",
+        source=SOURCE,
+    ),
+)

@@ -1,0 +1,152 @@
+"""The walk corpus of a graph (Walk&Retrieve): the vector of each node is that of its walks in words, one after the other."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass, field
+from pathlib import Path as FilePath
+
+import numpy as np
+
+from core.errors import BadInput, StoreError
+from core.graph.algorithms.walk_corpus import OrderedSteps, WalkPlan, walks_from
+from core.graph.storage.write import locked
+from core.graph.store import Graph
+from core.indexes import vectors
+from core.indexes.chains import fingerprint
+from core.indexes.encoded import DONE, Blocks, Encode, Tell, here
+from core.indexes.place import AT_WORK, free, index_folder, waiting
+from core.indexes.sentences import sentences
+from core.runtime.meter import spent
+from core.types import Path
+
+SHELF = "walk corpora"
+AT_ONCE = 2_000  # nodes whose walks are encoded within a question
+LIMIT = 1_000_000  # nodes whose walks are encoded at all
+JOIN = "; "
+Words = Callable[[Sequence[Path]], list[str]]
+
+
+def nothing(*_) -> None:
+    """No progress is told, and nobody cancels."""
+
+
+@dataclass(frozen=True, eq=False)
+class WalkCorpus:
+    """The vectors of the nodes that have walks: vector `i` is that of `nodes[i]`, which ascend."""
+
+    graph: Graph
+    plan: WalkPlan
+    nodes: np.ndarray
+    index: vectors.VectorIndex
+
+    def nearest(self, vector: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The `k` nodes of largest cosine: (ids int64, cosines float64) by (-cosine, id)."""
+        places, scores = self.index.nearest(vector, k)
+        return self.nodes[places], scores
+
+
+@dataclass(eq=False)
+class WalkBlocks(Blocks):
+    """The vectors of the nodes' walks in blocks; item `i` is `nodes[i]`."""
+
+    plan: WalkPlan = field(kw_only=True)
+    nodes: np.ndarray = field(kw_only=True)
+    words: Words = field(kw_only=True)
+
+    def total(self) -> int:
+        return len(self.nodes)
+
+    def told(self, items: range) -> list[str]:
+        return [JOIN.join(self.words(walks_from(self.graph, int(node), self.plan))) for node in self.nodes[items.start : items.stop]]
+
+
+def rooted(graph: Graph, plan: WalkPlan) -> np.ndarray:
+    """The nodes that have walks, ascending. Raises BadInput where the graph is too large for that, or none has any."""
+    if not graph.at_hand or graph.n_nodes > LIMIT:
+        raise BadInput(
+            f"Walks of every node are made for graphs of up to {LIMIT:,} nodes that lie on this computer; “{graph.name}” is larger."
+        )
+    nodes = OrderedSteps.of(graph, graph.resolve(plan.direction)).has_steps()
+    if not len(nodes):
+        raise BadInput(f"No step leads from any node of “{graph.name}”, so that there are no walks.")
+    return nodes
+
+
+def place(graph: Graph, encoder, plan: WalkPlan, wording: str = "") -> FilePath:
+    """The folder of the vectors of these walks by this encoder, said in this `wording` (empty: by the template). Raises StoreError."""
+    told = hashlib.blake2b(repr((astuple(plan), graph.resolve(plan.direction), wording)).encode(), digest_size=4).hexdigest()
+    return index_folder(graph) / f"walks-{plan.strategy}-{plan.walks}x{plan.length}-{told}-{fingerprint(encoder)}"
+
+
+@spent("preparation", "Walks of the graph")
+def walk_corpus(
+    graph: Graph,
+    encoder,
+    plan: WalkPlan,
+    words: Words | None = None,
+    wording: str = "",
+    progress: Tell = nothing,
+    check: Callable[[], None] = nothing,
+) -> WalkCorpus:
+    """The walk corpus, encoded first where there is none and few nodes have walks.
+
+    Raises StoreError where there is none and more than `AT_ONCE` nodes have walks, with the command that prepares it, and BadInput.
+    """
+    folder, shelf = place(graph, encoder, plan, wording), graph.derived.shelf(SHELF)
+    with waiting(shelf.lock, check):
+        corpus = shelf.values.get(folder.name)
+        if corpus is None or not (folder / DONE).exists():  # may have been deleted since
+            nodes = rooted(graph, plan)
+            index = vectors.opened(folder)
+            if index is None and len(nodes) > AT_ONCE:
+                raise StoreError(
+                    f"The walks of the {len(nodes):,} nodes of “{graph.name}” are not encoded yet; do it on the page Indexes, or with: "
+                    f"{command(graph, plan)}"
+                )
+            corpus = WalkCorpus(graph, plan, nodes, index) if index else build(graph, encoder, plan, words, wording, progress, check)
+        shelf.values[folder.name] = corpus
+    return corpus
+
+
+def command(graph: Graph, plan: WalkPlan) -> str:
+    """The command that prepares a walk corpus."""
+    text = f"python -m core index walks --graph {graph.folder or graph.name} --strategy {plan.strategy}"
+    text += f" --walks {plan.walks} --length {plan.length}"
+    for option, value, usual in (("direction", plan.direction, "graph"), ("seed", plan.seed, 0)):
+        text += f" --{option} {value}" if value != usual else ""
+    return text + " --unique" * plan.unique
+
+
+def build(
+    graph: Graph,
+    encoder,
+    plan: WalkPlan,
+    words: Words | None = None,
+    wording: str = "",
+    progress: Tell = nothing,
+    check: Callable[[], None] = nothing,
+    encode: Encode | None = None,
+) -> WalkCorpus:
+    """The walk corpus, made where it is not finished, block by block; what is done is kept.
+
+    A node whose walks say what they said in an earlier content of the graph is not encoded again: a triple more or less costs
+    the nodes whose walks come past it. The outcome equals one made from nothing. Raises BadInput and StoreError.
+    """
+    folder, nodes = place(graph, encoder, plan, wording), rooted(graph, plan)
+    progress("Waiting until no other process is at it", None)
+    with locked(folder / AT_WORK, True, check):
+        index = vectors.opened(folder)
+        if index is None:
+            blocks = WalkBlocks(graph, "nodes", folder, plan=plan, nodes=nodes, words=words or (lambda walks: sentences(graph, walks)))
+            facts = {"of": "walks", "plan": list(astuple(plan)), "wording": wording}
+            index = vectors.finished(blocks, encode or here(encoder, check), facts, progress, check)
+        return WalkCorpus(graph, plan, nodes, index)
+
+
+def forget(graph: Graph) -> None:
+    """Let go of the graph's walk corpora in memory. Raises StoreError while one is encoded by a question."""
+    shelf = graph.derived.shelf(SHELF)
+    with free(shelf.lock, "The walks"):
+        shelf.values.clear()

@@ -1,0 +1,80 @@
+"""Path retrieval of single triples: drawn at the question's entities, or nearest to the question in all of the graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.graph.algorithms.neighbourhood import seed_array
+from core.indexes.vectors import vector_index
+from core.operators.base import DIRECTIONS, Context, Operator, Recorder
+from core.operators.extract import DIRECTION_HELP
+from core.operators.retrieve.chains import touched
+from core.parameters import param
+from core.types import Path, Ranking, State, Usage
+
+
+@dataclass(frozen=True, repr=False)
+class DrawnTriples(Operator):
+    """`keep` of the triples at the question's entities, drawn uniformly without replacement, as paths of one step from the entity.
+
+    Walk&Retrieve's baseline Vanilla RAG (section 3: five triples of all one-hop facts of the question's entities; after Sen et al. 2023).
+
+    >>> sorted(answers("DrawnTriples(keep=2, direction='out')", "A"))  # all that lead from A
+    ['A -> r0 -> B', 'A -> r1 -> C']
+    """
+
+    stage = "retrieve"
+    title = "triples drawn at the entities"
+    reads, writes = ("seeds",), ("subgraph", "paths")
+
+    keep: int = param(5, "Keep", "How many triples are drawn.", low=1, high=10_000)
+    direction: str = param("both", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        paths: dict[int, Path] = {}
+        for seed in seed_array(ctx.graph, state.seeds).tolist():
+            neighbours, edges, forward = ctx.graph.steps(seed, ctx.graph.resolve(self.direction))
+            for node, edge, way in zip(neighbours.tolist(), edges.tolist(), forward.tolist()):
+                paths.setdefault(edge, Path((seed, node), (edge,), (way,)))
+        here = [paths[edge] for edge in sorted(paths)]
+        drawn = ctx.rng(state.question.text, self).permutation(len(here))[: self.keep]
+        recorder.notes.append(f"Drawn from {len(here):,} triples at the question's entities.")
+        kept = Ranking("path", tuple(here[i] for i in drawn), (0.0,) * len(drawn))
+        return state.replace(paths=kept, subgraph=touched(state.seeds, kept))
+
+    def words(self) -> str:
+        return f"{self.keep} triples drawn at the entities"
+
+
+@dataclass(frozen=True, repr=False)
+class NearestTriples(Operator):
+    """The `keep` triples of the whole graph whose vectors are nearest to the question's, as paths of one step.
+
+    What the published code of Walk&Retrieve does for Vanilla RAG, where the paper draws at the question's entities, which this does not
+    look at. Paths come by (-cosine, edge). Raises StoreError where a large graph's triples are not encoded yet.
+
+    >>> answers("NearestTriples(keep=1)", question="E r5 A", models=scores({}))
+    ['E -> r5 -> A']
+    """
+
+    stage = "retrieve"
+    title = "nearest triples"
+    writes = ("subgraph", "paths")
+
+    keep: int = param(3, "Keep", "How many triples are taken.", low=1, high=10_000)
+    encoder: str = param("encoder", "Encoder", "The sentence encoder that reads the question and the triples.", model=True)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        encoder = ctx.models.encoder(self.encoder)
+        index = vector_index(ctx.graph, encoder, "triples", ctx.progress, ctx.check)
+        edges, scores = index.nearest(encoder.encode([state.question.text], ctx.check)[0], self.keep)
+        recorder.usage += Usage(texts=1)
+        heads, _, tails = ctx.graph.triples(np.asarray(edges, np.int64))
+        paths = tuple(Path((h, t), (e,), (True,)) for h, t, e in zip(heads.tolist(), tails.tolist(), edges.tolist()))
+        kept = Ranking("path", paths, tuple(scores.tolist()))
+        return state.replace(paths=kept, subgraph=touched(state.seeds, kept))
+
+    def words(self) -> str:
+        return f"the {self.keep} nearest triples"

@@ -1,0 +1,108 @@
+"""Path retrieval from a walk corpus: the nodes whose walks are nearest to the question, then the nearest walks of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.graph.algorithms.walk_corpus import STRATEGIES, WalkPlan, walks_from
+from core.indexes.sentences import sentences
+from core.indexes.walks import walk_corpus
+from core.operators.base import DIRECTIONS, Context, Operator, Recorder
+from core.operators.extract import DIRECTION_HELP
+from core.operators.retrieve.chains import touched
+from core.parameters import param
+from core.types import Path, Ranking, State, Usage
+
+STRATEGY_HELP = "random: walks drawn at random; breadth-first: the walk to each node around, nearest first."
+WALKS_HELP = "How many walks a node has; breadth-first, at most so many, 0 for all."
+LENGTH_HELP = "Longest walk, in steps."
+UNIQUE_HELP = "Whether a random walk that is drawn twice counts once. The paper counts it twice."
+KEEP_HELP = "How many walks are kept of each node, or of all."
+PER_HELP = "node: so many walks of each node (the paper); all: so many over all nodes (its code)."
+SEED_HELP = "Of the draws of random walks; another one has vectors of its own."
+
+
+@dataclass(frozen=True, repr=False)
+class NodesThenWalks(Operator):
+    """The `keep` walks nearest to the question of each of the `nodes` nodes whose walks, one after the other, are nearest to it.
+
+    Walk&Retrieve, section 2: every node of the graph has a corpus of walks, each said as a sentence; a node's vector is that of its
+    sentences joined, as much of them as the encoder reads. The question's entities are not looked at. Sentences are made by a template (the
+    paper asks a language model for each), so that the walks of the chosen nodes are encoded on the spot and only the nodes' vectors
+    are kept. Drawn copies of a walk take places among the `keep` and are shown once. The paths come by (-cosine, path), the cosine
+    being the walk's; `nodes` by their own. Raises StoreError where a large graph's walks are not encoded yet.
+
+    >>> answers("NodesThenWalks(strategy='breadth-first', length=1, nodes=1, keep=2)", question="what does E r5", models=scores({}))
+    ['E -> r5 -> A']
+    """
+
+    stage = "retrieve"
+    title = "nodes, then walks"
+    writes = ("subgraph", "nodes", "paths")
+
+    strategy: str = param("random", "Walks", STRATEGY_HELP, choices=STRATEGIES)
+    walks: int = param(60, "Walks of a node", WALKS_HELP, low=0, high=10_000)
+    length: int = param(4, "Length", LENGTH_HELP, low=1, high=8)
+    nodes: int = param(3, "Nodes", "How many nodes are taken.", low=1, high=1000)
+    keep: int = param(3, "Keep", KEEP_HELP, low=1, high=1000)
+    per: str = param("node", "Kept of", PER_HELP, choices=("node", "all"))
+    unique: bool = param(False, "Each walk once", UNIQUE_HELP)
+    direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
+    seed: int = param(0, "Seed of the walks", SEED_HELP, low=0, high=1_000_000)
+    encoder: str = param("encoder", "Encoder", "The sentence encoder that reads the question and the walks.", model=True)
+
+    @property
+    def plan(self) -> WalkPlan:
+        """Which walks a node has."""
+        return WalkPlan(self.strategy, self.walks, self.length, self.direction, self.unique, self.seed)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        encoder = ctx.models.encoder(self.encoder)
+        corpus = walk_corpus(ctx.graph, encoder, self.plan, progress=ctx.progress, check=ctx.check)
+        ctx.progress("Searching walks", None)
+        question = encoder.encode([state.question.text], ctx.check)[0]
+        recorder.usage += Usage(texts=1)
+        chosen, scores = corpus.nearest(question, self.nodes)
+        nodes = Ranking("node", tuple(chosen.tolist()), tuple(scores.tolist()))
+        recorder.notes.append(f"The nearest of {len(corpus.nodes):,} nodes with walks: {', '.join(ctx.graph.names(chosen))}.")
+        drawn = [walks_from(ctx.graph, node, self.plan) for node in nodes.items]
+        found = self._nearest(question, drawn, encoder, ctx, recorder)
+        recorder.before_cut = _ranked(found)
+        best = found[: self.keep] if self.per == "all" else _of_each(found, self.keep)
+        kept = _ranked(best)
+        if len(kept) < len(best):
+            recorder.notes.append(f"Of the {len(best)} walks kept, {len(best) - len(kept)} are copies of others.")
+        return state.replace(nodes=nodes, paths=kept, subgraph=touched(nodes.items, kept))
+
+    def _nearest(
+        self, question: np.ndarray, drawn: list[list[Path]], encoder, ctx: Context, recorder: Recorder
+    ) -> list[tuple[Path, float]]:
+        """All walks of the chosen nodes with their cosines, by (-cosine, path)."""
+        different = list(dict.fromkeys(walk for walks in drawn for walk in walks))
+        vectors = encoder.encode(sentences(ctx.graph, different), ctx.check)
+        recorder.usage += Usage(texts=len(different))
+        cosine = dict(zip(different, np.round(vectors.astype(np.float64) @ question, 6).tolist()))
+        return sorted(((walk, cosine[walk]) for walks in drawn for walk in walks), key=lambda one: (-one[1], one[0]))
+
+    def words(self) -> str:
+        how = "random walks" if self.strategy == "random" else "breadth-first walks"
+        return f"{how} of the {self.nodes} nearest nodes"
+
+
+def _of_each(found: list[tuple[Path, float]], keep: int) -> list[tuple[Path, float]]:
+    """The first `keep` walks of each node, in their order."""
+    taken: dict[int, int] = {}
+    kept = []
+    for walk, score in found:
+        taken[walk.start] = taken.get(walk.start, 0) + 1
+        if taken[walk.start] <= keep:
+            kept.append((walk, score))
+    return kept
+
+
+def _ranked(found: list[tuple[Path, float]]) -> Ranking:
+    """Each walk once, with its score."""
+    scores = dict(found)
+    return Ranking("path", tuple(scores), tuple(scores.values()))

@@ -1,0 +1,96 @@
+"""Walks of a node by hand, however the graph is numbered, and what a triple more changes."""
+
+import random
+from collections import Counter
+
+import pytest
+
+from core.errors import BadParameter
+from core.graph.algorithms.walk_corpus import OrderedSteps, WalkPlan, walks_from
+from core.graph.building.build import in_memory
+
+ALL = WalkPlan("breadth-first", 0, 4, "out")
+TRIPLES = [("A", "r0", "B"), ("A", "r1", "C"), ("B", "r2", "C"), ("C", "r3", "A"), ("C", "r4", "D"), ("E", "r5", "A"), ("D", "r6", "D")]
+
+
+def texts(graph, name, plan):
+    (node,) = graph.nodes_named(name)
+    return graph.texts(walks_from(graph, node, plan))
+
+
+def test_breadth_first_walks_are_the_spanning_tree(toy):
+    # layers from E: A; B and C; D. Each node once, C by A although B leads there too; none back to E.
+    found = texts(toy, "E", ALL)
+    assert found == [
+        "E -> r5 -> A",
+        "E -> r5 -> A -> r0 -> B",
+        "E -> r5 -> A -> r1 -> C",
+        "E -> r5 -> A -> r1 -> C -> r4 -> D",
+    ]
+    assert texts(toy, "E", WalkPlan("breadth-first", 0, 2, "out")) == found[:3]
+    assert texts(toy, "E", WalkPlan("breadth-first", 2, 4, "out")) == found[:2]
+    assert texts(toy, "D", ALL) == []  # the loop leads to the root, which is there already
+
+
+def test_both_ways_is_said(toy):
+    assert texts(toy, "D", WalkPlan("breadth-first", 0, 2, "both")) == [
+        "D -> r4_reverse -> C",
+        "D -> r4_reverse -> C -> r1_reverse -> A",
+        "D -> r4_reverse -> C -> r2_reverse -> B",
+    ]
+
+
+def test_random_walks_end_where_no_step_leads_on():
+    line = in_memory([("A", "r", "B"), ("B", "s", "C")], "line")
+    plan = WalkPlan("random", 3, 4, "out")
+    assert texts(line, "A", plan) == ["A -> r -> B -> s -> C"] * 3  # copies are kept
+    assert texts(line, "A", WalkPlan("random", 3, 4, "out", unique=True)) == ["A -> r -> B -> s -> C"]
+    assert texts(line, "C", plan) == []
+
+
+def test_a_neighbour_is_drawn_uniformly_however_many_triples_lead_to_it():
+    # N(A) = {B, C}: half each, though three of the four triples lead to B; of these three a third each
+    graph = in_memory([("A", "r1", "B"), ("A", "r2", "B"), ("A", "r3", "B"), ("A", "r4", "C")], "parallel")
+    counts = Counter(texts(graph, "A", WalkPlan("random", 12_000, 1, "out")))
+    assert counts["A -> r4 -> C"] == pytest.approx(6_000, abs=250)
+    assert counts["A -> r2 -> B"] == pytest.approx(2_000, abs=200)
+
+
+@pytest.mark.parametrize("plan", [ALL, WalkPlan("random", 20, 3, "both"), WalkPlan("breadth-first", 5, 4, "both")])
+def test_the_same_walks_however_the_triples_come(plan):
+    one = in_memory(TRIPLES, "one")
+    order = TRIPLES[:]
+    random.Random(3).shuffle(order)
+    other = in_memory([("Z", "r9", "Y"), *order], "other")
+    for name in "ABCDE":
+        assert texts(one, name, plan) == texts(other, name, plan)
+
+
+def test_a_triple_more_changes_only_walks_that_come_past_it():
+    plan = WalkPlan("random", 30, 2, "out")
+    before, after = in_memory(TRIPLES, "before"), in_memory([*TRIPLES, ("D", "r7", "E")], "after")
+    for name in "ABCE":
+        passing = any(" D" in text.rsplit(" -> ", 1)[0] for text in texts(after, name, plan))  # a step is taken from D
+        same = texts(before, name, plan) == texts(after, name, plan)
+        assert same or passing, name
+    assert texts(before, "B", plan) == texts(after, "B", plan)  # B, C, then A or D: no step from D
+    assert texts(before, "D", plan) != texts(after, "D", plan)
+
+
+def test_steps_are_ordered_by_what_they_say(toy):
+    steps = OrderedSteps.of(toy, "both")
+    at = steps.at(0)  # A: r0 to B, r1 to C, and against r3 to C, r5 to E
+    assert steps.edges[at].tolist() == [0, 1, 3, 6] or toy.triple_texts(steps.edges[at]) == [
+        "A -> r0 -> B",
+        "A -> r1 -> C",
+        "C -> r3 -> A",
+        "E -> r5 -> A",
+    ]
+    assert steps.forward[at].tolist() == [True, True, False, False]
+    assert OrderedSteps.of(toy, "out").has_steps().tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("wrong", [dict(strategy="depth"), dict(walks=0), dict(length=0), dict(walks=-1)])
+def test_unfit_plans(wrong):
+    with pytest.raises(BadParameter, match="random or breadth-first"):
+        WalkPlan(**wrong)

@@ -1,0 +1,127 @@
+"""Walk corpora: the nearest nodes by hand, taken up, and what a triple more costs; the outcome equals one made from nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.errors import BadInput, Cancelled, StoreError
+from core.graph.algorithms.walk_corpus import WalkPlan
+from core.graph.building.build import build as build_graph
+from core.graph.building.build import in_memory
+from core.indexes import walks
+from core.indexes.sentences import sentences
+from core.indexes.walks import build, command, place, walk_corpus
+from core.types import Path
+from tests.films import TRIPLES, Bag
+
+PLAN = WalkPlan("breadth-first", 0, 1, "out")
+RANDOM = WalkPlan("random", 8, 3, "out", seed=5)
+
+
+class Counting(Bag):
+    """Remembers what it was asked; with `most`, a person cancels after so many texts."""
+
+    def __init__(self, most=10**9):
+        self.asked, self.most = [], most
+
+    def encode(self, texts, check=None):
+        if check and len(self.asked) >= self.most:
+            raise Cancelled()
+        self.asked += [text for text in texts if not text.endswith("?")]  # not what tells encoders apart
+        return super().encode(texts)
+
+
+@pytest.fixture
+def grown(tmp_path):
+    """Builds the films graph, with more triples where they are given, always in the same folder."""
+    return lambda *more, folder="films": build_graph([*TRIPLES, *more], tmp_path / folder, "films", "both")
+
+
+def vectors_of(corpus):
+    return np.array([corpus.index.index.reconstruct(i) for i in range(len(corpus.nodes))])
+
+
+def test_nodes_are_known_by_their_walks_in_words(tmp_path):
+    # only One leads on: “One directed by Ann; One has genre Drama”.
+    films = build_graph([("One", "directed_by", "Ann"), ("One", "has_genre", "Drama")], tmp_path / "films", "films", "out")
+    encoder = Counting()
+    corpus = walk_corpus(films, encoder, PLAN)
+    assert encoder.asked == ["One directed by Ann; One has genre Drama"]
+    nodes, cosines = corpus.nearest(Bag().encode(["drama by"])[0], 3)
+    # one stands twice, six words once: sqrt(4 + 6) long, the question sqrt(2), and two words are in common
+    assert films.names(nodes) == ["One"] and cosines[0] == pytest.approx(2 / np.sqrt(10 * 2), abs=1e-3)
+    walk_corpus(films, encoder, PLAN)
+    assert len(encoder.asked) == 1  # kept
+
+
+def test_a_triple_more_costs_the_walks_that_come_past_it_and_equals_a_rebuild(grown):
+    before, encoder = grown(), Counting()
+    for plan in (PLAN, RANDOM):
+        build(before, encoder, plan)
+    after, again = grown(("Two", "has_genre", "Noir")), Counting()
+    for plan in (PLAN, RANDOM):
+        changed = build(after, again, plan)
+        fresh = build(grown(("Two", "has_genre", "Noir"), folder="anew"), Bag(), plan)
+        assert np.array_equal(vectors_of(changed), vectors_of(fresh))
+        assert changed.index.facts["encoded"] == 1 and changed.index.facts["reused"] == len(changed.nodes) - 1
+    assert all(text.startswith("Two") for text in again.asked)
+
+
+def test_a_triple_less_equals_a_rebuild(grown, tmp_path):
+    build(grown(("Two", "has_genre", "Noir")), Bag(), RANDOM)
+    changed = build(grown(), Bag(), RANDOM)
+    assert np.array_equal(vectors_of(changed), vectors_of(build(grown(folder="anew"), Bag(), RANDOM)))
+
+
+def test_what_is_done_is_kept_when_a_person_cancels(grown, monkeypatch):
+    monkeypatch.setattr("core.indexes.encoded.BLOCK", 1)
+    graph, encoder = grown(), Counting(most=1)
+
+    def check():
+        if len(encoder.asked) >= 1:
+            raise Cancelled()
+
+    with pytest.raises(Cancelled):
+        build(graph, encoder, PLAN, check=check)
+    rest = Counting()
+    assert len(build(graph, rest, PLAN).nodes) == len(rest.asked) + 1
+
+
+def test_many_nodes_are_not_encoded_within_a_question(grown, monkeypatch):
+    monkeypatch.setattr(walks, "AT_ONCE", 1)
+    graph = grown()
+    with pytest.raises(
+        StoreError, match="page Indexes, or with: python -m core index walks --graph .* --strategy random --walks 8 .* --seed 5"
+    ):
+        walk_corpus(graph, Bag(), RANDOM)
+    build(graph, Bag(), RANDOM)
+    assert len(walk_corpus(graph, Bag(), RANDOM).nodes) > 1
+    assert command(graph, WalkPlan(unique=True)).endswith("--walks 60 --length 4 --unique")
+
+
+def test_graphs_without_walks_say_so(monkeypatch):
+    loops = in_memory([("A", "r", "A")], "loops")
+    corpus = walk_corpus(loops, Bag(), WalkPlan("random", 2, 1, "out"))
+    assert loops.names(corpus.nodes) == ["A"]
+    monkeypatch.setattr(walks, "LIMIT", 0)
+    with pytest.raises(BadInput, match="up to 0 nodes"):
+        walk_corpus(in_memory([("A", "r", "B")], "line"), Bag(), PLAN)
+
+
+def test_another_plan_encoder_or_wording_has_vectors_of_its_own(grown):
+    graph = grown()
+    places = {
+        place(graph, Bag(), plan) for plan in (PLAN, RANDOM, WalkPlan("random", 8, 3, "out"), WalkPlan("random", 8, 3, "both", seed=5))
+    }
+    assert len(places | {place(graph, Bag(), PLAN, "model")}) == 5
+
+
+def test_sentences_say_relations_as_the_graph_does(movies):
+    (film,) = movies.nodes_named("Kismet")[:1]
+    nodes, edges, forward = movies.steps(film, "out")
+    by = next(i for i, edge in enumerate(edges.tolist()) if movies.relation_name(edge) == "directed_by")
+    path = Path((film, int(nodes[by])), (int(edges[by]),), (True,))
+    assert sentences(movies, [path, Path((film,))]) == [f"Kismet directed by {movies.node_name(nodes[by])}", "Kismet"]
+    back = Path((int(nodes[by]), film), (int(edges[by]),), (False,))
+    assert sentences(movies, [back]) == [f"{movies.node_name(nodes[by])} directed Kismet"]

@@ -1,0 +1,103 @@
+"""Walk&Retrieve on a graph of six triples: nodes first, then walks, by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.environment import Environment
+from core.errors import BadParameter
+from core.graph.building.build import in_memory
+from core.operators import DrawnTriples, NearestTriples, NodesThenWalks
+from core.operators.base import Context
+from core.types import Question, State
+from tests.films import Bag, Written
+
+TRIPLES = [
+    ("One", "directed_by", "Ann"),
+    ("One", "has_genre", "Drama"),
+    ("Two", "directed_by", "Ann"),
+    ("Two", "has_genre", "Noir"),
+    ("Three", "directed_by", "Bob"),
+    ("Three", "has_genre", "Noir"),
+]
+
+
+class Models(Written):
+    """Every encoder counts words."""
+
+    def encoder(self, name="encoder"):
+        return Bag()
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    graph = in_memory(TRIPLES, "films")
+
+    def after(operator, question, *entities):
+        seeds = tuple(graph.nodes_named(name)[0] for name in entities)
+        return operator(State(Question(question), seeds), Context(graph, Environment(Models(None)), seed=1))
+
+    after.graph = graph
+    return after
+
+
+def test_nodes_by_all_their_walks_then_walks_of_each(run):
+    # One: “One directed by Ann; One has genre Drama”, and so on. “noir” stands once among the words of Two and of Three, which are
+    # equally long; “two” stands twice in Two's.
+    state = run(NodesThenWalks(strategy="breadth-first", length=1, nodes=2, keep=1, direction="out"), "two noir")
+    assert run.graph.names(state.nodes.items) == ["Two", "Three"] and state.nodes.scores[0] > state.nodes.scores[1]
+    assert run.graph.texts(state.paths.items) == ["Two -> has_genre -> Noir", "Three -> has_genre -> Noir"]
+    # “Two has genre Noir” has four words of which two are asked for: 2 / sqrt(4 * 2)
+    assert state.paths.scores == pytest.approx((2 / 8**0.5, 1 / 8**0.5), abs=1e-6)
+    assert set(run.graph.names(state.subgraph.nodes)) == {"Two", "Three", "Noir"}
+    assert "The nearest of 3 nodes with walks: Two, Three." in state.trace[-1].notes  # persons and genres have none along the triples
+
+
+def test_over_all_nodes_as_the_code_has_it(run):
+    operator = NodesThenWalks(strategy="breadth-first", length=1, nodes=2, keep=1, per="all", direction="out")
+    assert run.graph.texts(run(operator, "two noir").paths.items) == ["Two -> has_genre -> Noir"]
+
+
+def test_both_ways_persons_have_walks_too(run):
+    state = run(NodesThenWalks(strategy="breadth-first", length=1, nodes=1, keep=9, direction="both"), "ann directed")
+    assert run.graph.names(state.nodes.items) == ["Ann"]
+    assert sorted(run.graph.texts(state.paths.items)) == ["Ann -> directed_by_reverse -> One", "Ann -> directed_by_reverse -> Two"]
+
+
+def test_copies_take_places_and_are_shown_once(run):
+    # from One a walk of one step leads to Ann or to Drama; of 20 drawn walks the 5 nearest to “drama” are all the same
+    state = run(NodesThenWalks(walks=20, length=1, nodes=1, keep=5, direction="out"), "one drama")
+    assert run.graph.texts(state.paths.items) == ["One -> has_genre -> Drama"]
+    assert "Of the 5 walks kept, 4 are copies of others." in state.trace[-1].notes
+    once = run(NodesThenWalks(walks=20, length=1, nodes=1, keep=5, direction="out", unique=True), "one drama")
+    assert run.graph.texts(once.paths.items) == ["One -> has_genre -> Drama", "One -> directed_by -> Ann"]
+
+
+def test_a_question_without_a_word_of_the_graph_still_gets_walks_in_a_fixed_order(run):
+    operator = NodesThenWalks(strategy="breadth-first", length=1, nodes=2, keep=1, direction="out")
+    states = [run(operator, "xyzzy") for _ in range(2)]
+    assert states[0].paths.items == states[1].paths.items and len(states[0].paths.items) == 2
+
+
+def test_no_random_walk_at_all_is_refused(run):
+    with pytest.raises(BadParameter, match="at least one"):
+        run(NodesThenWalks(walks=0), "one")
+
+
+def test_drawn_triples_lie_at_the_entities(run):
+    state = run(DrawnTriples(keep=9), "a question", "Ann")
+    assert sorted(run.graph.texts(state.paths.items)) == ["Ann -> directed_by_reverse -> One", "Ann -> directed_by_reverse -> Two"]
+    assert len(run(DrawnTriples(keep=1), "a question", "Ann").paths.items) == 1
+    assert run(DrawnTriples(direction="out"), "a question", "Ann").paths.items == ()
+    assert run(DrawnTriples(keep=1), "a question", "Ann").paths.items == run(DrawnTriples(keep=1), "a question", "Ann").paths.items
+
+
+def test_drawn_triples_are_uniform(run):
+    drawn = [run(DrawnTriples(keep=1), f"question {i}", "Noir").paths.items[0].nodes[1] for i in range(200)]
+    assert 70 <= drawn.count(run.graph.nodes_named("Two")[0]) <= 130
+
+
+def test_nearest_triples_come_from_the_whole_graph(run):
+    state = run(NearestTriples(keep=2), "Three has_genre Noir", "Ann")
+    assert run.graph.texts(state.paths.items)[0] == "Three -> has_genre -> Noir" and len(state.paths.items) == 2
