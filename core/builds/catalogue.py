@@ -20,7 +20,9 @@ KINDS = {
     "chunks": "chunks alone",
     "passage": "passage graph",
     "tree": "tree of summaries",
+    "tree-k": "tree of summaries by k-means",
     "kg": "knowledge graph",
+    "kg-synonyms": "knowledge graph with alike names joined",
     "tkg": "textual knowledge graph",
     "rkg": "rich knowledge graph",
     "links": "corpus graph",
@@ -31,7 +33,7 @@ EXTRACTORS = ("llm", "described", "noun-phrases", "given", "nearest", "terms")
 
 @dataclass(frozen=True)
 class Build:
-    """A line of building operators with a name. `graph` is the kind of graph (chunks, passage, tree, kg, tkg, rkg, links), `extractor` who
+    """A line of building operators with a name. `graph` is the kind of graph, one of `KINDS`, `extractor` who
     reads the chunks: a language model ("llm"), a parser for names and a language model for what is said of them ("described"), or
     a parser alone ("noun-phrases"); of a corpus graph where its links come from: as "given", the "nearest" documents, or shared "terms";
     empty where nothing is read."""

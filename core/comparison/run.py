@@ -132,7 +132,7 @@ class LaneRun:
         if self.ask.reader and not any(operator.stage == "read" for operator in operators):
             if any("paths" in operator.writes for operator in operators):
                 operators.append(GraphReader())
-            elif not self.ask.model and any("chunks" in operator.writes for operator in operators):
+            elif not self.ask.model and any({"chunks", "nodes"} & {*operator.writes} for operator in operators):
                 operators.append(NearestSentence())
         self._run(operators, progress)
 

@@ -25,7 +25,12 @@ from core.retrievers import declared
 
 FOLDER = Path(__file__).parent
 FIELDS = ("title", "short", "method", "paper", "group", "base", "notes", "line")
-LAST = ("beyond", "graph_rag_analysis", "without_retrieval")  # the files that come behind those of papers on graphs of triples
+LAST = (
+    "beyond",
+    "graph_rag_analysis",
+    "graph_rag_methods_kg",
+    "without_retrieval",
+)  # the files that come behind those of papers on graphs of triples
 OWN = "own"
 ELSE = "else"
 RETRIEVER, RETRIEVERS = "retriever-", "Your own retrievers"  # what their ids begin with, and their group

@@ -29,6 +29,7 @@ from core.operators.texts.link import LinkNames
 from core.operators.texts.merge import Merge, SetAside, Truncate
 from core.operators.texts.neighbours import EndpointNodes, IncidentRelations, NeighbourNodes
 from core.operators.texts.pagerank import PageRankNodes
+from core.operators.texts.passages import AnswerFromPassages
 from core.operators.texts.points import AnswerFromPoints, Points
 from core.operators.texts.question import EmbedQuery, ExtractKeywords, NamesInQuestion
 from core.operators.texts.scores import ChunksFromRelations, RelationsFromNodes
@@ -97,6 +98,7 @@ OPERATORS = {
         NearestSentence,
         Answer,
         AnswerFromTables,
+        AnswerFromPassages,
         AnswerFromPoints,
     )
 }

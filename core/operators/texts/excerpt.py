@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.corpus.sentences import sentences
-from core.graph.told import chunk_text
+from core.graph.told import chunk_text, leaves
 from core.models.base import Task
 from core.models.scorers import EncoderScorer, top_k
 from core.operators.base import Context, Operator, Recorder
@@ -17,7 +17,7 @@ LONGEST = 600  # characters of a sentence that are shown
 
 @dataclass(frozen=True, repr=False)
 class NearestSentence(Operator):
-    """The sentence of the retrieved chunks that is nearest to the question: an excerpt, no answer of its own.
+    """The sentence of the retrieved chunks that is nearest to the question: an excerpt, no answer of its own. Nodes that are chunks count.
 
     Hopscope's own reader for lines on texts where no language model is asked: by the cosine of an encoder's vectors, of equal ones the
     first of the best chunk.
@@ -29,13 +29,14 @@ class NearestSentence(Operator):
 
     stage = "read"
     title = "nearest sentence"
-    reads, writes = ("chunks",), ("excerpt",)
+    reads_any, writes = ("chunks", "nodes"), ("excerpt",)
 
     most: int = param(200, "Sentences at most", "Of the best chunks; more are not looked at.", low=1, high=10_000)
     encoder: str = param("encoder", "Encoder", "The sentence encoder that compares.", model=True)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        chunks = state.chunks.items if state.chunks else ()
+        own = leaves(ctx.graph, state.nodes.items) if state.nodes else {}
+        chunks = state.chunks.items if state.chunks else own.values()
         found = [(row, sentence) for row in chunks for sentence in _sentences(chunk_text(ctx.graph, row))][: self.most]
         if not found:
             recorder.notes.append("No chunk was found, so there is no sentence to show.")

@@ -22,7 +22,9 @@ from pages.parts.texts.graph_view import look
 KINDS = {
     "passage": ("Passage graph", "The chunks themselves, joined where they share an entity."),
     "tree": ("Tree", "Chunks at the bottom, above them summaries of those that are alike."),
+    "tree-k": ("Tree by k-means", "The same over groups of ten, quicker on many texts (RAPTOR-K)."),
     "kg": ("Knowledge graph", "Entities, and the relations between them by name."),
+    "kg-synonyms": ("Knowledge graph, alike names", "The same with edges between entities whose names mean nearly the same (HippoRAG)."),
     "tkg": ("Textual knowledge graph", "Entities and relations, each with a description in words."),
     "rkg": ("Rich knowledge graph", "Entities and relations with descriptions, relations with keywords as well."),
 }
@@ -83,7 +85,7 @@ def _chosen(corpus: Corpus) -> Build:
     if len(ids) > 1:
         words = dict(zip(ids, _words(some)))
         chosen = st.radio(
-            "Who writes the summaries" if kind == "tree" else "Who reads the chunks",
+            "Who writes the summaries" if kind.startswith("tree") else "Who reads the chunks",
             ids,
             key=key,
             persist_state="session",
@@ -114,7 +116,7 @@ def _ready(built: list[Build], kind: str) -> str:
 
 def _words(some: list[Build]) -> list[tuple[str, str]]:
     """How each build is called among others of its kind, and a line on it."""
-    who = WRITERS if some[0].graph == "tree" else READERS
+    who = WRITERS if some[0].graph.startswith("tree") else READERS
     times = [one.extractor for one in some].count
     return [who[one.extractor] if one.extractor in who and times(one.extractor) == 1 else (one.title, one.notes) for one in some]
 

@@ -1,0 +1,88 @@
+"""An answer from passages as they stand, without tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.graph.protocol import KnowledgeGraph
+from core.graph.told import chunk_label, node_labels
+from core.models.base import Messages
+from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.asking import asked, with_room
+from core.parameters import param
+from core.prompts import messages
+from core.types import Prompt, Ranking, State
+
+FORMS = ("context", "numbered", "thought")
+FORM_HELP = (
+    "context: the passages one after the other (RAPTOR); numbered: with numbers (KGP); thought: the model thinks aloud first, and what "
+    "follows “Answer:” is the answer (HippoRAG)."
+)
+NOTHING = "(nothing was found)"
+
+
+@dataclass(frozen=True, repr=False)
+class AnswerFromPassages(Operator):
+    """What a language model answers, shown the chunks that were found, or where there are none the nodes, the best first.
+
+    RAPTOR, KGP and HippoRAG (METHODS 3.4.1 to 3.4.3): their readers get texts alone. Nodes of a tree are read as their texts. What does
+    not fit into the model's context is left out from the end, and the trace says how much. A reply to “thought” without “Answer:”
+    stands as it is, as in HippoRAG's code.
+
+    >>> models = says("Thought: The clerk is Cratchit. Answer: Cratchit")
+    >>> state = retrieve("SparseChunks(keep=2) >> AnswerFromPassages(form='thought')", graph=story, question="the clerk", models=models)
+    >>> state.answer, dict(state.prompt.hits)
+    ('Cratchit', {'chunk': 2})
+    """
+
+    stage = "generate"
+    title = "answer from passages"
+    reads_any, writes = ("chunks", "nodes"), ("prompt", "answer")
+
+    form: str = param("numbered", "Prompt", FORM_HELP, choices=FORMS)
+    passages: int = param(0, "Passages at most", "The best ones; 0 is no limit but the model's context.", low=0, high=10_000)
+    max_tokens: int = param(256, "Longest answer", "In tokens.", low=1, high=8192)
+    role: str = param("answer", "Model", "The role or name of the chat model that answers.", chat=True)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        found = given(state)
+        found = found.head(self.passages or len(found))
+        texts = passage_texts(ctx.graph, found)
+        told = lambda count: self._messages(state.question.text, texts[:count])
+        if not ctx.answering:
+            return state.replace(prompt=Prompt(tuple(told(len(texts))), 0, hits={found.kind: len(texts)} if texts else {}))
+        ctx.progress("Waiting for the language model", None)
+        chat = ctx.models.chat(self.role)
+        shown, count, tokens = with_room(chat, told, len(texts), self.max_tokens)
+        if count < len(texts):
+            recorder.notes.append(f"Only {count:,} of {len(texts):,} passages fit into the model's context of {chat.context:,} tokens.")
+        ctx.progress("Reading the passages", None)
+        reply = asked(chat, shown, ctx, recorder, self.max_tokens, on_text=ctx.on_text)
+        prompt = Prompt(tuple(shown), 0, reply.tokens_in or tokens, hits={found.kind: count} if count else {})
+        return state.replace(prompt=prompt, answer=self._answer(reply.text, recorder))
+
+    def _messages(self, question: str, texts: list[str]) -> Messages:
+        shown = [f"[{number}] {text}" for number, text in enumerate(texts, 1)] if self.form == "numbered" else texts
+        return messages("passages", self.form, passages="\n\n".join(shown) or NOTHING, question=question)
+
+    def _answer(self, text: str, recorder: Recorder) -> str:
+        """The reply, or with a thought what follows “Answer:”."""
+        thought, mark, answer = text.rpartition("Answer:")
+        if self.form != "thought" or not mark:
+            if self.form == "thought":
+                recorder.notes.append("The reply has no “Answer:” and stands as it is.")
+            return text.strip()
+        recorder.notes.append(f"Thought: {' '.join(thought.removeprefix('Thought:').split())}")
+        return answer.strip()
+
+
+def given(state: State) -> Ranking:
+    """The chunks that were found, or where there are none the nodes."""
+    if state.chunks is not None and (len(state.chunks) or state.nodes is None):
+        return state.chunks
+    return state.nodes if state.nodes is not None else Ranking("chunk", (), ())
+
+
+def passage_texts(graph: KnowledgeGraph, found: Ranking) -> list[str]:
+    """What a reader sees of each hit: a chunk with its title, a node as its text."""
+    return [chunk_label(graph, row) for row in found.items] if found.kind == "chunk" else node_labels(graph, found.items)
