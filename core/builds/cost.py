@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from core.builds.base import Made
 from core.builds.catalogue import Build
 from core.builds.extracting import Extractor
-from core.builds.run import context
+from core.builds.run import context, status
+from core.builds.speed import foretold
 from core.corpus import Corpus
 from core.io.durations import span
 from core.models.base import Models
@@ -17,8 +18,9 @@ from core.types import Usage
 
 @dataclass(frozen=True)
 class Cost:
-    """Of `chunks` chunks, `missing` have not been read by this extractor; that takes `usage`, and about `seconds` where the model's speed
-    on this computer is known. `later` are sentences on what cannot be told before the graph is there."""
+    """Of `chunks` chunks, `missing` have not been read by this extractor; that takes `usage`, and about `seconds` where the speed on this
+    computer is known, by replies of the model or by builds like it. `later` are sentences on what cannot be told before the graph is
+    there."""
 
     chunks: int
     missing: int
@@ -36,7 +38,11 @@ class Cost:
             told += f", {span(self.seconds)}" if self.seconds is not None else "; how long that takes here is told once some are done"
         else:
             told += ", without asking a language model"
-        return " ".join([f"{told}.", *self.later])
+        return " ".join([f"{told}.", *self.later, *self.time()])
+
+    def time(self) -> list[str]:
+        """About how long it takes where no language model is asked, as far as builds have told; nothing where none has."""
+        return [] if self.seconds is None or self.usage.calls else [f"That takes about {span(self.seconds)} here."]
 
 
 def cost(corpus: Corpus, build: Build, models: Models, check: Callable[[], None] = lambda: None) -> Cost:
@@ -46,11 +52,15 @@ def cost(corpus: Corpus, build: Build, models: Models, check: Callable[[], None]
     """
     ctx, made = context(corpus, models, check=check), Made(corpus)
     later = tuple(filter(None, (operator.later() for operator in build.line)))
+    missing, usage, seconds = 0, Usage(), None
     for operator in build.line:
         if operator.stage == "chunk":
             made = operator.apply(made, ctx)
         if isinstance(operator, Extractor) and made.chunks is not None:
-            missing = operator.missing(made.chunks, ctx)
-            usage, seconds = operator.cost(missing, ctx)
-            return Cost(len(made.chunks), len(missing), usage, seconds, later)
-    return Cost(len(made.chunks or ()), 0, later=later)
+            texts = operator.missing(made.chunks, ctx)
+            missing, (usage, seconds) = len(texts), operator.cost(texts, ctx)
+            break
+    chunks = len(made.chunks or ())
+    if not build.line.asks_chat:
+        seconds = foretold(build.line, chunks, missing, missing if status(corpus, build).built else chunks)
+    return Cost(chunks, missing, usage, seconds, later)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from core.builds.base import BuildContext
-from core.builds.spans import tokens
 from core.builds.summaries import description_by_model
 from core.errors import shorten
+from core.models.chat.replies import estimate
 
 CUT = "descriptions were longer than {} tokens and cut behind the last that fits"
 
@@ -18,7 +18,7 @@ def described(longest: int, model: str, ctx: BuildContext) -> Callable[[str, Ite
 
     def joined(what: str, descriptions: Iterable[str]) -> str:
         several = [" ".join(one.split()) for one in descriptions]
-        if sum(map(tokens, several)) <= longest:
+        if sum(map(estimate, several)) <= longest:
             return " ".join(several)
         if model:
             ctx.report.count(summarised=1)
@@ -40,7 +40,7 @@ def fitting(several: Iterable[str], longest: int) -> str:
     kept: list[str] = []
     room = longest
     for text in several:
-        room -= tokens(text)
+        room -= estimate(text)
         if room < 0:
             break
         kept.append(text)

@@ -43,6 +43,7 @@ def halves(texts: Sequence[str], encoder: str, ctx: BuildContext) -> np.ndarray:
                 missing = [key for key in part if key not in found]
                 if missing:
                     ctx.check()
+                    ctx.report.fresh += len(missing)
                     made = np.asarray(ctx.models.encoder(encoder).encode([part[key] for key in missing], ctx.check), np.float16)
                     with base:
                         base.executemany("insert or replace into vectors values (?, ?)", [(k, v.tobytes()) for k, v in zip(missing, made)])

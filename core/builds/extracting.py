@@ -50,6 +50,7 @@ class Extractor(BuildOperator):
         missing = [key for key in keys if key not in known]
         if report is not None:
             report.count(extracted=len(missing), kept=len(keys) - len(missing))
+            report.fresh += len(missing)
         fresh: dict[bytes, Facts] = {}
         try:
             for done, (number, facts) in enumerate(self.extracted([keys[key] for key in missing], ctx), 1):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from core.builds.base import BuildContext
 from core.builds.extracting import Extractor
 from core.builds.facts import Entity, Facts, Relation
+from core.builds.parsing import read_batches
 from core.builds.scripts import latin
 from core.errors import ModelUnavailable
 
@@ -71,9 +72,14 @@ class NounPhrases(Extractor):
     def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
         readable = [number for number, text in enumerate(texts) if latin(text)]
         yield from ((number, Facts(notes=(FOREIGN,))) for number in sorted(set(range(len(texts))) - set(readable)))
-        for number, doc in zip(readable, _parser().pipe((texts[number] for number in readable), batch_size=AT_ONCE)):
-            ctx.check()
-            yield number, facts_of(doc)
+        batches = [readable[first : first + AT_ONCE] for first in range(0, len(readable), AT_ONCE)]
+        for at, facts in read_batches(read, [[texts[number] for number in batch] for batch in batches], ctx.check):
+            yield from zip(batches[at], facts)
+
+
+def read(texts: Sequence[str]) -> list[Facts]:
+    """The facts of some texts, parsed together. Raises ModelUnavailable."""
+    return [facts_of(doc) for doc in _parser().pipe(texts, batch_size=AT_ONCE)]
 
 
 @cache

@@ -20,6 +20,7 @@ class BuildReport:
     usage: Usage = Usage()
     usage_kept: Usage = Usage()  # of replies that were kept, as they cost when they were made
     seconds: dict[str, float] = field(default_factory=dict)  # by operator
+    fresh: int = 0  # texts that were read or encoded now, rather than kept from before
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def count(self, **more: int) -> None:

@@ -14,11 +14,11 @@ import numpy as np
 from core.builds.asking import side_by_side
 from core.builds.base import BuildContext, BuildOperator, Made
 from core.builds.communities import best_connected
-from core.builds.spans import tokens
 from core.graph.building.text_graph import with_tables
 from core.graph.columns import Table
 from core.graph.store import Graph
 from core.graph.told import chunks_of, node_labels, relation_texts
+from core.models.chat.replies import estimate
 from core.parameters import param
 from core.prompts import messages, plain
 
@@ -140,13 +140,13 @@ class Told:
     def shown(self, row: int, written: dict[int, Report]) -> tuple[str, str, str]:
         """What the model reads: reports on parts (where the rest has no room), entities, relations."""
         entities, relations = self._entities(row), self._edges(row)
-        if sum(map(tokens, entities + relations)) <= self.budget:
+        if sum(map(estimate, entities + relations)) <= self.budget:
             return "(none)", "\n".join(entities), "\n".join(relations) or "(none)"
         parts = [f"{written[part].title}: {written[part].text}" for part in np.flatnonzero(self.parents == row).tolist()]
         shown = _fitting(parts, self.budget // 2)
-        room = self.budget - sum(map(tokens, shown))
+        room = self.budget - sum(map(estimate, shown))
         shown_entities = _fitting(entities, room // 2)
-        shown_relations = _fitting(relations, room - sum(map(tokens, shown_entities)))
+        shown_relations = _fitting(relations, room - sum(map(estimate, shown_entities)))
         return "\n".join(shown) or "(none)", "\n".join(shown_entities), "\n".join(shown_relations) or "(none)"
 
     def extract(self, row: int, most: int) -> Report:
@@ -181,7 +181,7 @@ def _fitting(texts: Sequence[str], most: int) -> list[str]:
     """As many of some texts as fit into so many tokens, in their order."""
     kept: list[str] = []
     for text in texts:
-        most -= tokens(text)
+        most -= estimate(text)
         if most < 0:
             break
         kept.append(text)

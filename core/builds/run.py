@@ -13,6 +13,7 @@ from typing import Any
 from core.builds.base import BuildContext, BuildLine, BuildOperator, Made
 from core.builds.catalogue import Build, catalogue, find, of_kind
 from core.builds.report import BuildReport
+from core.builds.speed import Took, learn
 from core.corpus import Corpus
 from core.errors import BadParameter, StoreError
 from core.graph.building.text_graph import assemble, moved, store
@@ -164,14 +165,17 @@ def _at_work(folder: Path) -> Path:
 
 
 def _built(build: Build, made: Made, folder: Path, ctx: BuildContext) -> Graph:
+    took: dict[BuildOperator, Took] = {}
     stored, aside = False, folder.with_name(f"{folder.name}{NEXT}")
     for number, operator in enumerate(build.line):
         ctx.check()
         if operator.stage == "index" and not stored:
             made, stored = _stored(made, build, folder, aside), True
-        made = _timed(operator, made, _part(ctx, build.line, number))
+        made = _timed(operator, made, _part(ctx, build.line, number), took)
     graph = (made if stored else _stored(made, build, folder, aside)).graph
-    assert graph is not None  # what was stored
+    assert graph is not None and made.chunks is not None  # what was stored
+    if not build.line.asks_chat:
+        learn(took, len(made.chunks))
     if graph.folder == folder.absolute():
         return graph
     take_indexes(aside, folder)
@@ -187,11 +191,12 @@ def _part(ctx: BuildContext, line: BuildLine, number: int) -> BuildContext:
     return ctx.part(told)
 
 
-def _timed(operator: BuildOperator, made: Made, ctx: BuildContext) -> Made:
-    start = time.monotonic()
+def _timed(operator: BuildOperator, made: Made, ctx: BuildContext, took: dict[BuildOperator, Took]) -> Made:
+    start, fresh = time.monotonic(), ctx.report.fresh
     made = operator.apply(made, ctx)
-    name = type(operator).__name__
-    ctx.report.seconds[name] = ctx.report.seconds.get(name, 0.0) + time.monotonic() - start
+    name, seconds = type(operator).__name__, time.monotonic() - start
+    ctx.report.seconds[name] = ctx.report.seconds.get(name, 0.0) + seconds
+    took[operator] = Took(seconds, ctx.report.fresh - fresh)
     return made
 
 

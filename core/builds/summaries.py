@@ -8,8 +8,8 @@ import numpy as np
 
 from core.builds.base import BuildContext
 from core.builds.encoding import encoded
-from core.builds.spans import tokens
 from core.corpus.sentences import sentences
+from core.models.chat.replies import estimate
 from core.prompts import messages, plain
 
 WORDS_A_TOKEN = 0.75
@@ -44,7 +44,7 @@ def central(texts: Sequence[str], most: int, encoder: str, ctx: BuildContext) ->
         return ""
     vectors = encoded(told, encoder, ctx)
     scores = np.round(vectors @ vectors.mean(axis=0), 6)
-    return " ".join(told[place] for place in sorted(chosen(scores, [tokens(sentence) for sentence in told], most)))
+    return " ".join(told[place] for place in sorted(chosen(scores, [estimate(sentence) for sentence in told], most)))
 
 
 def chosen(scores: np.ndarray, sizes: Sequence[int], most: int) -> list[int]:
@@ -66,6 +66,6 @@ def chosen(scores: np.ndarray, sizes: Sequence[int], most: int) -> list[int]:
 
 def cut(text: str, most: int) -> str:
     """The beginning of a text, about `most` tokens, up to a whole word."""
-    if tokens(text) <= most:
+    if estimate(text) <= most:
         return text
     return text.encode()[: int(most * 3.5)].decode("utf-8", "ignore").rsplit(" ", 1)[0] + " …"

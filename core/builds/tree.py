@@ -11,11 +11,11 @@ from core.builds.asking import side_by_side
 from core.builds.base import BuildContext, BuildOperator, Made
 from core.builds.clustering import REDUCERS, Clusters, balanced, mixture
 from core.builds.encoding import encoded
-from core.builds.spans import tokens
 from core.builds.summaries import by_model, central
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
 from core.graph.store import Graph
+from core.models.chat.replies import estimate
 from core.parameters import param
 
 SUMMARISES = "summarises"
@@ -126,7 +126,7 @@ class Grown:
     def __post_init__(self) -> None:
         n = len(self.chunks)
         self.texts, self.names = self.chunks.texts("text"), self.chunks.texts("id")
-        self.sizes, self.levels, self.children = list(map(tokens, self.texts)), [0] * n, [[] for _ in range(n)]
+        self.sizes, self.levels, self.children = list(map(estimate, self.texts)), [0] * n, [[] for _ in range(n)]
         self.rows = [[row] for row in range(n)]
 
     def add(self, level: int, clusters: Clusters, texts: list[str]) -> np.ndarray:
@@ -138,7 +138,7 @@ class Grown:
                 name += "'"
             self.names.append(name)
             self.texts.append(text)
-            self.sizes.append(tokens(text))
+            self.sizes.append(estimate(text))
             self.levels.append(level)
             self.children.append(cluster.tolist())
             self.rows.append(sorted({row for child in cluster.tolist() for row in self.rows[child]}))

@@ -29,7 +29,7 @@ KINDS = {
     "rkg": ("Rich knowledge graph", "Entities and relations with descriptions, relations with keywords as well."),
 }
 READERS = {
-    "noun-phrases": ("Names and noun phrases", "No language model; a book takes about a minute."),
+    "noun-phrases": ("Names and noun phrases", "No language model is asked."),
     "described": ("Names by a parser, described by a language model", "One call for each chunk."),
     "llm": ("A language model", "Finds more, and takes far longer."),
 }
@@ -155,7 +155,11 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
         return
     known = counting.result
     kept = bool(known.chunks) and not known.missing
-    told = " ".join(["What the chunks tell is kept from before.", *known.later]) if kept and _reads(now.build) else known.words()
+    told = (
+        " ".join(["What the chunks tell is kept from before.", *known.later, *known.time()])
+        if kept and _reads(now.build)
+        else known.words()
+    )
     st.write(plain(told))
     absent = _absent(now.build, kept)
     for how in absent:

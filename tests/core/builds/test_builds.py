@@ -6,6 +6,7 @@ import pytest
 
 from core.builds import being_built, build, catalogue, chosen, find, open_graph, standing, status
 from core.builds.catalogue import read
+from core.builds.cost import cost
 from core.builds.run import BUILT, place
 from core.builds.text import parse_line
 from core.comparison.built import BuiltGraphs
@@ -122,3 +123,30 @@ def test_a_kind_of_graph_means_the_best_that_is_built(tmp_path):
 def built_of(corpus) -> bytes:
     """What stands beside a graph that was built of a corpus."""
     return json.dumps({"version": 1, "corpus": corpus.digest, "report": {}}).encode()
+
+
+def test_a_build_says_how_long_it_takes_once_one_like_it_was_made(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    line = find("TokenChunks(size=240, overlap=24) >> NounPhrases() >> Merge() >> Vectors(of='nodes')")
+    corpus = Texts(tmp_path / "one", **{f"d{number}": f"Ann{number} met Bob in Rome." for number in range(20)})
+    told = cost(corpus, line, Reading())
+    assert told.seconds is None and told.words() == "20 of 20 chunks are to be read, without asking a language model."
+    build(corpus, line, Reading())
+    kept = json.loads((tmp_path / "speeds.json").read_text("utf-8"))
+    assert list(kept) == [repr(operator) for operator in line.line] and all(seconds >= 0 for seconds in kept.values())
+    slow = dict(zip(kept, (0.5, 1.0, 0.25, 2.0)))
+    (tmp_path / "speeds.json").write_text(json.dumps(slow), "utf-8")
+    more = corpus.changed(**{f"e{number}": f"Eva{number} met Olof." for number in range(10)})
+    assert cost(more, line, Reading()).seconds == 30 * 0.5 + 10 * 1.0 + 30 * 0.25 + 10 * 2.0  # cut and merged is all, read what is new
+    assert cost(more, line, Reading()).words().endswith("That takes about 52 seconds here.")
+    build(more, line, Reading())  # most of it was kept, so it tells nothing of how long reading takes
+    assert json.loads((tmp_path / "speeds.json").read_text("utf-8")) == slow
+    assert cost(more, find("kg-noun-phrases"), Reading()).seconds is None
+
+
+def test_what_tells_how_long_builds_take_may_be_damaged(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    (tmp_path / "speeds.json").write_text("[1", "utf-8")
+    corpus = Texts(tmp_path / "one", d="Ann met Bob in Rome.")
+    assert cost(corpus, find("chunks"), Reading()).seconds is None
+    build(corpus, "chunks", Reading())

@@ -4,7 +4,6 @@ import pytest
 
 from core.builds.base import BuildContext, Made
 from core.builds.chunking import SentenceChunks, TokenChunks, WholeDocuments
-from core.builds.spans import tokens
 from core.errors import BadParameter, Cancelled
 from core.models.base import NoModels
 from tests.core.builds.kit import Texts
@@ -40,10 +39,6 @@ def test_cutting_can_be_cancelled(tmp_path):
 
     with pytest.raises(Cancelled):
         cut(TokenChunks(), tmp_path, cancelled, a="Text.")
-
-
-def test_a_token_is_about_three_and_a_half_bytes():
-    assert (tokens(""), tokens("a" * 7), tokens("a" * 8), tokens("中文")) == (0, 2, 3, 2)
 
 
 def test_an_overlap_that_would_never_end_is_refused():

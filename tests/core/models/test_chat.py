@@ -16,7 +16,7 @@ from core.errors import BadInput, Cancelled, ModelFailed, ModelUnavailable
 from core.models.chat.lanes import several_at_once
 from core.models.chat.llama import LlamaChat
 from core.models.chat.openai import OpenAIChat
-from core.models.chat.replies import Replies, estimate_tokens
+from core.models.chat.replies import Replies, estimate, estimate_tokens
 from core.models.chat.vllm import VLLMChat, unavailable
 
 ASK = [{"role": "user", "content": "Which country is Paris in? One word."}]
@@ -253,3 +253,7 @@ def test_vllm_answers():
         pytest.skip(unavailable() or "HOPSCOPE_VLLM_TEST names no weights")
     chat = VLLMChat(weights, "test", context=1024)
     assert chat.reply(ASK, max_tokens=8).text and list(json.loads(chat.reply(ASK, schema=SCHEMA).text)) == ["country"]
+
+
+def test_a_token_is_about_three_and_a_half_bytes():
+    assert (estimate(""), estimate("a" * 7), estimate("a" * 8), estimate("中文")) == (0, 2, 3, 2)

@@ -1,0 +1,86 @@
+"""Batches of texts read by several processes, where there are many and more than one core."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from queue import SimpleQueue
+
+from core.builds.facts import Facts
+from core.errors import HopscopeError
+from core.models.threads import threads
+from core.runtime.subprocess_worker import apart
+
+MANY = 16  # batches from which another process is worth its start
+Read = Callable[[Sequence[str]], list[Facts]]  # a function of a module: the facts of each text of a batch
+Found = tuple[int, list[Facts]]  # a batch by its number, and what it tells
+
+
+def read_batches(read: Read, batches: Sequence[Sequence[str]], check: Callable[[], None]) -> Iterator[Found]:
+    """Each batch with its facts, as they come. A batch is read whole by one process, so that no number of processes changes what it tells;
+    what a process that dies leaves is read here. Raises what `check` and `read` do; the other processes end then."""
+    count = threads() if len(batches) >= MANY else 1
+    helpers = [Helper(read, {number: batches[number] for number in range(at, len(batches), count)}) for at in range(1, count)]
+    try:
+        for number in range(0, len(batches), count):
+            check()
+            yield number, read(batches[number])
+            for helper in helpers:
+                yield from helper.found()
+        for helper in helpers:
+            while not helper.ended:
+                check()
+                yield from helper.found(wait=0.2)
+            for number, batch in helper.left.items():
+                check()
+                yield number, read(batch)
+    finally:
+        for helper in helpers:
+            helper.stop()
+
+
+class Helper:
+    """Another process that reads batches; `left` are those that it has not told of, `ended` whether it tells no more."""
+
+    def __init__(self, read: Read, batches: dict[int, Sequence[str]]):
+        self.left, self.ended = dict(batches), False
+        self._told: SimpleQueue[tuple[str, float | None] | None] = SimpleQueue()
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(read, batches), daemon=True)
+        self._thread.start()
+
+    def found(self, wait: float = 0.0) -> Iterator[Found]:
+        """What has come since; waits so many seconds for the first."""
+        if wait and self._told.empty():
+            self._thread.join(wait)
+        while not self._told.empty():
+            told = self._told.get()
+            if told is None:
+                self.ended = True
+                return
+            number, _, facts = told[0].partition("\n")
+            del self.left[int(number)]
+            yield int(number), [Facts.from_json(one) for one in facts.split("\n")]
+
+    def stop(self) -> None:
+        """End the process."""
+        self._stopped.set()
+        self._thread.join()
+
+    def _run(self, read: Read, batches: dict[int, Sequence[str]]) -> None:
+        try:
+            apart(_read, read, batches, progress=lambda text, share: self._told.put((text, share)), check=self._check)
+        except HopscopeError:
+            pass  # what it leaves is read where the reason shows
+        finally:
+            self._told.put(None)
+
+    def _check(self) -> None:
+        if self._stopped.is_set():
+            raise HopscopeError("Nobody waits for it any more.")
+
+
+def _read(read: Read, batches: dict[int, Sequence[str]], progress: Callable[[str, float | None], None], check: Callable) -> None:
+    """In another process: tells of each batch by its number and a line of JSON for each text."""
+    for number, batch in batches.items():
+        progress("\n".join([str(number), *(facts.to_json() for facts in read(batch))]), None)
