@@ -143,7 +143,6 @@ class Engine:
             raise BadInput(f"At most {MOST_LANES} instances at once, please.")
         again = again or not all(operator.remembered for instance in instances for operator in instance.line.parts())
         alive = (lambda: True) if waiter is None else waiter.alive
-        repairs = repairs and ask.corpus is None  # the changes that are tried are those of lines on triples
         begin = lambda job: self._begin(job, Repairing(job.comparison, self._queues, self._asks_chat, alive) if repairs else None)
         job = self.jobs.start(self.key(ask, instances), lambda: self._job(ask, instances), again, begin)
         if waiter is None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from core.comparison.comparing import Comparison, Lane, Queues
 from core.diagnosis.funnel import right
 from core.diagnosis.repairs import repair
+from core.diagnosis.repairs_texts import repair_texts
 from core.diagnosis.verdict_words import explain
 from core.errors import Cancelled
 from core.instances.catalogue import Instance
@@ -29,7 +30,8 @@ class Repairing:
     def __call__(self, job: Job) -> None:
         """Try the changes; a lane's repair is there as soon as it is known."""
         try:
-            if self._comparison.ask.question.answers:
+            question = self._comparison.ask.question
+            if question.answers or question.gold:
                 self._each(job)
         except Cancelled:
             pass
@@ -42,7 +44,7 @@ class Repairing:
     def _each(self, job: Job) -> None:
         verdict = explain(self._comparison)
         for lane, one in zip(self._comparison.lanes, verdict.lanes):
-            if one is None or not one.losses or self._asks_chat(lane.instance):
+            if one is None or one.stage is None or self._asks_chat(lane.instance):
                 continue
             self._wait(job)
             lane.repair = self._of(job, lane, one)
@@ -51,6 +53,8 @@ class Repairing:
 
     def _of(self, job: Job, lane: Lane, explanation) -> Repair | None:
         ask = self._comparison.ask
+        if ask.corpus is not None:
+            return repair_texts(ask, lane, job.check)
         before = right(ask.graph, lane.state, ask.question.answers, reader=True)
         return repair(ask, lane.instance.line, explanation, before, lane.run.environment, lane.run.prefixes, job.check)
 

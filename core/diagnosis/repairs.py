@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from core.comparison.run import Ask, LaneRun, Layered, Prefixes, Progress
+from core.comparison.run import Ask, LaneRun, Layered, Prefixes
 from core.diagnosis.adviser import advise
 from core.diagnosis.explanation import Explained
 from core.diagnosis.funnel import right
 from core.diagnosis.losses import Loss, figure
+from core.diagnosis.trying import MOST_SECONDS, Change, best, changed_line, new_ones, ran, with_values
 from core.diagnosis.wording import counted
 from core.environment import Environment
-from core.errors import BadParameter, Cancelled, HopscopeError
 from core.indexes.chains import at_hand
 from core.operators import ChainRanking, PersonalizedPageRank
 from core.operators.base import Line, Operator
@@ -21,19 +20,9 @@ from core.operators.branch import Branch
 from core.parameters import parameters, values
 from core.types import Repair
 
-MOST_TRIED, MOST_SECONDS = 6, 2.0  # of one lane
 FURTHER = 8  # the most hops that an operator searches
 KEEPS = (64, 128, 256, 512)  # paths
 WIDER = (2, 4)  # times as wide
-
-
-@dataclass(frozen=True)
-class Change:
-    """One step of a line replaced, in a few words."""
-
-    position: int
-    operator: Operator
-    words: str
 
 
 def repair(
@@ -54,17 +43,9 @@ def repair(
     """
     if before is None or not explanation.losses or explanation.right is None:
         return None
-    least, best = max(before, explanation.right), None
-    until = time.monotonic() + seconds
-    for number, change in enumerate(changes(ask, line, explanation.losses, environment.models)):
-        if number == MOST_TRIED or time.monotonic() >= until:
-            break
-        found = _tried(ask, line, change, environment, prefixes, _until(check, until))
-        if found is not None and found.right > (best.right if best else least):
-            best = found
-        if best is not None and best.right == best.of:
-            break
-    return best
+    attempt = lambda change, checked: _tried(ask, line, change, environment, prefixes, checked)
+    found = changes(ask, line, explanation.losses, environment.models)
+    return best(found, max(before, explanation.right), attempt, check, seconds)
 
 
 def changes(ask: Ask, line: Line, losses: Sequence[Loss], models) -> Iterator[Change]:
@@ -72,12 +53,7 @@ def changes(ask: Ask, line: Line, losses: Sequence[Loss], models) -> Iterator[Ch
     they are prepared, in the place of the search; a wider beam, which costs most, last. None for a line with branches."""
     if any(isinstance(operator, Branch) for operator in line):
         return
-    seen = {repr(line)}
-    for change in (*_against(line, losses), *_advised(ask, line), *_instead(ask, line, models), *_widened(line, losses)):
-        text = repr(_changed(line, change) or line)
-        if text not in seen:
-            seen.add(text)
-            yield change
+    yield from new_ones(line, (*_against(line, losses), *_advised(ask, line), *_instead(ask, line, models), *_widened(line, losses)))
 
 
 def _against(line: Line, losses: Sequence[Loss]) -> Iterator[Change]:
@@ -89,18 +65,18 @@ def _against(line: Line, losses: Sequence[Loss]) -> Iterator[Change]:
         if cause == "outranked" and operator.stage == "refine" and "keep" in known:
             last = max(figure(loss.place) for loss in alike)
             for keep in [keep for keep in KEEPS if keep > operator.keep and keep >= last][:1]:
-                yield from _with(position, operator, f"Keep {counted(keep, 'path')}", keep=keep)
+                yield from with_values(position, operator, f"Keep {counted(keep, 'path')}", keep=keep)
         if cause == "untried" and "fanout" in known and operator.fanout:
-            yield from _with(position, operator, "Try every step", fanout=0)
+            yield from with_values(position, operator, "Try every step", fanout=0)
         if cause == "far" and searches and (far := max(figure(loss.hop) for loss in alike)) <= FURTHER:
-            yield from _with(position, operator, f"Search {counted(far, 'hop')}", hops=far)
+            yield from with_values(position, operator, f"Search {counted(far, 'hop')}", hops=far)
         if cause == "oneway" and "direction" in known and operator.stage in ("extract", "retrieve"):
-            yield from _with(position, operator, "Follow edges both ways", direction="both")
+            yield from with_values(position, operator, "Follow edges both ways", direction="both")
         if cause == "outside" and operator.stage == "extract":
             yield from _wider(position, operator, known)
         if cause in ("outside", "cut") and operator.stage == "filter":
             keep = 2 * operator.keep
-            yield from _with(position, operator, f"Keep {counted(keep, operator.unit)}", keep=keep)
+            yield from with_values(position, operator, f"Keep {counted(keep, operator.unit)}", keep=keep)
 
 
 def _widened(line: Line, losses: Sequence[Loss]) -> Iterator[Change]:
@@ -108,15 +84,7 @@ def _widened(line: Line, losses: Sequence[Loss]) -> Iterator[Change]:
     for position, operator in enumerate(line):
         if losses[0].cause in ("beam", "untried") and hasattr(operator, "width"):
             for width in (times * operator.width for times in WIDER):
-                yield from _with(position, operator, f"Widen the beam to {width:,}", width=width)
-
-
-def _with(position: int, operator: Operator, words: str, **changed) -> Iterator[Change]:
-    """The operator with other values, where it may have them."""
-    try:
-        yield Change(position, replace(operator, **changed), words)
-    except BadParameter:
-        return
+                yield from with_values(position, operator, f"Widen the beam to {width:,}", width=width)
 
 
 def _wider(position: int, operator: Operator, known: set[str]) -> Iterator[Change]:
@@ -124,14 +92,14 @@ def _wider(position: int, operator: Operator, known: set[str]) -> Iterator[Chang
     now = values(operator)
     if "hops" in known and now["hops"] < FURTHER:
         hops = now["hops"] + 1
-        yield from _with(position, operator, f"Take {counted(hops, 'hop')} around", hops=hops)
+        yield from with_values(position, operator, f"Take {counted(hops, 'hop')} around", hops=hops)
     elif "walks" in known:
         walks = 4 * now["walks"]
-        yield from _with(position, operator, f"Walk {walks:,} times", walks=walks)
+        yield from with_values(position, operator, f"Walk {walks:,} times", walks=walks)
     elif "keep" in known:
         for times in (2, 5):
             keep = times * now["keep"]
-            yield from _with(position, operator, f"Keep {counted(keep, 'node')}", keep=keep)
+            yield from with_values(position, operator, f"Keep {counted(keep, 'node')}", keep=keep)
 
 
 def _advised(ask: Ask, line: Line) -> Iterator[Change]:
@@ -139,7 +107,7 @@ def _advised(ask: Ask, line: Line) -> Iterator[Change]:
     for position, operator in enumerate(line):
         if isinstance(operator, PersonalizedPageRank):
             keep = advise(ask.graph, ask.question, ask.seeds).keep
-            yield from _with(position, operator, f"Keep {counted(keep, 'node')}", keep=keep)
+            yield from with_values(position, operator, f"Keep {counted(keep, 'node')}", keep=keep)
 
 
 def _instead(ask: Ask, line: Line, models) -> Iterator[Change]:
@@ -152,42 +120,13 @@ def _instead(ask: Ask, line: Line, models) -> Iterator[Change]:
             yield Change(position, chains, "Follow relation chains")
 
 
-def _changed(line: Line, change: Change) -> Line | None:
-    try:
-        return line.replaced(change.position, change.operator)
-    except HopscopeError:
-        return None
-
-
-class _TooLong(Exception):
-    """The time for trying is over."""
-
-
-def _until(check: Callable[[], None], until: float) -> Callable[[], None]:
-    def checked() -> None:
-        check()
-        if time.monotonic() >= until:
-            raise _TooLong()
-
-    return checked
-
-
 def _tried(ask: Ask, line: Line, change: Change, environment: Environment, prefixes: Prefixes, check: Callable[[], None]) -> Repair | None:
     """What a change brings; None where it cannot be run, or not in time."""
-    changed = _changed(line, change)
+    changed = changed_line(line, change)
     if changed is None:
         return None
-    own = Layered(prefixes)  # what is only tried takes no room from what was asked
-    run = LaneRun(replace(ask, model=False, reader=True), changed, environment, own)
-
-    def advanced(text: str, fraction: float | None = None) -> None:
-        check()
-
-    try:
-        run.retrieve(Progress(advanced=advanced, reached=lambda state: check(), check=check))
-    except (_TooLong, HopscopeError) as error:
-        if isinstance(error, Cancelled):
-            raise
+    run = LaneRun(replace(ask, model=False, reader=True), changed, environment, Layered(prefixes))  # what is tried takes no room
+    if not ran(run, check):
         return None
     found, of = right(ask.graph, run.state, ask.question.answers, reader=True), len(set(ask.question.answers))
     by = " by the graph reader" if ask.model else ""  # beside what a model answers, the count needs its measure

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from core.comparison.comparing import Comparison, Lane
 from core.diagnosis.explanation import Explained
 from core.diagnosis.funnel import Stage
-from core.diagnosis.funnel_texts import Fate, answer_funnel, fates, gold_funnel
-from core.diagnosis.path_outcome import ordinal
-from core.diagnosis.wording import are, counted, every, joined, named, sentence
-from core.operators import OPERATORS
+from core.diagnosis.funnel_texts import answer_funnel, gold_funnel
+from core.diagnosis.lost_passages import LostPassage, lost_passages, why
+from core.diagnosis.wording import are, every, joined, named, number, sentence
+from core.types import Repair
 
 ADD = "Add the right answer, or the documents that it rests on, to see where they are lost."
 
@@ -32,45 +32,45 @@ def explained_texts(comparison: Comparison, lane: Lane) -> Explained | None:
         return Explained(None, "", "It answers without documents.", right, of)
     if not stages:
         return Explained(None, "", ADD, right, of)
-    lost = next((stage for stage in stages if stage.lost), None)
-    text = _passages(passages, fates(lane.graph, lane.states, ask.question.gold)) if passages else _words(answers)
-    return Explained(lost.name if lost else None, f"{_head(stages)}:", text, right, of)
+    if not passages:
+        return _words(answers, right, of)
+    lost = lost_passages(lane, passages)
+    return _lost(passages, lost, lane.repair, right, of) if lost else _brought(lane, passages, right, of)
 
 
-def _head(stages: Sequence[Stage]) -> str:
-    """`1 of 2 passages in the prompt`."""
+def _brought(lane: Lane, stages: Sequence[Stage], right: int | None, of: int) -> Explained:
+    """All passages came through; the answer may be wrong all the same."""
     last = stages[-1]
-    what = {"corpus": "in the corpus", "graph": "in the graph", "retrieved": "found", "prompt": "in the prompt", "answer": "in the answer"}
-    return f"{len(last.alive)} of {last.of} {what[last.name]}"
+    subject = "The gold passage is" if last.of == 1 else f"{sentence(every(last.of))} gold passages are"
+    yet = ""
+    if right == 0:
+        who = "the answer" if lane.state.answer is not None else "the nearest sentence"
+        yet = f"Yet {who} does not hold {'the known answer' if of == 1 else 'a known answer'}."
+    return Explained("answer" if yet else None, f"{subject} {'in the prompt' if last.name == 'prompt' else 'found'}.", yet, right, of)
 
 
-def _passages(stages: Sequence[Stage], found: Sequence[Fate]) -> str:
-    """Where the first passage was lost, or that none was."""
-    lost = next((stage for stage in stages if stage.lost), None)
-    if lost is None:
-        places = [fate.place for fate in found if fate.place is not None]
-        last = f", the last of them {ordinal(max(places))}" if places and stages[-1].name in ("retrieved", "prompt") else ""
-        one = stages[-1].of == 1
-        return sentence(f"{'the passage' if one else every(stages[-1].of) + ' passages'} {are(stages[-1].of)} there{last}.")
-    fate = {fate.document: fate for fate in found}[lost.lost[0]]
-    name = f"“{fate.document}”"
-    if lost.name == "corpus":
-        return f"{name} is not in the corpus."
-    if lost.name == "graph":
-        return f"Of {name} nothing is in the graph."
-    if lost.name == "prompt":
-        return f"{name} was found and had no room in the prompt."
-    if fate.place is None:
-        return f"{name} was never reached."
-    by = OPERATORS[fate.cut_by].title if fate.cut_by in OPERATORS else "the ranking"
-    return f"{name} came {ordinal(fate.place)} of {fate.of:,} and was cut by {by}."
+def _lost(stages: Sequence[Stage], lost: Sequence[LostPassage], repair: Repair | None, right: int | None, of: int) -> Explained:
+    """Why the first passage was not read, how many more there are, and what would bring it in."""
+    first, more = lost[0], len(lost) - 1
+    mend = f"; {_brings(repair, more == 0)}" if repair is not None else ""
+    others = f" {sentence(number(more))} more did not come through." if more else ""
+    never = "Never found" if stages[-1].name == "retrieved" else "Never read"
+    return Explained(first.stage, f"{never} “{first.title}”:", f"{why(first)}{mend}.{others}", right, of)
 
 
-def _words(stages: Sequence[Stage]) -> str:
+def _brings(repair: Repair, alone: bool) -> str:
+    """What a change brings: to keep 6 passages brings it in."""
+    change = repair.label.partition(" → ")[0]
+    what = "it in" if alone and repair.right == repair.of else f"{repair.right:,} of {repair.of:,}"
+    return f"to {change[:1].lower()}{change[1:]} brings {what}"
+
+
+def _words(stages: Sequence[Stage], right: int | None, of: int) -> Explained:
     """Where the words of a known answer were lost, or that none were."""
     lost = next((stage for stage in stages if stage.lost), None)
     if lost is None:
-        return f"{sentence(named([f'“{name}”' for name in stages[-1].alive]))} {are(len(stages[-1].alive))} there."
+        said = f"{sentence(named([f'“{name}”' for name in stages[-1].alive]))} {are(len(stages[-1].alive))} there."
+        return Explained(None, _head(stages), said, right, of)
     where = {
         "corpus": "is in no document of the corpus",
         "graph": "is in no text of the graph",
@@ -78,30 +78,51 @@ def _words(stages: Sequence[Stage]) -> str:
         "prompt": "was found and had no room in the prompt",
         "answer": "is in the prompt, but not in the answer" if len(stages) > 1 else "is not in the answer",
     }
-    return f"“{lost.lost[0]}” {where[lost.name]}."
+    return Explained(lost.name, _head(stages), f"“{lost.lost[0]}” {where[lost.name]}.", right, of)
+
+
+def _head(stages: Sequence[Stage]) -> str:
+    """`1 of 2 known answers in the prompt:`."""
+    last = stages[-1]
+    what = {"corpus": "in the corpus", "graph": "in the graph", "retrieved": "found", "prompt": "in the prompt", "answer": "in the answer"}
+    return f"{len(last.alive)} of {last.of} known answer{'s' if last.of > 1 else ''} {what[last.name]}:"
 
 
 def verdict_texts(comparison: Comparison, names: Sequence[str]) -> str:
-    """A sentence for all lanes: which bring the most passages, or else give the right answer; `names` are what lanes are called in it."""
-    ask, lanes = comparison.ask, [(name, lane) for name, lane in zip(names, comparison.lanes) if lane.retrieved and lane.states]
-    if ask.corpus is None or not lanes:
+    """The sentences for all lanes: how many come to the known answer, and how many gold passages the prompts show; `names` are what
+    lanes are called in them. Empty where none has retrieved."""
+    if comparison.ask.corpus is None:
         return ""
-    of, what = len(dict.fromkeys(ask.question.gold)), "passage"
-    funnels = {name: gold_funnel(ask.corpus, lane.graph, lane.state, ask.question.gold, lane.kept) for name, lane in lanes}
-    counts = {name: _alive(stages) for name, stages in funnels.items() if stages and stages[-1].name not in ("corpus", "graph")}
-    if not counts:
-        of, what = len(dict.fromkeys(ask.question.answers)), "known answer"
-        counts = {name: one.right or 0 for name, lane in lanes if (one := explained_texts(comparison, lane)) and of}
-    if not counts:
-        return "" if of else ADD
-    best = [name for name, count in counts.items() if count == max(counts.values())]
-    told = f"{max(counts.values())} of {counted(of, what)}"
-    if len(best) == len(counts):
-        return f"{sentence(joined(best))} {'brings' if len(best) == 1 else 'bring'} {told}{' each' if len(best) > 1 else ''}."
-    others = ", ".join(f"{name} {count}" for name, count in counts.items() if name not in best)
-    return f"{sentence(joined(best))} {'brings' if len(best) == 1 else 'bring'} {told}, {others}."
+    told = [explained_texts(comparison, lane) if lane.retrieved and lane.states else None for lane in comparison.lanes]
+    spoke = [(name, one.right > 0) for name, one in zip(names, told) if one is not None and one.right is not None and one.of]
+    parts = [_come([name for name, right in spoke if right], len(spoke))] if spoke else []
+    parts += _shown(comparison, names)
+    failed = [name for name, lane in zip(names, comparison.lanes) if lane.error is not None]
+    parts += [f"{sentence(joined(failed))} failed."] if failed else []
+    question = comparison.ask.question
+    return " ".join(parts) or (ADD if any(told) and not question.answers and not question.gold else "")
 
 
-def _alive(stages: Sequence[Stage]) -> int:
-    """How many passages were found; those that the corpus or the graph has are not found yet."""
-    return next((len(stage.alive) for stage in reversed(stages) if stage.name in ("prompt", "retrieved")), 0)
+def _come(right: Sequence[str], of: int) -> str:
+    """Which lanes come to the known answer, of so many that say something."""
+    if of == 1:
+        return "The known answer was found." if right else "The known answer was not found."
+    if len(right) in (0, of):
+        return f"{f'{sentence(every(of))} lanes come' if right else 'No lane comes'} to the known answer."
+    return f"Only {joined(right)} {'comes' if len(right) == 1 else 'come'} to the known answer."
+
+
+def _shown(comparison: Comparison, names: Sequence[str]) -> list[str]:
+    """How many gold passages the prompt of each lane shows that reads passages; one number where it is the same in all."""
+    counted, ask = [], comparison.ask
+    for name, lane in zip(names, comparison.lanes):
+        if ask.corpus is None or not lane.retrieved:
+            continue
+        stages = gold_funnel(ask.corpus, lane.graph, lane.state, ask.question.gold, lane.kept)
+        if stages and stages[-1].name == "prompt":
+            counted.append((name, len(stages[-1].alive), stages[-1].of))
+    if len(counted) > 1 and len({shown for _, shown, _ in counted}) == 1:
+        _, shown, of = counted[0]
+        part = every(of) if shown == of > 1 else f"{shown} of {of}"
+        return [f"Every prompt shows {part} gold passages." if of > 1 else f"{'Every' if shown else 'No'} prompt shows the gold passage."]
+    return [f"Gold passages in the prompt: {'; '.join(f'{name} {shown} of {of}' for name, shown, of in counted)}."] if counted else []

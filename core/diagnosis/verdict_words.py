@@ -25,7 +25,7 @@ def explain(comparison: Comparison) -> Verdict:
     graph, answers = comparison.graph, comparison.ask.question.answers
     lanes = comparison.lanes
     if comparison.ask.corpus is not None:
-        ended = all(lane.retrieved or lane.status in ENDED for lane in lanes)
+        ended = all(lane.status in ENDED for lane in lanes)
         text = verdict_texts(comparison, lane_names(comparison)) if ended else ""
         return Verdict(text, tuple(explained_texts(comparison, lane) for lane in lanes))
     explanations = explained(graph, [lane.states if lane.retrieved else () for lane in lanes], answers)

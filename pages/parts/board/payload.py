@@ -57,7 +57,7 @@ class Board:
             drawn["repair"] = None if lane.repair is None else {"label": lane.repair.label}
         return {
             "question": comparison.ask.question.text,
-            "verdict": {"text": verdict.text, "repair": _repair(comparison)} if verdict.text else None,
+            "verdict": {"text": verdict.text, "repair": repair_told(comparison)} if verdict.text else None,
             "lanes": lanes,
             "evidence": {drawn["id"]: self._evidence(lane, shared) for drawn, lane in zip(lanes, comparison.lanes) if lane.retrieved},
             "layout": shared["layout"],
@@ -249,7 +249,7 @@ def _progress(graph, how: HowFar) -> dict[str, Any]:
     return {**dataclasses.asdict(how), "best": best}
 
 
-def _repair(comparison: Comparison) -> dict[str, Any] | None:
+def repair_told(comparison: Comparison) -> dict[str, Any] | None:
     """The change that brings most, with the number of its lane."""
     best = best_repair(comparison)
     return None if best is None else {"lane": best[0], "label": best[1]}

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from core.diagnosis.funnel_texts import Fate
+from core.diagnosis.lost_passages import kept_by
 from core.engine import Lane
 from core.graph.told import hit_names, leaves
-from core.types import Ranking, Step
+from core.types import Ranking
 from pages.parts.board.text_hits import KINDS, hits_of
 
 Told = dict[str, Any]  # `fate`, one of found, dropped, never, and its `text`, which needs no word before it: `plain`
@@ -69,12 +70,6 @@ def _places(graph, order: Ranking, rows: set[int]) -> dict[int, int]:
         return {row: order.positions[row] + 1 for row in rows if row in order.positions}
     own = leaves(graph, order.items)
     return {own[node]: place for place, node in enumerate(order.items, 1) if node in own and own[node] in rows}
-
-
-def kept_by(step: Step) -> int | None:
-    """How many an operator kept of what it ranked, where a parameter says so."""
-    keep = step.parameters.get("keep")
-    return keep if isinstance(keep, int) else None
 
 
 def late_words(place: int, kept: int | None) -> str:

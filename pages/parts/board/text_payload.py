@@ -7,16 +7,17 @@ from typing import Any
 
 from core.comparison.timing import spans
 from core.diagnosis.funnel_texts import TEXT_STAGES, answer_funnel, chunk_rows, fates, gold_funnel
+from core.diagnosis.verdict_words import Verdict, explain
 from core.engine import Comparison, Lane
 from core.graph.told import n_chunks
 from core.results import graph_dict, prompt_dict
 from core.types import State
-from pages.parts.board.payload import answerer, cost, operator_row
+from pages.parts.board.payload import answerer, cost, operator_row, repair_told
 from pages.parts.board.text_fates import hit_fates
 from pages.parts.board.text_hits import question_words, tables
 from pages.parts.board.text_lost import with_lost
 from pages.parts.board.text_picture import TextPicture, pointed
-from pages.parts.board.text_verdict import all_words, lane_words, verdict
+from pages.parts.board.text_verdict import answer_tag, tone
 from pages.parts.shared.text import many
 
 STAGE = dict[str, Any]
@@ -30,6 +31,7 @@ class TextBoard:
         self._told: dict[int, tuple[Any, dict[str, Any]]] = {}
         self._picture = TextPicture()
         self._shared: tuple[Any, dict[str, Any]] | None = None
+        self._explained: tuple[tuple, Verdict] | None = None
 
     def payload(self) -> dict[str, Any]:
         """The board's data as of now."""
@@ -41,15 +43,26 @@ class TextBoard:
             {**self._lane(i, lane, status, told), **_drawn(kept, told)}
             for i, (lane, status, told, kept) in enumerate(zip(comparison.lanes, statuses, found, shared["kept"]))
         ]
-        text = all_words(comparison, [told["right"] for told in found], [told["fates"] for told in found])
+        verdict = self._verdict()
+        for lane, one, told in zip(lanes, verdict.lanes, found):
+            lane["verdict_text"] = (
+                None if one is None else {"stage": one.stage, "head": one.head, "text": one.text, "tone": tone(one, told["funnel"])}
+            )
         return {
             "question": ask.question.text,
             "marks": {"words": question_words(ask.question.text), "answers": list(ask.question.answers)},
-            "verdict": {"text": text, "repair": None} if text else None,
+            "verdict": {"text": verdict.text, "repair": repair_told(comparison)} if verdict.text else None,
             "lanes": lanes,
             "evidence": {},
             **{name: shared[name] for name in ("layout", "paths", "fates")},
         }
+
+    def _verdict(self) -> Verdict:
+        """The sentences as of now, made anew when a lane has come further."""
+        now = tuple((lane.status, lane.retrieved, len(lane.states), lane.repair) for lane in self._comparison.lanes)
+        if self._explained is None or self._explained[0] != now:
+            self._explained = (now, explain(self._comparison))
+        return self._explained[1]
 
     def _share(self, found: list[dict[str, Any]]) -> dict[str, Any]:
         """What can be pointed at, as paths of one node, and its `fates` in every lane; made anew when a lane has come further."""
@@ -89,7 +102,7 @@ class TextBoard:
             "model": answerer(self._comparison, lane),
             "verdict": told["verdict"] if said else None,
             "reader_verdict": None if said else told["verdict"],
-            "verdict_text": told["words"],
+            "repair": None if lane.repair is None else {"label": lane.repair.label},
             "funnel": told["funnel"],
             "hits": told["hits"],
             "stands": _stands(lane) if lane.retrieved else "",
@@ -121,10 +134,8 @@ class TextBoard:
             excerpt = f"Nearest sentence, of {lane.graph.columns.chunks.text('id', state.excerpt.chunk)}"
         return {
             "funnel": [_stage(name, passages.get(name), words.get(name)) for name in TEXT_STAGES] if words or passages else None,
-            "right": None if right is None else right > 0,
-            "verdict": verdict(right, len(set(ask.question.answers)), state.answer is not None),
+            "verdict": answer_tag(right, len(set(ask.question.answers)), state.answer is not None),
             "fates": found,
-            "words": lane_words(lane, found, None if right is None else right > 0),
             "hits": with_lost(tables(lane, ask.question.gold, shown), lane, found) if lane.retrieved else None,
             "excerpt": excerpt,
         }

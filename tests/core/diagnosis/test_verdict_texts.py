@@ -11,7 +11,7 @@ from core.diagnosis.verdict_words import explain
 from core.environment import Environment
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
-from core.types import Prompt, Question, Ranking, State, Step
+from core.types import Prompt, Question, Ranking, Repair, State, Step
 from tests.core.operators.texts.kit import CHUNKS, plain, story
 from tests.films import Written
 
@@ -21,38 +21,36 @@ def corpus(tmp_path):
     return write(tmp_path / "carols", [Document("carol", " ".join(CHUNKS[:3])), Document("turkey", CHUNKS[3])])
 
 
-def compared(corpus, question, *states, graph=None):
+def compared(corpus, question, *states, graph=None, repair=None):
     ask = Ask(graph or plain(), question, (), corpus=corpus)
     line, lanes = parse_line("SparseChunks() >> AnswerFromTables()"), []
     for name, state in zip("ABCD", states):
         run = LaneRun(ask, line, Environment(Written()), states=[state.replace(question=question)])
-        lanes.append(Lane(Instance(name, name, line), run, "done", retrieved=True))
+        lanes.append(Lane(Instance(name, name, line), run, "done", retrieved=True, repair=repair))
     return explain(Comparison(ask, lanes))
 
 
-def found(*rows, before=(), shown=None, answer=None):
+def found(*rows, before=(), shown=None, answer=None, keep=0):
     cut = Ranking("chunk", tuple(before), tuple(1 / i for i in range(1, len(before) + 1))) if before else None
-    step = Step("SparseChunks", "retrieve", {}, 0.0, before_cut=cut)
+    step = Step("SparseChunks", "retrieve", {"keep": keep} if keep else {}, 0.0, before_cut=cut)
     prompt = None if shown is None else Prompt((), 0, hits={"chunk": shown})
     return State(Question("q"), chunks=Ranking("chunk", rows), prompt=prompt, answer=answer, trace=(step,))
 
 
-CAME = "“turkey” came 3rd of 3"
 BOTH = Question("q", gold=("carol", "turkey"))
+NEVER = "Never read “The turkey”:"
 
 
 @pytest.mark.parametrize(
     "state, stage, head, text",
     [
-        (found(3, 0, shown=2), None, "2 of 2 in the prompt:", "Both passages are there, the last of them 2nd."),
-        (
-            found(0, before=(0, 1, 3), shown=1),
-            "retrieved",
-            "1 of 2 in the prompt:",
-            "“turkey” came 3rd of 3 and was cut by chunks by words.",
-        ),
-        (found(0, shown=1), "retrieved", "1 of 2 in the prompt:", "“turkey” was never reached."),
-        (found(0, 3, shown=1), "prompt", "1 of 2 in the prompt:", "“turkey” was found and had no room in the prompt."),
+        (found(3, 0, shown=2), None, "Both gold passages are in the prompt.", ""),
+        (found(3, 0), None, "Both gold passages are found.", ""),
+        (found(0, before=(0, 1, 3), shown=1), "retrieved", NEVER, "it was place 3 of 3 and cut by chunks by words."),
+        (found(0, before=(0, 1, 3), shown=1, keep=2), "retrieved", NEVER, "k is 2, it was place 3."),
+        (found(0, shown=1), "retrieved", NEVER, "no step of this line came upon it."),
+        (found(0, 3, shown=1), "prompt", NEVER, "it was found at place 2, and the prompt had no room for it."),
+        (found(1, 2, before=(1, 2, 3)), "retrieved", "Never found “The turkey”:", "it was place 3 of 3 and cut by chunks by words."),
     ],
 )
 def test_where_a_passage_was_lost(corpus, state, stage, head, text):
@@ -60,11 +58,32 @@ def test_where_a_passage_was_lost(corpus, state, stage, head, text):
     assert (one.stage, one.head, one.text) == (stage, head, text)
 
 
+def test_the_change_that_brings_it_in_is_part_of_the_sentence(corpus):
+    brings = Repair("SparseChunks(keep=3) >> AnswerFromTables()", "Keep 3 passages → 2 of 2 gold passages", 2, 2)
+    (one,) = compared(corpus, BOTH, found(0, before=(0, 1, 3), shown=1, keep=2), repair=brings).lanes
+    assert one.text == "k is 2, it was place 3; to keep 3 passages brings it in."
+
+
+def test_more_than_one_lost_are_counted(corpus):
+    (one,) = compared(corpus, BOTH, found(1, shown=0)).lanes
+    assert one.text.endswith(" One more did not come through.")
+
+
+def test_all_that_was_needed_and_yet_a_wrong_answer(corpus):
+    asked = Question("q", answers=("Marley",), gold=("carol",))
+    (one,) = compared(corpus, asked, found(0, shown=1, answer="Fred")).lanes
+    assert (one.stage, one.head, one.text) == (
+        "answer",
+        "The gold passage is in the prompt.",
+        "Yet the answer does not hold the known answer.",
+    )
+
+
 def test_a_passage_that_is_not_there_at_all(corpus):
     (one,) = compared(corpus, Question("q", gold=("gone",)), found(0)).lanes
-    assert (one.stage, one.text) == ("corpus", "“gone” is not in the corpus.")
+    assert (one.stage, one.head, one.text) == ("corpus", "Never found “gone”:", "it is not among the documents.")
     (one,) = compared(corpus, Question("q", gold=("turkey",)), found(0), graph=story()).lanes
-    assert (one.stage, one.text) == ("graph", "Of “turkey” nothing is in the graph.")
+    assert (one.stage, one.text) == ("graph", "nothing of it is in the graph.")
 
 
 def test_without_passages_the_words_of_the_answer_are_told(corpus):
@@ -76,13 +95,13 @@ def test_without_passages_the_words_of_the_answer_are_told(corpus):
 
 def test_a_sentence_for_all(corpus):
     best, worse = found(0, 3, shown=2), found(0, shown=1)
-    assert compared(corpus, BOTH, best, worse).text == "“A” brings 2 of 2 passages, “B” 1."
-    assert compared(corpus, BOTH, best, best).text == "“A” and “B” bring 2 of 2 passages each."
+    assert compared(corpus, BOTH, best, worse).text == "Gold passages in the prompt: “A” 2 of 2; “B” 1 of 2."
+    assert compared(corpus, BOTH, best, best).text == "Every prompt shows both gold passages."
     assert compared(corpus, Question("q"), best).text.startswith("Add the right answer")
     asked = Question("q", answers=("Marley",))
-    assert compared(corpus, asked, found(0, answer="Marley"), found(0, answer="Fred")).text == "“A” brings 1 of 1 known answer, “B” 0."
+    assert compared(corpus, asked, found(0, answer="Marley"), found(0, answer="Fred")).text == "Only “A” comes to the known answer."
 
 
 def test_a_lane_without_documents_is_left_out(corpus):
     told = compared(corpus, BOTH, found(0, 3, shown=2), State(Question("q"), answer="So.", trace=(Step("Answer", "generate", {}, 0.0),)))
-    assert told.lanes[1].text == "It answers without documents." and told.text == "“A” brings 2 of 2 passages."
+    assert told.lanes[1].text == "It answers without documents." and told.text == "Gold passages in the prompt: “A” 2 of 2."

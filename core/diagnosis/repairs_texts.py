@@ -1,0 +1,133 @@
+"""Changes of one step that were tried on a lane on documents and bring more of the passages its answer rests on into the prompt.
+
+Where no passage is known they are to bring the words of more known answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from core.comparison.comparing import Lane
+from core.comparison.run import Ask, LaneRun, Layered
+from core.diagnosis.funnel_texts import Kept, answer_funnel, gold_funnel
+from core.diagnosis.lost_passages import LostPassage, lost_passages
+from core.diagnosis.trying import MOST_SECONDS, Change, best, changed_line, new_ones, ran, with_values
+from core.diagnosis.wording import counted
+from core.operators import SparseChunks, VectorChunks
+from core.operators.base import Line, Operator
+from core.operators.branch import Branch
+from core.parameters import values
+from core.types import Repair, State
+
+MOST_KEPT = 40  # hits of a kind that a change keeps
+WIDER = (2, 4)  # times as many
+FURTHER = 3  # the most hops that a change takes
+UNITS = {"chunks": "passage", "nodes": "entity", "relations": "relation", "communities": "report"}
+READ = ("prompt", "retrieved")  # the stages that count, the later one first
+
+
+def repair_texts(ask: Ask, lane: Lane, check: Callable[[], None] = lambda: None, seconds: float = MOST_SECONDS) -> Repair | None:
+    """The first change that brings all passages, else the one that brings most; None where nothing was lost or none was seen to help.
+
+    A passage counts where the prompt shows it, or where the line writes no prompt, once it is found. No language model is asked. At most
+    six changes are tried in `seconds`. Raises what `check` raises.
+    """
+    if not lane.retrieved or (before := brought(ask, lane.graph, lane.state, lane.kept)) is None or before[0] == before[1]:
+        return None
+    stages = gold_funnel(ask.corpus, lane.graph, lane.state, ask.question.gold, lane.kept) if ask.corpus is not None else ()
+    attempt = lambda change, checked: _tried(ask, lane, change, checked)
+    return best(changes(lane.instance.line, lost_passages(lane, stages)), before[0], attempt, check, seconds)
+
+
+def brought(ask: Ask, graph, state: State, kept: Kept = None) -> tuple[int, int] | None:
+    """How many of how many gold passages are read, or where none is known, known answers whose words are; None where nothing is sought."""
+    if ask.corpus is None:
+        return None
+    found = gold_funnel(ask.corpus, graph, state, ask.question.gold, kept) or answer_funnel(
+        ask.corpus, graph, state, ask.question.answers, kept
+    )
+    stages = {stage.name: stage for stage in found}
+    last = next((stages[name] for name in READ if name in stages), None)
+    return None if last is None else (len(last.alive), last.of)
+
+
+def changes(line: Line, lost: Sequence[LostPassage]) -> Iterator[Change]:
+    """What may help: as many hits as the places of the lost passages ask for, more room in the prompt, another way to look passages up,
+    then wider searches. None for a line with branches.
+
+    >>> from core.diagnosis.repairs_texts import changes
+    >>> from core.operators.text import parse_line
+    >>> line = parse_line("BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=4) >> AnswerFromTables()")
+    >>> [change.words for change in changes(line, ())]
+    ['Look passages up by words', 'Keep 8 passages', 'Keep 16 passages']
+    """
+    if any(isinstance(operator, Branch) for operator in line):
+        return
+    yield from new_ones(line, (*_to_the_place(line, lost), *_roomier(line, lost), *_looked_up(line), *_wider(line)))
+
+
+def _to_the_place(line: Line, lost: Sequence[LostPassage]) -> Iterator[Change]:
+    """The step that cut passages keeps as many that the last of them comes in, or if that is too many the first."""
+    for position, operator in enumerate(line):
+        cut = [one.fate.place for one in lost if one.fate.cut_by == type(operator).__name__ and one.kept is not None and one.fate.place]
+        for place in sorted({min(cut), max(cut)}, reverse=True) if cut else ():
+            if values(operator).get("keep", place) < place <= MOST_KEPT:
+                yield from with_values(position, operator, f"Keep {_unit(operator, place)}", keep=place)
+
+
+def _roomier(line: Line, lost: Sequence[LostPassage]) -> Iterator[Change]:
+    """More tokens for passages, where some were found and had no room."""
+    if not any(one.stage == "prompt" for one in lost):
+        return
+    for times in WIDER:
+        for position, operator in enumerate(line):
+            for name in ("sources", "budget") if operator.stage == "refine" else ():
+                if tokens := values(operator).get(name, 0):
+                    words = f"Give passages {times * tokens:,} tokens of room"
+                    yield from with_values(position, operator, words, **{name: times * tokens})
+
+
+def _looked_up(line: Line) -> Iterator[Change]:
+    """Passages by words in the place of passages by meaning, and the other way round."""
+    for position, operator in enumerate(line):
+        if isinstance(operator, VectorChunks):
+            yield Change(position, SparseChunks(keep=operator.keep), "Look passages up by words")
+        elif isinstance(operator, SparseChunks):
+            yield Change(position, VectorChunks(keep=operator.keep), "Look passages up by meaning")
+
+
+def _wider(line: Line) -> Iterator[Change]:
+    """More hits of each kind, those of passages first; one hop more."""
+    searches = [(position, operator) for position, operator in enumerate(line) if operator.stage == "retrieve"]
+    for times in WIDER:
+        for position, operator in sorted(searches, key=lambda one: "chunks" not in one[1].writes):
+            known = values(operator)
+            if (keep := times * known.get("keep", 0)) and keep <= MOST_KEPT:
+                yield from with_values(position, operator, f"Keep {_unit(operator, keep)}", keep=keep)
+            elif tokens := times * known.get("budget", 0):
+                yield from with_values(position, operator, f"Take {tokens:,} tokens of passages", budget=tokens)
+            if times == WIDER[0] and 0 < (hops := known.get("hops", 0)) < FURTHER:
+                yield from with_values(position, operator, f"Take {counted(hops + 1, 'hop')} around", hops=hops + 1)
+
+
+def _unit(operator: Operator, count: int) -> str:
+    """6 passages, 1 entity."""
+    noun = next((UNITS[field] for field in reversed(operator.writes) if field in UNITS), "hit")
+    return f"{count:,} entities" if noun == "entity" and count != 1 else counted(count, noun)
+
+
+def _tried(ask: Ask, lane: Lane, change: Change, check: Callable[[], None]) -> Repair | None:
+    """What a change brings; None where it cannot be run, or not in time."""
+    changed = changed_line(lane.instance.line, change)
+    if changed is None:
+        return None
+    own = Layered(lane.run.prefixes)  # what is only tried takes no room from what was asked
+    run = LaneRun(replace(ask, model=False, reader=False), changed, lane.run.environment, own)
+    if not ran(run, check, answer=True):
+        return None
+    found = brought(ask, run.graph, run.state)
+    if found is None:
+        return None
+    what = "gold passage" if ask.question.gold else "known answer"
+    return Repair(repr(changed), f"{change.words} → {found[0]:,} of {counted(found[1], what)}", *found)

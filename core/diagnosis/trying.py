@@ -1,0 +1,105 @@
+"""Changes of one step of a line, and trying some of them in the time that there is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from core.comparison.run import LaneRun, Progress
+from core.errors import BadParameter, Cancelled, HopscopeError
+from core.operators.base import Line, Operator
+from core.types import Repair
+
+MOST_TRIED, MOST_SECONDS = 6, 2.0  # of one lane
+
+
+@dataclass(frozen=True)
+class Change:
+    """One step of a line replaced, in a few words."""
+
+    position: int
+    operator: Operator
+    words: str
+
+
+def with_values(position: int, operator: Operator, words: str, **changed) -> Iterator[Change]:
+    """The operator with other values, where it may have them."""
+    try:
+        yield Change(position, replace(operator, **changed), words)
+    except BadParameter:
+        return
+
+
+def changed_line(line: Line, change: Change) -> Line | None:
+    """The line with the change; None where it does not fit."""
+    try:
+        return line.replaced(change.position, change.operator)
+    except HopscopeError:
+        return None
+
+
+def new_ones(line: Line, found: Iterable[Change]) -> Iterator[Change]:
+    """The changes that lead to lines of their own, each once."""
+    seen = {repr(line)}
+    for change in found:
+        text = repr(changed_line(line, change) or line)
+        if text not in seen:
+            seen.add(text)
+            yield change
+
+
+def best(
+    found: Iterable[Change],
+    least: int,
+    attempt: Callable[[Change, Callable[[], None]], Repair | None],
+    check: Callable[[], None] = lambda: None,
+    seconds: float = MOST_SECONDS,
+) -> Repair | None:
+    """Of changes that bring more than `least` the first that brings all, else the one that brings most; None where none does.
+
+    At most six are tried in `seconds`; `attempt` gives what a change brings and calls what it is handed while it works. Raises what
+    `check` raises.
+    """
+    most: Repair | None = None
+    until = time.monotonic() + seconds
+    for number, change in enumerate(found):
+        if number == MOST_TRIED or time.monotonic() >= until:
+            break
+        brought = attempt(change, _until(check, until))
+        if brought is not None and brought.right > (most.right if most else least):
+            most = brought
+        if most is not None and most.right == most.of:
+            break
+    return most
+
+
+def ran(run: LaneRun, check: Callable[[], None], answer: bool = False) -> bool:
+    """Whether a line could be run in time up to its answer, or with it. Raises Cancelled."""
+
+    def advanced(text: str, fraction: float | None = None) -> None:
+        check()
+
+    progress = Progress(advanced=advanced, reached=lambda state: check(), check=check)
+    try:
+        run.retrieve(progress)
+        if answer:
+            run.answer(progress)
+    except (_TooLong, HopscopeError) as error:
+        if isinstance(error, Cancelled):
+            raise
+        return False
+    return True
+
+
+class _TooLong(Exception):
+    """The time for trying is over."""
+
+
+def _until(check: Callable[[], None], until: float) -> Callable[[], None]:
+    def checked() -> None:
+        check()
+        if time.monotonic() >= until:
+            raise _TooLong()
+
+    return checked

@@ -1,0 +1,114 @@
+"""Changes of one step tried on documents: the place of what was lost is kept, and only what was seen to help is offered."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from core.comparison.comparing import Comparison, Lane
+from core.comparison.run import LaneRun, Prefixes, Progress
+from core.corpus import Document, write
+from core.diagnosis.repairs_texts import changes, repair_texts
+from core.diagnosis.verdict_words import best_repair, explain
+from core.engine import Engine
+from core.errors import Cancelled
+from core.instances.catalogue import Instance
+from core.operators.text import parse_line
+from core.types import Question
+from tests.films import Bag, Written
+
+LINE = "BuiltGraph() >> SparseChunks(keep={keep}) >> AnswerFromTables()"
+# By BM25 for “red fox den”: of all three words the first, of two the second, of one the third (each text has three words).
+DOCUMENTS = (
+    Document("three", "red fox den", "Three"),
+    Document("two", "red fox owl", "Two"),
+    Document("one", "red elk owl", "One"),
+    Document("none", "elk owl bat", "None"),
+)
+
+
+@pytest.fixture
+def engine(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    engine = Engine(Written(encoder=Bag()))
+    yield engine
+    engine.jobs.stop()
+
+
+@pytest.fixture
+def lane(engine, tmp_path):
+    """`lane(line, question)`: the question as it is asked of the documents, and the lane that has run."""
+    corpus = write(tmp_path / "animals", DOCUMENTS)
+
+    def make(line: str, question: Question):
+        ask = engine.ask_corpus(corpus, question, model=False, reader=False)
+        run = LaneRun(ask, parse_line(line), engine.environment, Prefixes())
+        run.retrieve(Progress())
+        run.answer(Progress())
+        return ask, Lane(Instance("a", "A", run.line), run, "done", retrieved=True)
+
+    return make
+
+
+def asked(*gold, answers=()):
+    return Question("red fox den", gold=gold, answers=answers)
+
+
+def test_as_many_are_kept_as_the_place_of_the_lost_passage_asks_for(lane):
+    ask, ran = lane(LINE.format(keep=1), asked("three", "one"))
+    found = repair_texts(ask, ran, seconds=60)
+    assert (found.label, found.right, found.of) == ("Keep 3 passages → 2 of 2 gold passages", 2, 2)
+    assert parse_line(found.spec) == parse_line(LINE.format(keep=3))
+    ran.repair = found
+    (one,) = explain(Comparison(ask, [ran])).lanes
+    assert (one.head, one.text) == ("Never read “One”:", "k is 1, it was place 3; to keep 3 passages brings it in.")
+    assert best_repair(Comparison(ask, [ran])) == (0, "Repair “A”: keep 3 passages → 2 of 2 gold passages")
+
+
+def test_what_came_through_needs_no_repair(lane):
+    ask, ran = lane(LINE.format(keep=2), asked("three", "two"))
+    assert repair_texts(ask, ran, seconds=60) is None
+
+
+def test_a_passage_that_no_change_reaches_is_left(lane):
+    ask, ran = lane(LINE.format(keep=2), asked("gone"))
+    assert repair_texts(ask, ran, seconds=60) is None
+
+
+def test_without_known_passages_the_words_of_the_answer_count(lane):
+    ask, ran = lane(LINE.format(keep=1), asked(answers=("elk",)))
+    assert repair_texts(ask, ran, seconds=60).label == "Keep 4 passages → 1 of 1 known answer"  # twice as many is not enough
+
+
+def test_passages_by_meaning_where_words_do_not_find_them(lane):
+    """The vectors are those of the words, so that “none”, which shares none with the question, comes last but comes."""
+    line = "BuiltGraph() >> EmbedQuery() >> SparseChunks(keep=4) >> AnswerFromTables()"
+    ask, ran = lane(line, asked("none"))
+    words = [change.words for change in changes(ran.instance.line, ())]
+    assert words == ["Look passages up by meaning", "Keep 8 passages", "Keep 16 passages"]
+
+
+def test_no_more_time_is_taken_than_there_is(lane):
+    ask, ran = lane(LINE.format(keep=1), asked("three", "one"))
+    assert repair_texts(ask, ran, seconds=0.0) is None
+
+
+def test_a_cancelled_job_ends_the_trying(lane):
+    def cancelled():
+        raise Cancelled()
+
+    ask, ran = lane(LINE.format(keep=1), asked("three", "one"))
+    with pytest.raises(Cancelled):
+        repair_texts(ask, ran, cancelled, seconds=60)
+
+
+def test_a_comparison_of_documents_is_repaired_once_its_lanes_have_ended(engine, tmp_path):
+    ask = engine.ask_corpus(write(tmp_path / "animals", DOCUMENTS), asked("three", "two"), model=False, reader=False)
+    job = engine.compare(ask, [Instance(f"k{keep}", f"K {keep}", parse_line(LINE.format(keep=keep))) for keep in (1, 2)], repairs=True)
+    assert job.wait(60)
+    until = time.monotonic() + 30
+    while job.comparison.repairing and time.monotonic() < until:
+        time.sleep(0.02)
+    first, second = job.comparison.lanes
+    assert first.repair.label == "Keep 2 passages → 2 of 2 gold passages" and second.repair is None
