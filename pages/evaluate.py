@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from core.errors import HopscopeError
-from pages.parts.evaluate.evaluating import leave, new_run, progress, run_actions, runs
+from pages.parts.evaluate.evaluating import leave, progress, run_actions, runs
 from pages.parts.evaluate.figures import facts, figures
+from pages.parts.evaluate.form import new_run
 from pages.parts.evaluate.questions import one_question
 from pages.parts.evaluate.searching import show_search
 from pages.parts.shared.session import store

@@ -8,7 +8,7 @@ from core.commands.evaluate import add_columns, split
 from core.commands.terminal import FAILED, OK, bar, finish, warn
 from core.errors import BadInput
 from core.evaluation.reports.export import shown
-from core.evaluation.runs.plan import misfits
+from core.evaluation.runs.plan import asks_documents, misfits
 from core.evaluation.runs.store import Store, evaluations_file
 from core.evaluation.search.search import front
 from core.evaluation.search.verdict import hunt, references, search_dict, start
@@ -23,9 +23,14 @@ def add(commands) -> None:
     search = commands.add_parser("search", help="find an instance under a budget of seconds or tokens a question", epilog=EPILOG)
     search.add_argument("--set", required=True, metavar="NAME", help="question sets to search with, separated by commas (metaqa-2hop-dev)")
     search.add_argument("--sample", type=int, default=30, metavar="N", help="questions drawn from each set (default: 30)")
-    search.add_argument("--unseen", default="", metavar="NAME", help="question sets that what is found is held against published lines on")
+    search.add_argument(
+        "--unseen",
+        default="",
+        metavar="NAME",
+        help="question sets that what is found is held against published lines on; of one that is searched with other questions are taken",
+    )
     search.add_argument("--unseen-sample", type=int, default=60, metavar="N", help="questions drawn from each unseen set (default: 60)")
-    search.add_argument("--metric", default="reader_hit@1", metavar="NAME", help="the quality (default: reader_hit@1)")
+    search.add_argument("--metric", default="", metavar="NAME", help="the quality (default: reader_hit@1; on documents passage_recall)")
     budget = search.add_mutually_exclusive_group(required=True)
     budget.add_argument("--budget-seconds", type=float, metavar="S", help="mean seconds a question that a line may take")
     budget.add_argument("--budget-tokens", type=float, metavar="N", help="mean tokens a question that a line may use")
@@ -67,8 +72,8 @@ def run(options) -> int:
 
 def _hunt(options, engine):
     """What the options ask for. Raises BadInput, BadParameter, StoreError."""
-    known = catalogue()
-    against = [find(spec, known) for spec in split(options.against)] if options.against else references(known, engine.models)
+    known, documents = catalogue(), asks_documents(options.set)
+    against = [find(spec, known) for spec in split(options.against)] if options.against else references(known, engine.models, documents)
     cost = "seconds" if options.budget_tokens is None else "tokens"
     if options.save and not options.save.strip():
         raise BadInput("Give the instance a name first.")
@@ -84,7 +89,7 @@ def _hunt(options, engine):
             seed=options.seed,
             columns=options.columns,
             kinds=tuple(filter(None, map(str.strip, options.kinds.split(",")))),
-            quality=options.metric,
+            quality=options.metric or ("passage_recall" if documents else "reader_hit@1"),
             cost=cost,
             budget=options.budget_seconds if cost == "seconds" else options.budget_tokens,
             trials=options.trials,

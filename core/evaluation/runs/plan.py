@@ -156,6 +156,12 @@ def make_plan(
     return Plan(tuple(instances), tuple(drawn), ", ".join(set_names), of, tuple(graphs.items()), seed, **wishes)
 
 
+def asks_documents(sets: str) -> bool:
+    """Whether the first of these sets, separated by commas, is one of a corpus."""
+    first = sets.split(",")[0].strip()
+    return any(first in known.sets for known in corpora().values())
+
+
 def misfits(drawn: Iterable[Drawn], by_name: Callable[[str], Any]) -> list[str]:
     """A sentence for each set and graph that do not fit: entities or answers that the graph lacks, answers that are not given."""
     together: dict[tuple[str, str], list[Question]] = {}

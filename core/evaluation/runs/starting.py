@@ -23,8 +23,7 @@ def evaluate(engine, store: Store, plan: Plan, again: bool = False, workers: Wor
     """
     if workers and plan.cold:
         raise BadInput("The seconds of each instance alone are told by one process; leave out either the workers or the cold run.")
-    depends = "\n".join([*(_signature(engine.models, name) for name in plan.models), *_stamps(engine, plan), *_standing(engine, plan)])
-    run = store.begin(plan.spec(depends), plan.drawn, again)
+    run = store.begin(plan.spec(depends(engine, plan)), plan.drawn, again)
 
     def make() -> Job:
         job = Job(f"evaluation-{run.id}", Evaluation(plan, store, run.id, engine.environment, asking(engine, plan), workers))
@@ -32,6 +31,11 @@ def evaluate(engine, store: Store, plan: Plan, again: bool = False, workers: Wor
         return job
 
     return engine.evaluations.start(f"evaluation-{run.id}", make, again=True)
+
+
+def depends(engine, plan: Plan) -> str:
+    """What the results of a plan depend on beside it: its models, what its operators lean on, and the graphs its lines stand on."""
+    return "\n".join([*(_signature(engine.models, name) for name in plan.models), *_stamps(engine, plan), *_standing(engine, plan)])
 
 
 def _signature(models, name: str) -> str:

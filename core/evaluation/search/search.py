@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -13,14 +14,15 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.comparison.run import Ask
+from core.comparison.run import Ask, LaneRun, Progress
 from core.environment import Environment
-from core.errors import BadInput, BadParameter
+from core.errors import BadInput, BadParameter, Cancelled, HopscopeError
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import pareto
 from core.evaluation.runs.plan import Drawn, Plan
 from core.evaluation.runs.row import warm
 from core.evaluation.search.space import Space
+from core.evaluation.search.space_texts import TextSpace
 from core.evaluation.search.trial import Trial, Tried
 from core.instances.catalogue import Instance
 from core.io.durations import span
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     import optuna
 
 
+log = logging.getLogger(__name__)
 COSTS = ("seconds", "tokens")
 RANDOM = 10  # lines drawn by lot before the sampler leans on what it has seen
 REPEATS = 3  # so many proposals for each line that is to be tried; the sampler may name one again
@@ -49,7 +52,7 @@ class SearchConfig:
     """
 
     tuning: Plan
-    space: Space
+    space: Space | TextSpace
     quality: str = "reader_hit@1"
     cost: str = "seconds"
     budget: float = 1.0
@@ -155,7 +158,7 @@ class Search:
         number, starts = len(_kept(study)), self.wish.space.starts
         study.sampler = TPESampler(seed=_mixed(self.wish.tuning.seed, number), n_startup_trials=RANDOM, constant_liar=False)
         if number < len(starts) and not study.get_trials(deepcopy=False, states=(_state("WAITING"),)):
-            study.enqueue_trial({"retrieve": starts[number]})
+            study.enqueue_trial(starts[number])
         trial = study.ask()
         line = self.wish.space.line(trial)
         points = _points(study)
@@ -177,7 +180,18 @@ class Search:
         wish, plan = self.wish, self.wish.tuning
         this = Plan((Instance(repr(line), "", line),), plan.drawn, seed=plan.seed, model=False, cold=True)
         warm(this, self.environment, self.ask, _Quiet(job))
+        if plan.drawn[0].corpus:  # its graph is opened, built first where that is soon done, and its vectors are read
+            self._opened(line, job)
         return Trial(this, wish.quality, wish.cost, wish.budget, self.environment, self.ask, beaten)(line, job)
+
+    def _opened(self, line: Line, job: Job) -> None:
+        """Have what a line on documents stands on ready; what fails here fails again in every question, which tells it."""
+        try:
+            LaneRun(self.ask(self.wish.tuning.drawn[0]), line, self.environment).retrieve(Progress(check=job.check))
+        except Cancelled:
+            raise
+        except HopscopeError as error:
+            log.info("Warming up: %s", error)
 
     def _as_sampled(self, cost: float) -> float:
         """A cost as the sampler hears it."""

@@ -69,25 +69,17 @@ class Space:
         return Line((*before, retrieve, *filter(None, after)))
 
     @property
-    def starts(self) -> tuple[str, ...]:
-        """The ways to retrieve."""
-        return tuple(one.name for one in self.stages["retrieve"])
+    def starts(self) -> tuple[dict[str, str], ...]:
+        """Each way to retrieve, as a beginning of what is suggested."""
+        return tuple({"retrieve": one.name} for one in self.stages["retrieve"])
 
     def described(self) -> dict[str, list[list[Any]]]:
         """The space as JSON can hold it."""
-        return {
-            stage: [[one.name, {k: _range_list(free) for k, free in one.free.items()}] for one in found]
-            for stage, found in self.stages.items()
-        }
+        return described(self.stages)
 
     def models(self) -> tuple[str, ...]:
         """The models and roles that lines of the space may name."""
-        found = []
-        for one in (one for here in self.stages.values() for one in here):
-            for parameter in parameters(one.cls):
-                if parameter.model and one.cls.stage != "generate":
-                    found += [name for value in _values(one, parameter) if value not in parameter.also for name in names(value)]
-        return tuple(dict.fromkeys(found))
+        return models_of(one for here in self.stages.values() for one in here)
 
     def _drawn(self, trial: BaseTrial, stage: str, optional: bool = False) -> Operator | None:
         choices = ([NONE] if optional else []) + [one.name for one in self.stages[stage]]
@@ -107,7 +99,7 @@ def space(models, kinds: Iterable[str] = USUAL, file: Path = FILE) -> Space:
         if kind not in KINDS:
             raise BadParameter(f"There is no kind of operators “{kind}”.{nearest(kind, KINDS)}")
     table = tomllib.loads(file.read_text("utf-8"))
-    found = {stage: tuple(filter(None, (_alternative(row, stage, models, kinds) for row in table.get(stage, ())))) for stage in STAGES}
+    found = {stage: tuple(filter(None, (alternative(row, stage, models, kinds) for row in table.get(stage, ())))) for stage in STAGES}
     if not found["extract"]:
         found["retrieve"] = tuple(one for one in found["retrieve"] if "subgraph" not in one.cls.reads)
     if not found["retrieve"]:
@@ -116,11 +108,26 @@ def space(models, kinds: Iterable[str] = USUAL, file: Path = FILE) -> Space:
     return Space(found)
 
 
-def _alternative(row: Mapping[str, Any], stage: str, models, kinds: tuple[str, ...]) -> Alternative | None:
+def described(stages: Mapping[str, Iterable[Alternative]]) -> dict[str, Any]:
+    """The alternatives of stages as JSON can hold them."""
+    return {stage: [[one.name, {k: _range_list(free) for k, free in one.free.items()}] for one in found] for stage, found in stages.items()}
+
+
+def models_of(alternatives: Iterable[Alternative]) -> tuple[str, ...]:
+    """The models and roles that operators may name, the answer's aside."""
+    found = []
+    for one in alternatives:
+        for parameter in parameters(one.cls):
+            if parameter.model and one.cls.stage != "generate":
+                found += [name for value in _values(one, parameter) if value not in parameter.also for name in names(value)]
+    return tuple(dict.fromkeys(found))
+
+
+def alternative(row: Mapping[str, Any], stage: str, models, kinds: tuple[str, ...], file: str = FILE.name) -> Alternative | None:
     """A row of the file; None where it is not wished for or lacks every model. Raises BadParameter."""
-    cls, kind = operator_class(row["operator"], FILE.name), row.get("kind", "published")
+    cls, kind = operator_class(row["operator"], file), row.get("kind", "published")
     if cls.stage != stage or kind not in KINDS:
-        raise BadParameter(f"{FILE.name}: {cls.__name__} stands under {stage} as {kind}, which it is not.")
+        raise BadParameter(f"{file}: {cls.__name__} stands under {stage} as {kind}, which it is not.")
     if kind not in kinds and cls.stage == "retrieve":
         return None
     known = {parameter.name: parameter for parameter in parameters(cls)}
@@ -129,7 +136,7 @@ def _alternative(row: Mapping[str, Any], stage: str, models, kinds: tuple[str, .
         if key in ("operator", "name", "kind"):
             continue
         if key not in known:
-            raise BadParameter(f"{FILE.name}: {cls.__name__} has no parameter “{key}”.{nearest(key, known)}")
+            raise BadParameter(f"{file}: {cls.__name__} has no parameter “{key}”.{nearest(key, known)}")
         free[key] = Range(**values) if isinstance(values, Mapping) else tuple(values)
     one = Alternative(cls, row.get("name", cls.__name__), free)
     for parameter in known.values():

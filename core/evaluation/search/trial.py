@@ -126,4 +126,4 @@ class Trial:
         lane = LaneRun(asked, line, self.environment)
         lane.retrieve(Progress(check=check))
         lane.answer(Progress(check=check))
-        return observe(asked.graph, lane.state)
+        return observe(lane.graph, lane.state, corpus=asked.corpus)

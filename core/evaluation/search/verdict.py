@@ -12,12 +12,15 @@ from core.evaluation.metrics.statistics import Estimate, Paired
 from core.evaluation.reports.export import shown
 from core.evaluation.reports.naming import of
 from core.evaluation.reports.summary import Summary
-from core.evaluation.runs.plan import Plan, make_plan
+from core.evaluation.runs.plan import Drawn, Plan, make_plan
+from core.evaluation.runs.row import asking
 from core.evaluation.runs.runner import Evaluation
+from core.evaluation.runs.starting import depends
 from core.evaluation.runs.store import Store
 from core.evaluation.search.search import Point, Search, SearchConfig, front
 from core.evaluation.search.space import USUAL, space
-from core.instances.catalogue import Instance
+from core.evaluation.search.space_texts import text_space
+from core.instances.catalogue import OWN, Instance
 from core.instances.needs import missing, needed
 from core.operators.base import Line
 from core.runtime.jobs import Job
@@ -26,10 +29,11 @@ POINTS = 3  # points of the front that are held against the published lines
 TABLE_1 = re.compile(r"lego-\d+")
 
 
-def references(known: Mapping[str, Instance], models) -> tuple[Instance, ...]:
-    """The rows of LEGO-GraphRAG's Table 1 that retrieve without a language model, as far as their models are here."""
+def references(known: Mapping[str, Instance], models, documents: bool = False) -> tuple[Instance, ...]:
+    """The rows of LEGO-GraphRAG's Table 1 that retrieve without a language model, as far as their models are here; of documents those of
+    the in-depth analysis that find chunks."""
     found = []
-    for instance in (one for key, one in known.items() if TABLE_1.fullmatch(key)):
+    for instance in (one for key, one in known.items() if (_finds_chunks(one) if documents else TABLE_1.fullmatch(key))):
         line = Line(tuple(o for o in instance.line if o.stage != "generate"))
         if not missing(line, models) and all(models.info(name).kind != "chat" for name in needed(line)):
             found.append(instance)
@@ -100,7 +104,10 @@ class SearchPlan:
 
 def hunt(engine, sets: str, sample: int | None, unseen: str = "", unseen_sample: int | None = None, *, known, **wishes: Any) -> SearchPlan:
     """A hunt over question sets named as in `make_plan`. `known` are the published lines to beat; `graph`, `seed`, `columns`,
-    `kinds` and what `SearchConfig` takes come by name. Raises BadInput, BadParameter, StoreError."""
+    `kinds` and what `SearchConfig` takes come by name. Of a set that is named for both the unseen questions are others.
+
+    Raises BadInput, BadParameter, StoreError.
+    """
     shared: dict[str, Any] = {name: wishes.pop(name) for name in ("graph", "seed", "columns") if name in wishes}
     shared |= {"model": False, "cold": True}
     kinds = tuple(wishes.pop("kinds", USUAL))
@@ -110,15 +117,37 @@ def hunt(engine, sets: str, sample: int | None, unseen: str = "", unseen_sample:
         raise BadInput("Name at least one published line to beat.")
     tuning = make_plan(known, sets, sample, engine.graph, **shared)
     tuning = replace(tuning, drawn=_mixed(tuning.drawn))
-    later = make_plan(known, unseen, unseen_sample, engine.graph, **shared) if unseen else None
+    later = _unseen(known, unseen, unseen_sample, tuning, sample, engine, shared) if unseen else None
     seen = {one.question.text for one in tuning.drawn}
+    corpora = {bool(one.corpus) for plan in (tuning, later) if plan for one in plan.drawn}
+    if len(corpora) > 1:
+        raise BadInput("Search with questions of graphs or with questions of documents, not with both.")
     if later and (both := [one for one in later.drawn if one.question.text in seen]):
         raise BadInput(f"{len(both)} of the unseen questions are tuning questions as well, such as “{both[0].question.text}”.")
+    lines = text_space(engine.models, kinds) if corpora == {True} else space(engine.models, kinds)
+    return SearchPlan(Search(SearchConfig(tuning, lines, **wishes), engine.environment, asking(engine, tuning)), later)
 
-    def ask(drawn):
-        return engine.ask(drawn.open(engine.graph), drawn.question, seed=tuning.seed, model=False)
 
-    return SearchPlan(Search(SearchConfig(tuning, space(engine.models, kinds), **wishes), engine.environment, ask), later)
+def _unseen(known, sets: str, size: int | None, tuning: Plan, tuned: int | None, engine, shared: dict[str, Any]) -> Plan:
+    """The plan over the unseen questions. A sample of a set begins with the smaller one, so that of a set that was searched with as
+    many more are drawn, and those that were searched with are left out. Raises BadInput where none is left."""
+    both = set(filter(None, map(str.strip, sets.split(",")))) & {one.set for one in tuning.drawn}
+    if not both:
+        return make_plan(known, sets, size, engine.graph, **shared)
+    plan = make_plan(known, sets, None if size is None or tuned is None else size + tuned, engine.graph, **shared)
+    seen = {one.question.text for one in tuning.drawn}
+    left: dict[str, list[Drawn]] = {}
+    for one in plan.drawn:
+        if one.set not in both or one.question.text not in seen:
+            left.setdefault(one.set, []).append(one)
+    drawn = tuple(one for some in left.values() for one in some[:size])
+    if not drawn:
+        raise BadInput("Every question is searched with; leave some unseen by a smaller sample.")
+    return replace(plan, drawn=drawn)
+
+
+def _finds_chunks(instance: Instance) -> bool:
+    return instance.documents and instance.group != OWN and any("chunks" in operator.writes for operator in instance.line)
 
 
 def start(engine, store: Store, hunted: SearchPlan) -> Job:
@@ -130,7 +159,7 @@ def start(engine, store: Store, hunted: SearchPlan) -> Job:
         if hunted.unseen is None or not chosen:
             return points, None
         plan = hunted.plan(chosen)
-        run = store.begin(plan.spec("\n".join(map(engine.models.signature, plan.models))), plan.drawn)
+        run = store.begin(plan.spec(depends(engine, plan)), plan.drawn)
         Evaluation(plan, store, run.id, engine.environment, hunted.search.ask)(_Said(job, "On unseen questions: "))
         return points, judged(Summary(store.run(run.id), store.rows(run.id)), hunted, chosen)
 

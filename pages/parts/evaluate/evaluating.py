@@ -1,131 +1,25 @@
-"""Starting an evaluation, following it, taking it up again, and the list of those there are."""
+"""Following an evaluation, taking it up again, and the list of those there are."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
 
 import streamlit as st
 
-from core.datasets import dataset_of
 from core.errors import HopscopeError
 from core.evaluation.reports.export import latex, rows_csv, summary_csv
 from core.evaluation.reports.html import report_html
 from core.evaluation.reports.naming import titles
 from core.evaluation.reports.summary import Summary, summary_dict
 from core.evaluation.runs.opening import planned
-from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Run
 from core.runtime.jobs import Job
-from pages.parts.graphs.ways import SETS
-from pages.parts.methods.groups import is_heading, options
-from pages.parts.shared.session import engine, graph_name, instances, store
+from pages.parts.shared.session import engine, store
 from pages.parts.shared.text import many, plain
 
-FIRST = ("lego-1", "lego-12", "lego-14")
 SHOWN_RUNS = 30
-
-
-def new_run() -> None:
-    """The form of a new evaluation, on the chosen graph; where that has no questions, the way to give it some."""
-    dataset = dataset_of(graph_name())
-    if dataset is None or not dataset.sets:
-        no_questions(dataset.title if dataset is not None else graph_name())
-        return
-    known = instances()
-    on_triples = {key: one for key, one in known.items() if not one.documents}
-    labels = {key: text for key, text in options(on_triples).items() if not is_heading(key)}
-    sets, kept = dataset.sets, f"evaluate_sets_{dataset.name}"
-    begun = [name for name in st.session_state.pop(SETS, ()) if name in sets]
-    if begun:
-        st.session_state[kept] = begun
-    with st.container(border=True, key="evaluate-box"):
-        chosen = st.multiselect(
-            f"Questions about {plain(dataset.title)}",
-            list(sets),
-            None if begun else usual_sets(sets),
-            format_func=lambda name: sets[name].title,
-            placeholder="choose one or more sets",
-            key=kept,
-            help="Those of the graph that is chosen on the left. More are added on the Graphs page.",
-            persist_state="session",
-        )
-        lines = st.multiselect(
-            "Methods",
-            list(labels),
-            [key for key in FIRST if key in labels],
-            format_func=lambda key: labels[key],
-            help="The first is what the others are tested against.",
-            key="evaluate_methods",
-            persist_state="session",
-        )
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            size = st.number_input("Questions of each set", 1, 100_000, 50, width=190, key="evaluate_size", persist_state="session")
-            seed = st.number_input(
-                "Seed",
-                0,
-                2**31 - 1,
-                0,
-                width=120,
-                help="The same seed draws the same questions, on any computer.",
-                key="evaluate_seed",
-                persist_state="session",
-            )
-        with st.container(horizontal=True):
-            model = st.toggle(
-                "Language model answers",
-                key="evaluate_model",
-                persist_state="session",
-                help="Otherwise the graph reader's answers are scored. Takes seconds a question.",
-            )
-            judge = st.toggle(
-                "Language model judges",
-                key="evaluate_judge",
-                persist_state="session",
-                help="The model of the role judge says whether each answer is right (Judge@1).",
-            )
-            cold = st.toggle(
-                "Time each alone",
-                key="evaluate_cold",
-                persist_state="session",
-                help="Methods share nothing and remember nothing, so that seconds are their own. Slow.",
-            )
-        if st.button("Start", key="evaluate-go", type="primary", icon=":material/play_arrow:"):
-            begin([known[key] for key in lines], chosen, int(size), int(seed), model=model, judge=judge, cold=cold)
-
-
-def usual_sets(sets: Iterable[str]) -> list[str]:
-    """The set to begin with: the first for development, else the first."""
-    names = list(sets)
-    return ([name for name in names if name.endswith("-dev")] or names)[:1]
-
-
-def no_questions(title: str) -> None:
-    """Says that a graph has no questions, and leads to where they are added."""
-    with st.container(border=True):
-        st.info(f"{plain(title)} has no questions yet, so there is nothing to score methods on.", icon=":material/quiz:")
-        st.write("Add a file of questions (a CSV will do), or choose another graph on the left.")
-        st.page_link(
-            "pages/graphs.py",
-            label="Add questions to this graph",
-            icon=":material/library_add:",
-            query_params={"graph": graph_name(), "add": "questions"},
-        )
-
-
-def begin(chosen, sets: list[str], size: int, seed: int, **wishes: bool) -> None:
-    """Start the run and show it; what stands in the way is said."""
-    try:
-        with st.spinner("Opening the graph and drawing the questions"):
-            plan = make_plan(chosen, ",".join(sets), size, engine().graph, seed=seed, **wishes)
-            job = evaluate(engine(), store(), plan)
-    except HopscopeError as error:
-        st.error(plain(str(error)))
-        return
-    st.query_params["run"] = str(job.number)
-    st.rerun()
 
 
 def job_of(run: Run) -> Job | None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.datasets import dataset_of
 from core.evaluation.metrics.catalogue import metric
+from core.evaluation.runs.plan import asks_documents
 from core.evaluation.search.plot import found_figure
 from core.evaluation.search.search import Point, front
 from core.evaluation.search.space import KINDS, USUAL
@@ -16,13 +16,15 @@ from core.evaluation.search.verdict import SearchPlan, SearchVerdict, hunt, refe
 from core.instances.catalogue import save
 from core.runtime.jobs import CANCELLED
 from pages.parts.compare.permalink import Link
-from pages.parts.evaluate.evaluating import no_questions, usual_sets
-from pages.parts.shared.session import engine, follow, graph_name, instances, said, store
+from pages.parts.evaluate.asked import asked, no_questions, usual_sets
+from pages.parts.shared.session import engine, follow, instances, said, store
 from pages.parts.shared.text import plain
 
 QUALITIES = ("reader_hit@1", "reader_f1", "reader_recall", "path_recall@32", "path_hit@32", "path_mrr")
+QUALITIES_OF_DOCUMENTS = ("passage_recall", "passage_recall@4", "passage_recall@10", "context_recall", "context_precision", "accuracy")
 TUNING = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 UNSEEN = ("metaqa-1hop-test", "metaqa-2hop-test", "metaqa-3hop-test")
+OTHERS = "Of a set that is searched with, other questions are taken."
 MEASURED = (
     "Seconds are those of the operators, one question after the other, nothing remembered from line to line, models loaded before; "
     "they depend on what else this machine does."
@@ -48,18 +50,18 @@ def show_search() -> None:
 
 def _form() -> dict[str, Any] | None:
     """The wishes, once they are sent."""
-    dataset = dataset_of(graph_name())
-    known = dataset.sets if dataset is not None else {}
+    on = asked()
+    known, kind = on.sets, "_documents" if on.documents else ""
     if not known:
-        no_questions(dataset.title if dataset is not None else graph_name())
+        no_questions(on)
         return None
-    titled = {"format_func": lambda name: known[name].title, "placeholder": "choose one or more sets", "wrap": True}
+    titled = {"format_func": known.__getitem__, "placeholder": "choose one or more sets", "wrap": True}
     with st.container(border=True, key="search_form-box"):
         left, right = st.columns(2)
         with left:
             first = [name for name in TUNING if name in known] or usual_sets(known)
             tuning = st.multiselect(
-                "Questions to search with", list(known), first, key=f"search_sets_{dataset.name}", persist_state="session", **titled
+                "Questions to search with", list(known), first, key=f"search_sets_{on.key}", persist_state="session", **titled
             )
             sample = st.number_input(
                 "Of each set",
@@ -70,18 +72,18 @@ def _form() -> dict[str, Any] | None:
                 persist_state="session",
                 help="More tell lines apart better and take longer.",
             )
-            later = [name for name in UNSEEN if name in known]
+            later = [name for name in UNSEEN if name in known] or (first if on.documents else [])
             unseen = st.multiselect(
-                "Unseen questions", list(known), later, key=f"search_unseen_{dataset.name}", persist_state="session", **titled
+                "Unseen questions", list(known), later, key=f"search_unseen_{on.key}", persist_state="session", help=OTHERS, **titled
             )
             most = st.number_input("Of each unseen set", 1, 10_000, 20, key="search_unseen_sample", persist_state="session")
             seed = st.number_input("Seed", 0, 2**31, 0, key="search_seed", persist_state="session")
         with right:
             quality = st.selectbox(
                 "What is good",
-                QUALITIES,
+                QUALITIES_OF_DOCUMENTS if on.documents else QUALITIES,
                 format_func=lambda name: metric(name).described()["title"],
-                key="search_quality",
+                key=f"search_quality{kind}",
                 persist_state="session",
             )
             cost = st.segmented_control(
@@ -89,9 +91,7 @@ def _form() -> dict[str, Any] | None:
             )
             budget = st.number_input("Budget a question, mean", 0.001, 1e6, 1.0, format="%g", key="search_budget", persist_state="session")
             trials = st.number_input("Methods to try", 1, 1000, 25, key="search_trials", persist_state="session")
-            kinds = st.multiselect(
-                "Try", list(KINDS), list(USUAL), format_func=KINDS.__getitem__, key="search_kinds", persist_state="session", wrap=True
-            )
+            kinds = list(USUAL) if on.documents else _kinds()
         st.caption(MEASURED)
         sent = st.button("Search", key="search_form-go", type="primary", icon=":material/travel_explore:")
     if not sent:
@@ -100,10 +100,16 @@ def _form() -> dict[str, Any] | None:
     return {"sets": tuning, "sample": int(sample), "unseen": unseen, "unseen_sample": int(most), **limits}
 
 
+def _kinds() -> list[str]:
+    return st.multiselect(
+        "Try", list(KINDS), list(USUAL), format_func=KINDS.__getitem__, key="search_kinds", persist_state="session", wrap=True
+    )
+
+
 def _hunt(wishes: dict[str, Any]) -> SearchPlan:
     settings = dict(wishes)
     sets, unseen = ",".join(settings.pop("sets")), ",".join(settings.pop("unseen"))
-    published = references(instances(), engine().models)
+    published = references(instances(), engine().models, asks_documents(sets))
     return hunt(engine(), sets, settings.pop("sample"), unseen, settings.pop("unseen_sample"), known=published, **settings)
 
 
@@ -190,7 +196,8 @@ def _kept(point: Point, hunted: SearchPlan, verdict: SearchVerdict | None) -> No
                 state.search_saved = kept.title if kept else ""
         drawn = (hunted.unseen or wish.tuning).drawn[0]
         lanes = (*([verdict.best.id] if verdict else []), repr(point.line))
-        link = Link(drawn.question.text, drawn.question.entities, drawn.question.answers, lanes, drawn.graph or "metaqa", model=False)
+        place = {"corpus": drawn.corpus} if drawn.corpus else {"graph": drawn.graph or "metaqa"}
+        link = Link(drawn.question.text, drawn.question.entities, drawn.question.answers, lanes, model=False, **place)
         st.link_button("Open in Compare", link.address("./"), icon=":material/view_column:", help="In a new tab, on an unseen question.")
     if state.get("search_saved"):
         st.success(plain(f"Saved as “{state.search_saved}”. It stands under “Saved by you” wherever a method is chosen."))

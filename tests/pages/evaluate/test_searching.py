@@ -43,7 +43,7 @@ def at(films, tmp_path, monkeypatch):
     monkeypatch.setattr(verdict, "space", lambda models, kinds: space(models, kinds, tmp_path / "space.toml"))
     engine, asked = Engine(), []
     monkeypatch.setattr(searching, "engine", lambda: engine)
-    monkeypatch.setattr(searching, "references", lambda known, models: (known["lego-1"],))
+    monkeypatch.setattr(searching, "references", lambda known, models, documents=False: (known["lego-1"],))
 
     def hunt(engine, sets, sample, later, later_sample, **wishes):
         asked.append((sets, sample, later, later_sample, wishes))

@@ -1,0 +1,126 @@
+"""The form of a new evaluation, on the graph or the documents that are chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core.errors import HopscopeError
+from core.evaluation.runs.plan import BY_ENCODER, BY_MODEL, make_plan
+from core.evaluation.runs.starting import evaluate
+from core.instances.catalogue import Instance
+from pages.parts.evaluate.asked import Asked, asked, no_questions, usual_sets
+from pages.parts.graphs.ways import SETS
+from pages.parts.methods.groups import is_heading, options
+from pages.parts.shared.session import engine, instances, store
+from pages.parts.shared.text import plain
+
+FIRST = ("lego-1", "lego-12", "lego-14")
+FIRST_OF_DOCUMENTS = ("vanilla-rag", "vgraphrag", "lgraphrag")
+SUPPORT = {BY_ENCODER: "by the encoder", BY_MODEL: "by a language model"}
+
+
+def new_run() -> None:
+    """Draw the form; where what is chosen has no questions, the way to give it some."""
+    on = asked()
+    if not on.sets:
+        no_questions(on)
+        return
+    known = {key: one for key, one in instances().items() if one.documents == on.documents}
+    with st.container(border=True, key="evaluate-box"):
+        sets, lines = _sets(on), _methods(on, known)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            size = st.number_input("Questions of each set", 1, 100_000, 50, width=190, key="evaluate_size", persist_state="session")
+            seed = st.number_input(
+                "Seed",
+                0,
+                2**31 - 1,
+                0,
+                width=120,
+                help="The same seed draws the same questions, on any computer.",
+                key="evaluate_seed",
+                persist_state="session",
+            )
+        wishes = _wishes(on)
+        if st.button("Start", key="evaluate-go", type="primary", icon=":material/play_arrow:"):
+            begin([known[key] for key in lines], sets, int(size), int(seed), **wishes)
+
+
+def _sets(on: Asked) -> list[str]:
+    kept = f"evaluate_sets_{on.key}"
+    begun = [name for name in st.session_state.pop(SETS, ()) if name in on.sets]
+    if begun:
+        st.session_state[kept] = begun
+    return st.multiselect(
+        f"Questions about {plain(on.title)}",
+        list(on.sets),
+        None if begun else usual_sets(on.sets),
+        format_func=on.sets.__getitem__,
+        placeholder="choose one or more sets",
+        key=kept,
+        help="Those of what is chosen on the left. More are added on the page Graphs, or to documents on the page Texts.",
+        persist_state="session",
+    )
+
+
+def _methods(on: Asked, known: dict[str, Instance]) -> list[str]:
+    labels = {key: text for key, text in options(known).items() if not is_heading(key)}
+    return st.multiselect(
+        "Methods",
+        list(labels),
+        [key for key in (FIRST_OF_DOCUMENTS if on.documents else FIRST) if key in labels],
+        format_func=labels.__getitem__,
+        help="The first is what the others are tested against.",
+        key=f"evaluate_methods{'_documents' if on.documents else ''}",
+        persist_state="session",
+    )
+
+
+def _wishes(on: Asked) -> dict[str, Any]:
+    """What is asked of language models, and how seconds are told."""
+    reader = "the sentence nearest to the question is" if on.documents else "the graph reader's answers are"
+    with st.container(horizontal=True):
+        model = st.toggle(
+            "Language model answers",
+            key="evaluate_model",
+            persist_state="session",
+            help=f"Otherwise {reader} scored. Takes seconds a question.",
+        )
+        judge = st.toggle(
+            "Language model judges",
+            key="evaluate_judge",
+            persist_state="session",
+            help="The model of the role judge says whether each answer is right (Judge@1).",
+        )
+        cold = st.toggle(
+            "Time each alone",
+            key="evaluate_cold",
+            persist_state="session",
+            help="Methods share nothing and remember nothing, so that seconds are their own. Slow.",
+        )
+    support: list[str] = []
+    if on.documents and model:
+        support = st.pills(
+            "Is each sentence of an answer supported by what the prompt showed?",
+            list(SUPPORT),
+            selection_mode="multi",
+            format_func=SUPPORT.__getitem__,
+            key="evaluate_support",
+            persist_state="session",
+            help="By the encoder it is nearness that is told, by a language model its opinion; neither is truth.",
+        )
+    return {"model": model, "judge": judge, "cold": cold, "support": tuple(support)}
+
+
+def begin(chosen: list[Instance], sets: list[str], size: int, seed: int, **wishes: Any) -> None:
+    """Start the run and show it; what stands in the way is said."""
+    try:
+        with st.spinner("Opening what is asked and drawing the questions"):
+            plan = make_plan(chosen, ",".join(sets), size, engine().graph, seed=seed, **wishes)
+            job = evaluate(engine(), store(), plan)
+    except HopscopeError as error:
+        st.error(plain(str(error)))
+        return
+    st.query_params["run"] = str(job.number)
+    st.rerun()
