@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -237,6 +237,19 @@ class Prompt:
 
 
 @dataclass(frozen=True, eq=False)
+class HiddenStates:
+    """What a re-ranker holds of the question with some nodes before its last layers: `vectors` float32 [n, d], aligned with `nodes`.
+
+    `head` are these layers: scores, float64 [n], of such vectors.
+    """
+
+    model: str
+    nodes: tuple[int, ...]
+    vectors: np.ndarray
+    head: Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
 class State:
     """What is known of a question at one point of a line of operators. Operators `replace`, never change.
 
@@ -260,6 +273,7 @@ class State:
     communities: Ranking | None = None
     linked: Ranking | None = None
     aside: tuple[Ranking, ...] = ()
+    hidden: HiddenStates | None = field(default=None, metadata={"saved": False})  # of the nodes that were read; too large to keep
     tables: tuple[ContextTable, ...] | None = None  # what the prompt will show, each within its budget
     points: tuple[Point, ...] | None = None  # noted on parts of what was found, in the order of the parts
     excerpt: Excerpt | None = None

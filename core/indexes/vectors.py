@@ -47,6 +47,12 @@ class VectorIndex:
     def __len__(self) -> int:
         return self.facts["items"]
 
+    def of(self, items: np.ndarray) -> np.ndarray:
+        """float32 [n, d]: the vectors of some items, as exactly as they are searched."""
+        if not len(items):
+            return np.zeros((0, self.facts["dimension"]), np.float32)
+        return self.index.reconstruct_batch(np.ascontiguousarray(items, np.int64))
+
     def nearest(self, vector: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The `k` items of largest cosine, fewer where there are fewer: (ids int64, cosines float64) by (-cosine, id).
 

@@ -18,6 +18,7 @@ from core.lines import check_row, stage_of
 from core.operators.base import STAGES, Line, Operator
 from core.operators.branch import Branch
 from core.operators.generate import Answer
+from core.operators.loop import Loop, repeated
 from core.operators.retrieve.external import OwnRetriever
 from core.operators.text import operator_class, parse_line
 from core.parameters import make, values
@@ -27,6 +28,7 @@ FOLDER = Path(__file__).parent
 FIELDS = ("title", "short", "method", "paper", "group", "base", "notes", "line")
 LAST = (
     "beyond",
+    "fastinsight",
     "graph_rag_analysis",
     "graph_rag_methods_kg",
     "without_retrieval",
@@ -240,6 +242,8 @@ def _step(operator: Operator) -> dict[str, Any]:
     if isinstance(operator, Branch):
         arms = {str(key): arm for key, arm in operator.arms} | {ELSE: operator.otherwise}
         return {"branch": operator.on, **{key: [_step(inner) for inner in arm] for key, arm in arms.items()}}
+    if isinstance(operator, Loop):
+        return {"loop": [_step(inner) for inner in operator.body], **values(operator)}
     return {operator.stage: type(operator).__name__, **values(operator)}
 
 
@@ -287,9 +291,19 @@ def _branch(step: Mapping[str, Any], where: str) -> Branch:
         raise BadParameter(f"{where}: {error}") from None
 
 
+def _loop(step: Mapping[str, Any], where: str) -> Loop:
+    """`{ loop = [...], budget = 100 }`: what is repeated until so many nodes are found."""
+    if not isinstance(step["loop"], list):
+        raise BadParameter(f"{where}: “loop” must be a list of operators.")
+    body = tuple(_operator(one, f"{where}, loop, operator {i}") for i, one in enumerate(step["loop"], 1))
+    return repeated(body, {key: value for key, value in step.items() if key != "loop"}, where)
+
+
 def _operator(step: Any, where: str) -> Operator:
     if isinstance(step, Mapping) and "branch" in step:
         return _branch(step, where)
+    if isinstance(step, Mapping) and "loop" in step:
+        return _loop(step, where)
     stage = stage_of(step, STAGES, where)
     cls = operator_class(step[stage], where)
     if cls.stage != stage:

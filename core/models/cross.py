@@ -12,6 +12,7 @@ import numpy as np
 from core.errors import ModelFailed, ModelUnavailable, shorten
 from core.models.base import Task
 from core.models.chat.turns import Turn, in_turn
+from core.models.heads import Head, torch_head
 from core.models.scorers import Scoring, counted
 from core.runtime.meter import Advance, spent
 
@@ -63,6 +64,48 @@ class PairScorer(Scoring):
         known = dict(zip(unique, numbers, strict=True))
         return np.array([known[text] for text in texts], dtype=np.float64)
 
+    def hidden(self, task: Task, texts: Sequence[str]) -> np.ndarray:
+        """float32 [n, d]: the vector of the first token of each pair, before the head (FastInsight, H). Raises as `score`, and
+        BadParameter for a model whose head is of no known shape."""
+        unique = list(dict.fromkeys(texts))
+        advance, rows = Advance(f"Reading {counted(len(texts), task.unit)}", len(unique)), dict[str, np.ndarray]()
+
+        def read() -> None:
+            net, tokenizer = self._parts(self._engine())
+            for start in range(0, len(unique), self.batch):
+                if task.check:
+                    task.check()
+                part = unique[start : start + self.batch]
+                rows.update(zip(part, self._states(net, tokenizer, task.query, part), strict=True))
+                advance(len(rows), part[0])
+
+        in_turn(self._lock, read, task.check)
+        return np.stack([rows[text] for text in texts]) if len(texts) else np.zeros((0, 0), np.float32)
+
+    @property
+    def head(self) -> Head:
+        """The layers behind the hidden states. Raises as `hidden`."""
+        return torch_head(self._parts(self._engine())[0], self.name)[1]
+
+    def _states(self, net: Any, tokenizer: Any, query: str, texts: list[str]) -> np.ndarray:
+        """float32 [n, d]: what reaches the head of the network for each text."""
+        import torch
+
+        pairs = tokenizer([query] * len(texts), texts, truncation=True, max_length=self.max_tokens, padding=True, return_tensors="pt")
+        tap, caught = torch_head(net, self.name)[0], []
+        hook = tap.register_forward_pre_hook(lambda module, given: caught.append(given[0].detach()))
+        try:
+            with torch.inference_mode():
+                net.eval()(**pairs.to(net.device))
+        finally:
+            hook.remove()
+        states = caught[0][:, 0] if caught[0].dim() == 3 else caught[0]
+        return states.float().cpu().numpy()
+
+    def _parts(self, model: Any) -> tuple[Any, Any]:
+        """The network and the tokenizer of a loaded model."""
+        raise NotImplementedError
+
     def _engine(self) -> Any:
         """The loaded model. Raises ModelUnavailable where the library or the weights are missing."""
         if self._model is not None:
@@ -103,6 +146,10 @@ class FlagReranker(PairScorer):
     def _numbers(self, model: Any, pairs: list[tuple[str, str]]) -> list[float]:
         return [float(n) for n in np.atleast_1d(model.compute_score(pairs))]
 
+    def _parts(self, model: Any) -> tuple[Any, Any]:
+        place = device()
+        return (model.model.half() if place != "cpu" else model.model).to(place), model.tokenizer
+
 
 class CrossEncoder(PairScorer):
     """Any cross-encoder that sentence-transformers reads."""
@@ -119,3 +166,8 @@ class CrossEncoder(PairScorer):
 
         numbers = model.predict(pairs, batch_size=self.batch, activation_fn=torch.nn.Identity(), show_progress_bar=False)
         return [float(n) for n in np.asarray(numbers, dtype=np.float64).reshape(len(pairs), -1)[:, -1]]
+
+    def _parts(self, model: Any) -> tuple[Any, Any]:
+        from transformers import PreTrainedModel
+
+        return next(part for part in model.modules() if isinstance(part, PreTrainedModel)), model.tokenizer

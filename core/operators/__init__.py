@@ -4,6 +4,10 @@ from core.operators.decoded import DecodedPaths
 from core.operators.extract import EgoNetwork, PersonalizedPageRank, RandomWalks
 from core.operators.filter import FilterSubgraph
 from core.operators.generate import Answer
+from core.operators.loop import Loop
+from core.operators.nodes.documents import DocumentsOfNodes
+from core.operators.nodes.expansion import ExpandNodes
+from core.operators.nodes.smoothing import GraphRerank
 from core.operators.read import GraphReader
 from core.operators.refine import RandomSelect, Rank
 from core.operators.retrieve.beam import BeamSearch
@@ -84,8 +88,12 @@ OPERATORS = {
         CommunitiesOfNodes,
         CommunitiesAtLevel,
         SteinerSubgraph,
+        ExpandNodes,
+        Loop,
+        DocumentsOfNodes,
         KhopPaths,
         Rank,
+        GraphRerank,
         RandomSelect,
         SetAside,
         Merge,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -93,7 +93,7 @@ class Operator(Declared):
         step = Step(
             type(self).__name__,
             self.stage,
-            values(self),
+            self.told(),
             usage=recorder.usage,
             sizes=sizes(after, self.writes) | recorder.sizes,
             notes=tuple(recorder.notes),
@@ -107,8 +107,12 @@ class Operator(Declared):
         """The work itself."""
         raise TypeError(f"{type(self).__name__} does not say what it does.")
 
+    def told(self) -> Mapping[str, Any]:
+        """What its step tells of it, which is all that its outcome depends on: its parameters."""
+        return values(self)
+
     def parts(self) -> tuple[Operator, ...]:
-        """The operators that may run in this one's place: itself, or those of a branch's arms."""
+        """The operators that may run in this one's place: itself, those of a branch's arms, or those that a loop repeats."""
         return (self,)
 
     def stamp(self, graph: Any, environment: Environment) -> str:

@@ -10,13 +10,14 @@ from core.lines import calls, named_values
 from core.operators import OPERATORS
 from core.operators.base import Line, Operator
 from core.operators.branch import Branch
+from core.operators.loop import Loop, repeated
 from core.parameters import make
 
 
 def parse_line(text: str) -> Line:
     """The line whose `repr` is `text`: `PersonalizedPageRank(keep=500) >> ShortestPaths() >> Answer()`.
 
-    Only operator names with literal parameters are read, and branches of such; nothing is evaluated. Raises BadParameter.
+    Only operator names with literal parameters are read, and branches and loops of such; nothing is evaluated. Raises BadParameter.
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body
@@ -48,7 +49,17 @@ def _branch(call: ast.Call) -> Branch:
     return Branch(place, tuple((key, _operators(arm)) for key, arm in zip(keys, arms.values)), _operators(otherwise))
 
 
+def _loop(call: ast.Call) -> Loop:
+    """`Loop(body=A() >> B(), budget=100)`."""
+    given = {keyword.arg or "**": keyword.value for keyword in call.keywords}
+    body = _operators(given.pop("body")) if "body" in given else Loop.body
+    named = named_values(ast.Call(call.func, [], [ast.keyword(name, value) for name, value in given.items()]))
+    return repeated(body, named[1] if named else {})
+
+
 def _operator(call: ast.expr) -> Operator:
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args and call.func.id == Loop.__name__:
+        return _loop(call)
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args and call.func.id == Branch.__name__:
         return _branch(call)
     named = named_values(call)

@@ -42,6 +42,8 @@ class Writer:
             self.ids["chunk"].add(carrier.chunk)
         for field in dataclasses.fields(carrier):
             value = getattr(carrier, field.name)
+            if not field.metadata.get("saved", True):
+                continue
             if field.default is not dataclasses.MISSING and not isinstance(value, np.ndarray) and value == field.default:
                 continue
             if isinstance(carrier, State) and field.name in NODE_FIELDS:

@@ -13,6 +13,7 @@ from core.models.combine import uses_chat
 from core.models.declared import ROLES
 from core.operators.base import Operator
 from core.operators.branch import Branch
+from core.operators.loop import Loop
 from core.parameters import Parameter, make, parameters, values
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
@@ -45,6 +46,8 @@ def operator_form(operator: Operator, key: str) -> Operator | None:
     if isinstance(operator, Branch):
         st.caption(f"{plain(operator.words())}. {BRANCH_HELP}")
         return operator
+    if isinstance(operator, Loop):
+        return _loop_form(operator, key)
     given, current = {}, values(operator)
     asked = parameters(type(operator))
     try:
@@ -59,6 +62,22 @@ def operator_form(operator: Operator, key: str) -> Operator | None:
             if parameter.model:
                 check_expression(given[parameter.name], parameter)
         return make(type(operator), given)
+    except HopscopeError as error:
+        st.error(plain(str(error)))
+        return None
+
+
+def _loop_form(loop: Loop, key: str) -> Loop | None:
+    """The forms of what a loop repeats, one under the other, and that of its budget."""
+    parameter = next(one for one in parameters(Loop) if one.name == "budget")
+    st.caption(plain(loop.words()) + ".")
+    budget = _field(parameter, loop.budget, key)
+    body = []
+    for place, operator in enumerate(loop.body):
+        st.markdown(f"**{plain(operator.title)}**")
+        body.append(operator_form(operator, f"{key}-{place}"))
+    try:
+        return None if None in body else Loop(tuple(one for one in body if one is not None), budget)
     except HopscopeError as error:
         st.error(plain(str(error)))
         return None

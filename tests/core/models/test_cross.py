@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import ModelUnavailable
+from core.errors import BadParameter, ModelUnavailable
 from core.models.base import Task
 from core.models.cross import CrossEncoder, FlagReranker
+from core.models.heads import torch_head
 
 TEXTS = ["Alien -> directed_by -> Ridley Scott", "Paris", "Alien -> directed_by -> Ridley Scott", "x " * 900]
 
@@ -75,3 +76,45 @@ def test_weights_that_are_not_there(tmp_path):
     for kind in (FlagReranker, CrossEncoder):
         with pytest.raises(ModelUnavailable, match="cannot be loaded from this folder"):
             kind(str(tmp_path / "empty"), "empty").score(Task("q"), ["a"])
+
+
+@pytest.mark.parametrize("kind", [FlagReranker, CrossEncoder])
+def test_the_head_of_the_hidden_states_gives_the_scores(tiny, kind):
+    model, task = kind(str(tiny), "tiny", max_tokens=128), Task("who directed Alien?")
+    hidden = model.hidden(task, TEXTS)
+    assert hidden.shape == (4, 16) and model.head(hidden) == pytest.approx(model.score(task, TEXTS), abs=1e-4)
+    assert model.hidden(task, TEXTS[:1]) == pytest.approx(hidden[:1], abs=1e-5)  # whatever is read beside it
+
+
+def classifier(kind, folder):
+    """A tiny classifier of another architecture, by its name in transformers, with the tokenizer of `tiny`."""
+    import transformers
+
+    sizes = {"vocab_size": 60, "num_labels": 1, "pad_token_id": 1, "max_position_embeddings": 140}
+    if kind == "DistilBert":
+        config = transformers.DistilBertConfig(dim=16, n_layers=1, n_heads=2, hidden_dim=32, **sizes)
+    else:
+        more = {"embedding_size": 16} if kind == "Electra" else {}
+        shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+        config = getattr(transformers, f"{kind}Config")(**shape, **sizes, **more)
+    return getattr(transformers, f"{kind}ForSequenceClassification")(config).eval()
+
+
+@pytest.mark.parametrize("kind", ["Bert", "DistilBert"])
+def test_heads_of_other_known_shapes(tiny, kind):
+    import numpy as np
+    import torch
+
+    net = classifier(kind, tiny)
+    tap, head = torch_head(net, "small")
+    caught = []
+    tap.register_forward_pre_hook(lambda module, given: caught.append(given[0]))
+    with torch.inference_mode():
+        wanted = net(input_ids=torch.tensor([[0, 5, 9, 2], [0, 7, 7, 2]])).logits[:, 0].numpy()
+    states = caught[0][:, 0] if caught[0].dim() == 3 else caught[0]
+    assert head(states.numpy()) == pytest.approx(wanted.astype(np.float64), abs=1e-5)
+
+
+def test_a_head_of_another_shape_is_told(tiny):
+    with pytest.raises(BadParameter, match="small is a ElectraForSequenceClassification, whose head has another shape"):
+        torch_head(classifier("Electra", tiny), "small")

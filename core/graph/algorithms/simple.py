@@ -1,0 +1,59 @@
+"""A graph's links read both ways, each once: the undirected simple graph that re-ranking on documents walks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.graph.protocol import KnowledgeGraph
+from core.graph.store import slices
+
+
+@dataclass(frozen=True, eq=False)
+class Simple:
+    """Neighbours of each node, ascending, without parallel links and loops: those of `v` are `near[indptr[v]:indptr[v + 1]]`."""
+
+    indptr: np.ndarray  # int64 [n + 1]
+    near: np.ndarray  # int64
+
+    def of(self, node: int) -> np.ndarray:
+        """The neighbours of a node."""
+        return self.near[self.indptr[node] : self.indptr[node + 1]]
+
+    def degrees(self, nodes: np.ndarray) -> np.ndarray:
+        """How many neighbours each node has, int64."""
+        return self.indptr[nodes + 1] - self.indptr[nodes]
+
+    def steps(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Every step from some nodes: (place of the node, neighbour), in the order of the nodes."""
+        rows, at = slices(self.indptr, nodes)
+        return rows, self.near[at]
+
+    def among(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Every link between two of some nodes, both ways: (place, place)."""
+        rows, near = self.steps(nodes)
+        order = np.argsort(nodes)
+        at = np.minimum(np.searchsorted(nodes[order], near), max(0, len(nodes) - 1))
+        inside = nodes[order][at] == near if len(nodes) else np.zeros(0, bool)
+        return rows[inside], order[at[inside]]
+
+
+def simple(graph: KnowledgeGraph) -> Simple:
+    """The undirected simple graph of a graph, made once.
+
+    >>> from core.graph.algorithms.simple import simple
+    >>> links = simple(toy)  # A>B A>C C>A and E>A; the loop at D is none
+    >>> links.of(0).tolist(), links.degrees(np.arange(5)).tolist()
+    ([1, 2, 4], [3, 2, 3, 1, 1])
+    """
+    return graph.derived.once("simple", 0, lambda: _simple(graph))
+
+
+def _simple(graph: KnowledgeGraph) -> Simple:
+    n = graph.n_nodes
+    heads, _, tails = graph.triples(np.arange(graph.n_edges))
+    apart = heads != tails
+    heads, tails = heads[apart], tails[apart]
+    keys = np.unique(np.concatenate([heads * n + tails, tails * n + heads]))
+    return Simple(np.searchsorted(keys, np.arange(n + 1) * n).astype(np.int64), keys % n if n else keys)

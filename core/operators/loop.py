@@ -1,0 +1,145 @@
+"""Loop: operators that are repeated until enough nodes are found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core.environment import Environment
+from core.errors import BadParameter, nearest
+from core.operators.base import Context, Operator, Recorder
+from core.operators.branch import Branch
+from core.operators.nodes.expansion import ExpandNodes
+from core.operators.nodes.smoothing import GraphRerank
+from core.parameters import param, parameters, values
+from core.types import Frame, Ranking, State
+
+ROUNDS = 10_000  # that no loop has more of
+
+
+@dataclass(frozen=True, repr=False)
+class Loop(Operator):
+    """Operators repeated in their order until `budget` nodes are found, or a round finds none more.
+
+    FastInsight's loop (algorithm 1), which as printed never ends in a component smaller than the budget: here a round that adds no node is
+    the last. What a round finds beyond the budget is cut off before the operators behind the one that found it run.
+
+    The loop has one step in the trace, with a frame for every operator that changed the nodes in every round; the new nodes of a frame that
+    only adds some are its ranking.
+
+    >>> line = "SparseNodes(keep=1) >> EmbedQuery() >> Loop(body=ExpandNodes(keep=1) >> GraphRerank(alpha=0.0), budget=3)"
+    >>> table = {"Scrooge: person: A rich and lonely man.": 1.0}
+    >>> state = retrieve(line, graph=story, question="Marley", models=scores(table))
+    >>> story.names(state.nodes.items), [frame.title for frame in state.trace[-1].frames]
+    (['Scrooge', 'Marley', 'Cratchit'], ['Start', 'Round 1: ExpandNodes', 'Round 1: GraphRerank', 'Round 2: ExpandNodes'])
+    """
+
+    stage = "retrieve"
+    title = "loop"
+
+    body: tuple[Operator, ...] = (ExpandNodes(), GraphRerank())
+    budget: int = param(100, "Nodes in all", "The loop ends when so many are found; b_max in the paper.", low=1, high=100_000)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.body:
+            raise BadParameter("A loop has no operator to repeat.")
+        for operator in self.body:
+            if isinstance(operator, Branch | Loop) or operator.stage in ("generate", "graph"):
+                raise BadParameter(f"{type(operator).__name__} cannot stand in a loop.")
+        if "nodes" not in self.writes:
+            raise BadParameter("No operator of the loop finds nodes, so it would never end.")
+
+    @property
+    def reads(self) -> tuple[str, ...]:  # type: ignore[override]
+        needs = ["nodes"]
+        for place, operator in enumerate(self.body):
+            written = {field for before in self.body[:place] for field in before.writes}
+            needs += [need for need in operator.reads if need not in written]
+        return tuple(dict.fromkeys(needs))
+
+    @property
+    def writes(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(dict.fromkeys(field for operator in self.body for field in operator.writes))
+
+    def told(self) -> Mapping[str, Any]:
+        return {**values(self), "body": _text(self.body)}
+
+    def parts(self) -> tuple[Operator, ...]:
+        return self.body
+
+    def stamp(self, graph: Any, environment: Environment) -> str:
+        return " ".join(operator.stamp(graph, environment) for operator in self.body)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        recorder.frames.append(Frame("Start", state.nodes or Ranking("node", (), ()), _size(state)))
+        notes: list[str] = []
+        for number in range(1, ROUNDS):
+            before = _size(state)
+            if before >= self.budget:
+                break
+            ctx.check()
+            ctx.progress(f"Round {number}: {before:,} of {self.budget:,} nodes", before / self.budget)
+            state, told = self._round(number, state, ctx, recorder)
+            if _size(state) <= before:
+                notes.append(f"No node is left to be found after {before:,} of {self.budget:,}; the loop ends.")
+                break
+            notes = told
+        recorder.notes += notes
+        return state
+
+    def _round(self, number: int, state: State, ctx: Context, recorder: Recorder) -> tuple[State, list[str]]:
+        """One round and its notes; the nodes beyond the budget are cut off as soon as they are there, and where the first operator adds
+        none the round ends."""
+        notes: list[str] = []
+        for operator in self.body:
+            inner, known = Recorder(), state.nodes.items if state.nodes else ()
+            state = operator.apply(state, ctx, inner)
+            if state.nodes is not None and len(state.nodes) > self.budget:
+                state = state.replace(nodes=state.nodes.head(self.budget))
+            recorder.usage += inner.usage
+            notes += inner.notes
+            if state.nodes is not None and state.nodes.items != known:
+                recorder.frames.append(_frame(f"Round {number}: {type(operator).__name__}", known, state.nodes, inner))
+            elif operator is self.body[0]:
+                break
+        return state, notes
+
+    def words(self) -> str:
+        return f"until {self.budget:,} nodes: {', then '.join(operator.words() for operator in self.body)}"
+
+    def __repr__(self) -> str:
+        more = "" if self.budget == Loop.budget else f", budget={self.budget}"
+        return f"Loop(body={_text(self.body)}{more})"
+
+
+def repeated(body: tuple[Operator, ...], given: Mapping[str, Any], where: str = "") -> Loop:
+    """The loop of these operators with named values. Raises BadParameter that says where."""
+    known = [parameter.name for parameter in parameters(Loop)]
+    prefix = f"{where}: " if where else ""
+    for key in given:
+        if key not in known:
+            raise BadParameter(f"{prefix}A loop has no parameter “{key}”.{nearest(key, known)}")
+    try:
+        return Loop(body, **given)
+    except BadParameter as error:
+        raise BadParameter(f"{prefix}{error}") from None
+
+
+def _frame(title: str, known: tuple[int, ...], nodes: Ranking, inner: Recorder) -> Frame:
+    """The nodes that were added, in the order and with the scores that they were chosen by; or, where none was, all in their order."""
+    fresh = nodes.items[len(known) :] if nodes.items[: len(known)] == known else ()
+    if not fresh:
+        return Frame(title, nodes, len(nodes))
+    order = inner.before_cut
+    scores = tuple(order.scores[order.positions[node]] for node in fresh) if order is not None and order.scores is not None else None
+    return Frame(title, Ranking("node", fresh, scores), len(order) if order is not None else len(fresh), order)
+
+
+def _size(state: State) -> int:
+    return len(state.nodes) if state.nodes is not None else 0
+
+
+def _text(body: tuple[Operator, ...]) -> str:
+    return " >> ".join(map(repr, body))

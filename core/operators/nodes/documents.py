@@ -1,0 +1,44 @@
+"""From nodes to the chunks that tell of them, in the order of the nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.graph.told import told_by
+from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.hits import BEFORE_CUT
+from core.parameters import param
+from core.types import Ranking, State
+
+
+@dataclass(frozen=True, repr=False)
+class DocumentsOfNodes(Operator):
+    """The chunks of the nodes found, those of the best node first: in a corpus graph the documents themselves.
+
+    What FastInsight and its baselines hand to the language model, and what recall is measured on, are the first 10 (METHODS 4.1). A chunk
+    has the score of the first node that tells of it.
+
+    >>> found = retrieve("SparseNodes(keep=2) >> DocumentsOfNodes(keep=2)", graph=story, question="cheerful Fred, lonely Scrooge").chunks
+    >>> story.columns.chunks.texts("id", found.items)  # Fred is in one chunk, Scrooge in that one and two others
+    ['carol#1', 'carol#0']
+    """
+
+    stage = "refine"
+    title = "documents of the nodes"
+    reads, writes = ("nodes",), ("chunks",)
+
+    keep: int = param(10, "Documents", "How many are taken.", low=1, high=10_000)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        nodes = state.nodes.items if state.nodes else ()
+        scores = state.nodes.scores if state.nodes else None
+        best: dict[int, float] = {}
+        for place, rows in enumerate(told_by(ctx.graph, "nodes", nodes)):
+            for row in rows:
+                best.setdefault(row, 0.0 if scores is None else scores[place])
+        order = Ranking("chunk", tuple(best), None if scores is None else tuple(best.values()))
+        recorder.before_cut = order.head(max(self.keep, BEFORE_CUT))
+        return state.replace(chunks=order.head(self.keep))
+
+    def words(self) -> str:
+        return f"{self.keep:,} documents"

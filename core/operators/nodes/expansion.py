@@ -1,0 +1,106 @@
+"""FastInsight's STeX: the neighbours of what was found, by where they stand in the graph and by what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.graph.algorithms.simple import Simple, simple
+from core.indexes.vectors import VectorIndex, vector_index
+from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.hits import BEFORE_CUT, names_told, ranked
+from core.parameters import param
+from core.types import Ranking, State
+
+BACKFILL = ("none", "vector")
+Similar = Callable[[np.ndarray], np.ndarray]  # of nodes: float64, how near each is to the question
+
+
+@dataclass(frozen=True, repr=False)
+class ExpandNodes(Operator):
+    """The nodes found and behind them up to `keep` of their neighbours, by structure and by likeness to the question.
+
+    FastInsight, STeX (algorithm 3; METHODS 4.2): score = v_q . v_n + beta * structure. Structure is 1 - (r - 1) / (N - 1), r the best rank
+    of a neighbour among the N nodes found, plus (a - 1) / (min(degree, N) - 1), a how many of them are neighbours; a part whose divisor
+    is 0 counts 0. Both parts lie in [0, 1], so `beta` 1 weighs structure above the cosine of most encoders. Ties go by id.
+
+    Where no neighbour is left, as in a component smaller than the budget, nothing is added; with `backfill` "vector" the nodes nearest to
+    the question are.
+
+    >>> line = "SparseNodes(keep=1) >> EmbedQuery() >> ExpandNodes(keep=2)"
+    >>> state = retrieve(line, graph=story, question="lonely Scrooge partner firm", models=scores({}))
+    >>> story.names(state.nodes.items)
+    ['Scrooge', 'Cratchit', 'Fred']
+    """
+
+    stage = "retrieve"
+    title = "neighbours by place and meaning"
+    reads, writes = ("nodes", "vector"), ("nodes",)
+
+    keep: int = param(10, "Nodes more", "How many are added at most; BATCH in the paper.", low=1, high=10_000)
+    beta: float = param(1.0, "Structure (beta)", "The weight of structure against likeness, which counts once.", low=0, high=100)
+    backfill: str = param("none", "Without neighbours", "What is added where no neighbour is left.", choices=BACKFILL)
+    encoder: str = param("encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        nodes = state.nodes.items if state.nodes else ()
+        assert state.vector is not None  # a line is refused where nothing wrote what is read
+        if not ctx.graph.n_nodes:
+            return state.replace(nodes=Ranking("node", (), ()))
+        index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), "nodes", ctx.progress, ctx.check)
+        ctx.progress("Looking at neighbours", None)
+        order = expansion(nodes, simple(ctx.graph), likeness(index, state.vector), self.beta)
+        added = order.head(self.keep)
+        if not len(added) and self.backfill == "vector":
+            order = added = self._nearest(state, index)
+        recorder.before_cut = order.head(BEFORE_CUT)
+        told = names_told(ctx.graph, added)
+        recorder.notes.append(f"Of {len(order):,} neighbours: {told}." if told else "No neighbour is left.")
+        last = min(state.nodes.scores, default=0.0) if state.nodes and state.nodes.scores else 0.0
+        scores = (*(state.nodes.scores or () if state.nodes else ()), *(last for _ in added.items))
+        return state.replace(nodes=Ranking("node", (*nodes, *added.items), scores if len(scores) == len(nodes) + len(added) else None))
+
+    def _nearest(self, state: State, index: VectorIndex) -> Ranking:
+        """The nearest nodes that are not found yet."""
+        assert state.vector is not None
+        found = set(state.nodes.items if state.nodes else ())
+        ids, scores = index.nearest(state.vector, min(len(index), len(found) + self.keep))
+        fresh = [place for place, node in enumerate(ids.tolist()) if node not in found]
+        return ranked("node", ids[fresh], scores[fresh], self.keep)
+
+    def words(self) -> str:
+        return f"{self.keep} neighbours more, beta {self.beta:g}"
+
+
+def likeness(index: VectorIndex, vector: np.ndarray) -> Similar:
+    """The dot product of the question's vector with those of nodes, agreeing to six digits as searches do."""
+    return lambda nodes: np.round(index.of(nodes).astype(np.float64) @ vector.astype(np.float64), 6)
+
+
+def expansion(nodes: tuple[int, ...], links: Simple, similar: Similar, beta: float) -> Ranking:
+    """Every neighbour of the ranked nodes that is none of them, by likeness + beta * structure."""
+    found = np.array(nodes, np.int64)
+    fresh, structure = structures(found, links)
+    return ranked("node", fresh, similar(fresh) + beta * structure)
+
+
+def structures(found: np.ndarray, links: Simple) -> tuple[np.ndarray, np.ndarray]:
+    """The neighbours of ranked nodes that are none of them, ascending, and the structural part of each one's score, float64 in [0, 2].
+
+    A node next to the second and the third of three, with five neighbours in all: 1 - 1/2, and (2 - 1) / (3 - 1) (METHODS 4.2).
+
+    >>> from core.graph.algorithms.simple import Simple
+    >>> from core.operators.nodes.expansion import structures
+    >>> star = Simple(np.array([0, 0, 1, 2, 7, 8, 9, 10]), np.array([3, 3, 1, 2, 4, 5, 6, 3, 3, 3]))  # 3 in the middle of 1, 2, 4, 5, 6
+    >>> [part.tolist() for part in structures(np.array([0, 1, 2]), star)]
+    [[3], [1.0]]
+    """
+    ranks, near = links.steps(found)
+    outside = ~np.isin(near, found)
+    fresh, first, counts = np.unique(near[outside], return_index=True, return_counts=True)  # steps come by rank, so the first is the best
+    size = len(found)
+    structure = 1.0 - ranks[outside][first] / (size - 1) if size > 1 else np.zeros(len(fresh))
+    most = np.minimum(links.degrees(fresh), size)
+    return fresh, structure + np.where(most > 1, (counts - 1) / np.maximum(most - 1, 1), 0.0)

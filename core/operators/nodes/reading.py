@@ -1,0 +1,45 @@
+"""Nodes read by a re-ranker, each once a question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.graph.told import node_labels
+from core.models.base import Task
+from core.models.heads import headed
+from core.operators.base import Context, Recorder
+from core.runtime.meter import spent
+from core.types import HiddenStates, State, Usage
+
+MODEL_HELP = (
+    "The re-ranker whose hidden states are smoothed: the role reranker, a cross-encoder such as bge-reranker-v2-m3, or any scorer, whose "
+    "scores then stand for them."
+)
+
+
+def read(state: State, nodes: Sequence[int], model: str, ctx: Context, recorder: Recorder) -> HiddenStates:
+    """The hidden states of the question with these nodes, and with those read before by the same model; only others are read now."""
+    known = state.hidden if state.hidden is not None and state.hidden.model == model else None
+    before = set(known.nodes) if known else set()
+    fresh = [node for node in nodes if node not in before]
+    if known is not None and not fresh:
+        return known
+    reranker, note = headed(ctx.models.chooser(model), model)
+    if note and note not in recorder.notes:
+        recorder.notes.append(note)
+    with spent("ranking"):
+        task = Task(state.question.text, "node", ctx.seed, ctx.check)
+        vectors = reranker.hidden(task, node_labels(ctx.graph, fresh))
+        head = known.head if known else reranker.head
+    recorder.usage += Usage(texts=len(fresh))
+    if known is None:
+        return HiddenStates(model, tuple(fresh), vectors, head)
+    return HiddenStates(model, (*known.nodes, *fresh), np.concatenate([known.vectors, vectors]), head)
+
+
+def rows_of(hidden: HiddenStates, nodes: Sequence[int]) -> np.ndarray:
+    """float64 [n, d]: the hidden states of some nodes that were read, in their order."""
+    place = {node: at for at, node in enumerate(hidden.nodes)}
+    return hidden.vectors[[place[node] for node in nodes]].astype(np.float64)

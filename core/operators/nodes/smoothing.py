@@ -1,0 +1,86 @@
+"""FastInsight's GRanker: hidden states of a re-ranker smoothed over the links between the nodes found, then scored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.graph.algorithms.simple import Simple, simple
+from core.operators.base import Context, Operator, Recorder
+from core.operators.nodes.reading import MODEL_HELP, read, rows_of
+from core.operators.texts.hits import DIGITS, names_told
+from core.parameters import param
+from core.types import HiddenStates, Ranking, State
+
+LONELY = ("keep", "shrink")
+LONELY_HELP = (
+    "A node without links to others found has nothing to be smoothed with. keep: it stays as it is; shrink: it is taken (1 - alpha) times, "
+    "as the formula has it where its sum is empty."
+)
+
+
+@dataclass(frozen=True, repr=False)
+class GraphRerank(Operator):
+    """The nodes found, ordered anew by a re-ranker whose hidden states are smoothed over the links between them.
+
+    FastInsight, GRanker (algorithm 2; METHODS 4.2): H' = (1 - alpha) H + alpha P H, scores = head(H'). H are the hidden states of the
+    re-ranker, P the rows of A D^-1 scaled to one, A the links among the nodes found, D the degrees in the whole graph, read as an
+    undirected simple graph. Its equation prints P H' on the right, which would need solving. Of equal scores the one before stays first.
+    Each node is read once a question.
+
+    With `alpha` 0 it is a re-ranker and nothing else. Below, Scrooge is linked to Marley and Cratchit, who has a second neighbour.
+
+    >>> table = {"Marley: person: Dead for seven years.": 1.0}
+    >>> line = "SparseNodes(keep=3) >> GraphRerank(alpha=0.5)"
+    >>> found = retrieve(line, graph=story, question="Marley Cratchit Scrooge lonely", models=scores(table)).nodes
+    >>> story.names(found.items), [round(score, 2) for score in found.scores]
+    (['Marley', 'Scrooge', 'Cratchit'], [0.5, 0.33, 0.0])
+    """
+
+    stage = "refine"
+    title = "re-ranked along links"
+    reads, writes = ("nodes",), ("nodes", "hidden")
+
+    model: str = param("reranker", "Re-ranker", MODEL_HELP, model=True)
+    alpha: float = param(0.2, "Smoothing (alpha)", "How much of a node's hidden state is its neighbours'; 0 is none.", low=0, high=1)
+    lonely: str = param("keep", "Without links", LONELY_HELP, choices=LONELY)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        nodes = state.nodes.items if state.nodes else ()
+        if not nodes:
+            return state.replace(nodes=Ranking("node", (), ()))
+        ctx.progress("Re-ranking along links", None)
+        hidden = read(state, nodes, self.model, ctx, recorder)
+        found = smoothed_order(hidden, nodes, simple(ctx.graph), self.alpha, self.lonely)
+        recorder.notes.append(f"The best: {names_told(ctx.graph, found)}.")
+        return state.replace(nodes=found, hidden=hidden)
+
+    def words(self) -> str:
+        return f"re-ranked along links, alpha {self.alpha:g}"
+
+
+def smoothed_order(hidden: HiddenStates, nodes: tuple[int, ...], links: Simple, alpha: float, lonely: str = "keep") -> Ranking:
+    """These nodes by the score of their smoothed hidden states, equal ones in the order that they had."""
+    ids = np.array(nodes, np.int64)
+    smooth = smoothed(rows_of(hidden, nodes), ids, links, alpha, lonely)
+    scores = np.round(hidden.head(smooth), DIGITS)
+    order = np.argsort(-scores, kind="stable")
+    return Ranking("node", tuple(ids[order].tolist()), tuple(scores[order].tolist()))
+
+
+def smoothed(states: np.ndarray, nodes: np.ndarray, links: Simple, alpha: float, lonely: str = "keep") -> np.ndarray:
+    """H' = (1 - alpha) H + alpha P H, float64 [n, d], of the `states` H of some nodes.
+
+    >>> from core.graph.algorithms.simple import simple
+    >>> from core.operators.nodes.smoothing import smoothed
+    >>> smoothed(np.array([[1.0], [0.0], [0.0]]), np.array([0, 1, 3]), simple(toy), 0.5).tolist()  # A and B are linked, D to neither
+    [[0.5], [0.5], [0.0]]
+    """
+    rows, near = links.among(nodes)
+    weights = 1.0 / links.degrees(nodes)[near]
+    sums = np.bincount(rows, weights, len(nodes))
+    spread = np.zeros_like(states, dtype=np.float64)
+    np.add.at(spread, rows, (weights / sums[rows])[:, None] * states[near])
+    mixed = (1 - alpha) * states + alpha * spread
+    return np.where((sums > 0)[:, None], mixed, states) if lonely == "keep" else mixed

@@ -1,0 +1,146 @@
+"""FastInsight by hand: GRanker, STeX, and the loop of both."""
+
+import numpy as np
+import pytest
+
+from core.errors import BadParameter
+from core.graph.algorithms.simple import Simple, simple
+from core.instances.catalogue import published
+from core.operators.loop import Loop
+from core.operators.nodes.expansion import ExpandNodes, expansion, structures
+from core.operators.nodes.smoothing import GraphRerank, smoothed
+from core.operators.text import parse_line
+from core.operators.texts.question import EmbedQuery
+from core.types import Ranking
+from tests.core.operators.nodes.kit import TEXTS, Models, Reranker, corpus_graph, named, run
+from tests.films import Picker
+
+
+def ranking(graph, *names):
+    return Ranking("node", named(graph, *names), tuple(float(-place) for place in range(len(names))))
+
+
+def test_links_are_read_both_ways_once_and_without_loops():
+    links = simple(corpus_graph(links=[("a", "b"), ("b", "a"), ("a", "a"), ("a", "c")]))
+    assert links.of(0).tolist() == [1, 2] and links.of(1).tolist() == [0] and links.degrees(np.arange(3)).tolist() == [2, 1, 1]
+
+
+def test_hidden_states_are_mixed_with_those_of_neighbours_by_one_over_their_degree():
+    # d found with b and e: degrees b 2, e 1, so of P's row 1/2 : 1 = 1/3 and 2/3. b and e have d alone.
+    graph = corpus_graph()
+    nodes = np.array(named(graph, "d", "b", "e"))
+    states = np.array([[0.0, 3.0], [3.0, 0.0], [0.0, 6.0]])
+    mixed = smoothed(states, nodes, simple(graph), 0.2)
+    assert mixed == pytest.approx(np.array([[0.2, 0.8 * 3 + 0.2 * 4], [0.8 * 3, 0.2 * 3], [0.0, 0.8 * 6 + 0.2 * 3]]))
+
+
+@pytest.mark.parametrize("lonely, wanted", [("keep", 3.0), ("shrink", 2.4)])
+def test_a_node_without_links_keeps_its_state_or_as_printed_a_part_of_it(lonely, wanted):
+    graph = corpus_graph()
+    assert smoothed(np.array([[3.0], [1.0]]), np.array(named(graph, "f", "g")), simple(graph), 0.2, lonely)[0, 0] == pytest.approx(wanted)
+
+
+def test_the_head_scores_what_was_smoothed_not_the_other_way_round():
+    # a (-2, 0) scores -2 and b (2, 0) scores 2; half and half both are (0, 0), whose head gives 0. Smoothed scores would be 0 as well, but
+    # with a (-2, 4): 2 - 2 = 0 and b 2; mixed (0, 2): 2 each, where scores would be 1.
+    graph, models = corpus_graph(), Models(Reranker({TEXTS["a"]: (-2.0, 4.0), TEXTS["b"]: (2.0, 0.0)}))
+    found = run([GraphRerank(alpha=0.5)], graph=graph, models=models, nodes=ranking(graph, "a", "b")).nodes
+    assert found.scores == (2.0, 2.0) and found.items == named(graph, "a", "b")  # in a tie the order before stays
+
+
+def test_without_smoothing_it_is_the_re_ranker():
+    graph, models = corpus_graph(), Models(Reranker({TEXTS["b"]: (1.0, 1.0), TEXTS["f"]: (3.0, 0.0)}))
+    state = run([GraphRerank(alpha=0.0)], graph=graph, models=models, nodes=ranking(graph, "a", "b", "f"))
+    assert graph.names(state.nodes.items) == ["f", "b", "a"] and state.nodes.scores == (3.0, 2.0, 0.0)
+
+
+def test_a_node_is_read_once_a_question():
+    graph, reranker = corpus_graph(), Reranker({})
+    state = run([GraphRerank()], graph=graph, models=Models(reranker), nodes=ranking(graph, "a", "b"))
+    run([GraphRerank()], graph=graph, models=Models(reranker), nodes=ranking(graph, "b", "c", "a"), hidden=state.hidden)
+    assert reranker.asked == [TEXTS["a"], TEXTS["b"], TEXTS["c"]]
+
+
+def test_a_model_that_only_picks_is_refused():
+    graph = corpus_graph()
+    with pytest.raises(BadParameter, match="picks from a list and gives no scores"):
+        run([GraphRerank()], graph=graph, models=Models(Picker("x")), nodes=ranking(graph, "a"))
+
+
+def test_the_worked_example_of_structure():
+    # N = [a, b, c], n next to b and c, of degree 5: 1 - 1/2 and (2 - 1) / (3 - 1); with a likeness of .3, 1.3 (METHODS 4.2).
+    star = Simple(np.array([0, 0, 1, 2, 7, 8, 9, 10]), np.array([3, 3, 1, 2, 4, 5, 6, 3, 3, 3]))
+    fresh, structure = structures(np.array([0, 1, 2]), star)
+    assert (fresh.tolist(), structure.tolist()) == ([3], [1.0])
+    found = expansion((0, 1, 2), star, lambda nodes: np.full(len(nodes), 0.3), 1.0)
+    assert found.items == (3,) and found.scores == (1.3,)
+
+
+def test_beside_a_single_node_structure_counts_nothing():
+    fresh, structure = structures(np.array([0]), simple(corpus_graph()))
+    assert fresh.tolist() == [1, 2] and structure.tolist() == [0.0, 0.0]
+
+
+def test_neighbours_come_behind_what_was_found():
+    # Ranked d, a: b and c are next to both (1 + 1), e to d alone (1 + nothing, its degree is 1); "plums" is in b.
+    graph = corpus_graph()
+    state = run([EmbedQuery(), ExpandNodes(keep=2)], "plums", graph, nodes=ranking(graph, "d", "a"))
+    assert graph.names(state.nodes.items) == ["d", "a", "b", "c"]
+    order = state.trace[-1].before_cut
+    assert graph.names(order.items) == ["b", "c", "e"] and order.scores[1] == pytest.approx(2.0)
+    assert order.scores[0] == pytest.approx(2 + 1 / 3**0.5, abs=1e-3) and order.scores[2] == pytest.approx(1.0)
+
+
+def test_an_isolated_node_brings_nothing_unless_likeness_may():
+    graph = corpus_graph()
+    state = run([EmbedQuery(), ExpandNodes()], "cheese", graph, nodes=ranking(graph, "g"))
+    assert graph.names(state.nodes.items) == ["g"] and state.trace[-1].notes == ("No neighbour is left.",)
+    state = run([EmbedQuery(), ExpandNodes(keep=1, backfill="vector")], "cheese", graph, nodes=ranking(graph, "g"))
+    assert graph.names(state.nodes.items) == ["g", "f"]
+
+
+LINE = "EmbedQuery() >> VectorNodes(keep=1) >> GraphRerank() >> Loop(body=ExpandNodes(keep=2) >> GraphRerank(), budget={})"
+
+
+def test_the_loop_stops_at_the_budget():
+    graph, reranker = corpus_graph(), Reranker({})
+    state = run(LINE.format(4), "pears and apples", graph, Models(reranker))
+    assert graph.names(state.nodes.items) == ["a", "b", "c", "d"] and len(reranker.asked) == 4  # 2 more, then 1 of the 2 that there are
+
+
+def test_the_loop_ends_where_the_component_is_smaller_than_the_budget():
+    graph = corpus_graph()
+    state = run(LINE.format(100), "apples", graph)
+    assert sorted(graph.names(state.nodes.items)) == ["a", "b", "c", "d", "e"]
+    assert state.trace[-1].notes[-1] == "No node is left to be found after 5 of 100; the loop ends."
+
+
+def test_a_question_without_words_of_the_corpus_ends_as_well():
+    assert len(run(LINE.format(100), "zebra").nodes) == 5
+
+
+def test_frames_tell_batch_by_batch_who_came_and_with_which_score():
+    graph = corpus_graph()
+    step = run(LINE.format(100), "apples cider", graph).trace[-1]
+    assert [frame.title for frame in step.frames] == ["Start", "Round 1: ExpandNodes", "Round 2: ExpandNodes"]
+    first = step.frames[1]
+    assert graph.names(step.frames[0].ranking.items) == ["c"] and graph.names(first.ranking.items) == ["a", "d"]
+    assert first.ranking.scores == first.before_cut.scores[:2] and first.considered == 2
+
+
+def test_a_loop_is_read_back_from_its_text_and_refuses_what_would_never_end():
+    line = parse_line(LINE.format(50))
+    assert parse_line(repr(line)) == line
+    with pytest.raises(BadParameter, match="No operator of the loop finds nodes"):
+        Loop((parse_line("EmbedQuery()").operators[0],))
+    with pytest.raises(BadParameter, match="Loop cannot stand in a loop"):
+        Loop((Loop(),))
+    with pytest.raises(BadParameter, match="A loop has no parameter “budgets”. Did you mean “budget”"):
+        parse_line("BuiltGraph() >> Loop(budgets=3)")
+
+
+def test_the_instance_is_what_the_paper_sets():
+    line = published()["fastinsight"].line
+    loop = next(operator for operator in line if isinstance(operator, Loop))
+    assert loop.budget == 100 and (loop.body[0].keep, loop.body[0].beta) == (10, 1.0)
+    assert loop.body[1] == GraphRerank() and GraphRerank().alpha == 0.2
