@@ -13,7 +13,7 @@ from core.corpus.readers.markdown import markdown
 from core.corpus.readers.packed import Bytes, bytes_of, gunzipped, zipped
 from core.corpus.readers.pdf import pdf
 from core.corpus.readers.table import Columns, json_lines, table
-from core.corpus.readers.text import plain
+from core.corpus.readers.text import guess_told, plain
 from core.corpus.readers.word import word
 from core.errors import BadInput, shorten
 
@@ -30,6 +30,7 @@ ROWS: Mapping[str, Callable[[str, bytes, Columns], list[Document]]] = {
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), json_lines),
 }
 OTHERS = {".doc": "docx", ".odt": "docx", ".rtf": "docx", ".epub": "html", ".xls": "csv", ".xlsx": "csv", ".ppt": "pdf", ".pptx": "pdf"}
+TELLING = (".pdf", ".docx", ".html", ".htm", ".xhtml")  # files that tell their encoding themselves
 HIDDEN = (".", "__MACOSX", "~$", "Thumbs.db", "desktop.ini")
 NAMED = 5  # files or sentences that one sentence brings together
 Tell = Callable[[str, float | None], None]
@@ -60,7 +61,9 @@ def read_files(
         if progress:
             progress(f"Reading {shorten(name, 40)}", number / len(files))
         try:
-            read.documents += _documents(name, data, columns or {})
+            found, told = _documents(name, data, columns or {})
+            read.documents += found
+            read.told += filter(None, [told])
         except BadInput as error:
             read.told.append(str(error))
     if not read.documents:
@@ -70,15 +73,16 @@ def read_files(
     return read
 
 
-def _documents(name: str, data: Bytes, columns: Columns) -> list[Document]:
-    """The documents of one file, by the suffix of its name. Raises BadInput."""
+def _documents(name: str, data: Bytes, columns: Columns) -> tuple[list[Document], str]:
+    """The documents of one file, by the suffix of its name, and a sentence where its encoding was guessed. Raises BadInput."""
     bare = name[:-3] if name.lower().endswith(".gz") else name
     suffix = PurePosixPath(bare).suffix.lower()
     if suffix not in WHOLE and suffix not in ROWS:
         hint = f"save it as {OTHERS[suffix]} first" if suffix in OTHERS else f"known are {', '.join(SUFFIXES)} and .zip"
         raise BadInput(f"{name} is of a kind that cannot be read; {hint}.")
     found = data() if bare == name else gunzipped(name, data())
-    return WHOLE[suffix](bare, found) if suffix in WHOLE else ROWS[suffix](bare, found, columns)
+    documents = WHOLE[suffix](bare, found) if suffix in WHOLE else ROWS[suffix](bare, found, columns)
+    return documents, "" if suffix in TELLING else guess_told(bare, found)
 
 
 def _listed(paths: Iterable[str | Path], read: Read) -> dict[str, Bytes]:

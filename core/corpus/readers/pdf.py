@@ -43,7 +43,7 @@ def _pages(name: str, data: bytes) -> tuple[list[str], str]:
         title = (reader.metadata.title if reader.metadata else "") or ""
     except BadInput:
         raise
-    except DependencyError:  # of ciphers that are not installed
+    except DependencyError:  # where what reads AES is not installed
         raise BadInput(f"{name} is encrypted; save it without, as by printing it into a new PDF.") from None
     except Exception as error:  # a damaged file may fail anywhere in the library, with errors of any kind
         raise BadInput(f"{name} is damaged or no PDF ({type(error).__name__}).") from None

@@ -16,6 +16,7 @@ BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+WESTERN = "cp1252"
 LOOKED_AT = 1 << 16  # bytes by which an encoding is guessed
 CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 MANY_CONTROLS = 0.01  # the share of control characters from which bytes are no text
@@ -59,13 +60,33 @@ def stem(name: str) -> str:
     return PurePosixPath(name).stem or name
 
 
+def guess_told(name: str, data: bytes) -> str:
+    """A sentence on a text whose encoding was guessed; empty where it tells its own or is UTF-8."""
+    if data.startswith(tuple(mark for mark, _ in BOMS)):
+        return ""
+    try:
+        data.decode("utf-8")
+        return ""
+    except UnicodeDecodeError:
+        return (
+            f"{name} is not UTF-8; it was read as {_encoding(name, data)}, which it looks like. Save it as UTF-8 where letters are wrong."
+        )
+
+
 def _guessed(name: str, data: bytes) -> str:
+    return _decoded(name, data, _encoding(name, data))
+
+
+def _encoding(name: str, data: bytes) -> str:
+    """What bytes look like most; of encodings that fit as well, that of Western Europe."""
     from charset_normalizer import from_bytes
 
-    best = from_bytes(data[:LOOKED_AT]).best()
+    found = from_bytes(data[:LOOKED_AT])
+    best = found.best()
     if best is None:
         raise _no_text(name)
-    return _decoded(name, data, best.encoding)
+    equal = [one for one in found if (one.chaos, one.coherence) == (best.chaos, best.coherence)]
+    return WESTERN if any(WESTERN in one.could_be_from_charset for one in equal) else best.encoding
 
 
 def _decoded(name: str, data: bytes, encoding: str) -> str:

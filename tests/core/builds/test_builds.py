@@ -7,6 +7,7 @@ import pytest
 from core.builds import being_built, build, catalogue, chosen, find, open_graph, standing, status
 from core.builds.catalogue import read
 from core.builds.cost import cost
+from core.builds.report import BuildReport
 from core.builds.run import BUILT, place
 from core.builds.text import parse_line
 from core.comparison.built import BuiltGraphs
@@ -14,6 +15,7 @@ from core.errors import BadParameter, Cancelled, StoreError
 from core.indexes.place import keep
 from core.indexes.vectors import opened
 from core.indexes.vectors import place as vectors_place
+from core.models.chat.replies import estimate
 from tests.core.builds.kit import Reading, Texts
 
 
@@ -150,3 +152,36 @@ def test_what_tells_how_long_builds_take_may_be_damaged(tmp_path, monkeypatch):
     corpus = Texts(tmp_path / "one", d="Ann met Bob in Rome.")
     assert cost(corpus, find("chunks"), Reading()).seconds is None
     build(corpus, "chunks", Reading())
+
+
+KINDS = ("chunks", "passage", "tree", "kg", "tkg", "rkg")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_corpus_of_one_sentence_is_a_graph_of_each_kind(kind, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    graph = build(Texts(tmp_path / "one", d="Ann Berg sails to Turku."), chosen(kind, "noun-phrases"), Reading())
+    assert graph.columns.chunks.texts("text") == ["Ann Berg sails to Turku."]
+    assert set(graph.names(range(graph.n_nodes))) == {"chunks": set(), "passage": {"d"}, "tree": {"d"}}.get(kind, {"Ann Berg", "Turku"})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_text_that_no_parser_reads_still_has_its_chunks(kind, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    report = BuildReport()
+    graph = build(Texts(tmp_path / "one", d="李白乘舟将欲行，忽闻岸上踏歌声。"), chosen(kind, "noun-phrases"), Reading(), report=report)
+    assert len(graph.columns.chunks) == 1
+    assert kind in ("chunks", "tree") or "not in Latin letters" in report.notes[0]
+
+
+@pytest.mark.parametrize("kind", ["passage", "tkg", "rkg"])
+def test_an_entity_in_every_chunk_is_one_node_that_is_told_in_few_words(kind, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    report, texts = BuildReport(), {f"d{number:03}": f"Ann Berg met Person{number} in Town{number}." for number in range(120)}
+    graph = build(Texts(tmp_path / "one", **texts), chosen(kind, "noun-phrases"), Reading(), report=report)
+    if kind == "passage":
+        assert graph.n_nodes == 120 and graph.n_edges == 0  # an entity of more than 50 chunks joins none
+        return
+    (ann,) = graph.nodes_named("Ann Berg")
+    assert len(graph.columns.nodes.lists("chunks")[ann]) == 120 and estimate(graph.columns.nodes.text("description", ann)) <= 500
+    assert any("were longer than 500 tokens" in note for note in report.notes)

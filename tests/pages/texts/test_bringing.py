@@ -8,6 +8,7 @@ import zipfile
 import pytest
 
 from core.corpus import corpora, open_corpus
+from tests.core.corpus.readers.test_marked import made_pdf
 from tests.pages.texts.texts_kit import HOSTILE, button, labels, opened, texts, until
 
 ADD = ":material/add: Add documents"
@@ -53,10 +54,40 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_kept(small):
     assert "2 documents added" in texts(at) and "bad.pdf" in texts(at) and "b.exe" in texts(at)
 
 
-@pytest.mark.parametrize("file, content, told", [("empty.txt", b" ", "empty.txt is empty"), ("no.zip", b"PK no", "damaged or no zip")])
-def test_nothing_to_read_is_a_sentence(small, file, content, told):
+@pytest.mark.parametrize(
+    "file, content, told",
+    [
+        ("empty.txt", b" ", "empty.txt is empty"),
+        ("no.zip", b"PK no", "damaged or no zip"),
+        ("empty.pdf", b"", "empty.pdf is empty"),
+        ("scan.pdf", made_pdf("", ""), "it looks scanned. Recognise its text (OCR) first."),
+        ("locked.pdf", made_pdf("x", password="secret"), "locked with a password"),
+        ("bomb.zip", zipped(**{"a.txt": "0" * 5000}), "bomb.zip would unpack to more than"),
+    ],
+)
+def test_nothing_to_read_is_a_sentence(small, monkeypatch, file, content, told):
+    monkeypatch.setattr("core.corpus.readers.packed.MOST_TOGETHER", 4000)
     at = read(bring((file, content)))
     assert told in texts(at) and "Nothing was kept" in texts(at) and open_corpus("small").n_documents == 2
+
+
+@pytest.mark.parametrize(
+    "file, content, text",
+    [
+        ("old.txt", "Zoé dîne à Genève avec Éric. L'été est très chaud à Malmö.".encode("latin-1"), "Zoé dîne à Genève avec Éric."),
+        ("tags.txt", b"<script>alert(1)</script> {braces} {{x}}", "<script>alert(1)</script> {braces} {{x}}"),
+        ("aes.pdf", made_pdf("Some words", cipher="AES-256"), "Some words"),
+        ("zh.txt", "李白乘舟将欲行。".encode(), "李白乘舟将欲行。"),
+    ],
+)
+def test_what_is_odd_but_text_is_read_as_it_stands(small, file, content, text):
+    at = read(bring((file, content)))
+    assert "1 document added" in texts(at) and text in open_corpus("small").document(file).text
+
+
+def test_an_encoding_that_was_guessed_is_told(small):
+    at = read(bring(("old.txt", "Zoé dîne à Genève.".encode("latin-1"))))
+    assert "old.txt is not UTF-8; it was read as cp1252, which it looks like. Save it as UTF-8 where letters are wrong." in texts(at)
 
 
 def test_a_title_that_is_no_name_or_taken_is_a_sentence(small):

@@ -79,7 +79,7 @@ def test_a_page_without_text_is_refused(data):
         html("p.html", data)
 
 
-def made_pdf(*pages: str, title: str = "", password: str = "") -> bytes:
+def made_pdf(*pages: str, title: str = "", password: str = "", cipher: str = "") -> bytes:
     """A PDF with these texts, each on a page."""
     from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
@@ -96,6 +96,8 @@ def made_pdf(*pages: str, title: str = "", password: str = "") -> bytes:
         writer.add_metadata({"/Title": title})
     if password:
         writer.encrypt(password)
+    if cipher:  # whoever opens it needs no password
+        writer.encrypt("", "owner", algorithm=cipher)
     out = io.BytesIO()
     writer.write(out)
     return out.getvalue()
@@ -122,6 +124,11 @@ def test_pages_of_a_pdf_are_places():
 def test_a_pdf_that_cannot_be_read_is_refused_by_name(data, sentence):
     with pytest.raises(BadInput, match=f"a.pdf.*{sentence}|{sentence}"):
         pdf("a.pdf", data)
+
+
+@pytest.mark.parametrize("cipher", ["RC4-128", "AES-128", "AES-256"])
+def test_an_encrypted_pdf_that_opens_without_a_password_is_read(cipher):
+    assert pdf("a.pdf", made_pdf("Some words", cipher=cipher))[0].text == "Some words"
 
 
 def test_a_pdf_of_a_cipher_that_is_not_here_says_so(monkeypatch):
