@@ -1,4 +1,5 @@
 # make run: everything needed, then the app on 127.0.0.1:8501. make test: everything needed, then all tests. make lint: style, floors, types.
+# make test-peers: programs of others asked anew, and compared.
 # GPU=1 takes requirements-gpu.txt (vLLM) in an environment of its own.
 VENV := $(if $(GPU),.venv-gpu,.venv)
 REQUIREMENTS := $(if $(GPU),requirements-gpu.txt,requirements.txt)
@@ -11,7 +12,9 @@ TORCH := 2.13.0
 CPU_TORCH := "torch==$(TORCH)+cpu" --extra-index-url https://download.pytorch.org/whl/cpu --retries 1 --timeout 15
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: run test lint linters install prepare models browser benchmarks clean
+PEERS := .venv-peers
+
+.PHONY: run test test-peers lint linters install prepare models browser benchmarks clean
 
 run: prepare
 	$(PY) -m streamlit run app.py
@@ -19,6 +22,18 @@ run: prepare
 test: install browser
 	$(PY) -m core prepare
 	$(PY) -m pytest -n 2 --dist loadfile $(ARGS)
+
+# Programs of others, in an environment of their own, are asked anew, and what they retrieve is compared with ours.
+test-peers: install $(PEERS)/.installed
+	for peer in nano_graphrag lightrag; do \
+	  PYTHONHASHSEED=0 $(PEERS)/bin/python tests/peers/$${peer}_peer.py tests/peers/recorded/$$peer.json || exit 1; \
+	done
+	$(PY) -m pytest tests/peers
+
+$(PEERS)/.installed: tests/peers/requirements.txt
+	python3 -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --disable-pip-version-check --quiet --no-deps -r tests/peers/requirements.txt
+	@touch $@
 
 # Style, the floors of core, and its types.
 lint: linters
@@ -59,4 +74,4 @@ benchmarks: prepare
 	$(PY) -m tests.benchmarks
 
 clean:
-	rm -rf .venv .venv-gpu
+	rm -rf .venv .venv-gpu .venv-peers

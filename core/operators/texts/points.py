@@ -54,7 +54,7 @@ class Points(Operator):
     without_model = True
 
     per: str = param("item", "Map over", PER_HELP, choices=("item", "packed"))
-    group: int = param(16384, "Tokens of a group", GROUP_HELP, low=100, high=1_000_000)
+    group: int = param(16384, "Tokens of a group", GROUP_HELP, low=20, high=1_000_000)
     max_tokens: int = param(256, "Longest reply", "In tokens.", low=1, high=8192)
     role: str = param("answer", "Model", "The role or name of the chat model that notes them.", chat=True)
 
