@@ -30,9 +30,11 @@ test-peers: install $(PEERS)/.installed
 	done
 	$(PY) -m pytest tests/peers
 
-$(PEERS)/.installed: tests/peers/requirements.txt
+# What only other uses of them need (services, other extractors) is left out.
+$(PEERS)/.installed: tests/peers/programs.txt tests/peers/requirements.txt
 	python3 -m venv $(PEERS)
-	$(PEERS)/bin/python -m pip install --disable-pip-version-check --quiet --no-deps -r tests/peers/requirements.txt
+	$(PEERS)/bin/python -m pip install --disable-pip-version-check --quiet -r tests/peers/requirements.txt
+	$(PEERS)/bin/python -m pip install --disable-pip-version-check --quiet --no-deps -r tests/peers/programs.txt
 	@touch $@
 
 # Style, the floors of core, and its types.
