@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.commands import corpus_build
 from core.commands.terminal import OK, bar, warn
-from core.corpus import Corpus, bring, corpora, open_corpus, remove_corpus
+from core.corpus import Corpus, bring, bring_questions, corpora, open_corpus, remove_corpus
 from core.corpus.bringing import FILES
 from core.corpus.published import FORMATS
 from core.corpus.readers.table import columns_of
@@ -19,7 +19,7 @@ def add(commands) -> None:
     parts = corpus.add_subparsers(required=True, metavar="WHAT")
 
     into = parts.add_parser("add", help="make a corpus of documents, or bring more into one of your own; changed ones take their place")
-    into.add_argument("files", nargs="+", metavar="FILE", help="txt, md, html, pdf, docx, csv, jsonl; a folder or a zip of them")
+    into.add_argument("files", nargs="*", metavar="FILE", help="txt, md, html, pdf, docx, csv, jsonl; a folder or a zip of them")
     into.add_argument("--name", required=True, metavar="NAME", help="the corpus: small letters, digits and dashes")
     into.add_argument("--title", default="", help="what the choosers show (default: the name)")
     into.add_argument("--columns", default="", metavar="TEXT=COLUMN,...", help="the columns of tables: text=Body,title=Subject,id=No")
@@ -45,12 +45,21 @@ def add(commands) -> None:
 
 
 def _add(options) -> int:
+    if options.questions and not options.files:
+        return _ask(options)
     columns = columns_of(options.columns)
     with bar("Reading documents") as advanced:
         brought = bring(options.name, options.files, options.title, columns, options.format, options.questions, advanced)
     corpus = brought.corpus
     print(f"{_counted(brought.added)} added to {corpus.name}, {brought.changed:,} changed, {brought.known:,} there already")
     _tell(corpus)
+    warn(brought.told)
+    return OK
+
+
+def _ask(options) -> int:
+    brought = bring_questions(options.name, options.questions, options.title)
+    print(f"{brought.number:,} questions of {brought.corpus.name}: {brought.answered:,} with answers, {brought.gold:,} with gold documents")
     warn(brought.told)
     return OK
 

@@ -73,6 +73,34 @@ def bring(
     return Brought(corpus, len(unique) - len(there), len(there) - same, same, (*told, *_lacking(corpus, asked)))
 
 
+@dataclass(frozen=True)
+class BroughtQuestions:
+    """What came of bringing questions: the corpus, how many they are, how many of them tell of answers and of gold documents, and a
+    sentence for what of them does not fit."""
+
+    corpus: Corpus
+    number: int
+    answered: int
+    gold: int
+    told: tuple[str, ...] = ()
+
+
+def bring_questions(name: str, file: str | Path, title: str = "") -> BroughtQuestions:
+    """The questions of a file of JSON rows, kept as the set of a corpus of one's own, in the place of the one before. Raises BadInput where
+    there is no such corpus or the file holds no question, StoreError."""
+    before = own_corpus(name)
+    if before is None:
+        raise BadInput(f"There is no corpus “{name}” of your own; bring its documents first.")
+    questions = _by_id(questions_of(Path(file), name), (), before)
+    if not questions:
+        raise BadInput(f"{Path(file).name} holds no questions.")
+    asked: dict[str, Asked] = {name: (title or before.title, questions)}
+    corpus = before.put((), sets=asked)
+    answered, gold = (sum(bool(values) for values in column) for column in zip(*((one.answers, one.gold) for one in questions)))
+    told = ["None of them has a known answer or a gold document, so nothing can be scored."] if not answered and not gold else []
+    return BroughtQuestions(corpus, len(questions), answered, gold, (*told, *_lacking(corpus, asked)))
+
+
 def _published(
     name: str, files: Sequence[str | Path], format: str, questions: str | Path
 ) -> tuple[list[Document], dict[str, list[Question]]]:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from core.corpus.document import Document, sound
@@ -19,6 +20,7 @@ KNOWN = {
 }
 LISTS = ("data", "documents", "rows", "corpus")
 DELIMITERS = ",;\t|"
+LOOKED_AT = 100  # JSON rows whose fields are offered as columns
 LONGEST = 1 << 28  # characters of one cell
 Rows = Iterable[tuple[str, Mapping[str, Any]]]
 Columns = Mapping[str, str]
@@ -37,11 +39,7 @@ def columns_of(text: str) -> dict[str, str]:
 
 def table(name: str, data: bytes, columns: Columns) -> list[Document]:
     """The rows of a CSV or TSV file with a header. Raises BadInput where it has no column of texts, or none that holds any."""
-    csv.field_size_limit(LONGEST)
-    text = text_of(name, data).lstrip("\n")
-    first = text.partition("\n")[0]
-    delimiter = "\t" if name.lower().endswith(".tsv") else max(DELIMITERS, key=first.count)
-    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+    rows = _csv_rows(name, data)
     try:
         return _documents(name, rows.fieldnames or (), ((str(number), row) for number, row in enumerate(rows, 1)), columns)
     except csv.Error as error:
@@ -53,6 +51,33 @@ def json_lines(name: str, data: bytes, columns: Columns) -> list[Document]:
     naming the line for what is not JSON."""
     rows = list(_json_rows(name, text_of(name, data)))
     return _documents(name, dict.fromkeys(key for _, row in rows for key in row), rows, columns)
+
+
+def header(name: str, data: bytes) -> list[str]:
+    """The columns of a table, or the fields of the first JSON rows, as they may be named. Raises BadInput for what is none.
+
+    >>> from core.corpus.readers.table import header
+    >>> header("mails.csv", b"Re,Message")
+    ['Re', 'Message']
+    """
+    if name.lower().endswith((".csv", ".tsv")):
+        return [sound(key) for key in _csv_rows(name, data).fieldnames or () if key]
+    first = islice(_json_rows(name, text_of(name, data)), LOOKED_AT)
+    return list(dict.fromkeys(sound(key) for _, row in first for key in row if key))
+
+
+def guessed(names: Iterable[str]) -> dict[str, str]:
+    """Which column holds the text, the title and the id by the names that such columns have, as far as there is one."""
+    plain = {key.strip().casefold(): key for key in reversed(list(names))}
+    return {role: next(plain[key] for key in known if key in plain) for role, known in KNOWN.items() if any(key in plain for key in known)}
+
+
+def _csv_rows(name: str, data: bytes) -> csv.DictReader:
+    csv.field_size_limit(LONGEST)
+    text = text_of(name, data).lstrip("\n")
+    first = text.partition("\n")[0]
+    delimiter = "\t" if name.lower().endswith(".tsv") else max(DELIMITERS, key=first.count)
+    return csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
 
 
 def _json_rows(name: str, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -95,17 +120,14 @@ def _documents(name: str, header: Iterable[str], rows: Rows, columns: Columns) -
 
 
 def _roles(name: str, header: list[str], columns: Columns) -> dict[str, str]:
-    """Which column holds what: as it is named, else by the names that such columns have."""
-    roles: dict[str, str] = {}
+    """Which column holds what: as it is named (an empty name: none does), else by the names that such columns have."""
+    roles = {role: key for role, key in guessed(header).items() if role not in columns}
     shown = [sound(key) for key in header]
     plain = {key.strip().casefold(): key for key in reversed(header)}
-    for role, names in KNOWN.items():
-        if role in columns:
-            if columns[role].casefold() not in plain:
-                raise BadInput(f"{name} has no column “{shorten(columns[role])}”.{nearest(columns[role], shown)}")
-            roles[role] = plain[columns[role].casefold()]
-        elif any(key in plain for key in names):
-            roles[role] = next(plain[key] for key in names if key in plain)
+    for role, wanted in columns.items():
+        if wanted and wanted.strip().casefold() not in plain:
+            raise BadInput(f"{name} has no column “{shorten(wanted)}”.{nearest(wanted, shown)}")
+        roles |= {role: plain[wanted.strip().casefold()]} if wanted else {}
     if "text" not in roles and len(header) == 1:
         roles["text"] = header[0]
     if not header:

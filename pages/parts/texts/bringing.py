@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from core.corpus import Brought, Corpus, bring, corpora, own_corpus, remove_corpus
+from core.corpus.readers.table import Columns
 from core.datasets.own import clean_name
 from core.errors import BadInput, HopscopeError
 from core.io.home import home
@@ -20,6 +21,8 @@ from pages.parts.shared.text import many, plain
 from pages.parts.shared.working import working
 from pages.parts.texts.building import at_work
 from pages.parts.texts.chosen import WANTED
+from pages.parts.texts.columns import choose_columns
+from pages.parts.texts.known import bring_known
 
 TYPES = ["txt", "md", "html", "htm", "pdf", "docx", "csv", "tsv", "jsonl", "json", "zip", "gz"]
 NEW = ""
@@ -44,10 +47,13 @@ def bring_files(here: str) -> None:
     job = engine().jobs.get(st.session_state.get(AT_WORK, ""))
     if job is not None:
         _watch(job)
+    if not files:
+        bring_known(here)
 
 
 def _form(files: list, here: str) -> None:
     own = [name for name, corpus in corpora().items() if isinstance(corpus, Corpus) and corpus.own]
+    columns = choose_columns(files)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         into = NEW
         if own:
@@ -66,7 +72,7 @@ def _form(files: list, here: str) -> None:
         pressed = st.button("Read them", type="primary", key="texts_read", icon=":material/play_arrow:")
     if pressed:
         try:
-            start(files, into or new_name(title), title)
+            start(files, into or new_name(title), title, columns)
         except HopscopeError as error:
             st.error(plain(str(error)))
 
@@ -83,7 +89,7 @@ def new_name(title: str) -> str:
     return name
 
 
-def start(files: list, name: str, title: str = "") -> None:
+def start(files: list, name: str, title: str = "", columns: Columns | None = None) -> None:
     """Begin reading the files into the corpus of that name, and draw the page anew."""
     folder = Path(tempfile.mkdtemp(dir=home(), prefix=".upload-"))
     paths = []
@@ -94,7 +100,7 @@ def start(files: list, name: str, title: str = "") -> None:
 
     def work(job: Job) -> Brought:
         try:
-            return bring(name, paths, title, progress=job.tell, check=job.check)
+            return bring(name, paths, title, columns, progress=job.tell, check=job.check)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 

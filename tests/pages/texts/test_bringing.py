@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 
 import pytest
 
-from core.corpus import corpora, open_corpus
+from core.corpus import corpora, open_corpus, questions
 from tests.core.corpus.readers.test_marked import made_pdf
 from tests.pages.texts.texts_kit import HOSTILE, button, labels, opened, texts, until
 
@@ -119,3 +120,63 @@ def test_a_document_and_then_the_texts_are_removed(small):
 def test_shipped_texts_are_not_removed(small):
     at = opened("christmas-carol", texts_open=":material/description: Documents")
     assert "Yes, remove it" not in labels(at) and not at.exception
+
+
+def test_columns_of_a_table_are_chosen(small):
+    at = bring(("mails.csv", b"No,Re,Message,Body\n7,Hello,The first,x\n8,Bye,The second,y\n"))
+    chosen = {one.label: one for one in at.selectbox if one.label.startswith("Column")}
+    assert {label: one.value for label, one in chosen.items()} == {"Column: Text": "Body", "Column: Title": "", "Column: Id": ""}
+    for label, name in (("Column: Text", "Message"), ("Column: Title", "Re"), ("Column: Id", "No")):
+        next(one for one in at.selectbox if one.label == label).set_value(name).run()
+    read(at)
+    document = open_corpus("small").document("mails.csv:7")
+    assert (document.text, document.title) == ("The first", "Hello") and "2 documents added" in texts(at)
+
+
+def test_fields_of_json_rows_are_chosen_and_none_may_be_the_title(small):
+    at = bring(("rows.jsonl", b'{"title": "T", "said": "Some words."}\n{"said": "More.", "when": 3}\n'))
+    assert next(one for one in at.selectbox if one.label == "Column: Text").options == ["title", "said", "when"]
+    next(one for one in at.selectbox if one.label == "Column: Text").set_value("said").run()
+    next(one for one in at.selectbox if one.label == "Column: Title").set_value("").run()
+    read(at)
+    assert open_corpus("small").document("rows.jsonl:1").title == "rows"
+
+
+def test_tables_without_a_column_in_common_are_not_chosen_from(small):
+    at = bring(("a.csv", b"text\nA.\n"), ("b.csv", b"words\nB.\n"))
+    assert "no column in common" in texts(at) and not [one for one in at.selectbox if one.label.startswith("Column")]
+    assert "2 documents added" in texts(read(at))
+
+
+def ask(content, file="asked.jsonl"):
+    at = opened(texts_open=ADD)
+    at.file_uploader[1].set_value([(file, content, "text/plain")]).run()
+    button(at, "Keep these questions").click().run()
+    assert not at.exception
+    return at
+
+
+def test_questions_with_known_answers_are_a_set_that_is_asked_and_counted_by(small):
+    row = {"question": "Where does Olof Lind live?", "answers": ["Turku"], "gold": ["The town", "nowhere"]}
+    at = ask(json.dumps(row).encode())
+    assert "1 question kept, 1 with known answers, 1 with gold documents." in texts(at) and "does not have: “nowhere”" in texts(at)
+    (asked,) = open_corpus("small").questions("small")
+    assert (asked.answers, asked.gold) == (("Turku",), ("town", "nowhere")) and "Here already: small texts (1)" in texts(at)
+    assert "small" in corpora()["small"].sets and questions("small")[0].text == row["question"]
+
+
+@pytest.mark.parametrize(
+    "content, told",
+    [
+        (b"not json", "asked.jsonl"),
+        (b'{"answer": "x"}', "question"),
+        (b"[]", "asked.jsonl holds no questions"),
+        (b'{"question": "Who?"}', "None of them has a known answer or a gold document"),
+    ],
+)
+def test_a_file_that_holds_no_such_questions_is_a_sentence(small, content, told):
+    assert told in texts(ask(content))
+
+
+def test_shipped_texts_take_no_questions(small):
+    assert len(opened("christmas-carol", texts_open=ADD).file_uploader) == 1

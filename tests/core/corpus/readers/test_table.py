@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from core.corpus.readers.table import columns_of, json_lines, table
+from core.corpus.readers.table import columns_of, guessed, header, json_lines, table
 from core.errors import BadInput
 
 
@@ -73,3 +73,15 @@ def test_what_is_no_table_of_texts_is_refused(read, data, columns, sentence):
 def test_columns_are_named_as_said(text):
     with pytest.raises(BadInput, match="Name columns as text=Body"):
         columns_of(text)
+
+
+def test_columns_are_told_before_anything_is_read():
+    assert header("m.csv", b"\nRe;Message;\nx;y;z\n") == ["Re", "Message"]
+    assert header("m.jsonl", b'{"a": 1}\n{"b": 2, "a": 3}') == header("m.json", b'[{"a": 1}, {"b": 2}]') == ["a", "b"]
+    assert guessed(["No", "Body", "Name", "TEXT"]) == {"text": "TEXT", "title": "Name"}
+    with pytest.raises(BadInput, match="row 1: expected a JSON object"):
+        header("m.json", b"[1]")
+
+
+def test_a_column_may_be_none():
+    assert told(table("m.csv", b"id,title,text\n7,T,x\n", {"title": "", "id": ""})) == [("m.csv:1", "m", "x")]

@@ -1,0 +1,64 @@
+"""Questions with known answers and gold documents, brought to texts of a person's own."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import streamlit as st
+
+from core.corpus import Corpus, bring_questions, corpora
+from core.errors import HopscopeError
+from core.io.home import home
+from pages.parts.graphs.upload import kept
+from pages.parts.shared.text import many, plain
+
+SAID = "texts_questions_said"  # what came of the last file: a sentence, and those on what does not fit
+ROUND = "texts_questions_round"
+
+
+def bring_known(here: str) -> None:
+    """Draw the form, where these texts are a person's own."""
+    corpus = corpora().get(here)
+    if not isinstance(corpus, Corpus) or not corpus.own:
+        return
+    st.subheader("Questions with known answers", anchor=False)
+    st.write(
+        "JSON rows with `question`, `answers`, and `gold`: the ids or titles of the documents that the answer rests on. "
+        "Compare offers them, and Evaluate counts by them."
+    )
+    if corpus.sets:
+        st.caption(plain("Here already: " + ", ".join(f"{title} ({len(corpus.questions(name)):,})" for name, title in corpus.sets.items())))
+    file = st.file_uploader(
+        "Questions", type=["jsonl", "json", "gz"], key=f"texts_questions-{st.session_state.get(ROUND, 0)}", label_visibility="collapsed"
+    )
+    if file and st.button("Keep these questions", key="texts_questions_keep", type="primary", icon=":material/quiz:"):
+        _keep(corpus.name, file)
+    _said(corpus.name)
+
+
+def _keep(name: str, file) -> None:
+    """Keep a file's questions, and say what came of it."""
+    folder = Path(tempfile.mkdtemp(dir=home(), prefix=".upload-"))
+    try:
+        brought = bring_questions(name, kept(file, folder))
+    except HopscopeError as error:
+        st.error(plain(str(error)))
+        return
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    with_answers = f"{brought.answered:,} with known answers, {brought.gold:,} with gold documents"
+    st.session_state[SAID] = (name, f"{many(brought.number, 'question')} kept, {with_answers}.", brought.told)
+    st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
+    st.rerun()
+
+
+def _said(name: str) -> None:
+    """What came of the last file, while the same texts are looked at."""
+    of, sentence, told = st.session_state.get(SAID, ("", "", ()))
+    if of != name:
+        return
+    st.success(plain(sentence), icon=":material/check_circle:")
+    for text in told:
+        st.warning(plain(text), icon=":material/rule:")
