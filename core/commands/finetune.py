@@ -15,6 +15,7 @@ from core.finetune.place import trained
 from core.finetune.report import evaluations, lines, table, together
 from core.finetune.run import target
 from core.finetune.split import Split
+from core.finetune.triples import TripleSettings
 from core.runtime.jobs import Job, Jobs
 
 ENCODER = """Trains all-MiniLM-L6-v2 so that a question lies near what leads to its answers: path texts (for No. 18), triples (No. 12)
@@ -26,6 +27,9 @@ triples (No. 14) and relations (No. 7) from numbered lists, and plan relations (
 merged model is served as chat-finetuned: by vLLM in this process where there is a graphics card, or by any OpenAI-compatible server that is
 started on its folder and declared under that name on the Models page. Rate 2e-4, warm-up 0.1, cosine, two epochs and the cut-off of 4,096
 tokens are LEGO-GraphRAG v1's. It needs a base model's weights, none of which come with Hopscope, and a graphics card for large ones."""
+TRIPLES = """Trains SubgraphRAG's scorer: a small network over the vectors of question, head, relation and tail and over where both ends
+lie, which learns to tell the triples on shortest ways from a question's entities to its answers from the others around it. The row
+subgraph-rag reads the result at once, in the place of the one that ships. It needs the encoder only; some minutes on two quiet cores."""
 KEPT = """Everything is kept as it goes: after an interrupt or a kill the same command goes on where it was. MetaQA's training questions are
 not shipped; the default trains on its development questions, holds some of them out to choose when to stop, and reports on test questions,
 none of which is ever trained on. A set without a test part sets a fifth of its questions apart for the report. HOPSCOPE_THREADS tells how
@@ -50,6 +54,12 @@ def add(commands) -> None:
     )
     encoder.set_defaults(run=run_encoder)
 
+    triples = trainings.add_parser("triples", help="the scorer of triples, for subgraph-rag", description=TRIPLES, epilog=KEPT)
+    _common(triples, questions="150", report=False)
+    triples.add_argument("--epochs", type=_whole, default=8, metavar="N", help="how often each question is seen (default: 8)")
+    triples.add_argument("--hidden", type=_whole, default=128, metavar="N", help="hidden units (default: 128)")
+    triples.set_defaults(run=run_triples)
+
     llm = trainings.add_parser("llm", help="a language model, for v1 No. 7, 14 and 20", description=LLM, epilog=KEPT)
     _common(llm, questions="all")
     llm.add_argument("--base", default="", metavar="MODEL", help="a folder with a causal language model, or its name on the model hub")
@@ -63,7 +73,7 @@ def add(commands) -> None:
     llm.set_defaults(run=run_llm)
 
 
-def _common(parser, questions: str) -> None:
+def _common(parser, questions: str, report: bool = True) -> None:
     parser.add_argument(
         "--set", default=DEFAULT_SETS, metavar="NAMES", help="question sets, with commas, or files (default: MetaQA's -dev sets)"
     )
@@ -73,6 +83,8 @@ def _common(parser, questions: str) -> None:
     parser.add_argument("--seed", type=_whole0, default=0, metavar="N", help="of every draw (default: 0)")
     parser.add_argument("--again", action="store_true", help="train anew, also where the same training was done or begun")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    if not report:
+        return
     reports = parser.add_mutually_exclusive_group()
     reports.add_argument("--report", action="store_true", help="train nothing, only report on what is here")
     reports.add_argument("--no-report", action="store_true", help="only train")
@@ -95,6 +107,17 @@ def run_encoder(options) -> int:
     rows = [] if options.no_report else _report(engine, training, options)
     if options.json:
         print(json.dumps({"training": training, "report": rows}, ensure_ascii=False, indent=2))
+    return OK
+
+
+def run_triples(options) -> int:
+    """Train and serve; the exit code."""
+    engine, settings = options.engine(), TripleSettings(hidden=options.hidden, epochs=options.epochs, seed=options.seed)
+    training = _watched("triples", lambda job: run.triples(engine, _split(options), settings, job.tell, job.check, options.again))
+    if options.json:
+        print(json.dumps({"training": training}, ensure_ascii=False, indent=2))
+    else:
+        _print_training(training)
     return OK
 
 

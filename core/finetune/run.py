@@ -13,13 +13,20 @@ from core.errors import BadParameter, ModelUnavailable
 from core.evaluation.runs.plan import Drawn
 from core.finetune import encoder as encoders
 from core.finetune import llm as llms
+from core.finetune import triples as scorers
 from core.finetune.data import RETRIEVAL, Example
 from core.finetune.dialogues import dialogues
 from core.finetune.loop import Check, Tell, TrainingState
 from core.finetune.place import digest, key, publish, trained, workplace
 from core.finetune.split import Split, examples
+from core.indexes.chains import fingerprint
+from core.indexes.vectors import vector_index
+from core.io.home import models_folder
 from core.models import make
 from core.models.encoders.minilm import package_folder
+from core.models.triple_scorer import NAME
+from core.operators.base import Context, Recorder
+from core.operators.retrieve.scored_triples import Vectors
 
 VERSION = 1
 ENCODER, CHAT, BASE = "encoder-finetuned", "chat-finetuned", "minilm"
@@ -105,6 +112,25 @@ def llm(
         rows = llms.figures(model, parts[2], settings, tell, check)
         record = {"base": base, "settings": llms.described(settings), "asked": len(questions.train), "report": rows}
         return record | {"examples": len(train), "held_out": len(held)} | _course(state), model.save
+
+    return _made(place, known, split, work, again)
+
+
+def triples(engine, split: Split, settings: scorers.TripleSettings, tell: Tell, check: Check, again: bool = False) -> dict[str, Any]:
+    """Train the triple scorer and put it where the operator Scored triples reads it; what is told of it, as for `encoder`."""
+    place, encoder, questions = models_folder() / NAME, engine.models.encoder(), Questions.of(split, engine)
+    known = key(questions.inputs(), scorers.described(settings), fingerprint(encoder))
+
+    def read(graph: Any) -> Vectors:
+        vector_index(graph, encoder, "nodes", tell, check)
+        return Vectors(Context(graph, engine.environment, check=check), "encoder", Recorder())
+
+    def work(folder: Path) -> tuple[dict[str, Any], Callable[[Path], None]]:
+        parts = [scorers.all_scored(part, engine, settings, read, tell, check) for part in (questions.train, questions.held)]
+        weights, state = scorers.train(parts[0], parts[1], settings, folder, known, tell, check)
+        figures = {"base": BASE, "settings": scorers.described(settings), "asked": len(questions.train)}
+        figures |= {"examples": len(parts[0]), "held_out": len(parts[1])}
+        return figures | _course(state), lambda aside: scorers.save(weights, aside)
 
     return _made(place, known, split, work, again)
 

@@ -18,11 +18,13 @@ from core.operators.retrieve.meeting import ChainIntersection
 from core.operators.retrieve.paths import ShortestPaths, SimplePaths
 from core.operators.retrieve.plans import RelationPlans
 from core.operators.retrieve.reports import CommunityReports
+from core.operators.retrieve.scored_triples import ScoredTriples
 from core.operators.retrieve.tog import ThinkOnGraph
 from core.operators.retrieve.tree import TreePaths
 from core.operators.retrieve.triples import DrawnTriples, NearestTriples
 from core.operators.retrieve.votes import ChainVotes
 from core.operators.retrieve.walks import NodesThenWalks
+from core.operators.rewrite import RewritePaths
 from core.operators.texts.built import BuiltGraph
 from core.operators.texts.chunks import ChunksByOccurrence, ChunksOfRelations
 from core.operators.texts.communities import CommunitiesAtLevel, CommunitiesOfNodes
@@ -69,6 +71,7 @@ OPERATORS = {
         NodesThenWalks,
         DrawnTriples,
         NearestTriples,
+        ScoredTriples,
         OwnRetriever,
         LinkNames,
         VectorNodes,
@@ -95,6 +98,7 @@ OPERATORS = {
         Rank,
         GraphRerank,
         RandomSelect,
+        RewritePaths,
         SetAside,
         Merge,
         Truncate,

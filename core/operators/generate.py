@@ -20,6 +20,7 @@ READS = {
     "paths-and-reports": ("paths", "reports"),
     "walks": ("paths",),
     "triples": ("paths",),
+    "rewritten": ("reports",),
     "question-only": (),
     "question-or-decline": (),
     "question-in-words": (),
@@ -37,7 +38,8 @@ class Answer(Operator):
     context, the last ones are left out and the trace says how many. With no path found the model is asked all the
     same and told so. "paths-and-reports" shows community reports before the paths (LEGO-GraphRAG's GRAG-M). "walks" shows the paths as
     sentences, joined by semicolons, and gives the model a sentence for what it does not know (Walk&Retrieve, Fig. 2b), as
-    "question-or-decline" does without them; "triples" shows the triples of each path and asks for a line an answer (SubgraphRAG).
+    "question-or-decline" does without them; "triples" shows the triples of each path and asks for a line an answer (SubgraphRAG),
+    "rewritten" what a language model made of the paths (Retrieve-Rewrite-Answer).
 
     >>> state = retrieve("EgoNetwork() >> ShortestPaths(direction='out') >> Answer(paths=2)", "A", models=says("B, C"))
     >>> state.answer, state.prompt.paths
@@ -59,7 +61,7 @@ class Answer(Operator):
         return READS[self.prompt]
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        texts = self._texts(ctx.graph, state.paths.items[: self.paths]) if state.paths and self.reads else []
+        texts = self._texts(ctx.graph, state.paths.items[: self.paths]) if state.paths and "paths" in self.reads else []
         reports = (state.reports or ()) if "reports" in self.reads else ()
         if not ctx.answering:
             return state.replace(prompt=Prompt(self._messages(state.question.text, texts, reports), len(texts), reports=len(reports)))

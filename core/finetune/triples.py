@@ -1,0 +1,190 @@
+"""Training of the triple scorer (SubgraphRAG): triples on shortest ways from a question's entities to its answers, against the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.environment import Environment
+from core.errors import BadInput, HopscopeError
+from core.evaluation.runs.plan import Drawn
+from core.finetune.loop import Check, Schedule, Tell, Training, TrainingState
+from core.graph.algorithms.directional import width
+from core.graph.names.lookup import names
+from core.models.base import NoModels
+from core.models.triple_scorer import PARTS, WEIGHTS
+from core.operators.base import Context
+from core.operators.extract import PersonalizedPageRank
+from core.operators.retrieve.scored_triples import triple_features
+from core.types import Question, State, Subgraph
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+LOOKED_AT = 100  # triples, as many as SubgraphRAG hands on
+MOST_ANSWERS = 50  # known answers of a question that ways are looked for to
+
+
+@dataclass(frozen=True)
+class TripleSettings:
+    """`nodes` of the subgraph (PageRank) whose triples are scored, `hidden` units, passes over the questions, learning rate, seed."""
+
+    nodes: int = 1000
+    hidden: int = 128
+    epochs: int = 8
+    rate: float = 1e-3
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """A question's triples: what the scorer reads of them, and which are right, bool [triples]."""
+
+    features: tuple[Any, ...]
+    right: np.ndarray
+
+
+def subgraph_of(graph: Any, question: Question, seeds: tuple[int, ...], nodes: int, check: Check) -> Subgraph:
+    """The subgraph whose triples are scored: the `nodes` of highest PageRank, as the row `subgraph-rag` takes it."""
+    context = Context(graph, Environment(NoModels()), check=check)
+    found = PersonalizedPageRank(keep=nodes)(State(question, seeds), context).subgraph
+    assert found is not None  # the operator wrote it
+    return found
+
+
+def on_shortest_ways(heads: np.ndarray, tails: np.ndarray, starts: Sequence[int], ends: Sequence[int], n: int) -> np.ndarray:
+    """bool [triples]: whether a triple lies on a shortest way from any of `starts` to any of `ends`, in either direction.
+
+    All are places below `n`. A way of no step has no triple.
+
+    >>> from core.finetune.triples import on_shortest_ways
+    >>> on_shortest_ways(np.array([0, 1, 0, 2]), np.array([1, 3, 2, 2]), [0], [3], 4).tolist()  # 0 > 1 > 3
+    [True, True, False, False]
+    """
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import dijkstra
+
+    joined = coo_matrix((np.ones(len(heads)), (heads, tails)), (n, n)).tocsr()
+    far = dijkstra(joined, directed=False, unweighted=True, indices=[*starts, *ends])
+    right = np.zeros(len(heads), bool)
+    for from_start in far[: len(starts)]:
+        for end, to_end in zip(ends, far[len(starts) :]):
+            if np.isfinite(from_start[end]):
+                there = np.minimum(from_start[heads] + to_end[tails], from_start[tails] + to_end[heads])
+                right |= there + 1 == from_start[end]
+    return right
+
+
+def scored(graph: Any, question: Question, seeds: tuple[int, ...], settings: TripleSettings, read: Any, check: Check) -> Scored | None:
+    """The triples of a question with those that are right; None where no known answer is among them."""
+    subgraph = subgraph_of(graph, question, seeds, settings.nodes, check)
+    answers = sorted({node for answer in question.answers[:MOST_ANSWERS] for node in names(graph).exact(answer)} - set(seeds))
+    heads, _, tails = graph.triples(subgraph.edges)
+    nodes, ends = np.unique(np.concatenate([heads, tails, np.asarray(seeds, np.int64)]), return_inverse=True)
+    starts, found = (np.flatnonzero(np.isin(nodes, part)).tolist() for part in (seeds, answers))
+    right = on_shortest_ways(ends[: len(heads)], ends[len(heads) : 2 * len(heads)], starts, found, len(nodes))
+    return Scored(triple_features(graph, subgraph, seeds, question.text, read), right) if right.any() else None
+
+
+def all_scored(
+    drawn: Sequence[Drawn], engine, settings: TripleSettings, read: Callable[[Any], Any], tell: Tell, check: Check
+) -> list[Scored]:
+    """Those of the questions that have any, in their order; `read(graph)` gives what reads its vectors."""
+    found = []
+    for place, one in enumerate(drawn):
+        check()
+        tell(f"Finding triples: question {place:,} of {len(drawn):,}", place / len(drawn))
+        graph = one.open(engine.graph)
+        try:
+            seeds = tuple(engine.link(graph, one.question.text, one.question.entities))
+        except HopscopeError:
+            continue
+        made = scored(graph, one.question, seeds, settings, read(graph), check)
+        found += [made] if made else []
+    return found
+
+
+def train(
+    questions: Sequence[Scored], held: Sequence[Scored], settings: TripleSettings, folder: Path, key: str, tell: Tell, check: Check
+) -> tuple[dict[str, Tensor], TrainingState]:
+    """The weights and how the training went; one question a step, binary cross-entropy over all its triples.
+
+    What is held out chooses when to stop: the share of right triples among the first 100. Raises BadInput, Cancelled, StoreError.
+    """
+    import torch
+
+    if not questions or not held:
+        raise BadInput("No question has a known answer among the triples around its entities, so there is nothing to train on.")
+    weights = beginning(len(questions[0].features[0]), settings)
+
+    def step(number: int) -> float:
+        order = np.random.default_rng([settings.seed, number // len(questions)]).permutation(len(questions))
+        one = questions[int(order[number % len(questions)])]
+        told = torch.nn.functional.binary_cross_entropy_with_logits(logits(weights, one), torch.from_numpy(one.right.astype(np.float32)))
+        told.backward()
+        return float(told.detach())
+
+    def measure() -> float:
+        with torch.no_grad():
+            return float(np.mean([_recall(logits(weights, one).numpy(), one.right) for one in held]))
+
+    steps = settings.epochs * len(questions)
+    schedule = Schedule(steps, settings.rate, measure=max(1, len(questions) // 2), patience=6)
+    state = Training(weights, schedule, step, measure, folder, key, tell, check).run(settings.seed)
+    return {name: weight.detach() for name, weight in weights.items()}, state
+
+
+def beginning(dimension: int, settings: TripleSettings) -> dict[str, Tensor]:
+    """Untrained weights by name, each scaled by how much it reads."""
+    import torch
+
+    generator = torch.Generator().manual_seed(settings.seed)
+    reads = {
+        "question": dimension,
+        "head": dimension,
+        "relation": dimension,
+        "tail": dimension,
+        "head_place": width(),
+        "tail_place": width(),
+    }
+    scale = (2 / sum(reads.values())) ** 0.5
+    weights = {name: torch.randn(rows, settings.hidden, generator=generator) * scale for name, rows in reads.items()}
+    weights |= {"bias": torch.zeros(settings.hidden), "out_bias": torch.zeros(1)}
+    weights["out"] = torch.randn(settings.hidden, generator=generator) * (2 / settings.hidden) ** 0.5
+    assert set(weights) == set(PARTS)
+    return {name: weight.requires_grad_() for name, weight in weights.items()}
+
+
+def logits(weights: dict[str, Tensor], one: Scored) -> Tensor:
+    """What `TripleScorer.scores` gives before it is made a likelihood, as a tensor that knows its gradient."""
+    import torch
+
+    question, nodes, relations, places, (heads, kinds, tails) = one.features
+    question, nodes, relations, places = (torch.from_numpy(np.asarray(part, np.float32)) for part in (question, nodes, relations, places))
+    as_head = nodes @ weights["head"] + places @ weights["head_place"]
+    as_tail = nodes @ weights["tail"] + places @ weights["tail_place"]
+    hidden = as_head[heads] + (relations @ weights["relation"])[kinds] + as_tail[tails] + (question @ weights["question"] + weights["bias"])
+    return torch.relu(hidden) @ weights["out"] + weights["out_bias"][0]
+
+
+def save(weights: dict[str, Tensor], folder: Path) -> None:
+    """Write the weights as half-precision safetensors."""
+    import torch
+    from safetensors.torch import save_file
+
+    save_file({name: weight.to(torch.float16).contiguous() for name, weight in weights.items()}, folder / WEIGHTS)
+
+
+def described(settings: TripleSettings) -> dict[str, Any]:
+    """The settings as JSON can hold them."""
+    return asdict(settings)
+
+
+def _recall(scores: np.ndarray, right: np.ndarray) -> float:
+    """The share of the right triples among the `LOOKED_AT` of highest score; ties by place."""
+    first = np.lexsort((np.arange(len(scores)), -scores))[:LOOKED_AT]
+    return float(right[first].sum() / min(LOOKED_AT, right.sum()))

@@ -1,0 +1,76 @@
+"""A small network that tells how likely a triple belongs to the way from a question's entities to its answer (SubgraphRAG)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from core.errors import BadInput, StoreError
+from core.io.home import ROOT, models_folder
+
+SHIPPED, NAME, WEIGHTS = ROOT / "data" / "models" / "triple-scorer", "triple-scorer", "model.safetensors"
+SHAPES = {"question": 1, "head": 1, "relation": 1, "tail": 1}
+PARTS = (*SHAPES, "head_place", "tail_place", "bias", "out", "out_bias")
+
+
+@dataclass(frozen=True)
+class TripleScorer:
+    """The weights, float32: a hidden layer over the vectors of question, head, relation and tail and over where both ends lie, then
+    one number.
+
+    `weights["question"]` and its like are [d, hidden], `head_place` and `tail_place` [places, hidden], `out` [hidden].
+    """
+
+    weights: dict[str, np.ndarray]
+
+    @property
+    def dimension(self) -> int:
+        """Of the vectors that it reads."""
+        return len(self.weights["question"])
+
+    def scores(
+        self,
+        question: np.ndarray,
+        nodes: np.ndarray,
+        relations: np.ndarray,
+        places: np.ndarray,
+        triples: tuple[np.ndarray, np.ndarray, np.ndarray],
+    ) -> np.ndarray:
+        """float64 [triples]: the likelihood of each triple, 0 to 1.
+
+        `question` [d], `nodes` [n, d] and `relations` [r, d] are vectors, `places` [n, p] is the directional distance encoding,
+        `triples` places of head, relation and tail. Raises BadInput where vectors have another dimension than those it was trained on.
+        """
+        if nodes.shape[1:] != (self.dimension,):
+            raise BadInput(
+                f"The triple scorer reads vectors of {self.dimension} numbers; this encoder's have {nodes.shape[1]}. Train one for it."
+            )
+        w, (heads, kinds, tails) = self.weights, triples
+        as_head = nodes @ w["head"] + places @ w["head_place"]
+        as_tail = nodes @ w["tail"] + places @ w["tail_place"]
+        hidden = as_head[heads] + (relations @ w["relation"])[kinds] + as_tail[tails] + (question @ w["question"] + w["bias"])
+        return 1 / (1 + np.exp(-(np.maximum(hidden, 0) @ w["out"] + w["out_bias"][0]).astype(np.float64)))
+
+
+def triple_scorer() -> TripleScorer:
+    """The one trained on this computer, else the one that ships. Raises StoreError where its file is damaged."""
+    own = models_folder() / NAME / WEIGHTS
+    file = own if own.exists() else SHIPPED / WEIGHTS
+    state = file.stat() if file.exists() else None
+    return _read(file, (state.st_mtime_ns, state.st_size) if state else (0, 0))
+
+
+@lru_cache(maxsize=2)
+def _read(file: Path, stamp: tuple[int, int]) -> TripleScorer:
+    from safetensors.numpy import load_file
+
+    try:
+        weights = {name: values.astype(np.float32) for name, values in load_file(file).items()}
+    except Exception as error:  # safetensors has an exception of its own that is no OSError
+        raise StoreError(f"The triple scorer in {file} cannot be read: {error}.") from None
+    if set(weights) != set(PARTS):
+        raise StoreError(f"{file} is no triple scorer; make one with: python -m core finetune triples")
+    return TripleScorer(weights)

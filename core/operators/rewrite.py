@@ -1,0 +1,63 @@
+"""Path refinement: the triples of the paths put into a paragraph by a language model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.indexes.sentences import sentences
+from core.operators.base import Context, Operator, Recorder
+from core.parameters import param
+from core.prompts import filled, prompts
+from core.types import Path, Report, State, Usage
+
+
+@dataclass(frozen=True, repr=False)
+class RewritePaths(Operator):
+    """A paragraph that tells the triples of the first `paths` paths, as a report for the prompt (Retrieve-Rewrite-Answer's rewriting).
+
+    Its fine-tuned rewriter is not published, so a language model is asked in plain words. Where language models are not asked, the
+    paths are said by a template and the trace says so; with no path there is no report.
+
+    >>> line = "EgoNetwork() >> ShortestPaths(direction='out') >> RewritePaths(paths=1)"
+    >>> retrieve(line, "A", models=says("A leads to B.")).reports
+    (Report(title='Facts in words', text='A leads to B.', about=('A',), members=0),)
+    """
+
+    stage = "refine"
+    title = "facts in words"
+    reads, writes = ("seeds", "paths"), ("reports",)
+
+    paths: int = param(5, "Paths", "So many paths are told, the best first.", low=1, high=1000)
+    max_tokens: int = param(256, "Longest paragraph", "In tokens.", low=1, high=8192)
+    role: str = param("answer", "Model", "The role or name of the chat model that writes.", chat=True)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        assert state.paths is not None  # a line is refused where nothing wrote what is read
+        paths = state.paths.items[: self.paths]
+        if not paths:
+            recorder.notes.append("There is no path to tell of.")
+            return state.replace(reports=())
+        if ctx.answering:
+            text = self._asked(state.question.text, paths, ctx, recorder)
+        else:
+            text = "; ".join(sentences(ctx.graph, paths))
+            recorder.notes.append("No language model is asked: the paths are said by a template.")
+        return state.replace(reports=(Report("Facts in words", text, tuple(ctx.graph.names(state.seeds))),))
+
+    def _asked(self, question: str, paths: tuple[Path, ...], ctx: Context, recorder: Recorder) -> str:
+        """What the language model makes of the triples, each given once."""
+        edges = list(dict.fromkeys(edge for path in paths for edge in path.edges))
+        heads, relations, tails = ctx.graph.triples(np.array(edges, np.int64))
+        named = zip(ctx.graph.names(heads), relations.tolist(), ctx.graph.names(tails))
+        triples = "\n".join(f"({head}, {ctx.graph.relation_names[relation]}, {tail})" for head, relation, tail in named)
+        prompt = prompts("rewrite")["facts"]
+        user = filled(prompt["user"], question=question, triples=triples)
+        messages = ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": user})
+        ctx.progress("Waiting for the language model to put the facts into words", None)
+        reply = ctx.models.chat(self.role).reply(messages, max_tokens=self.max_tokens, seed=ctx.seed, check=ctx.check)
+        recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
+        if not reply.text.strip():
+            recorder.notes.append("The language model wrote nothing; the paths are said by a template.")
+        return " ".join(reply.text.split()) or "; ".join(sentences(ctx.graph, paths))
