@@ -47,7 +47,9 @@ def comparison(finished: Finished, corpus: Corpus | None = None) -> Comparison:
     for lane in finished.lanes:
         run = LaneRun(ask, lane.instance.line, Environment(Titles(lane.model)), states=list(lane.states), standing=lane.graph)
         text = "Cancelled" if lane.status == CANCELLED else ""
-        lanes.append(Lane(lane.instance, run, lane.status, text, lane.error, lane.answer, lane.retrieved, lane.repair, kept=lane.kept))
+        ended = Lane(lane.instance, run, lane.status, text, lane.error, lane.answer, lane.retrieved)
+        ended.repair, ended.rests, ended.kept = lane.repair, lane.rests, lane.kept
+        lanes.append(ended)
     return Comparison(ask, lanes)
 
 
@@ -94,6 +96,7 @@ def _lane(comparison: Comparison, lane: Lane) -> FinishedLane:
         lane.retrieved,
         lane.run.environment.models.title(role) if role and comparison.ask.model else None,
         lane.repair,
+        lane.rests,
         lane.run.standing,
         kept(comparison, lane),
     )

@@ -135,7 +135,8 @@ class Engine:
         lane asks anew each time.
 
         With a `waiter` it is cancelled once nobody waits for it: a waiter waits for one comparison at a time, until they `leave`
-        or are no longer alive. With `repairs`, changes of one step are tried once all lanes have ended. Raises BadInput.
+        or are no longer alive. With `repairs`, once all lanes have ended, changes of one step are tried, and on documents it is looked
+        up what answers rest on. Raises BadInput.
         """
         if not instances:
             raise BadInput("Choose at least one instance.")

@@ -174,6 +174,21 @@ class Repair:
 
 
 @dataclass(frozen=True)
+class Rest:
+    """On what a sentence of an answer, from `start` to `end`, most likely rests: the sentence at `place` of the chunk of that id.
+
+    `score` is the cosine of the two by an encoder; `words` tells whether the chunk's sentence holds all words of the answer's.
+    """
+
+    start: int
+    end: int
+    chunk: str
+    place: tuple[int, int]
+    score: float
+    words: bool = False
+
+
+@dataclass(frozen=True)
 class Report:
     """What a language model wrote about a community: its text, of whose communities it is (names of the question's
     entities), and how many members the community has."""

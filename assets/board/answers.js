@@ -2,6 +2,7 @@
 
 import { button, changed, el, setHidden, setText } from "./dom.js";
 import { evidenceText } from "./evidence.js";
+import { sentenceText } from "./rests.js";
 import { toneOf, verdictWords } from "./words.js";
 
 function verdictTag(verdict, same) {
@@ -29,10 +30,10 @@ export function voice(kind) {
   const memo = {};
   const measure = () => setHidden(more, !body.classList.contains("open") && body.scrollHeight <= body.clientHeight + 2);
   new ResizeObserver(measure).observe(body);
-  const show = (visible, { name, words, verdict, same = false, streaming = false, evidence = null }) => {
+  const show = (visible, { name, words, verdict, same = false, streaming = false, evidence = null, rests = null }) => {
     setHidden(element, !visible);
     setText(label, name);
-    if (changed(memo, "words", [words, evidence])) text.replaceChildren(...evidenceText(words, evidence));
+    if (changed(memo, "words", [words, evidence, rests])) text.replaceChildren(...(rests ? sentenceText(words, rests) : evidenceText(words, evidence)));
     setHidden(caret, !streaming);
     if (changed(memo, "verdict", [verdict, same])) tagPlace.replaceChildren(...(verdict ? [verdictTag(verdict, same)] : []));
     if (visible) measure();

@@ -1,7 +1,7 @@
 // What a lane on documents found: tabs by kind (passages, entities, relations, reports), and under them a row for each hit.
 
 import { button, changed, el, reconcile, setAttribute, setHidden, setText } from "./dom.js";
-import { finder, marked, shortened } from "./marked.js";
+import { finder, marked, markedAround, shortened } from "./marked.js";
 import { count, list, plural, score } from "./words.js";
 
 const NAMES = { passage: "passages", entity: "entities", summary: "summaries", relation: "relations", report: "reports" };
@@ -70,6 +70,21 @@ export class Hits {
     this.fold();
   }
 
+  // Shows the passage that a sentence of the answer rests on: its tab, its row, its place in the text; null lets it go.
+  point(rest) {
+    const before = this.rest;
+    this.rest = rest?.key ? rest : null;
+    if (!before && !this.rest) return;
+    if (this.rest) {
+      this.kind = "passage";
+      const rows = list(this.tables?.find((table) => table.kind === "passage")?.rows);
+      if (rows.findIndex((row) => row.key === this.rest.key) >= FEW) this.all = true;
+    }
+    this.draw();
+    const at = this.rows.querySelector("mark.rest") ?? this.rows.querySelector(".hit.rested");
+    at?.scrollIntoView({ block: "nearest", behavior: this.board.calm ? "auto" : "smooth" });
+  }
+
   fold() {
     const size = this.rows.children.length;
     [...this.rows.children].forEach((item, index) => setHidden(item, !this.all && index >= FEW));
@@ -86,14 +101,19 @@ export class Hits {
     const parts = [head, ...this.text(row), this.sources(row)];
     const item = el("li", "hit", el("span", "score", score(row.score)), el("div", "hit-body", ...parts.filter(Boolean)));
     item.dataset.path = row.key;
+    item.classList.toggle("rested", row.key === this.rest?.key);
     return item;
   }
 
   // Long texts are shortened around the marks until more is asked for.
   text({ key, text }) {
     if (!text) return [];
-    const short = shortened(text, this.found);
     const body = el("p", "hit-text");
+    if (key === this.rest?.key && this.rest.place) {
+      body.append(...markedAround(text, this.found, this.rest.place));
+      return [body];
+    }
+    const short = shortened(text, this.found);
     if (!short) {
       body.append(...marked(text, this.found));
       return [body];

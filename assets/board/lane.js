@@ -9,6 +9,7 @@ import { Hits } from "./hits.js";
 import { laneTools } from "./lanetools.js";
 import { rowList } from "./paths.js";
 import { Replay } from "./replay.js";
+import { Resting } from "./rests.js";
 import { Said } from "./said.js";
 import { thumbs } from "./thumbs.js";
 import { Progress, Times } from "./times.js";
@@ -60,7 +61,11 @@ export class Lane {
     this.model = voice("model");
     this.noAnswer = el("p", "quiet");
     this.thumbs = thumbs((verdict) => this.board.options.onThumb?.({ lane: this.data.id, verdict }));
-    this.answer = el("section", "answer", this.reader.element, this.model.element, this.noAnswer, this.thumbs.element);
+    const rest = el("p", "rest-note");
+    rest.setAttribute("role", "status");
+    rest.title = "By how alike the sentences are, which is no proof that the model used it";
+    this.answer = el("section", "answer", this.reader.element, this.model.element, rest, this.noAnswer, this.thumbs.element);
+    this.resting = new Resting(this.answer, rest, (one) => this.hits.point(one));
     this.answer.setAttribute("aria-label", "Answers");
   }
 
@@ -145,13 +150,14 @@ export class Lane {
   }
 
   updateAnswer() {
-    const { reader, reader_name: readerName, reader_verdict: readerVerdict, answer, model, verdict, status } = this.data;
+    const { reader, reader_name: readerName, reader_verdict: readerVerdict, answer, model, verdict, status, rests } = this.data;
     const names = Array.isArray(reader);
     const spoken = answer !== null && answer !== undefined;
     const evidence = this.board.payload.evidence?.[this.data.id] ?? null;
     const same = this.board.agreed.verdict;
-    this.reader.show(names, { name: readerName || "Graph reader", words: names ? reader.join(", ") || "no answer" : "", verdict: readerVerdict, same: same && !verdict, evidence });
-    this.model.show(spoken || status === "answering", { name: model || "Language model", words: answer ?? "", verdict, same, streaming: status === "answering", evidence });
+    this.reader.show(names, { name: readerName || "Graph reader", words: names ? reader.join(", ") || "no answer" : "", verdict: readerVerdict, same: same && !verdict, evidence, rests: spoken ? null : rests });
+    this.model.show(spoken || status === "answering", { name: model || "Language model", words: answer ?? "", verdict, same, streaming: status === "answering", evidence, rests });
+    this.resting.refresh();
     setHidden(this.noAnswer, names || spoken || status === "answering");
     setText(this.noAnswer, this.pending ? "No answer yet" : "No answer");
     this.thumbs.show(this.data.thumb);

@@ -51,6 +51,13 @@ function markedPiece(text, from, to, ranges) {
   return parts.filter((part) => part !== "");
 }
 
+// The text with its marks, and the part from one place to another in a mark of its own.
+export function markedAround(text, found, [from, to]) {
+  const ranges = marksIn(text, found).filter((range) => range.to <= from || range.from >= to || (range.from >= from && range.to <= to));
+  const inside = markedPiece(text, from, to, ranges);
+  return [...markedPiece(text, 0, from, ranges), el("mark", "rest", ...inside), ...markedPiece(text, to, text.length, ranges)];
+}
+
 export function marked(text, found) {
   return markedPiece(text, 0, text.length, marksIn(text, found));
 }

@@ -11,7 +11,7 @@ from core.instances.catalogue import Instance
 from core.operators import OPERATORS
 from core.operators.text import parse_line
 from core.snapshot import ExcerptGraph, excerpt, freeze_all, thaw_all
-from core.types import Question, Repair, State
+from core.types import Question, Repair, Rest, State
 
 VERSION = 1
 ENDS = ("done", "failed", "cancelled")
@@ -31,6 +31,7 @@ class FinishedLane:
     retrieved: bool = True
     model: str | None = None
     repair: Repair | None = None  # a change of one step that was seen to bring more
+    rests: tuple[Rest, ...] | None = None  # what the sentences of its answer most likely rest on
     graph: Any = None  # the one that it stands on, where that is not the question's
     kept: Mapping[str, tuple[str, ...]] | None = None  # of the known answers and passages those in the corpus and in the graph
 
@@ -137,6 +138,7 @@ def _lane(lane: FinishedLane, standing: int) -> dict[str, Any]:
         "retrieved": lane.retrieved,
         "model": lane.model,
         **({"repair": asdict(lane.repair)} if lane.repair else {}),
+        **({"rests": [asdict(rest) for rest in lane.rests]} if lane.rests is not None else {}),
         **({"standing": standing} if standing else {}),
         **({"kept": {name: list(texts) for name, texts in lane.kept.items()}} if lane.kept is not None else {}),
         "states": len(lane.states),
@@ -167,7 +169,7 @@ def _lanes(rows: Sequence[Mapping[str, Any]], parts: list[tuple[Any, list[State]
         error, model = (_typed(row, key, str | None) for key in ("error", "model"))
         instance = Instance(line=line, method=_typed(row, "method", str) if "method" in row else "", **texts)
         retrieved = _typed(row, "retrieved", bool)
-        more = {"retrieved": retrieved, "repair": _repair(row), "graph": graph, "kept": _kept(row)}
+        more = {"retrieved": retrieved, "repair": _repair(row), "rests": _rests(row), "graph": graph, "kept": _kept(row)}
         lanes.append(FinishedLane(instance, part, error=error, model=model, **more, **ends))
     if any(at != len(states) for at, (_, states) in zip(done, parts)):
         raise ValueError("more states than lanes have")
@@ -189,6 +191,19 @@ def _repair(row: Mapping[str, Any]) -> Repair | None:
     spec, label = (_typed(saved, key, str) for key in ("spec", "label"))
     parse_line(spec)
     return Repair(spec, label, _typed(saved, "right", int), _typed(saved, "of", int))
+
+
+def _rests(row: Mapping[str, Any]) -> tuple[Rest, ...] | None:
+    """What the sentences of the answer rest on; None where it was not looked up."""
+    if "rests" not in row:
+        return None
+    found = []
+    for saved in row["rests"]:
+        start, end = (_typed(saved, key, int) for key in ("start", "end"))
+        place = tuple(_typed({"at": at}, "at", int) for at in saved["place"])
+        score, words = float(_typed(saved, "score", int | float)), _typed(saved, "words", bool)
+        found.append(Rest(start, end, _typed(saved, "chunk", str), (place[0], place[1]), score, words))
+    return tuple(found)
 
 
 def _check(state: State) -> None:

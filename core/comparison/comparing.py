@@ -16,7 +16,7 @@ from core.instances.catalogue import Instance
 from core.operators.base import Line
 from core.runtime.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, sentence
 from core.runtime.meter import HowFar
-from core.types import Repair, State
+from core.types import Repair, Rest, State
 
 ANSWERING = "answering"
 ENDED = (DONE, FAILED, CANCELLED)
@@ -40,6 +40,7 @@ class Lane:
     waited: dict[str, float] = field(default_factory=dict)  # seconds in the queue, by the status that came after
     prepared: dict[str, float] = field(default_factory=dict)  # seconds of what was made ready before the first operator
     progress: HowFar | None = None  # of what it does now, where that is known
+    rests: tuple[Rest, ...] | None = None  # what the sentences of its answer most likely rest on, once that was looked up
     kept: Mapping[str, tuple[str, ...]] | None = None  # of a saved one: known answers and passages in the corpus and in the graph
 
     @property

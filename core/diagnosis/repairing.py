@@ -1,4 +1,5 @@
-"""After a comparison: changes of one step tried on each lane that lost an answer, as long as nobody else needs the machine."""
+"""After a comparison: what the answers rest on, and changes of one step tried on each lane that lost an answer, as long as nobody else
+needs the machine."""
 
 from __future__ import annotations
 
@@ -10,10 +11,11 @@ from core.comparison.comparing import Comparison, Lane, Queues
 from core.diagnosis.funnel import right
 from core.diagnosis.repairs import repair
 from core.diagnosis.repairs_texts import repair_texts
+from core.diagnosis.support import rests
 from core.diagnosis.verdict_words import explain
-from core.errors import Cancelled
+from core.errors import Cancelled, ModelFailed, ModelUnavailable
 from core.instances.catalogue import Instance
-from core.runtime.jobs import Job
+from core.runtime.jobs import DONE, Job
 from core.types import Repair
 
 PATIENCE = 10.0  # seconds to wait until no lane of another comparison is at work
@@ -30,6 +32,7 @@ class Repairing:
     def __call__(self, job: Job) -> None:
         """Try the changes; a lane's repair is there as soon as it is known."""
         try:
+            self._rest(job)
             question = self._comparison.ask.question
             if question.answers or question.gold:
                 self._each(job)
@@ -40,6 +43,16 @@ class Repairing:
         finally:
             self._comparison.repairing = False
             job.touch()
+
+    def _rest(self, job: Job) -> None:
+        """Look up what the sentences of the answers rest on, as soon as there are any; not where no encoder is there."""
+        for lane in self._comparison.lanes if self._comparison.ask.corpus is not None else ():
+            if lane.status == DONE and lane.state.answer:
+                try:
+                    lane.rests = rests(lane.graph, lane.state, lane.run.environment.models.encoder(), job.check)
+                except (ModelUnavailable, ModelFailed):
+                    return
+                job.touch()
 
     def _each(self, job: Job) -> None:
         verdict = explain(self._comparison)

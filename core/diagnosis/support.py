@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from core.corpus.sentences import sentences
-from core.diagnosis.funnel_texts import retrieved_chunks, shown_chunks
+from core.diagnosis.funnel_texts import NO_NAMES, retrieved_chunks, shown_chunks
+from core.diagnosis.matching import normalize
 from core.graph.protocol import KnowledgeGraph
-from core.graph.told import chunk_text
+from core.graph.told import chunk_text, hit_names
 from core.models.base import Encoder
-from core.types import State
+from core.types import Rest, State
 
 MOST = 400  # sentences of chunks that are compared
+ALIKE, MAYBE = 0.6, 0.4  # cosines from which a sentence most likely, or perhaps, rests on another
 Span = tuple[int, int]
+Place = tuple[int, Span]  # a chunk's row and a sentence of it
 UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # scripts that write no spaces between words: each letter is one
 WORD = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 ARTICLES = ("a", "an", "the")
@@ -39,21 +43,51 @@ def supports(graph: KnowledgeGraph, state: State, encoder: Encoder, check: Calla
     By the cosine of the encoder's vectors, of equal ones the first of the first chunk. None where there is no answer or no chunk. It tells
     what is alike, not what the model used.
     """
+    found = []
+    for (start, end), places, cosines in _likeness(graph, state, encoder, check):
+        best = int(cosines.argmax())
+        found.append(Support(start, end, *places[best], float(cosines[best])))
+    return tuple(found)
+
+
+def rests(graph: KnowledgeGraph, state: State, encoder: Encoder, check: Callable[[], None] = lambda: None) -> tuple[Rest, ...]:
+    """As `supports`, by the ids of chunks; of the sentences that hold all words of the answer's the nearest goes before all others, as a
+    short answer, a name or a year, is like no sentence as a whole. A bare yes or no is held by none.
+
+    >>> from core.diagnosis.support import rests
+    >>> from core.types import Question, Ranking, State
+    >>> from tests.films import Bag
+    >>> state = State(Question("Who was lame?"), chunks=Ranking("chunk", (0, 2)), answer="Tiny Tim.")
+    >>> [(one.chunk, one.words) for one in rests(story, state, Bag())]
+    [('carol#2', True)]
+    """
+    found, answer = [], state.answer or ""
+    for (start, end), places, cosines in _likeness(graph, state, encoder, check):
+        said = answer[start:end]
+        sought = [said] if normalize(said) not in NO_NAMES else []
+        holds = [place for place, (row, (at, to)) in enumerate(places) if marks(chunk_text(graph, row)[at:to], sought)]
+        best = max(holds or range(len(places)), key=lambda place: (cosines[place], -place))
+        row, span = places[best]
+        found.append(Rest(start, end, hit_names(graph, "chunk", [row])[0], span, float(cosines[best]), bool(holds)))
+    return tuple(found)
+
+
+def sureness(rest: Rest) -> str:
+    """How sure that is: `words` where the chunk holds them, else by the cosine `alike`, `maybe` or `none`."""
+    return "words" if rest.words else "alike" if rest.score >= ALIKE else "maybe" if rest.score >= MAYBE else "none"
+
+
+def _likeness(graph: KnowledgeGraph, state: State, encoder: Encoder, check: Callable[[], None]) -> Iterator[tuple[Span, list[Place], Any]]:
+    """For each sentence of the answer the sentences of the chunks that were shown, else found, and its cosine with each."""
     answer, rows = state.answer or "", sorted(shown_chunks(graph, state) or retrieved_chunks(graph, state) or ())
     said = sentences(answer)
     texts = {row: chunk_text(graph, row) for row in rows}
     told = [(row, span) for row, text in texts.items() for span in sentences(text)][:MOST]
     if not said or not told:
-        return ()
+        return
     known = encoder.encode([texts[row][start:end] for row, (start, end) in told], check)
     asked = encoder.encode([answer[start:end] for start, end in said], check)
-    cosines = np.round(asked.astype(np.float64) @ known.T.astype(np.float64), 6)
-    best = cosines.argmax(axis=1)
-    found = []
-    for i, ((start, end), at) in enumerate(zip(said, best.tolist())):
-        row, place = told[at]
-        found.append(Support(start, end, row, place, float(cosines[i, at])))
-    return tuple(found)
+    yield from zip(said, [told] * len(said), np.round(asked.astype(np.float64) @ known.T.astype(np.float64), 6))
 
 
 def marks(text: str, names: Iterable[str]) -> tuple[Span, ...]:

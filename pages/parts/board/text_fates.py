@@ -51,7 +51,7 @@ def _told(fate: str, text: str) -> Told:
 
 def _late(lane: Lane, keys: Sequence[str]) -> dict[str, Told]:
     """Of passages that were not kept those that an operator ranked, the last one that did."""
-    rows = _rows(lane.graph)
+    rows = rows_of(lane.graph)
     wanted = {key: rows[id] for key in keys if (id := key.removeprefix("chunk ")) in rows}
     found: dict[str, Told] = {}
     for step in reversed(lane.state.trace):
@@ -87,7 +87,7 @@ def gold_fate(fate: Fate, lane: Lane) -> str:
     return late_words(fate.place or 0, kept_by(step))
 
 
-def _rows(graph) -> dict[str, int]:
+def rows_of(graph) -> dict[str, int]:
     """The row of each chunk by its id."""
     table = graph.columns.chunks
     count = range(len(table) if table is not None else 0)

@@ -17,6 +17,7 @@ from pages.parts.board.text_fates import hit_fates
 from pages.parts.board.text_hits import question_words, tables
 from pages.parts.board.text_lost import with_lost
 from pages.parts.board.text_picture import TextPicture, pointed
+from pages.parts.board.text_rests import told_rests
 from pages.parts.board.text_verdict import answer_tag, tone
 from pages.parts.shared.text import many
 
@@ -99,6 +100,7 @@ class TextBoard:
             "reader": None if excerpt is None else [excerpt.text],
             "reader_name": told["excerpt"],
             "answer": lane.answer or state.answer,
+            "rests": told_rests(lane),
             "model": answerer(self._comparison, lane),
             "verdict": told["verdict"] if said else None,
             "reader_verdict": None if said else told["verdict"],

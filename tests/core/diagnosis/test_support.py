@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.diagnosis.support import marks, supports
+from core.diagnosis.support import marks, rests, supports, sureness
 from core.types import Prompt, Question, Ranking, State
 from tests.core.operators.texts.kit import plain
 from tests.films import Bag
@@ -45,3 +45,19 @@ def test_without_an_answer_or_a_chunk_there_is_none():
 )
 def test_marked_words(text, names, held):
     assert [text[start:end] for start, end in marks(text, names)] == held
+
+
+@pytest.mark.parametrize(
+    "answer, chunk, sure",
+    [
+        ("Cratchit.", "carol#1", "words"),  # with its stop it is like no word of a sentence; the first that holds it
+        ("Marley", "carol#0", "words"),
+        ("The turkey was as big.", "turkey", "words"),
+        ("The turkey was big.", "turkey", "maybe"),  # three words of its four, and “as” stands twice among ten: 3 / √(4 · 10) = 0.47
+        ("Yes.", "carol#0", "none"),
+        ("A king of France.", "carol#2", "none"),
+    ],
+)
+def test_a_short_answer_rests_on_what_holds_its_words(answer, chunk, sure):
+    (one,) = rests(plain(), told(answer), Bag())
+    assert (one.chunk, sureness(one)) == (chunk, sure)

@@ -1,0 +1,74 @@
+"""What the sentences that a lane says most likely rest on, as the board shows it where a sentence is pressed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.corpus.sentences import sentences
+from core.diagnosis.support import sureness
+from core.engine import Lane
+from core.graph.told import chunk_text
+from core.types import Rest
+from pages.parts.board.text_fates import rows_of
+from pages.parts.board.text_hits import LONG, passage
+
+Told = dict[str, Any]  # `start, end` of what is said, the `key` of a passage or null, `place` there, `sure` and `text`, a sentence
+
+
+def told_rests(lane: Lane) -> list[Told] | None:
+    """Of each sentence of the answer, or of the excerpt where no model answered, the passage that it rests on; None where it is not known.
+
+    Places are counted as a browser counts letters.
+    """
+    state = lane.state
+    if state.answer is None:
+        return _of_excerpt(lane)
+    if lane.rests is None or (lane.answer or state.answer) != state.answer:
+        return None
+    return [_told(lane, state.answer, rest) for rest in lane.rests]
+
+
+def _told(lane: Lane, answer: str, rest: Rest) -> Told:
+    sure, row = sureness(rest), rows_of(lane.graph).get(rest.chunk)
+    if row is None:
+        return _one(answer, rest.start, rest.end, "none", "What it rests on is not known.")
+    title, alike = _title(lane, row), f"{100 * max(0.0, rest.score):.0f} % alike"
+    text = {
+        "words": f"Its words stand in {title}.",
+        "alike": f"Most likely rests on {title}: {alike}.",
+        "maybe": f"Perhaps rests on {title}: only {alike}.",
+        "none": f"Rests on no passage that was read: the nearest, {title}, is {alike}.",
+    }[sure]
+    told = _one(answer, rest.start, rest.end, sure, text)
+    return told if sure == "none" else told | _passage(lane, row, *rest.place)
+
+
+def _of_excerpt(lane: Lane) -> list[Told] | None:
+    """The sentence that stands in a passage word for word."""
+    excerpt = lane.state.excerpt
+    if excerpt is None:
+        return None
+    text = chunk_text(lane.graph, excerpt.chunk)
+    flat = lambda span: " ".join(text[span[0] : span[1]].split())
+    place = next((span for span in sentences(text) if flat(span).startswith(excerpt.text)), (0, 0))
+    told = _one(excerpt.text, 0, len(excerpt.text), "words", f"Stands word for word in {_title(lane, excerpt.chunk)}.")
+    return [told | _passage(lane, excerpt.chunk, *place)]
+
+
+def _one(said: str, start: int, end: int, sure: str, text: str) -> Told:
+    return {"start": _units(said[:start]), "end": _units(said[:end]), "sure": sure, "text": text, "key": None, "place": None}
+
+
+def _passage(lane: Lane, row: int, start: int, end: int) -> Told:
+    text = chunk_text(lane.graph, row)[:LONG]
+    id = lane.graph.columns.chunks.text("id", row)
+    return {"key": f"chunk {id}", "place": [_units(text[:start]), _units(text[:end])]}
+
+
+def _title(lane: Lane, row: int) -> str:
+    return f"“{passage(lane.graph, row, frozenset())['title']}”"
+
+
+def _units(text: str) -> int:
+    """How long a browser counts a text: letters beyond the first plane of Unicode are two."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
