@@ -27,6 +27,7 @@ COMMANDS = (
     "evaluate",
     "finetune",
     "index",
+    "judge",
     "models",
     "prepare",
     "questions",

@@ -19,6 +19,7 @@ from core.evaluation.runs.store import Run
 from core.operators.text import parse_line
 from core.parameters import values
 from pages.parts.evaluate.evaluating import summary
+from pages.parts.evaluate.pairs import can_be_judged, judged_pairs
 from pages.parts.evaluate.questions import question_table
 from pages.parts.shared.text import many, plain
 
@@ -48,7 +49,8 @@ def figures(run: Run) -> None:
     results = summary(run.id)
     if run.done + run.failed < run.total:
         st.caption("Figures of what is done so far.")
-    table, pictures, tests, each, meanings = st.tabs(["Figures", "Pictures", "Paired tests", "Questions", "What the metrics mean"])
+    names = ["Figures", "Pictures", "Paired tests", "Questions", "What the metrics mean"]
+    table, pictures, tests, each, meanings, *judged = st.tabs([*names, *(["Judged in pairs"] if can_be_judged(results) else [])])
     with table:
         _table(results)
     with pictures:
@@ -59,6 +61,9 @@ def figures(run: Run) -> None:
         question_table(results)
     with meanings:
         _meanings(results)
+    for tab in judged:
+        with tab:
+            judged_pairs(results)
 
 
 def _table(results: Summary) -> None:

@@ -1,0 +1,72 @@
+"""`judge`: the answers of an evaluation held against one another in pairs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from core.commands.terminal import FAILED, OK, finish, warn
+from core.errors import BadInput
+from core.evaluation.pairwise.judging import ROLE, start
+from core.evaluation.pairwise.page import page_html
+from core.evaluation.pairwise.tally import Tally
+from core.evaluation.pairwise.verdicts import CRITERIA
+from core.evaluation.reports.naming import titles
+from core.evaluation.reports.summary import Summary
+from core.evaluation.runs.store import Store, evaluations_file
+
+EPILOG = """Both orders of every pair are asked, and every reply is kept: the same command goes on where it stopped. The exit code is 1
+where no reply could be read."""
+
+
+def add(commands) -> None:
+    """The command's grammar."""
+    judge = commands.add_parser(
+        "judge",
+        help="let a language model compare the answers of an evaluation in pairs (abstract questions)",
+        description="Which of two answers is better, by Comprehensiveness, Diversity, Empowerment and Overall.",
+        epilog=EPILOG,
+    )
+    judge.add_argument("evaluation", type=int, metavar="NUMBER", help="the number of an evaluation with answers of a language model")
+    judge.add_argument("--sample", type=int, metavar="N", help="its first N questions (default: all)")
+    judge.add_argument("--judge", default=ROLE, metavar="NAME", help="the role or name of the model that judges (default: judge)")
+    judge.add_argument("--json", action="store_true", help="print one JSON object")
+    judge.add_argument("--html", metavar="FILE", help="write the win rates as a page that opens in a browser, without a network")
+    judge.set_defaults(run=run)
+
+
+def run(options) -> int:
+    """Judge and print; the exit code."""
+    if options.sample is not None and options.sample < 1:
+        raise BadInput("A sample needs at least one question.")
+    engine, store = options.engine(), Store(evaluations_file())
+    summary = Summary(store.run(options.evaluation), store.rows(options.evaluation))
+    job = start(engine, summary, options.sample, options.judge)
+    tally, names = finish(job), titles(summary.run)
+    if options.html:
+        _write(Path(options.html), tally, names)
+    if options.json:
+        print(json.dumps({"evaluation": options.evaluation, **tally.plain()}, ensure_ascii=False, indent=2))
+    else:
+        _print(tally, names)
+    return OK if tally.read else FAILED
+
+
+def _print(tally: Tally, names: dict[str, str]) -> None:
+    print(f"{len(tally.matches):,} pairs of answers, each in both orders, judged by {tally.judge}")
+    warn(tally.doubts())
+    for criterion in CRITERIA:
+        agreement = tally.agreement(criterion)
+        print(f"{criterion.capitalize()}{'' if agreement is None else f' (both orders agree in {agreement:.0%})'}")
+        for (a, b), one in tally.wins(criterion).items():
+            if tally.instances.index(a) < tally.instances.index(b):
+                mean, low, high = one.numbers()
+                print(f"  {names[a]} over {names[b]}: {mean:.0%} [{low:.0%}, {high:.0%}], n = {one.n:,}")
+
+
+def _write(file: Path, tally: Tally, names: dict[str, str]) -> None:
+
+    try:
+        file.write_text(page_html(tally, names), "utf-8")
+    except OSError as error:
+        raise BadInput(f"{file} cannot be written: {error.strerror}.") from None

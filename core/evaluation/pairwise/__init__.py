@@ -1,0 +1,1 @@
+"""Answers to abstract questions held against one another in pairs by a language model."""

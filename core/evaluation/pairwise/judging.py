@@ -1,0 +1,123 @@
+"""The answers of an evaluation judged in pairs, in both orders; every reply is kept, so that judging goes on where it stopped."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from core.errors import BadInput, ModelFailed
+from core.evaluation.metrics.answering import MODEL
+from core.evaluation.pairwise.tally import Tally
+from core.evaluation.pairwise.verdicts import REPLY, SCHEMA, Match, asked, messages, read
+from core.evaluation.reports.summary import Summary
+from core.io.durations import span
+from core.models.base import Models
+from core.models.chat.kept import KeptChat, KeptReplies
+from core.runtime.jobs import Job
+
+ROLE = "judge"
+FAULTS = 3  # times in a row that the judge may fail before judging ends
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The answers of two instances to a question."""
+
+    question: str
+    text: str
+    a: str
+    b: str
+    of_a: str
+    of_b: str
+
+
+def pairs(summary: Summary, sample: int | None = None) -> tuple[Pair, ...]:
+    """Every two answers of a language model to one question, question by question in the order they were asked; of the first `sample`
+    questions, or of all. Two answers of one text are left out, as there is nothing to compare. Raises BadInput where there are none."""
+    answers: dict[str, dict[str, str]] = {}
+    texts = {row.question.id: row.question.text for row in summary.rows}
+    for row in summary.rows:
+        answer = row.outcome.answer if row.outcome is not None else None
+        if answer is not None and answer.by == MODEL and answer.text.strip():
+            answers.setdefault(row.question.id, {})[row.instance] = answer.text
+    found = []
+    for question in list(answers)[:sample]:
+        given = {instance: answers[question][instance] for instance in summary.instances if instance in answers[question]}
+        for a, b in combinations(given, 2):
+            if given[a].strip() != given[b].strip():
+                found.append(Pair(question, texts[question], a, b, given[a], given[b]))
+    if not found:
+        raise BadInput(
+            "There are no two different answers of a language model to one question here; run the evaluation with several methods and let "
+            "a language model answer."
+        )
+    return tuple(found)
+
+
+@dataclass
+class Pairwise:
+    """Pairs at work. Calling it with its job judges what is left and gives the tally; `known` gives that of what is kept, asking nobody."""
+
+    instances: Sequence[str]
+    pairs: Sequence[Pair]
+    models: Models
+    role: str = ROLE
+    kept: KeptReplies | None = None
+
+    def __post_init__(self) -> None:
+        self.chat = KeptChat(lambda: self.models.chat(self.role), self.models.weights(self.role), self.kept or KeptReplies())
+
+    @property
+    def judge(self) -> str:
+        """Who judges."""
+        return self.models.title(self.role)
+
+    def known(self) -> Tally:
+        """The tally of the pairs that were judged before."""
+        return self._tally(match for pair in self.pairs if (match := self._kept(pair)) is not None)
+
+    def __call__(self, job: Job) -> Tally:
+        """Judge every pair in both orders. Raises Cancelled, ModelUnavailable, and ModelFailed where the judge fails again and again."""
+        matches, faults, start, fresh = [], 0, time.monotonic(), 0
+        for number, pair in enumerate(self.pairs):
+            left = span((len(self.pairs) - number) * (time.monotonic() - start) / fresh) if fresh else ""
+            job.tell(f"{number:,} of {len(self.pairs):,} pairs{f', about {left} left' if left else ''}", number / len(self.pairs))
+            match = self._kept(pair)
+            if match is None:
+                match, fresh = self._judged(pair, job), fresh + 1
+            matches.append(match)
+            faults = faults + 1 if match.there.failed and match.back.failed else 0
+            if faults >= FAULTS:
+                raise ModelFailed(f"The judge failed {FAULTS} times in a row; what was judged is kept. {match.back.why}")
+        return self._tally(matches)
+
+    def _judged(self, pair: Pair, job: Job) -> Match:
+        there, back = ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a))
+        verdicts = [asked(self.chat, pair.text, first, second, job.check) for first, second in (there, back)]
+        return Match(pair.question, pair.a, pair.b, *verdicts)
+
+    def _kept(self, pair: Pair) -> Match | None:
+        """The match by the replies that are kept; None where one of them is not."""
+        found = []
+        for first, second in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a)):
+            key = self.chat.key(messages(pair.text, first, second, self.chat.context), schema=SCHEMA, max_tokens=REPLY)
+            found.append(self.chat.kept.find(key))
+        there, back = found
+        return None if there is None or back is None else Match(pair.question, pair.a, pair.b, read(there.text), read(back.text))
+
+    def _tally(self, matches: Iterator[Match] | Sequence[Match]) -> Tally:
+        return Tally(tuple(self.instances), tuple(matches), len(self.pairs), self.judge)
+
+
+def start(engine, summary: Summary, sample: int | None = None, role: str = ROLE) -> Job:
+    """The job of the engine that judges the answers of a run in pairs; its result is a tally. Raises BadInput, BadParameter."""
+    work = Pairwise(summary.instances, pairs(summary, sample), engine.models, role)
+    key = job_key(summary)
+    return engine.evaluations.start(key, lambda: Job(key, work), again=True)
+
+
+def job_key(summary: Summary) -> str:
+    """What the job that judges a run is known by."""
+    return f"pairwise-{summary.run.id}"

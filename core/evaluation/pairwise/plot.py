@@ -1,0 +1,69 @@
+"""Win rates as a plotly picture: one matrix a criterion, row over column, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from core.evaluation.metrics.statistics import Estimate
+from core.evaluation.pairwise.tally import Tally
+from core.evaluation.reports.plots import styled
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+SCALE = ((0.0, "#b0413e"), (0.5, "#e9edf1"), (1.0, "#2f6f9f"))  # loses, even, wins
+WIDE, CELL = 16, 86  # letters of a line of a name, pixels of a row
+
+
+def matrix(tally: Tally, criterion: str, names: Mapping[str, str]) -> Figure:
+    """How often the answer of each row was preferred to that of each column; `names` are what instances are called."""
+    import plotly.graph_objects as go
+
+    wins, order = tally.wins(criterion), list(tally.instances)
+    cells = [[wins.get((a, b)) for b in order] for a in order]
+    labels = [_label(names.get(one, one)) for one in order]
+    figure = go.Figure(
+        go.Heatmap(
+            z=[[None if one is None else one.mean for one in row] for row in cells],
+            x=labels,
+            y=labels,
+            text=[[_cell(one) for one in row] for row in cells],
+            texttemplate="%{text}",
+            customdata=[[_told(one) for one in row] for row in cells],
+            hovertemplate="%{y} over %{x}<br>%{customdata}<extra></extra>",
+            zmin=0,
+            zmax=1,
+            colorscale=[list(one) for one in SCALE],
+            showscale=False,
+            xgap=3,
+            ygap=3,
+            textfont={"size": 13},
+        )
+    )
+    figure.update_yaxes(autorange="reversed", showgrid=False, automargin=True, ticks="")
+    figure.update_xaxes(showgrid=False, side="top", automargin=True, ticks="", tickangle=0)
+    styled(figure, criterion.capitalize(), legend=False)
+    figure.update_xaxes(showgrid=False, zeroline=False)
+    figure.update_yaxes(showgrid=False, zeroline=False)
+    return figure.update_layout(height=130 + CELL * len(order), margin={"l": 20, "r": 10, "t": 96, "b": 10})
+
+
+def _label(name: str) -> str:
+    return "<br>".join(map(escape, wrap(name, WIDE, break_on_hyphens=False)))
+
+
+def _cell(one: Estimate | None) -> str:
+    if one is None or one.mean is None:
+        return ""
+    _, low, high = one.numbers()
+    return f"<b>{one.mean:.0%}</b><br><span style='font-size:10px'>{low:.0%} to {high:.0%}</span>"
+
+
+def _told(one: Estimate | None) -> str:
+    if one is None or one.mean is None:
+        return "not judged"
+    mean, low, high = one.numbers()
+    return f"won {mean:.1%} [{low:.1%}, {high:.1%}], n = {one.n:,}"

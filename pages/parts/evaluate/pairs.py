@@ -1,0 +1,91 @@
+"""The answers of a run judged in pairs: starting it, following it, the win rates, and what to doubt."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.errors import HopscopeError
+from core.evaluation.metrics.answering import MODEL
+from core.evaluation.pairwise.judging import Pairwise, job_key, pairs, start
+from core.evaluation.pairwise.page import page_html
+from core.evaluation.pairwise.plot import matrix
+from core.evaluation.pairwise.tally import Tally
+from core.evaluation.pairwise.verdicts import CRITERIA
+from core.evaluation.reports.naming import titles
+from core.evaluation.reports.summary import Summary
+from core.runtime.jobs import Job
+from pages.parts.shared.session import engine, said
+from pages.parts.shared.text import many, plain
+
+WIDE = 465  # pixels of a picture, so that two stand side by side where there is room
+
+
+def can_be_judged(summary: Summary) -> bool:
+    """Whether a language model answered and there is more than one method."""
+    return len(summary.instances) > 1 and any(MODEL in summary.answered_by(one) for one in summary.instances)
+
+
+def judged_pairs(summary: Summary) -> None:
+    """Draw the tab."""
+    st.write(
+        "For questions that ask for an overview no answer is known. A language model says which of two answers is better, and is asked "
+        "in both orders, so that what it prefers for its place alone cancels out."
+    )
+    try:
+        work = Pairwise(summary.instances, pairs(summary), engine().models)
+        tally = work.known()
+    except HopscopeError as error:
+        st.info(plain(str(error)))
+        return
+    job = engine().evaluations.get(job_key(summary))
+    if job is not None and not job.ended:
+        _follow(job)
+    else:
+        _begin(summary, tally, job)
+    if tally.matches:
+        _shown(tally, titles(summary.run))
+
+
+@st.fragment(run_every=1.0)
+def _follow(job: Job) -> None:
+    """The bar of a judge at work; the page is drawn anew when it ends."""
+    if job.ended:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text or "Waiting for its turn"), width="stretch")
+        st.button("Cancel", key="cancel-pairs", icon=":material/stop_circle:", on_click=job.cancel)
+
+
+def _begin(summary: Summary, tally: Tally, job: Job | None) -> None:
+    """The button that begins or goes on, and how the last time ended."""
+    if job is not None and job.error:
+        st.error(plain(job.error))
+    left = tally.of - len(tally.matches)
+    if not left:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        label = "Go on judging" if tally.matches else "Judge the answers"
+        if st.button(label, key="judge-pairs", type="primary", icon=":material/balance:") and said(lambda: start(engine(), summary)):
+            st.rerun()
+        st.caption(plain(f"{many(left, 'pair')} left, {2 * left:,} replies of {tally.judge}. What is judged is kept."))
+
+
+def _shown(tally: Tally, names: dict[str, str]) -> None:
+    for sentence in tally.doubts():
+        st.warning(plain(sentence), icon=":material/rule:")
+    share = f"{len(tally.matches):,} of {many(tally.of, 'pair')} judged by {tally.judge}, each in both orders"
+    st.caption(plain(f"{share}. Row over column: the share of questions won, a tie as half, with its 95 % bootstrap interval."))
+    if not tally.read:
+        return
+    with st.container(horizontal=True):
+        for criterion in CRITERIA:
+            with st.container(width=WIDE, gap=None):
+                st.plotly_chart(matrix(tally, criterion, names), key=f"wins-{criterion}")
+                first, second, ties = tally.places(criterion)
+                agreement = tally.agreement(criterion)
+                told = f"Both orders agree in {agreement:.0%} · first place {first:,}, second {second:,}, ties {ties:,}"
+                st.caption(plain(told))
+    page = page_html(tally, names)
+    st.download_button(
+        "Win rates (HTML)", page, "hopscope-judged-in-pairs.html", "text/html", on_click="ignore", icon=":material/download:"
+    )

@@ -1,0 +1,194 @@
+"""Answers judged in pairs, by judges whose every reply is written down: fair, of one place only, of nonsense, and one that dies."""
+
+import json
+
+import pytest
+
+from core.cli import FAILED, OK, WRONG, main
+from core.errors import BadInput, Cancelled, ModelFailed
+from core.evaluation.metrics.outcome import Answered, Outcome
+from core.evaluation.pairwise.judging import Pairwise, pairs
+from core.evaluation.pairwise.page import page_html
+from core.evaluation.pairwise.plot import matrix
+from core.evaluation.pairwise.tally import Tally
+from core.evaluation.pairwise.verdicts import CRITERIA, Match, Verdict, messages
+from core.evaluation.reports.summary import Summary
+from core.evaluation.runs.store import Run, StoredRow
+from core.models.base import Reply
+from core.models.chat.kept import KeptReplies
+from core.runtime.jobs import Job
+from core.types import Question
+from tests.films import Parrot, Written
+
+
+class Judge(Parrot):
+    """Says what `choose(first, second)` gives for every criterion: first, second or tie."""
+
+    def __init__(self, choose):
+        super().__init__("")
+        self.choose = choose
+
+    def reply(self, messages, *, check=None, **_):
+        if check:
+            check()
+        self.asked.append(messages)
+        told = messages[1]["content"]
+        first, second = told.split("First answer:\n")[1].split("\n\nVerdict")[0].split("\n\nSecond answer:\n")
+        said = self.choose(first, second)
+        return Reply(json.dumps({"why": "So.", **dict.fromkeys(CRITERIA, said)}) if said in ("first", "second", "tie") else said, 10, 5)
+
+
+class Judges(Written):
+    def weights(self, name):
+        return f"judge {id(self._chat)}"
+
+
+LONGER = Judge(lambda first, second: "tie" if len(first) == len(second) else "first" if len(first) > len(second) else "second")
+
+
+def summary(*answers, by="language model"):
+    """A run in which the instances a, b, ... gave these answers, a tuple a question."""
+    instances = [{"id": name, "name": name.upper(), "title": "", "line": "GraphReader()"} for name in "abc"[: len(answers[0])]]
+    run = Run(7, "k", {"instances": instances, "sample": len(answers), "graphs": [["corpus:carols", ""]]}, 0.0, "done", 0, 0)
+    rows = [
+        StoredRow(one["id"], Question(f"What of {i}?", f"q{i}"), Outcome(0, answer=Answered(text, by, 0, 1)) if text else None, None)
+        for i, given in enumerate(answers)
+        for one, text in zip(instances, given)
+    ]
+    return Summary(run, rows)
+
+
+@pytest.fixture
+def work(tmp_path):
+    def make(judge, *answers):
+        told = summary(*answers)
+        return Pairwise(told.instances, pairs(told), Judges(judge), kept=KeptReplies(tmp_path / "replies.sqlite"))
+
+    return make
+
+
+def judged(work):
+    return work(Job("pairs"))
+
+
+def test_the_better_answer_wins_in_both_orders(work):
+    tally = judged(work(LONGER, ("long answer", "short"), ("tiny", "longer one"), ("abcd", "efgh")))
+    wins = tally.wins("overall")
+    assert wins["a", "b"].mean == pytest.approx(0.5) and wins["a", "b"].n == 3  # won, lost, tied
+    assert [match.score("overall") for match in tally.read] == [1, 0, 0.5]
+    assert tally.agreement("diversity") == 1 and tally.places("overall") == (2, 2, 2) and tally.doubts() == ()
+    assert tally.judge == "Parrot"
+
+
+def test_both_orders_are_asked_of_every_pair(work):
+    judge = Judge(lambda first, second: "tie")
+    judged(work(judge, ("one", "two", "three")))
+    seen = {tuple(part.split("\n")[0] for part in one[1]["content"].split("answer:\n")[1:]) for one in judge.asked}
+    assert seen == {(a, b) for a in ("one", "two", "three") for b in ("one", "two", "three") if a != b}
+
+
+def test_a_judge_that_always_takes_the_first_place_says_nothing(work):
+    tally = judged(work(Judge(lambda first, second: "first"), *((f"a{i}", f"b{i}") for i in range(5))))
+    assert tally.wins("overall")["a", "b"].mean == 0.5 and tally.agreement("overall") == 0
+    assert tally.doubts() == ("The judge preferred the first place in 10 of 10: its verdicts say nothing.",)
+
+
+def test_a_lean_to_a_place_is_told_and_few_verdicts_are_no_lean():
+    told = lambda *pairs: tuple(Match(f"q{i}", "a", "b", *(Verdict({"overall": one}) for one in pair)) for i, pair in enumerate(pairs))
+    lean = Tally(("a", "b"), told(*[("second", "second")] * 12, *[("first", "second")] * 12), 24, "x")
+    assert lean.doubts() == ("The judge preferred the second place in 36 of 48: read its verdicts with care.",)
+    assert Tally(("a", "b"), told(("first", "first"), ("first", "first")), 2, "x").doubts() == ()
+    tied = Tally(("a", "b"), told(*[("tie", "tie")] * 3), 3, "x")
+    assert tied.doubts() == ("The judge called all 6 a tie: its verdicts tell nothing apart.",)
+
+
+def test_a_judge_that_answers_nonsense_has_no_figures(work):
+    tally = judged(work(Judge(lambda first, second: "I like <b>both</b>"), ("one", "two"), ("three", "four")))
+    assert tally.read == () and tally.wins("overall") == {} and tally.agreement("overall") is None
+    (doubt,) = tally.doubts()
+    assert doubt.startswith("Of 2 pairs the judge's replies could be read in 0") and "I like <b>both</b>" in doubt
+    page = page_html(tally, {"a": "A", "b": "B"})
+    assert "&lt;b&gt;both" in page and "<b>both" not in page
+
+
+@pytest.mark.parametrize("reply", ["[]", "{", '{"overall": "first"}', '{"why": 1}', "null", json.dumps(dict.fromkeys(CRITERIA, "third"))])
+def test_what_is_no_verdict_is_left_out_and_counted(work, reply):
+    judge = Judge(lambda first, second: reply if first == "odd" else "first" if first == "good" else "second")
+    tally = judged(work(judge, ("odd", "two"), ("good", "bad"), ("good", "bad ")))
+    assert len(tally.read) == 2 and tally.doubts() == ("1 of 3 pairs are left out, as a reply could not be read.",)
+
+
+def test_what_was_judged_is_kept_and_judging_goes_on(work):
+    job, answers = Job("pairs"), tuple((f"a{i}", f"b{i}") for i in range(4))
+    judge = Judge(lambda first, second: "tie")
+    cancelled = Judge(lambda first, second: job.cancel() if len(cancelled.asked) == 5 else "tie")
+    cancelled.choose = lambda first, second: (job.cancel() if len(cancelled.asked) == 5 else None) or "tie"
+    one = work(cancelled, *answers)
+    with pytest.raises(Cancelled):
+        one(job)
+    assert len(one.known().matches) == 2  # of the third pair one order alone is kept
+    one.models._chat = judge
+    tally = judged(one)
+    assert len(tally.matches) == 4 and len(judge.asked) == 3
+
+
+def test_a_judge_that_dies_ends_the_judging_with_a_sentence(work):
+    def dead(first, second):
+        raise ModelFailed("The server went away.")
+
+    with pytest.raises(ModelFailed, match="3 times in a row; what was judged is kept. .*went away"):
+        judged(work(Judge(dead), *((f"a{i}", f"b{i}") for i in range(5))))
+
+
+def test_equal_answers_readers_and_failures_are_no_pairs():
+    assert [(one.question, one.a, one.b) for one in pairs(summary(("same", " same", "other"), ("x", "", "y")))] == [
+        ("q0", "a", "c"),
+        ("q0", "b", "c"),
+        ("q1", "a", "c"),
+    ]
+    assert len(pairs(summary(("x", "y"), ("x", "z")), sample=1)) == 1
+    for without in (summary(("same", "same")), summary(("x", "y"), by="nearest sentence")):
+        with pytest.raises(BadInput, match="no two different answers"):
+            pairs(without)
+
+
+def test_long_answers_are_cut_alike_and_braces_stay():
+    told = messages("Why {first}?", "x" * 9000, "y {second} z", 2048)[1]["content"]
+    assert "Why {first}?" in told and "y {second} z" in told and told.count("x") < 3000
+
+
+def test_the_matrix_has_a_cell_for_each_pair_and_escapes_names(work):
+    tally = judged(work(LONGER, ("long answer", "short", "mid one")))
+    figure = matrix(tally, "overall", {"a": "<script>", "b": "B", "c": "C"})
+    assert [list(row) for row in figure.data[0].z] == [[None, 1, 1], [0, None, 0], [0, 1, None]]
+    assert figure.data[0].x[0] == "&lt;script&gt;"
+
+
+def test_on_the_command_line(bench, tmp_path, capsys):
+    bench.models._chat = Parrot("Drama")
+    job = bench.run(bench.plan())
+    assert main(["judge", str(job.number)], lambda: bench.engine) == WRONG  # all answers are the same one
+    assert "no two different answers" in capsys.readouterr().err
+    number = _varied(bench)
+    page = tmp_path / "wins.html"
+    bench.models._chat = LONGER
+    assert main(["judge", str(number), "--json", "--html", str(page)], lambda: bench.engine) == OK
+    told = json.loads(capsys.readouterr().out)
+    assert told["judge"] == "Parrot" and told["read"] == told["pairs"] == 3 and "plotly" in page.read_text("utf-8")
+    assert {one["row"]: one["mean"] for one in told["criteria"]["overall"]["wins"]} == {"two": 1, "one": 0}
+    bench.models._chat = Judge(lambda first, second: "?")
+    bench.models.weights = lambda name: "another judge"
+    assert main(["judge", str(number)], lambda: bench.engine) == FAILED
+    assert "could be read in 0" in capsys.readouterr().err
+
+
+def _varied(bench):
+    """A run in which the answers of “two” are the longer ones."""
+
+    class Counting(Parrot):
+        def reply(self, messages, **how):
+            self.text = "word " * messages[-1]["content"].count("->")
+            return super().reply(messages, **how)
+
+    bench.models._chat = Counting("")
+    return bench.run(bench.plan(seed=5)).number
