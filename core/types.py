@@ -253,7 +253,7 @@ class Prompt:
 
 @dataclass(frozen=True, eq=False)
 class HiddenStates:
-    """What a re-ranker holds of the question with some nodes before its last layers: `vectors` float32 [n, d], aligned with `nodes`.
+    """What a re-ranker holds of the question with some nodes before its last layers: `vectors` float [n, d], aligned with `nodes`.
 
     `head` are these layers: scores, float64 [n], of such vectors.
     """

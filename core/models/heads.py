@@ -16,7 +16,7 @@ ACTIVATIONS = {"tanh": np.tanh, "relu": lambda x: np.maximum(x, 0.0)}
 
 @dataclass(frozen=True, eq=False)
 class Head:
-    """The last layers of a re-ranker: `hidden` float32 [n, d] to scores float64 [n]. `layers` are (weights [out, in], bias [out]) with the
+    """The last layers of a re-ranker: `hidden` float [n, d] to scores float64 [n]. `layers` are (weights [out, in], bias [out]) with the
     activation between them; of several outputs the last counts. Without layers the score is the hidden state itself, of one number.
 
     >>> from core.models.heads import Head
@@ -40,7 +40,7 @@ class Headed(Protocol):
     """A re-ranker whose hidden states can be had: `head(hidden(task, texts))` are its scores."""
 
     def hidden(self, task: Task, texts: Sequence[str]) -> np.ndarray:
-        """float32 [n, d]: what it holds of the question with each text, before its head."""
+        """float [n, d]: what it holds of the question with each text, before its head."""
         ...
 
     @property
@@ -62,7 +62,7 @@ class ScoresAlone:
         self._scorer = scorer
 
     def hidden(self, task: Task, texts: Sequence[str]) -> np.ndarray:
-        return np.asarray(self._scorer.score(task, texts), np.float32)[:, None]
+        return np.asarray(self._scorer.score(task, texts), np.float64)[:, None]
 
 
 def headed(model: Any, name: str) -> tuple[Headed, str]:

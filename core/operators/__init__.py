@@ -5,8 +5,13 @@ from core.operators.extract import EgoNetwork, PersonalizedPageRank, RandomWalks
 from core.operators.filter import FilterSubgraph
 from core.operators.generate import Answer
 from core.operators.loop import Loop
+from core.operators.nodes.adaptive import AdaptiveRerank
 from core.operators.nodes.documents import DocumentsOfNodes
 from core.operators.nodes.expansion import ExpandNodes
+from core.operators.nodes.hypothesise import Hypothesise
+from core.operators.nodes.page_rank import SimilarPageRank
+from core.operators.nodes.pairs import PairPaths
+from core.operators.nodes.reason import ReasonAndRetrieve
 from core.operators.nodes.smoothing import GraphRerank
 from core.operators.read import GraphReader
 from core.operators.refine import RandomSelect, Rank
@@ -51,6 +56,7 @@ OPERATORS = {
         BuiltGraph,
         PredictHops,
         EmbedQuery,
+        Hypothesise,
         NamesInQuestion,
         ExtractKeywords,
         PersonalizedPageRank,
@@ -93,10 +99,14 @@ OPERATORS = {
         SteinerSubgraph,
         ExpandNodes,
         Loop,
+        SimilarPageRank,
+        PairPaths,
+        ReasonAndRetrieve,
         DocumentsOfNodes,
         KhopPaths,
         Rank,
         GraphRerank,
+        AdaptiveRerank,
         RandomSelect,
         RewritePaths,
         SetAside,

@@ -1,0 +1,118 @@
+"""GAR: re-ranking that alternates between what was found first and the neighbours of what turned out good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.graph.algorithms.simple import simple
+from core.operators.base import Context, Operator, Recorder
+from core.operators.nodes.reading import MODEL_HELP, read, rows_of
+from core.operators.texts.hits import DIGITS, names_told, ranked
+from core.parameters import param
+from core.types import Frame, Ranking, State
+
+Scores = Callable[[Sequence[int]], Sequence[float]]
+
+
+@dataclass(frozen=True, repr=False)
+class AdaptiveRerank(Operator):
+    """The nodes found and neighbours of good ones, re-ranked in batches until `budget` are read.
+
+    GAR (MacAvaney et al., CIKM 2022; METHODS 4.5): batches are taken in turn from the nodes found first and from the frontier, the unread
+    neighbours of read nodes, each with the best score of those it lies beside. A node's neighbours join where the frontier is smaller than
+    what is left of the budget, or where its score is that of the frontier's worst or better. With `backfill` the nodes found first that
+    were not read stand behind the others.
+
+    >>> line = "SparseNodes(keep=1) >> AdaptiveRerank(budget=3, batch=1)"
+    >>> table = {"Scrooge: person: A rich and lonely man.": 0.9, "Fred: person: Scrooge's cheerful nephew.": 0.5}
+    >>> state = retrieve(line, graph=story, question="Marley", models=scores(table))  # Marley, his neighbour Scrooge, then one of his
+    >>> story.names(state.nodes.items), state.nodes.scores
+    (['Scrooge', 'Cratchit', 'Marley'], (0.9, 0.0, 0.0))
+    """
+
+    stage = "refine"
+    title = "adaptively re-ranked"
+    reads, writes = ("nodes",), ("nodes", "hidden")
+
+    model: str = param("reranker", "Re-ranker", MODEL_HELP, model=True)
+    budget: int = param(100, "Nodes read", "How many nodes the re-ranker reads in all; 1,000 in the library.", low=1, high=100_000)
+    batch: int = param(10, "Batch", "How many it reads at a time; 16 in the library.", low=1, high=10_000)
+    backfill: bool = param(True, "Backfill", "Nodes found first that were not read stay, behind those read.")
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        pool, links = state.nodes or Ranking("node", (), ()), simple(ctx.graph)
+        first = dict(zip(pool.items, pool.scores or [-float(place) for place in range(len(pool))]))
+        if not first:
+            return state.replace(nodes=Ranking("node", (), ()))
+
+        def scored(nodes: Sequence[int]) -> list[float]:
+            nonlocal state
+            ctx.check()
+            ctx.progress("Re-ranking adaptively", None)
+            state = state.replace(hidden=read(state, nodes, self.model, ctx, recorder))
+            assert state.hidden is not None
+            return np.round(state.hidden.head(rows_of(state.hidden, nodes)), DIGITS).tolist()
+
+        done = adaptive(first, lambda node: links.of(node).tolist(), scored, self.budget, self.batch)
+        for number, (source, part) in enumerate(done.batches):
+            title = f"Batch {number + 1}: {'found first' if source == 'first' else 'neighbours'}"
+            recorder.frames.append(Frame(title, ranked("node", part, [done.scores[node] for node in part]), len(part)))
+        found = done.order(first if self.backfill else {})
+        recorder.notes.append(f"{len(done.scores):,} read; the best: {names_told(ctx.graph, found)}.")
+        return state.replace(nodes=found)
+
+    def words(self) -> str:
+        return f"re-ranked adaptively, {self.budget:,} read"
+
+
+@dataclass(frozen=True)
+class Adapted:
+    """What was read: the score of each node, and the batches with where each was taken from, `first` or `frontier`."""
+
+    scores: Mapping[int, float]
+    batches: tuple[tuple[str, tuple[int, ...]], ...]
+
+    def order(self, first: Mapping[int, float]) -> Ranking:
+        """The nodes by score, of equal ones those read later first, as the library sorts; behind them those of `first` not read."""
+        turn = {node: number for number, (_, part) in enumerate(self.batches) for node in part}
+        nodes = sorted(self.scores, key=lambda node: (-self.scores[node], -turn[node], node))
+        rest = sorted((node for node in first if node not in self.scores), key=lambda node: (-first[node], node))
+        last = min(self.scores.values(), default=0.0)
+        scores = [self.scores[node] for node in nodes] + [last - 1.0 - place for place in range(len(rest))]
+        return Ranking("node", (*nodes, *rest), tuple(scores))
+
+
+def adaptive(first: Mapping[int, float], near: Callable[[int], Iterable[int]], score: Scores, budget: int, batch: int) -> Adapted:
+    """GAR over the nodes of `first` with their scores, and the neighbours `near` of each; `score` is asked batch by batch.
+
+    >>> from core.operators.nodes.adaptive import adaptive
+    >>> found = adaptive({0: 2.0, 1: 1.0}, {0: [2], 1: [], 2: []}.__getitem__, lambda nodes: [float(node) for node in nodes], 3, 1)
+    >>> found.batches, found.scores
+    ((('first', (0,)), ('frontier', (2,)), ('first', (1,))), {0: 0.0, 2: 2.0, 1: 1.0})
+    """
+    pools: dict[str, dict[int, float]] = {"first": dict(first), "frontier": {}}
+    scores: dict[int, float] = {}
+    batches: list[tuple[str, tuple[int, ...]]] = []
+    frontier, turn = pools["frontier"], 0
+    while len(scores) < budget and any(pools.values()):
+        source = ("first", "frontier")[turn % 2]
+        turn += 1
+        if not pools[source]:
+            continue
+        size = min(batch, budget - len(scores))
+        part = sorted(pools[source], key=lambda node: (-pools[source][node], node))[:size]
+        for pool in pools.values():
+            for node in part:
+                pool.pop(node, None)
+        fresh = dict(zip(part, score(part)))
+        scores |= fresh
+        batches.append((source, tuple(part)))
+        for node in sorted(fresh, key=lambda node: (fresh[node], node), reverse=True):
+            if len(frontier) < budget - len(scores) or fresh[node] >= min(frontier.values(), default=fresh[node]):
+                for other in near(node):
+                    if other not in scores:
+                        frontier[other] = max(frontier.get(other, -np.inf), fresh[node])
+    return Adapted(scores, tuple(batches))

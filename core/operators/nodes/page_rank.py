@@ -1,0 +1,73 @@
+"""HippoRAG 2 on a corpus graph: PageRank that restarts at what is like the question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.indexes.vectors import vector_index
+from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.hits import names_told, ranked
+from core.operators.texts.pagerank import weighted_pagerank
+from core.parameters import param
+from core.types import Ranking, State
+
+
+@dataclass(frozen=True, repr=False)
+class SimilarPageRank(Operator):
+    """The nodes of largest personalised PageRank where it restarts at the nodes like the question.
+
+    HippoRAG 2 as adapted to corpus graphs, where there are no facts to choose from (METHODS 4.6; how FastInsight's authors did it is not
+    told): the restart is the cosine of the `seeds` nodes nearest to the question, plus `everywhere` times the cosine of every node scaled
+    to 0 .. 1 between the least and the best. Both ways along the edges, by their weights.
+
+    With `damping` 0 and nothing everywhere what is left are the seeds.
+
+    >>> line = "EmbedQuery() >> SimilarPageRank(seeds=1, everywhere=0.0, damping=0.0)"
+    >>> found = retrieve(line, graph=story, question="a lame son", models=scores({})).nodes
+    >>> story.names(found.items), found.scores
+    (['Tim'], (1.0,))
+    """
+
+    stage = "retrieve"
+    title = "PageRank from what is alike"
+    reads, writes = ("vector",), ("nodes",)
+
+    seeds: int = param(5, "Seeds", "How many nodes nearest to the question the walk restarts at.", low=1, high=1000)
+    everywhere: float = param(0.05, "Everywhere", "The weight of the other nodes' likeness; 0.05 in HippoRAG 2.", low=0, high=1)
+    damping: float = param(0.5, "Damping", "Probability of following an edge; the rest jumps back to the start.", low=0.0, high=0.999)
+    keep: int = param(100, "Nodes at most", "Those of largest PageRank.", low=1, high=1_000_000)
+    encoder: str = param("encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        assert state.vector is not None  # a line is refused where nothing wrote what is read
+        if not ctx.graph.n_nodes:
+            return state.replace(nodes=Ranking("node", (), ()))
+        index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), "nodes", ctx.progress, ctx.check)
+        cosines = np.round(index.of(np.arange(len(index))).astype(np.float64) @ state.vector.astype(np.float64), 6)
+        shares = restart(cosines, self.seeds, self.everywhere)
+        if not shares.any():
+            recorder.notes.append("No node is like the question; all count alike.")
+            shares[:] = 1.0
+        ctx.progress("PageRank from what is alike", None)
+        scores = weighted_pagerank(ctx.graph, shares / shares.sum(), self.damping, True, ctx.check)
+        nodes = np.flatnonzero(scores > 0)
+        found = ranked("node", nodes, scores[nodes], self.keep)
+        recorder.notes.append(f"The best: {names_told(ctx.graph, found)}.")
+        return state.replace(nodes=found)
+
+
+def restart(cosines: np.ndarray, seeds: int, everywhere: float) -> np.ndarray:
+    """Where the walk restarts, float64 [n]; where all cosines are the same every node is scaled to 1, as in the published code.
+
+    >>> from core.operators.nodes.page_rank import restart
+    >>> restart(np.array([0.5, 0.1, 0.3]), 1, 0.1).round(2).tolist()
+    [0.6, 0.0, 0.05]
+    """
+    spread = float(np.ptp(cosines))
+    scaled = (cosines - cosines.min()) / spread if spread else np.ones(len(cosines))
+    best = np.array(ranked("node", np.arange(len(cosines)), cosines, seeds).items, np.int64)
+    shares = everywhere * scaled
+    shares[best] += np.maximum(cosines[best], 0.0)
+    return shares

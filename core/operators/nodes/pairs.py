@@ -1,0 +1,123 @@
+"""PathRAG: the paths between the nodes found, by how much of a resource flows along them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+from core.graph.algorithms.simple import Simple, simple
+from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.hits import names_told
+from core.parameters import param
+from core.types import Path, Ranking, State
+
+Walk = tuple[int, ...]
+Follow = dict[int, list[int]]
+
+
+@dataclass(frozen=True, repr=False)
+class PairPaths(Operator):
+    """The nodes on the best paths between those found, the best path first, then the others found.
+
+    PathRAG (METHODS 4.4): for each ordered pair every simple path of at most 3 edges; from the first node a resource of 1 is shared among
+    its next nodes on these paths, each further step gets `alpha` of what reached it, shared again, as long as more than `theta` arrived,
+    and an edge reached twice carries the sum; a path weighs the mean over its edges. Of paths with the same nodes the best counts once;
+    `paths` are kept. Its exhaustive search is replaced by one that meets in the middle, with the same weights. At most `pairs` of the
+    nodes found are paired.
+
+    >>> line = "SparseNodes(keep=2) >> PairPaths()"
+    >>> state = retrieve(line, graph=story, question="Marley and Tim", models=scores({}))  # joined over Scrooge and Cratchit
+    >>> story.names(state.nodes.items), state.paths.scores  # 1, 0.8 and 0.64 along the way
+    (['Marley', 'Scrooge', 'Cratchit', 'Tim'], (0.813333,))
+    """
+
+    stage = "retrieve"
+    title = "nodes on paths between those found"
+    reads, writes = ("nodes",), ("nodes", "paths")
+
+    paths: int = param(15, "Paths", "How many paths are kept.", low=1, high=10_000)
+    pairs: int = param(40, "Nodes paired", "How many of the nodes found, the best first, are paired.", low=2, high=1000)
+    alpha: float = param(0.8, "Handed on (alpha)", "How much of what reaches a node flows on.", low=0, high=1)
+    theta: float = param(0.3, "Least flow (theta)", "What an edge must carry for more than this to flow on behind it.", low=0, high=1)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        nodes, links = state.nodes.items if state.nodes else (), simple(ctx.graph)
+        ctx.progress("Paths between the nodes found", None)
+        best: dict[frozenset[int], tuple[float, Walk]] = {}
+        for source, target in permutations(nodes[: self.pairs], 2):
+            ctx.check()
+            for weight, walk in weighed(links, source, target, self.alpha, self.theta):
+                known = best.get(frozenset(walk))
+                if known is None or (-weight, walk) < (-known[0], known[1]):
+                    best[frozenset(walk)] = (weight, walk)
+        kept = sorted(best.values(), key=lambda one: (-one[0], one[1]))[: self.paths]
+        order = dict.fromkeys([node for _, walk in kept for node in walk] + list(nodes))
+        scores = tuple(1.0 / place for place in range(1, len(order) + 1))
+        found = Ranking("node", tuple(order), scores)
+        recorder.notes.append(f"{len(kept)} of {len(best):,} paths; the first nodes: {names_told(ctx.graph, found) or 'none'}.")
+        paths = tuple(_path(ctx.graph, walk) for _, walk in kept)
+        return state.replace(nodes=found, paths=Ranking("path", paths, tuple(weight for weight, _ in kept)))
+
+    def words(self) -> str:
+        return f"{self.paths} paths between them"
+
+
+def weighed(links: Simple, source: int, target: int, alpha: float, theta: float) -> list[tuple[float, Walk]]:
+    """The simple paths of at most 3 edges between two nodes with their weights, to six digits.
+
+    >>> from core.graph.algorithms.simple import simple
+    >>> from core.operators.nodes.pairs import weighed
+    >>> weighed(simple(toy), 1, 3, 0.8, 0.3)  # B - C - D and B - A - C - D share the 1 of B; along C - D come 0.32 over A and 0.4
+    [(0.54, (1, 0, 2, 3)), (0.61, (1, 2, 3))]
+    """
+    walks = list(between(links, source, target))
+    weights = flow(walks, source, target, alpha, theta)
+    mean = lambda walk: round(sum(weights.get(edge, 0.0) for edge in zip(walk, walk[1:])) / (len(walk) - 1), 6)
+    return [(mean(walk), walk) for walk in walks]
+
+
+def between(links: Simple, source: int, target: int) -> Iterator[Walk]:
+    """Every simple path of at most 3 edges from one node to another, ascending: the neighbours of both meet in the middle."""
+    ahead = links.of(source).tolist()
+    behind = set(links.of(target).tolist())
+    for first in ahead:
+        if first == target:
+            yield (source, target)
+            continue
+        for second in links.of(first).tolist():
+            if second in behind and second != source and second != target:
+                yield (source, first, second, target)
+        if first in behind:
+            yield (source, first, target)
+
+
+def flow(walks: Sequence[Walk], source: int, target: int, alpha: float, theta: float) -> dict[tuple[int, int], float]:
+    """What flows along each edge of some paths from a node, three steps far; nothing flows on from the target."""
+    follow: Follow = {}
+    for walk in walks:
+        for node, after in zip(walk, walk[1:]):
+            if after not in follow.setdefault(node, []):
+                follow[node].append(after)
+    found: dict[tuple[int, int], float] = {}
+
+    def on(node: int, amount: float, steps: int) -> None:
+        for after in sorted(follow.get(node, ())):
+            edge = (node, after)
+            found[edge] = found.get(edge, 0.0) + amount / len(follow[node])
+            if after != target and steps > 1 and found[edge] > theta:
+                on(after, found[edge] * alpha, steps - 1)
+
+    on(source, 1.0, 3)
+    return found
+
+
+def _path(graph, walk: Walk) -> Path:
+    """The path along some nodes; of parallel edges the first."""
+    path = Path((walk[0],))
+    step: Callable[[int, int], tuple[int, bool]] = lambda node, after: next(
+        (int(edge), bool(ahead)) for near, edge, ahead in zip(*graph.steps(node, "both")) if near == after
+    )
+    for node, after in zip(walk, walk[1:]):
+        path = path.extended(after, *step(node, after))
+    return path

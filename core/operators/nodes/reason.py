@@ -1,0 +1,85 @@
+"""IRCoT: retrieval and reasoning in turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.graph.told import node_labels
+from core.indexes.vectors import vector_index
+from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.hits import names_told, ranked, tokens
+from core.operators.texts.merge import placed
+from core.parameters import param
+from core.prompts import messages
+from core.types import Frame, Ranking, State, Usage
+
+BUDGET = 2400  # tokens of passages that a prompt shows
+ENOUGH = "the answer is"
+
+
+@dataclass(frozen=True, repr=False)
+class ReasonAndRetrieve(Operator):
+    """Nodes found in turn with sentences of reasoning: each sentence that a language model writes is the next search.
+
+    IRCoT (Trivedi et al., ACL 2023; METHODS 4.3): `steps` searches of `keep` nodes each, the first by the question's vector; after each but
+    the last the language model writes the next sentence of its reasoning from what was found. It ends early with the answer. Nodes stand in
+    the order in which they were found, each once.
+
+    >>> line = "EmbedQuery() >> ReasonAndRetrieve(keep=1)"
+    >>> state = retrieve(line, graph=story, question="a rich man", models=says("He has a lame son."))
+    >>> story.names(state.nodes.items)
+    ['Scrooge', 'Tim']
+    """
+
+    stage = "retrieve"
+    title = "reasoning and retrieval in turn"
+    reads, writes = ("vector",), ("nodes",)
+
+    steps: int = param(2, "Searches", "How many searches there are at most.", low=1, high=20)
+    keep: int = param(5, "Nodes a search", "How many nodes each search takes.", low=1, high=1000)
+    model: str = param("answer", "Reasoned by", "The language model that writes the sentences.", chat=True)
+    encoder: str = param("encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        if not ctx.graph.n_nodes:
+            return state.replace(nodes=Ranking("node", (), ()))
+        encoder = ctx.models.encoder(self.encoder)
+        index = vector_index(ctx.graph, encoder, "nodes", ctx.progress, ctx.check)
+        found: dict[int, None] = {}
+        thoughts: list[str] = []
+        vector = state.vector
+        for number in range(self.steps):
+            assert vector is not None  # a line is refused where nothing wrote what is read
+            part = ranked("node", *index.nearest(vector, min(len(index), self.keep)))
+            found |= dict.fromkeys(part.items)
+            recorder.frames.append(Frame(thoughts[-1] if thoughts else "The question", part, len(index)))
+            if number + 1 == self.steps:
+                break
+            ctx.progress(f"Reasoning, step {number + 1}", number / self.steps)
+            thoughts.append(self._thought(state, list(found), thoughts, ctx, recorder))
+            if not thoughts[-1] or thoughts[-1].casefold().startswith(ENOUGH):
+                break
+            vector = encoder.encode([thoughts[-1]], ctx.check)[0]
+            recorder.usage += Usage(texts=1)
+        recorder.notes += [f"Thought: {thought}" for thought in thoughts if thought]
+        nodes = placed("node", found)
+        recorder.notes.append(f"Found: {names_told(ctx.graph, nodes)}.")
+        return state.replace(nodes=nodes)
+
+    def _thought(self, state: State, nodes: list[int], thoughts: list[str], ctx: Context, recorder: Recorder) -> str:
+        """The next sentence of reasoning, from the passages that have room."""
+        shown, room = [], BUDGET
+        for text in node_labels(ctx.graph, nodes):
+            room -= tokens(text)
+            if room < 0:
+                break
+            shown.append(text)
+        told = messages(
+            "corpus_graphs", "thought", passages="\n\n".join(shown), question=state.question.text, thoughts=" ".join(thoughts) or "-"
+        )
+        reply = ctx.models.chat(self.model).reply(told, max_tokens=96, seed=ctx.seed, check=ctx.check)
+        recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
+        return " ".join(reply.text.split())
+
+    def words(self) -> str:
+        return f"{self.steps} searches of {self.keep}, with reasoning between"

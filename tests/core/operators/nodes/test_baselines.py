@@ -1,0 +1,127 @@
+"""The methods that FastInsight was compared with, by hand and against what their libraries recorded."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from core.graph.algorithms.simple import simple
+from core.operators.nodes.adaptive import AdaptiveRerank, adaptive
+from core.operators.nodes.page_rank import restart
+from core.operators.nodes.pairs import PairPaths, between, flow, weighed
+from core.types import Ranking
+from tests.core.operators.nodes.kit import TEXTS, Models, Reranker, corpus_graph, named, run
+from tests.films import Bag, Parrot
+
+# What pyterrier-adaptive 0.2.1 gave for a scorer of these scores.
+POOL = {"a": 3.0, "b": 2.0, "c": 1.0}
+NEAR = {"a": "de", "b": "d", "c": "f", "d": "g", "g": "a", "e": "", "f": ""}
+SCORES = {"a": 0.9, "b": 0.2, "c": 0.5, "d": 0.8, "e": 0.1, "f": 0.95, "g": 0.7}
+RECORDED = [
+    (5, 2, ["ab", "de", "c"], "adcbe"),
+    (7, 2, ["ab", "de", "c", "gf"], "fadgcbe"),
+    (4, 1, ["a", "d", "b", "e"], "adbe"),
+]
+
+
+@pytest.mark.parametrize("budget, batch, batches, output", RECORDED)
+def test_gar_reads_the_batches_that_its_library_recorded(budget, batch, batches, output):
+    ids = {letter: place for place, letter in enumerate("abcdefg")}
+    letters = "abcdefg"
+    found = adaptive(
+        {ids[one]: score for one, score in POOL.items()},
+        lambda node: [ids[one] for one in NEAR[letters[node]]],
+        lambda nodes: [SCORES[letters[node]] for node in nodes],
+        budget,
+        batch,
+    )
+    assert [sorted(letters[node] for node in part) for _, part in found.batches] == [sorted(part) for part in batches]
+    assert "".join(letters[node] for node in found.order({}).items) == output
+
+
+def test_gar_puts_what_was_not_read_behind():
+    graph, reranker = corpus_graph(), Reranker({TEXTS["f"]: (0.5, 0.0), TEXTS["g"]: (0.25, 0.0)})
+    nodes = Ranking("node", named(graph, "g", "f", "e"), (3.0, 2.0, 1.0))
+    state = run([AdaptiveRerank(budget=2, batch=1)], graph=graph, models=Models(reranker), nodes=nodes)
+    assert graph.names(state.nodes.items) == ["f", "g", "e"] and state.nodes.scores == (0.5, 0.25, -0.75)
+    assert [frame.title for frame in state.trace[0].frames] == ["Batch 1: found first", "Batch 2: found first"]
+
+
+def test_re2_is_re_ranking_without_smoothing():
+    graph, models = corpus_graph(), Models(Reranker({TEXTS["e"]: (1.0, 0.0), TEXTS["d"]: (2.0, 0.0)}))
+    state = run("EmbedQuery() >> VectorNodes(keep=100) >> GraphRerank(alpha=0.0)", "brandy", graph, models)
+    assert graph.names(state.nodes.items)[:2] == ["d", "e"] and len(state.nodes) == 7
+
+
+def exhaustive(links, source, target, longest=3):
+    """Every simple path of at most three edges, by trying all."""
+    for size in range(longest):
+        for middle in itertools.permutations([node for node in range(len(links.indptr) - 1) if node not in (source, target)], size):
+            walk = (source, *middle, target)
+            if all(after in links.of(node) for node, after in zip(walk, walk[1:])):
+                yield walk
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_paths_that_meet_in_the_middle_are_those_of_an_exhaustive_search(seed):
+    rng = np.random.default_rng(seed)
+    letters = "abcdefgh"
+    links = [(a, b) for a, b in itertools.combinations(letters, 2) if rng.random() < 0.35]
+    known = simple(corpus_graph({letter: letter for letter in letters}, links))
+    for source, target in itertools.permutations(range(8), 2):
+        wanted = sorted(exhaustive(known, source, target))
+        assert sorted(between(known, source, target)) == wanted
+        weights = flow(wanted, source, target, 0.8, 0.3)
+        mean = {walk: round(sum(weights.get(edge, 0) for edge in zip(walk, walk[1:])) / (len(walk) - 1), 6) for walk in wanted}
+        assert {walk: weight for weight, walk in weighed(known, source, target, 0.8, 0.3)} == mean
+
+
+def test_little_flow_does_not_go_on():
+    # Four ways of a quarter each: 0.25 is not above 0.3, so nothing flows beyond the first step.
+    graph = corpus_graph({letter: letter for letter in "abcdef"}, [(one, end) for one in "bcde" for end in "af"])
+    assert {weight for weight, _ in weighed(simple(graph), 0, 5, 0.8, 0.3)} == {0.125}
+
+
+def test_pathrag_puts_nodes_of_the_best_path_first():
+    graph = corpus_graph()
+    state = run([PairPaths(paths=1)], graph=graph, nodes=Ranking("node", named(graph, "g", "a", "b"), (3.0, 2.0, 1.0)))
+    # a - b directly and a - c - d - b share the 1 of a: half of it each, so 0.5 against (0.5 + 0.4 + 0.32) / 3.
+    assert graph.names(state.nodes.items) == ["a", "b", "g"] and state.paths.scores == (0.5,)
+
+
+def test_the_walk_restarts_at_the_nearest_and_a_little_everywhere():
+    assert restart(np.array([0.9, 0.5, 0.1]), 1, 0.05) == pytest.approx([0.95, 0.025, 0.0])
+    assert restart(np.array([0.4, 0.4]), 1, 0.05) == pytest.approx([0.45, 0.05])  # no spread: ones, as in the published code
+    assert restart(np.array([-0.4, -0.5]), 1, 0.0) == pytest.approx([0.0, 0.0])
+
+
+def test_what_is_linked_to_the_nearest_gains():
+    graph = corpus_graph()
+    found = run("EmbedQuery() >> SimilarPageRank(seeds=1, everywhere=0.0)", "wine brandy from", graph).nodes
+    assert graph.names(found.items)[:2] == ["e", "d"] and sum(found.scores) == pytest.approx(1.0)
+
+
+def test_hyde_searches_with_the_mean_of_question_and_passages():
+    models = Models(chat=Parrot("plums in brandy"))
+    state = run("Hypothesise(passages=2)", "apples", models=models)
+    both = Bag().encode(["apples", "plums in brandy"])
+    mean = (both[0] + 2 * both[1]) / 3
+    assert state.vector == pytest.approx(mean / np.linalg.norm(mean), abs=1e-6) and state.trace[0].usage.calls == 2
+
+
+def test_hyde_without_a_passage_searches_with_the_question():
+    state = run("Hypothesise()", "apples", models=Models(chat=Parrot("  ")))
+    assert state.vector == pytest.approx(Bag().encode(["apples"])[0], abs=1e-6)
+    assert "wrote nothing" in state.trace[0].notes[0]
+
+
+def test_ircot_searches_with_what_was_concluded_and_ends_with_an_answer():
+    graph = corpus_graph()
+    line = "EmbedQuery() >> ReasonAndRetrieve(steps=3, keep=1)"
+    state = run(line, "figs", graph, Models(chat=Parrot("wine and cheese")))
+    assert graph.names(state.nodes.items) == ["g", "f"] and state.trace[1].usage.calls == 2
+    chat = Parrot("The answer is figs.")
+    state = run(line, "figs", graph, Models(chat=chat))
+    assert graph.names(state.nodes.items) == ["g"] and len(chat.asked) == 1
+    assert TEXTS["g"] in json.dumps(chat.asked[0])

@@ -1,0 +1,55 @@
+"""FastInsight with other settings from hidden states that are known."""
+
+import numpy as np
+import pytest
+
+from core.graph.algorithms.simple import simple
+from core.operators.nodes.replay import brought_by, replayed
+from tests.core.operators.nodes.kit import TEXTS, Models, Reranker, corpus_graph, run
+
+LOOP = "Loop(body=ExpandNodes(keep=1, beta={b}) >> GraphRerank(alpha={a}), budget=5)"
+LINE = f"EmbedQuery() >> VectorNodes(keep=2) >> GraphRerank(alpha={{a}}) >> {LOOP}"
+STATES = {text: (float(place % 3), float(place % 2)) for place, text in enumerate(TEXTS.values())}
+
+
+def asked(alpha, beta):
+    graph, reranker = corpus_graph(), Reranker(STATES)
+    return graph, run(LINE.format(a=alpha, b=beta), "plums and apples", graph, Models(reranker))
+
+
+def again(graph, state, **settings):
+    """The loop once more, with cosines worked out from the words."""
+    vectors = np.stack([Models().encoder().encode([text])[0] for text in TEXTS.values()]).astype(np.float64)
+    similar = lambda nodes: np.round(vectors[nodes] @ state.vector.astype(np.float64), 6)
+    start = state.trace[1].before_cut.items[:2]
+    return replayed(state.hidden, start, simple(graph), similar, batch=1, budget=5, **settings)
+
+
+@pytest.mark.parametrize("alpha, beta", [(0.2, 1.0), (0.7, 0.0)])
+def test_the_same_settings_find_the_same(alpha, beta):
+    graph, state = asked(alpha, beta)
+    found = again(graph, state, alpha=alpha, beta=beta)
+    assert found.nodes.items == state.nodes.items and found.nodes.scores == pytest.approx(state.nodes.scores) and not found.unread
+
+
+def test_other_settings_find_what_asking_anew_would():
+    graph, state = asked(0.2, 1.0)  # reads a, b, c, d, e: the whole component
+    assert len(state.hidden.nodes) == 5
+    wanted = asked(0.9, 0.0)[1]
+    assert again(graph, state, alpha=0.9, beta=0.0).nodes.items == wanted.nodes.items
+
+
+def test_what_was_not_read_is_passed_over_and_counted():
+    graph, state = asked(0.2, 1.0)
+    part = type(state.hidden)(state.hidden.model, state.hidden.nodes[:2], state.hidden.vectors[:2], state.hidden.head)
+    found = again(graph, state.replace(hidden=part))
+    assert set(found.nodes.items) == set(part.nodes) and found.unread > 0
+
+
+def test_who_brought_a_node_in():
+    graph, state = asked(0.0, 1.0)
+    came = brought_by(simple(graph), state.trace[-1].frames)
+    assert sorted(number for number, _, _ in came.values()) == [0, 0, 1, 2, 3]
+    for node, (number, by, score) in came.items():
+        assert (by is None) == (number == 0)
+        assert by is None or (by in simple(graph).of(node) and score is not None)
