@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,7 +11,7 @@ import numpy as np
 from core.errors import BadParameter
 from core.models.base import Scorer, Task
 
-ACTIVATIONS = {"tanh": np.tanh, "relu": lambda x: np.maximum(x, 0.0)}
+ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {"tanh": np.tanh, "relu": lambda x: np.maximum(x, 0.0)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,11 +87,11 @@ def torch_head(net: Any, name: str) -> tuple[Any, Head]:
     Known are the shapes of RoBERTa, XLM-RoBERTa (bge-reranker) and CamemBERT: dense, tanh, out_proj; of BERT: a pooler of dense and tanh,
     then a classifier; of DistilBERT: pre_classifier, relu, classifier. Raises BadParameter for another one.
     """
-    classifier = getattr(net, "classifier", None)
+    classifier: Any = getattr(net, "classifier", None)
     kind = type(net).__name__
     if hasattr(classifier, "dense") and hasattr(classifier, "out_proj") and "Electra" not in kind:
         return classifier, Head((_layer(classifier.dense), _layer(classifier.out_proj)))
-    pooler = getattr(net.base_model, "pooler", None)
+    pooler: Any = getattr(net.base_model, "pooler", None)
     if "Bert" in kind and hasattr(pooler, "dense") and hasattr(classifier, "weight"):
         return pooler, Head((_layer(pooler.dense), _layer(classifier)))
     if hasattr(net, "pre_classifier") and hasattr(classifier, "weight"):
@@ -103,4 +103,5 @@ def torch_head(net: Any, name: str) -> tuple[Any, Head]:
 
 
 def _layer(linear: Any) -> tuple[np.ndarray, np.ndarray]:
-    return tuple(value.detach().float().cpu().numpy().astype(np.float64) for value in (linear.weight, linear.bias))  # type: ignore[return-value]
+    weights, bias = (value.detach().float().cpu().numpy().astype(np.float64) for value in (linear.weight, linear.bias))
+    return weights, bias

@@ -44,8 +44,8 @@ def replayed(
     >>> from core.types import HiddenStates
     >>> hidden = HiddenStates("reranker", (0, 1, 2), np.array([[0.5], [0.1], [0.9]]), Head())
     >>> found = replayed(hidden, (0,), simple(toy), lambda nodes: np.zeros(len(nodes)), alpha=0.0, batch=2, budget=4)
-    >>> toy.names(found.nodes.items), found.came, found.unread  # A, then its neighbours B and C; E was never read
-    (['C', 'A', 'B'], {0: 0, 1: 1, 2: 1}, 1)
+    >>> toy.names(found.nodes.items), found.came, found.unread  # A, then B and C; D and E were never read
+    (['C', 'A', 'B'], {0: 0, 1: 1, 2: 1}, 2)
     """
     known = frozenset(hidden.nodes)
     nodes = smoothed_order(hidden, tuple(node for node in start if node in known)[:budget], links, alpha)
