@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -61,7 +60,7 @@ class Answer(Operator):
         return READS[self.prompt]
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        texts = self._texts(ctx.graph, state.paths.items[: self.paths]) if state.paths and "paths" in self.reads else []
+        texts = self._texts(ctx.graph, state) if state.paths and "paths" in self.reads else []
         reports = (state.reports or ()) if "reports" in self.reads else ()
         if not ctx.answering:
             return state.replace(prompt=Prompt(self._messages(state.question.text, texts, reports), len(texts), reports=len(reports)))
@@ -80,10 +79,13 @@ class Answer(Operator):
         prompt = replace(prompt, tokens=reply.tokens_in or prompt.tokens)
         return state.replace(prompt=prompt, answer=without_marks(reply.text) if self.prompt == "triples" else reply.text.strip())
 
-    def _texts(self, graph, paths: Sequence[Path]) -> list[str]:
-        """The paths as the prompt shows them."""
+    def _texts(self, graph, state: State) -> list[str]:
+        """The paths as the prompt shows them; walks as a language model told them, where one did."""
+        assert state.paths is not None  # asked only where there are some
+        paths = state.paths.items[: self.paths]
         if self.prompt == "walks":
-            return sentences(graph, paths)
+            told = [report.text for report in state.reports or ()]
+            return told[: self.paths] if len(told) == len(state.paths) else sentences(graph, paths)
         if self.prompt == "triples":
             return [" ".join(_in_brackets(graph, path)) for path in paths]
         return graph.texts(paths)

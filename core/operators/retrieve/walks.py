@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from core.graph.algorithms.walk_corpus import STRATEGIES, WalkPlan, walks_from
 from core.indexes.sentences import sentences
-from core.indexes.walks import walk_corpus
+from core.indexes.told_walks import ToldWalks
+from core.indexes.walks import Words, walk_corpus
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
 from core.operators.retrieve.chains import touched
 from core.parameters import param
-from core.types import Path, Ranking, State, Usage
+from core.types import Path, Ranking, Report, State, Usage
 
 STRATEGY_HELP = "random: walks drawn at random; breadth-first: the walk to each node around, nearest first."
 WALKS_HELP = "How many walks a node has; breadth-first, at most so many, 0 for all."
@@ -21,6 +23,8 @@ LENGTH_HELP = "Longest walk, in steps."
 UNIQUE_HELP = "Whether a random walk that is drawn twice counts once. The paper counts it twice."
 KEEP_HELP = "How many walks are kept of each node, or of all."
 PER_HELP = "node: so many walks of each node (the paper); all: so many over all nodes (its code)."
+VERBALISER_HELP = "Who puts walks into sentences: a template, or a chat model by its role or name, asked once for each walk of the graph."
+TEMPLATE = "template"
 SEED_HELP = "Of the draws of random walks; another one has vectors of its own."
 
 
@@ -29,10 +33,10 @@ class NodesThenWalks(Operator):
     """The `keep` walks nearest to the question of each of the `nodes` nodes whose walks, one after the other, are nearest to it.
 
     Walk&Retrieve, section 2: every node of the graph has a corpus of walks, each said as a sentence; a node's vector is that of its
-    sentences joined, as much of them as the encoder reads. The question's entities are not looked at. Sentences are made by a template (the
-    paper asks a language model for each), so that the walks of the chosen nodes are encoded on the spot and only the nodes' vectors
-    are kept. Drawn copies of a walk take places among the `keep` and are shown once. The paths come by (-cosine, path), the cosine
-    being the walk's; `nodes` by their own. Raises StoreError where a large graph's walks are not encoded yet.
+    sentences joined, as much of them as the encoder reads. The question's entities are not looked at. Sentences are made by a template
+    or, as in the paper, by a `verbaliser`, one call for each different walk of the graph, kept on disk; the answer then reads what it
+    wrote. The walks of the chosen nodes are encoded on the spot, so that only the nodes' vectors are kept. Drawn copies of a
+    walk take places among the `keep` and are shown once. Paths come by (-cosine, path), `nodes` by their own cosine. Raises StoreError where a large graph's walks are not encoded yet.
 
     >>> answers("NodesThenWalks(strategy='breadth-first', length=1, nodes=1, keep=2)", question="what does E r5", models=scores({}))
     ['E -> r5 -> A']
@@ -40,7 +44,7 @@ class NodesThenWalks(Operator):
 
     stage = "retrieve"
     title = "nodes, then walks"
-    writes = ("subgraph", "nodes", "paths")
+    writes = ("subgraph", "nodes", "paths", "reports")
 
     strategy: str = param("random", "Walks", STRATEGY_HELP, choices=STRATEGIES)
     walks: int = param(60, "Walks of a node", WALKS_HELP, low=0, high=10_000)
@@ -51,6 +55,7 @@ class NodesThenWalks(Operator):
     unique: bool = param(False, "Each walk once", UNIQUE_HELP)
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
     seed: int = param(0, "Seed of the walks", SEED_HELP, low=0, high=1_000_000)
+    verbaliser: str = param(TEMPLATE, "Sentences by", VERBALISER_HELP, chat=True, also=(TEMPLATE,))
     encoder: str = param("encoder", "Encoder", "The sentence encoder that reads the question and the walks.", model=True)
 
     @property
@@ -60,7 +65,9 @@ class NodesThenWalks(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         encoder = ctx.models.encoder(self.encoder)
-        corpus = walk_corpus(ctx.graph, encoder, self.plan, progress=ctx.progress, check=ctx.check)
+        words = self._told(ctx)
+        wording = words.wording if words else ""
+        corpus = walk_corpus(ctx.graph, encoder, self.plan, words, wording, ctx.progress, ctx.check)
         ctx.progress("Searching walks", None)
         question = encoder.encode([state.question.text], ctx.check)[0]
         recorder.usage += Usage(texts=1)
@@ -68,20 +75,34 @@ class NodesThenWalks(Operator):
         nodes = Ranking("node", tuple(chosen.tolist()), tuple(scores.tolist()))
         recorder.notes.append(f"The nearest of {len(corpus.nodes):,} nodes with walks: {', '.join(ctx.graph.names(chosen))}.")
         drawn = [walks_from(ctx.graph, node, self.plan) for node in nodes.items]
-        found = self._nearest(question, drawn, encoder, ctx, recorder)
+        found = self._nearest(question, drawn, encoder, words or partial(sentences, ctx.graph), ctx, recorder)
         recorder.before_cut = _ranked(found)
         best = found[: self.keep] if self.per == "all" else _of_each(found, self.keep)
         kept = _ranked(best)
         if len(kept) < len(best):
             recorder.notes.append(f"Of the {len(best)} walks kept, {len(best) - len(kept)} are copies of others.")
-        return state.replace(nodes=nodes, paths=kept, subgraph=touched(nodes.items, kept))
+        after = state.replace(nodes=nodes, paths=kept, subgraph=touched(nodes.items, kept))
+        if words is None:
+            return after
+        reports = tuple(Report("Walk", text) for text in words(kept.items))
+        recorder.usage += words.usage
+        if words.silent:
+            recorder.notes.append(f"Of {words.silent} walks the language model told nothing; the template says them.")
+        return after.replace(reports=reports)
+
+    def _told(self, ctx: Context) -> ToldWalks | None:
+        """The sentences of a language model; None where the template makes them."""
+        if self.verbaliser == TEMPLATE:
+            return None
+        role = self.verbaliser
+        return ToldWalks(ctx.graph, lambda: ctx.models.chat(role), ctx.models.signature(role), ctx.check, ctx.seed)
 
     def _nearest(
-        self, question: np.ndarray, drawn: list[list[Path]], encoder, ctx: Context, recorder: Recorder
+        self, question: np.ndarray, drawn: list[list[Path]], encoder, words: Words, ctx: Context, recorder: Recorder
     ) -> list[tuple[Path, float]]:
         """All walks of the chosen nodes with their cosines, by (-cosine, path)."""
         different = list(dict.fromkeys(walk for walks in drawn for walk in walks))
-        vectors = encoder.encode(sentences(ctx.graph, different), ctx.check)
+        vectors = encoder.encode(words(different), ctx.check)
         recorder.usage += Usage(texts=len(different))
         cosine = dict(zip(different, np.round(vectors.astype(np.float64) @ question, 6).tolist()))
         return sorted(((walk, cosine[walk]) for walks in drawn for walk in walks), key=lambda one: (-one[1], one[0]))

@@ -7,7 +7,8 @@ import pytest
 from core.environment import Environment
 from core.errors import BadParameter
 from core.graph.building.build import in_memory
-from core.operators import DrawnTriples, NearestTriples, NodesThenWalks
+from core.models.base import Reply
+from core.operators import Answer, DrawnTriples, NearestTriples, NodesThenWalks
 from core.operators.base import Context
 from core.types import Question, State
 from tests.films import Bag, Written
@@ -101,3 +102,36 @@ def test_drawn_triples_are_uniform(run):
 def test_nearest_triples_come_from_the_whole_graph(run):
     state = run(NearestTriples(keep=2), "Three has_genre Noir", "Ann")
     assert run.graph.texts(state.paths.items)[0] == "Three -> has_genre -> Noir" and len(state.paths.items) == 2
+
+
+def test_walks_told_by_a_model_are_searched_and_answered_from(run):
+    # from each film two walks; the model tells every walk of Two as about trains, which no name of the graph holds
+    class Teller:
+        context, asked = 4096, []
+
+        def count_tokens(self, messages):
+            return 10
+
+        def reply(self, messages, **_):
+            told = messages[-1]["content"]
+            self.asked.append(told)
+            if "Context:" in told:
+                return Reply("Noir", 9, 1)
+            return Reply("a tale of trains" if "Walk: Two" in told else "a tale of boats", 9, 4)
+
+    class Telling(Models):
+        def chat(self, role="answer"):
+            return teller
+
+        def signature(self, role):
+            return "teller"
+
+    teller = Teller()
+    operator = NodesThenWalks(strategy="breadth-first", length=1, nodes=1, keep=1, direction="out", verbaliser="answer")
+    context = Context(run.graph, Environment(Telling(None)), seed=1)
+    after = operator(State(Question("tale of trains")), context)
+    assert run.graph.names(after.nodes.items) == ["Two"] and after.reports[0].text == "a tale of trains"
+    assert after.trace[-1].usage.calls == 6 == len(teller.asked)
+    answered = Answer(prompt="walks")(after, context)
+    assert "Context: a tale of trains\n" in teller.asked[-1] and answered.prompt.paths == 1
+    assert operator(State(Question("tale of trains")), context).trace[-1].usage.calls == 0  # all are kept
