@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from core.errors import shorten
 from core.graph.store import Graph
 from core.graph.told import chunks_of, node_texts, relation_names, relation_texts, weights
 from pages.parts.graphs.walk_view import neighbourhood, picture, show
 from pages.parts.shared.text import many, plain
+from pages.parts.texts.entity_table import SHOWN
 from pages.parts.texts.paging import page_of, pager
 from pages.parts.texts.passage import passage, pattern
 from pages.parts.texts.walking import (
@@ -19,6 +21,8 @@ from pages.parts.texts.walking import (
     go,
     is_tree,
     label,
+    levels,
+    of_chunks,
     open_community,
     own_chunks,
     short,
@@ -38,7 +42,7 @@ def entity(graph: Graph, node: int) -> None:
     name, table = label(graph, node), graph.columns.nodes
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(plain(name), anchor=False, width="content")
-        kind = table.text("type", node) if table is not None else ""
+        kind = levels(graph)[node] if is_tree(graph) else table.text("type", node) if table is not None else ""
         if kind:
             st.badge(plain(kind), color="blue")
     _grouped(graph, node)
@@ -92,7 +96,7 @@ def _neighbours(graph: Graph, node: int) -> None:
         st.caption("It is related to nothing else.")
         return
     table, heavy = graph.columns.edges, _weights(graph)[edges]
-    order = np.lexsort((neighbours, edges, -heavy))
+    order = np.lexsort((neighbours, edges, -heavy, forward if is_tree(graph) else np.zeros(len(edges))))  # in a tree what sums it up first
     shown = page_of(NEAR_PAGE, len(order), NEIGHBOURS)
     rows = order[shown.start : shown.stop]
     some = edges[rows]
@@ -104,7 +108,7 @@ def _neighbours(graph: Graph, node: int) -> None:
             go(graph, int(neighbours[rows[cells[0][0]]]))
 
     columns = {
-        "Way": ["→" if ahead else "←" for ahead in forward[rows]] if graph.n_relations > 1 else [],
+        "Way": ["→" if ahead else "←" for ahead in forward[rows]] if graph.n_relations > 1 and not is_tree(graph) else [],
         "Related to": [label(graph, int(other)) for other in neighbours[rows]],
         "Relation": ["sums up" if ahead else "is summed up in" for ahead in forward[rows]]
         if is_tree(graph)
@@ -112,6 +116,7 @@ def _neighbours(graph: Graph, node: int) -> None:
         "Keywords": table.texts("keywords", some) if table is not None else [""] * len(some),
         "Weight": heavy[rows].tolist() if np.ptp(heavy) else [],
         "Description": relation_texts(graph, some),
+        "Text": [shorten(text, SHOWN) for text in node_texts(graph, neighbours[rows])] if of_chunks(graph) else [],
     }
     st.markdown(f"**{many(len(order), 'relation')}**")
     st.dataframe(
@@ -152,11 +157,11 @@ def _passages(graph: Graph, node: int) -> None:
     told, name, chunks = chunks_of(graph, "nodes")[node], graph.node_name(node), graph.columns.chunks
     if chunks is None or not len(told):
         return
-    st.markdown(f"**Told in {many(len(told), 'chunk')}**")
+    st.markdown(f"**{'Rests on' if of_chunks(graph) else 'Told in'} {many(len(told), 'chunk')}**")
     shown = page_of(PASSAGE_PAGE, len(told), PASSAGES)
     rows = told[shown.start : shown.stop].tolist()
     for row in rows:
-        passage(chunks, row, name)
-    if not any(pattern(name).search(text) for text in chunks.texts("text", rows)):
+        passage(chunks, row, "" if of_chunks(graph) else name)
+    if not of_chunks(graph) and not any(pattern(name).search(text) for text in chunks.texts("text", rows)):
         st.caption("The name does not stand in these chunks letter by letter: the texts spell it in other ways.")
     pager(PASSAGE_PAGE, shown, len(told), PASSAGES, "Chunks")

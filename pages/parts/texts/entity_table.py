@@ -8,7 +8,7 @@ import streamlit as st
 from core.errors import shorten
 from core.graph.store import Graph
 from core.graph.told import chunks_of, node_texts
-from pages.parts.texts.walking import go, label, of_chunks
+from pages.parts.texts.walking import go, is_tree, label, levels, of_chunks
 
 SHOWN = 160  # characters of a description
 
@@ -16,7 +16,7 @@ SHOWN = 160  # characters of a description
 def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
     """Draw some nodes; `name` tells the table from others of this graph."""
     key = f"texts-{name}-{graph.digest[:8]}-{nodes[0]}-{len(nodes)}"
-    table, told, bare = graph.columns.nodes, chunks_of(graph, "nodes"), of_chunks(graph)
+    told, bare = chunks_of(graph, "nodes"), of_chunks(graph)
 
     def clicked() -> None:
         cells = st.session_state[key]["selection"]["cells"]
@@ -25,7 +25,7 @@ def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
 
     columns = {
         "Name": [label(graph, int(node)) for node in nodes],
-        "Type": table.texts("type", nodes) if table is not None and not bare else [],
+        "Type": _types(graph, nodes),
         "Relations": graph.degrees(nodes).tolist(),
         "Chunks": [] if bare else (told.indptr[nodes + 1] - told.indptr[nodes]).tolist(),
         "Text" if bare else "Description": [shorten(text, SHOWN) for text in node_texts(graph, nodes)],
@@ -42,3 +42,12 @@ def entity_table(graph: Graph, nodes: np.ndarray, name: str) -> None:
             "Chunks": st.column_config.NumberColumn(width=80, format="localized", help="The chunks that tell of it"),
         },
     )
+
+
+def _types(graph: Graph, nodes: np.ndarray) -> list[str]:
+    """The type of each node; of a tree its level."""
+    if is_tree(graph):
+        known = levels(graph)
+        return [known[node] for node in nodes.tolist()]
+    table = graph.columns.nodes
+    return [] if table is None or of_chunks(graph) else table.texts("type", nodes)

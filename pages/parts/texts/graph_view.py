@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import streamlit as st
 
@@ -13,7 +15,7 @@ from pages.parts.texts.entity import entity
 from pages.parts.texts.entity_table import entity_table
 from pages.parts.texts.finding import found
 from pages.parts.texts.paging import begin, page_of, pager
-from pages.parts.texts.walking import COMMUNITIES, ENTITIES, VIEW, of_chunks, things, trail
+from pages.parts.texts.walking import COMMUNITIES, ENTITIES, VIEW, is_tree, levels, of_chunks, things, trail
 
 ROWS = 50
 PAGE, TYPE, TYPED = "texts_entity_page", "texts_type", "texts_name"
@@ -58,10 +60,12 @@ def _figures(graph: Graph) -> None:
 
 @st.cache_data(max_entries=16, show_spinner="Counting types …")
 def types(digest: str, _graph: Graph) -> dict[str, int]:
-    """How many nodes each type has, the most frequent first."""
+    """How many nodes each type has, the most frequent first; of a tree each level, the highest first."""
     import pyarrow.compute as pc
 
     table = _graph.columns.nodes
+    if is_tree(_graph):
+        return dict(sorted(Counter(levels(_graph)).items(), reverse=True))
     if table is None or not table.has("type"):
         return {}
     counted = pc.value_counts(table.arrow.column("type")).to_pylist()
@@ -71,10 +75,13 @@ def types(digest: str, _graph: Graph) -> dict[str, int]:
 
 @st.cache_data(max_entries=16, show_spinner="Ordering entities …")
 def ordered(digest: str, type: str | None, _graph: Graph) -> np.ndarray:
-    """The nodes of a type, or all, those with the most relations first."""
+    """The nodes of a type, or all, those with the most relations first; of a tree those of the highest level."""
     import pyarrow.compute as pc
 
     nodes = np.arange(_graph.n_nodes)
+    if is_tree(_graph):
+        nodes = nodes if type is None else np.flatnonzero(np.array(levels(_graph)) == type)
+        return nodes[np.lexsort((nodes, -_graph.degrees(nodes), -_graph.columns.nodes.numbers("level")[nodes]))]
     if type is not None:
         nodes = np.flatnonzero(pc.equal(_graph.columns.nodes.arrow.column("type"), type).to_numpy())
     return nodes[np.lexsort((nodes, -_graph.degrees(nodes)))]

@@ -43,6 +43,11 @@ def is_tree(graph: Graph) -> bool:
     return of_chunks(graph) and bool(graph.columns.nodes.numbers("level").any())
 
 
+def levels(graph: Graph) -> list[str]:
+    """What each node of a tree is, in words."""
+    return ["chunk" if level == 0 else f"summary, level {level}" for level in graph.columns.nodes.numbers("level").tolist()]
+
+
 def things(graph: Graph) -> str:
     """What the nodes of a graph are, in a word."""
     return "Chunks and summaries" if is_tree(graph) else "Chunks" if of_chunks(graph) else "Entities"

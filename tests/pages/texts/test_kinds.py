@@ -1,0 +1,90 @@
+"""Each kind of graph opened on the Texts screen; a tree by a language model, with its summaries, what they sum up and where they end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from core.builds import open_graph
+from core.corpus import Document
+from core.models.base import Reply
+from pages.parts.shared.session import engine
+from tests.pages.texts.texts_kit import button, html, labels, opened, texts, until
+
+KINDS = {"passage": "Chunks", "tree": "Chunks", "kg": "Entities", "tkg": "Entities", "rkg": "Entities"}
+
+
+class Recorded:
+    """A language model whose replies were written down: it sums up by the first words that it is shown."""
+
+    context = 4096
+
+    def reply(self, messages, **_):
+        first = next(word for word in ("ship", "mill", "king") if word in messages[-1]["content"])
+        return Reply(f"These passages tell of a {first}, <b>in {{braces}}</b>.", 10, 5)
+
+    def count_tokens(self, messages):
+        return 1
+
+
+@pytest.fixture()
+def grouped(small):
+    """The corpus with eight documents more on each of three things."""
+    said = [(word, number) for word in ("ship", "mill", "king") for number in range(8)]
+    return small.put(
+        [Document(f"{word}-{number}", f"{word} {word} {word} {word} {number}.", f"The {word} {number}") for word, number in said]
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_graph_opens(small, kind):
+    at = opened(texts_begun="small", texts_kind=kind)
+    until(at, lambda: any(label.endswith("noun-phrases") or label == "Build" for label in labels(at)) or at.radio)
+    if at.radio and at.radio[0].value != f"{kind}-noun-phrases":
+        at.radio[0].set_value(f"{kind}-noun-phrases").run()
+    until(at, lambda: "Build" in labels(at))
+    button(at, "Build").click().run()
+    until(at, lambda: at.dataframe)
+    graph = open_graph(small, f"{kind}-noun-phrases")
+    assert at.metric[0].label == KINDS[kind] and at.metric[0].value == str(graph.n_nodes) and len(at.dataframe[0].value) == graph.n_nodes
+    at.session_state["texts_trails"] = {graph.digest: [0]}
+    at.run()
+    assert not at.exception and "Turku" in html(at) and "<b>ship" not in html(at)
+
+
+def test_a_tree_shows_summaries_what_they_sum_up_and_where_they_end(grouped, monkeypatch):
+    models = engine().models
+    told, weights = models.info, models.weights
+    monkeypatch.setattr(models, "info", lambda name: replace(told(name), present=True))
+    monkeypatch.setattr(models, "chat", lambda name="answer": Recorded())
+    monkeypatch.setattr(models, "weights", lambda name: "recorded" if name == "answer" else weights(name))
+    at = opened(**{"texts_begun": "small", "texts_kind": "tree", "texts_build-tree": "tree-llm"})
+    until(at, lambda: "Build" in labels(at))
+    button(at, "Build").click().run()
+    until(at, lambda: at.dataframe)
+    graph, table = open_graph(grouped, "tree-llm"), at.dataframe[0].value
+    assert table["Name"][0].startswith("Summary") and table["Type"][0] == "summary, level 1" and table["Type"].iloc[-1] == "chunk"
+    assert at.metric[0].label == "Chunks and summaries"
+    at.selectbox(key="texts_type").set_value("summary, level 1").run()
+    assert set(at.dataframe[0].value["Type"]) == {"summary, level 1"}
+
+    summary = next(node for node in range(graph.n_nodes) if "of a ship" in graph.columns.nodes.text("description", node))
+    at.session_state["texts_trails"] = {graph.digest: [summary]}
+    at.run()
+    resting = len(graph.columns.nodes.lists("chunks")[summary])
+    assert (
+        "<b>in {braces}</b>." in texts(at)
+        and f"Rests on {resting} chunks" in texts(at)
+        and resting >= 8
+        and "letter by letter" not in texts(at)
+    )
+    below = at.dataframe[0].value
+    assert set(below["Relation"]) == {"sums up"} and set(below["Related to"]) >= {f"The ship {number}" for number in range(8)}
+    assert sum("ship ship ship" in text for text in below["Text"]) == 8
+
+    leaf = graph.nodes_named("ship-3")[0]
+    at.session_state["texts_trails"] = {graph.digest: [summary, leaf]}
+    at.run()
+    above = at.dataframe[0].value
+    assert list(above["Relation"]) == ["is summed up in"] and "of a ship" in above["Text"][0] and "The ship 3" in texts(at)
