@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.evaluation.metrics import metric as values
+from core.evaluation.metrics.catalogue_links import LINKED
 from core.evaluation.metrics.catalogue_texts import ANSWERS, BUILDING, BY_ANSWER, PASSAGES, SUPPORT
 from core.evaluation.metrics.formulas import (
     answer_f1,
@@ -149,6 +150,7 @@ DECLARED = (
         "neither",
     ),
     *PASSAGES,
+    *LINKED,
     Metric(
         "hits@1",
         "Text holds a right answer (Hits@1)",
@@ -210,7 +212,8 @@ METRICS: dict[str, Metric] = {metric.base: metric for metric in DECLARED}
 REPORTED = (
     "subgraph_precision subgraph_recall subgraph_f1 subgraph_hit components subgraph_nodes path_count "
     "path_precision@32 path_recall@32 path_f1@32 path_hit@32 path_hit@10 path_hit@1 path_mrr reader_hit@1 reader_recall reader_f1 "
-    "passage_recall@4 passage_recall@10 passage_precision@4 context_recall context_precision "
+    "passage_recall@4 passage_recall@10 passage_precision@4 capped_recall@10 ndcg@10 topological_recall@10 miss_tr@10 context_recall "
+    "context_precision "
     "hits@1 accuracy recall token_recall str_em option f1 f1_lines judge@1 accurate missing hallucination truthfulness "
     "nearness supported "
     "seconds calls tokens_in tokens_out tokens texts build_seconds build_calls build_tokens"

@@ -16,6 +16,7 @@ from core.evaluation.metrics.built import Built
 from core.evaluation.metrics.passages import Passages, passages, ranked_passages
 from core.evaluation.metrics.ranking import Ranked, ranked
 from core.evaluation.metrics.supported import Supported
+from core.evaluation.metrics.topology import Nearing, nearing
 from core.graph.algorithms.neighbourhood import connected_components
 from core.operators.read import relations_of
 from core.types import Ranking, State, Step
@@ -74,6 +75,7 @@ class Outcome:
     fates: Passages | None = None  # what became of these passages, stage by stage
     supported: Supported | None = None  # whether the answer's sentences rest on what the prompt showed
     built: Built | None = None  # what the graph cost that the line stands on
+    nearing: Nearing | None = None  # how near the search came to these passages in a graph of documents
 
     @property
     def without_context(self) -> bool:
@@ -112,6 +114,7 @@ PARTS = {
     "fates": Passages,
     "supported": Supported,
     "built": Built,
+    "nearing": Nearing,
 }
 
 
@@ -149,6 +152,7 @@ def observe(
         fates=passages(corpus, graph, state),
         supported=supported,
         built=built,
+        nearing=None if corpus is None else nearing(graph, state),
     )
 
 

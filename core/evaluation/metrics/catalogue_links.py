@@ -1,0 +1,56 @@
+"""The metrics of ranked documents and of corpus graphs, each declared once with the reading it takes."""
+
+from __future__ import annotations
+
+from core.evaluation.metrics.formulas_links import capped_recall, miss_tr, ndcg, topological_recall
+from core.evaluation.metrics.metric import Metric
+
+DOCUMENTS = (
+    "By documents, each at the place of its first chunk; over the first k where k were ranked, if fewer were kept too. A question whose "
+    "documents are not known, and an instance that seeks none, are left out."
+)
+WALK = (
+    "u is the sum of ln(1 + degree) over the nodes of the shortest path from a retrieved document to the known one, except that one; the "
+    "least over those retrieved. Links count both ways and once; of shortest paths the one with the least sum is taken. A document that no "
+    "path leads to counts 0. On graphs in which documents are nodes; of a document in several chunks each is one."
+)
+SOURCE = "FastInsight, section 4.3"
+
+LINKED = (
+    Metric(
+        "capped_recall",
+        "Capped recall",
+        "Known documents among the first k, over k or their number, whichever is smaller.",
+        DOCUMENTS,
+        capped_recall,
+        source=f"{SOURCE}; BEIR's recall_cap",
+        cutoff=True,
+    ),
+    Metric(
+        "ndcg",
+        "nDCG",
+        "Gain of the known documents among the first k, discounted by place, over that of the best order.",
+        DOCUMENTS + " Every known document gains 1, discounted by log2(1 + place).",
+        ndcg,
+        source=f"{SOURCE}; trec_eval",
+        cutoff=True,
+    ),
+    Metric(
+        "topological_recall",
+        "Topological Recall",
+        "Mean of 1 / (1 + u) over the known documents: 1 for those among the first k, less the further away they are in the graph.",
+        WALK,
+        topological_recall,
+        source=f"{SOURCE}, definition 7",
+        cutoff=True,
+    ),
+    Metric(
+        "miss_tr",
+        "Topological Recall of what was missed",
+        "What the known documents that are not among the first k add to Topological Recall.",
+        WALK + " Topological Recall is recall plus this.",
+        miss_tr,
+        source=f"{SOURCE}, corollary 1 (MissTR)",
+        cutoff=True,
+    ),
+)

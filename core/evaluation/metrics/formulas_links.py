@@ -1,0 +1,69 @@
+"""The formulas behind the metrics of ranked documents, as FastInsight takes them; each as those of `formulas`."""
+
+from __future__ import annotations
+
+import math
+
+from core.evaluation.metrics.outcome import Outcome
+
+
+def capped_recall(outcome: Outcome, k: int | None = None) -> float | None:
+    """Known documents among the first k, over the smaller of k and their number.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
+    >>> found = Outcome(golds=0, passages=Ranked(count=10, relevant=(1, 4), first=(1, 4, None)))
+    >>> metric("capped_recall@2")(found), metric("capped_recall@10")(found)  # 1 of 2, 2 of 3
+    (0.5, 0.666...)
+    """
+    ranked = outcome.passages
+    if ranked is None or not ranked.first:
+        return None
+    shown = k or ranked.count
+    found = sum(place is not None and place <= shown for place in ranked.first)
+    return found / min(shown, len(ranked.first)) if shown else 0.0
+
+
+def ndcg(outcome: Outcome, k: int | None = None) -> float | None:
+    """The sum of 1 / log2(1 + place) over the known documents among the first k, over that of an order with these first.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome, Ranked
+    >>> round(metric("ndcg@10")(Outcome(golds=0, passages=Ranked(count=3, relevant=(1, 3), first=(1, 3)))), 6)  # a c b, of which a and b
+    0.919721
+    """
+    ranked = outcome.passages
+    if ranked is None or not ranked.first:
+        return None
+    shown = k or ranked.count
+    gain = sum(1 / math.log2(1 + place) for place in ranked.first if place is not None and place <= shown)
+    best = sum(1 / math.log2(1 + place) for place in range(1, min(shown, len(ranked.first)) + 1))
+    return gain / best if best else 0.0
+
+
+def topological_recall(outcome: Outcome, k: int | None = None) -> float | None:
+    """The mean of 1 / (1 + u) over the known documents, u their uncertainty from the first k: recall plus what `miss_tr` gives.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome
+    >>> from core.evaluation.metrics.topology import Nearing
+    >>> found = Outcome(golds=0, nearing=Nearing(3, count=10, of=(0, 1, 1), places=(1, 2, 5), costs=(0.0, 3.0, 1.0)))
+    >>> metric("topological_recall@4")(found), metric("topological_recall@10")(found)  # 1, 1/4, none; then 1, 1/2, none
+    (0.416..., 0.5)
+    """
+    facts = outcome.nearing
+    return None if facts is None or not facts.golds else sum(1 / (1 + cost) for cost in facts.at(k)) / facts.golds
+
+
+def miss_tr(outcome: Outcome, k: int | None = None) -> float | None:
+    """What the known documents that are not among the first k add to Topological Recall.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome
+    >>> from core.evaluation.metrics.topology import Nearing
+    >>> found = Outcome(golds=0, nearing=Nearing(3, count=10, of=(0, 1, 1), places=(1, 2, 5), costs=(0.0, 3.0, 1.0)))
+    >>> metric("miss_tr@4")(found)
+    0.083...
+    """
+    facts = outcome.nearing
+    return None if facts is None or not facts.golds else sum(1 / (1 + cost) for cost in facts.at(k) if cost > 0) / facts.golds

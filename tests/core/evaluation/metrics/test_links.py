@@ -1,0 +1,93 @@
+"""Metrics of ranked documents and of corpus graphs: by hand, as identities, and against ir_measures."""
+
+import math
+
+import numpy as np
+import pytest
+
+from core.comparison.run import GoneCorpus
+from core.evaluation.metrics.catalogue import metric
+from core.evaluation.metrics.outcome import Outcome, observe
+from core.evaluation.metrics.ranking import ranked
+from core.evaluation.metrics.topology import falls, nearing
+from core.graph.algorithms.simple import simple
+from core.graph.algorithms.uncertainty import uncertainty
+from core.types import Question, Ranking, State
+from tests.core.operators.nodes.kit import corpus_graph, named
+
+GRAPH = corpus_graph()  # a-b, a-c, b-d, c-d, d-e, f, g
+
+
+def found(gold, *names):
+    """The state of a question whose answer rests on `gold`, of which these nodes were found."""
+    return State(Question("?", gold=tuple(gold)), nodes=Ranking("node", named(GRAPH, *names)))
+
+
+def test_uncertainty_is_the_degrees_passed_but_for_the_end():
+    # e is reached from d by ln 4 (d has 3 neighbours), from b over d by ln 3 more, from a over b or c by ln 3 more; f not at all.
+    costs = uncertainty(simple(GRAPH), named(GRAPH, "e")[0])
+    wanted = [2 * math.log(3) + math.log(4), math.log(3) + math.log(4), math.log(3) + math.log(4), math.log(4), 0.0, math.inf, math.inf]
+    assert costs == pytest.approx(wanted)
+
+
+def test_the_shortest_path_is_the_one_with_fewest_links():
+    # From a to z: directly past a hub is one link, over three quiet nodes four; a itself has five neighbours.
+    links = [("a", "h"), ("h", "z"), ("a", "q"), ("q", "r"), ("r", "z"), *(("h", f"x{n}") for n in range(9))]
+    graph = corpus_graph({name: name for pair in links for name in pair}, links)
+    costs = uncertainty(simple(graph), graph.nodes_named("z")[0])
+    assert costs[graph.nodes_named("a")[0]] == pytest.approx(math.log(1 + 2) + math.log(1 + 11))
+
+
+def test_topological_recall_by_hand():
+    # d stands for itself; e is one step from d: 1 / (1 + ln 4); f is out of reach.
+    outcome = observe(GRAPH, found("def", "a", "d"), corpus=GoneCorpus("fruit"))
+    missed = 1 / (1 + math.log(4))
+    assert metric("topological_recall@10")(outcome) == pytest.approx((1 + missed + 0) / 3, abs=1e-6)
+    assert metric("miss_tr@10")(outcome) == pytest.approx(missed / 3, abs=1e-6)
+    first = (1 / (1 + 2 * math.log(3)) + 1 / (1 + 2 * math.log(3) + math.log(4))) / 3  # from a alone: d over b, e over b and d
+    assert metric("topological_recall@1")(outcome) == pytest.approx(first, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_topological_recall_is_recall_and_what_was_missed(seed):
+    rng = np.random.default_rng(seed)
+    letters = "abcdefghijkl"
+    links = [(a, b) for a in letters for b in letters if a < b and rng.random() < 0.15]
+    graph = corpus_graph({letter: letter for letter in letters}, links or [("a", "b")])
+    gold = tuple(letter for letter in letters if rng.random() < 0.4) or ("a",)
+    nodes = tuple(int(node) for node in rng.permutation(12)[: int(rng.integers(1, 12))])
+    outcome = observe(graph, State(Question("?", gold=gold), nodes=Ranking("node", nodes)), corpus=GoneCorpus("fruit"))
+    before = 0.0
+    for k in (1, 3, 5, 12):
+        recall, whole = metric(f"passage_recall@{k}")(outcome), metric(f"topological_recall@{k}")(outcome)
+        assert whole == pytest.approx(recall + metric(f"miss_tr@{k}")(outcome)) and recall <= whole <= 1 and whole >= before
+        before = whole
+
+
+def test_without_links_or_without_known_documents_there_is_no_such_figure():
+    assert nearing(GRAPH, found("", "a")) is None
+    assert nearing(corpus_graph(links=[]), found("a", "a")) is None
+    assert metric("topological_recall")(Outcome(golds=0)) is None
+
+
+def test_the_facts_are_kept_and_read_back():
+    outcome = observe(GRAPH, found("de", "a", "b"), corpus=GoneCorpus("fruit"))
+    assert Outcome.from_dict(outcome.to_dict()) == outcome
+
+
+def test_nothing_retrieved_is_near_to_nothing():
+    assert falls([uncertainty(simple(GRAPH), 0)], (), 0).at(10) == [math.inf]
+
+
+def test_ranked_documents_agree_with_ir_measures():
+    ir_measures = pytest.importorskip("ir_measures")
+    rng = np.random.default_rng(5)
+    for _ in range(30):
+        gold = [f"d{n}" for n in rng.permutation(30)[: rng.integers(1, 15)]]
+        order = [f"d{n}" for n in rng.permutation(30)[: rng.integers(1, 25)]]
+        outcome = Outcome(golds=0, passages=ranked(([gold.index(one)] if one in gold else [] for one in order), len(gold)))
+        qrels = [ir_measures.Qrel("q", one, 1) for one in gold]
+        run = [ir_measures.ScoredDoc("q", one, float(-place)) for place, one in enumerate(order)]
+        told = ir_measures.calc_aggregate([ir_measures.nDCG @ 10, ir_measures.R @ 10], qrels, run)
+        assert metric("ndcg@10")(outcome) == pytest.approx(told[ir_measures.nDCG @ 10])
+        assert metric("capped_recall@10")(outcome) == pytest.approx(told[ir_measures.R @ 10] * len(gold) / min(10, len(gold)))
