@@ -11,7 +11,7 @@ from core.cases.finished import freeze_finished, thaw_finished
 from core.cli import main
 from core.corpus import Document, new_folder, remove_corpus, write
 from core.engine import Engine
-from core.errors import BadInput
+from core.errors import BadInput, ModelFailed
 from core.instances.catalogue import catalogue, find
 from core.results import comparison_dict
 from core.types import Question
@@ -98,6 +98,32 @@ def test_the_same_question_is_one_job_until_its_graph_is_another(corpus, engine)
     more = corpus.add([Document("tim", "Tiny Tim was lame.")])
     assert key != engine.key(engine.ask_corpus(more, ASKED), [find(NEAR)])
     assert len(engine.ask_corpus(more, ASKED).graph.columns.chunks) == 4
+
+
+class Dies(Parrot):
+    """A model that notes points, and is gone when it is asked for the answer."""
+
+    def reply(self, messages, *, schema=None, **more):
+        if schema is None:
+            raise ModelFailed("The language model stopped.")
+        return super().reply(messages, **more)
+
+
+def test_a_model_that_dies_between_map_and_reduce_costs_its_lane_alone(corpus):
+    models = Words(Dies('{"points": [{"description": "Scrooge was his partner.", "score": 90}]}'))
+    other = "BuiltGraph() >> SparseChunks(keep=1)"
+    found = compared(Engine(models), corpus, "BuiltGraph() >> SparseChunks(keep=1) >> Points() >> AnswerFromPoints()", other)
+    one, beside = comparison_dict(found)["lanes"]
+    assert one["status"] == "failed" and one["error"] == "The language model stopped." and one["answer"] is None
+    assert one["points"] == [{"score": 90, "text": "Scrooge was his partner.", "kind": "chunk", "of": ["carol"]}]
+    assert one["hits"]["chunk"][0]["id"] == "carol" and beside["status"] == "done" and beside["points"] is None
+
+
+def test_points_are_saved_with_a_comparison(corpus):
+    models = Words(Parrot('{"points": [{"description": "Scrooge was his partner.", "score": 90}]}'))
+    before = compared(Engine(models), corpus, "BuiltGraph() >> SparseChunks(keep=1) >> Points() >> AnswerFromPoints()")
+    after = comparison(thaw_finished(json.loads(json.dumps(freeze_finished(finished(before))))))
+    assert comparison_dict(after)["lanes"][0]["points"] == comparison_dict(before)["lanes"][0]["points"] != []
 
 
 def test_a_line_on_documents_is_none_for_triples(toy, engine):

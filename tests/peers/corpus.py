@@ -24,7 +24,7 @@ CHUNKS = (
 
 # name: type, description, chunks, cosine with the question
 ENTITIES = {
-    "SCROOGE": ("PERSON", "A miser who mends his ways.", (0, 1, 2, 4, 5, 6), 0.5),
+    "SCROOGE": ("PERSON", "A miser who mends his ways.", (0, 1, 2, 4, 5, 6), 0.52),
     "MARLEY": ("PERSON", "A partner, dead these seven years.", (0,), 0.1),
     "BOB CRATCHIT": ("PERSON", "A poor clerk and a good father.", (1, 3, 6), 0.8),
     "FRED": ("PERSON", "A cheerful nephew.", (2, 7), 0.4),
@@ -57,15 +57,17 @@ COMMUNITIES = {
     4: (3, ("TINY TIM", "MARTHA"), "Children", "Two of the children.", 9, 99),
 }
 
+COMMUNITY_COSINES = (0.6, 0.1, 0.9, 0.3, 0.8)
 CHUNK_COSINES = (0.2, 0.45, 0.25, 0.85, 0.22, 0.21, 0.65, 0.3, 0.01)
 NEAR = [("relation", told[0], told[4]) for told in RELATIONS.values()]
 NEAR += [("chunk", text, cosine) for text, cosine in zip(CHUNKS, CHUNK_COSINES)]
+NEAR += [("community", told[3], cosine) for told, cosine in zip(COMMUNITIES.values(), COMMUNITY_COSINES)]
 NEAR += [("entity", name, told[3]) for name, told in ENTITIES.items()]
 SIZE = len(NEAR) + 1
 
 
 def vector(text: str) -> list[float]:
-    """The vector of a text: of a relation, chunk or entity one with its cosine to the question's, of all others the question's."""
+    """The vector of a text: of a thing of the corpus one with its cosine to the question's, of all others the question's."""
     for place, (kind, mark, cosine) in enumerate(NEAR, 1):
         if text.startswith(mark) if kind == "entity" else mark in text:
             return [cosine if i == 0 else math.sqrt(1 - cosine**2) if i == place else 0.0 for i in range(SIZE)]

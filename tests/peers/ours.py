@@ -17,7 +17,7 @@ from core.operators.base import Context
 from core.operators.text import parse_line
 from core.types import Question, State
 from tests.films import Parrot, Written
-from tests.peers.corpus import CHUNKS, COMMUNITIES, QUESTION, RELATIONS, SIZE, vector
+from tests.peers.corpus import CHUNKS, COMMUNITIES, ENTITIES, QUESTION, RELATIONS, SIZE, vector
 
 
 class Near:
@@ -69,6 +69,14 @@ def graph_of(told: dict[str, Any]) -> Graph:
             rating=[float(COMMUNITIES[key][4]) for key in keys],
         ),
     )
+
+
+def whole() -> Graph:
+    """The graph of the corpus as it stands there, without any program."""
+    nodes = {name: [kind, text, where] for name, (kind, text, where, _) in ENTITIES.items()}
+    edges = [[*ends, text, float(weight * len(where)), where] for ends, (text, _, weight, where, _) in RELATIONS.items()]
+    communities = [[key, level, members, f"# {title}\n\n{summary}"] for key, (level, members, title, summary, *_) in COMMUNITIES.items()]
+    return graph_of({"nodes": dict(sorted(nodes.items())), "edges": sorted(edges), "communities": communities})
 
 
 def after(graph: Graph, line: str, models: Written | None = None, **values: dict[str, Any]) -> State:

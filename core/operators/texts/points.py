@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 
 from core.models.base import Chat
 from core.operators.base import HITS, Context, Operator, Recorder
+from core.operators.texts.asking import SPARE, asked, unasked
 from core.operators.texts.generate import prompt_of
 from core.operators.texts.hits import tokens
 from core.operators.texts.tables import as_text, tables_of
 from core.parameters import param
 from core.prompts import messages, plain
-from core.types import ContextTable, Point, Prompt, State, Usage
+from core.types import ContextTable, Point, Prompt, State
 
 POINT = {
     "type": "object",
@@ -28,7 +29,6 @@ SCHEMA = {
     "additionalProperties": False,
 }
 BEST = 100  # of a score
-SPARE = 8  # tokens of the context that are left free
 PER_HELP = "item: each report and each passage on its own (the paper); packed: as many together as `group` holds (the code)."
 GROUP_HELP = "Of what is read at once; less where the model has less room."
 EMPTY_HELP = "ask: the model is told that there is no point; nothing: it is not asked, and there is no answer (nano-graphrag)."
@@ -60,16 +60,13 @@ class Points(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         tables = read_tables(state, ctx)
-        if not ctx.answering:
-            recorder.notes.append("No language model is asked, so no point was noted.")
+        if unasked(ctx, recorder, "no point was noted"):
             return state.replace(points=None)
         chat, points, unread = ctx.models.chat(self.role), list[Point](), 0
         parts = list(_parts(tables, self, chat, state.question.text))
         for number, part in enumerate(parts, 1):
             ctx.progress(f"Reading part {number} of {len(parts)}", (number - 1) / len(parts))
-            reply = chat.reply(_asked(part, state.question.text), schema=SCHEMA, max_tokens=self.max_tokens, seed=ctx.seed, check=ctx.check)
-            recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
-            found = _read(reply.text)
+            found = _read(asked(chat, _told(part, state.question.text), ctx, recorder, self.max_tokens, SCHEMA).text)
             unread += found is None
             points += [Point(score, text, part.kind, part.items) for score, text in found or () if score > 0]
         if unread:
@@ -113,8 +110,7 @@ class AnswerFromPoints(Operator):
             return state.replace(prompt=prompt, answer="")
         ctx.progress("Answering from the points", None)
         chat = ctx.models.chat(self.role)
-        reply = chat.reply(prompt.messages, max_tokens=self.max_tokens, seed=ctx.seed, on_text=ctx.on_text, check=ctx.check)
-        recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
+        reply = asked(chat, prompt.messages, ctx, recorder, self.max_tokens, on_text=ctx.on_text)
         return state.replace(prompt=replace(prompt, tokens=reply.tokens_in), answer=reply.text.strip())
 
     def _prompt(self, state: State, ctx: Context) -> Prompt:
@@ -123,7 +119,7 @@ class AnswerFromPoints(Operator):
         hits = prompt_of(question, tables).hits
         if state.points is None:
             first = next((_part(table, [0]) for table in tables), ContextTable("chunk", (), (), ()))
-            return Prompt(_asked(first, question), 0, hits=hits)
+            return Prompt(_told(first, question), 0, hits=hits)
         best = _best(state.points, self.room) or "(no point)"
         return Prompt(messages("texts", "reduce", points=best, question=question), 0, hits=hits)
 
@@ -139,7 +135,7 @@ def _parts(tables: tuple[ContextTable, ...], points: Points, chat: Chat, questio
     waiting = list(_groups(tables, points.per, min(points.group, room)))
     while waiting:
         part = waiting.pop(0)
-        needed, half = chat.count_tokens(_asked(part, question)), len(part.items) // 2
+        needed, half = chat.count_tokens(_told(part, question)), len(part.items) // 2
         if needed <= room:
             yield part
         elif half:
@@ -175,7 +171,7 @@ def _part(table: ContextTable, places: list[int]) -> ContextTable:
     return replace(table, rows=tuple(table.rows[i] for i in places), items=tuple(table.items[i] for i in places), left_out=0)
 
 
-def _asked(part: ContextTable, question: str) -> tuple[dict[str, str], ...]:
+def _told(part: ContextTable, question: str) -> tuple[dict[str, str], ...]:
     return messages("texts", "map", tables=as_text([part]) or "(nothing was found)", question=question)
 
 

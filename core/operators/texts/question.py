@@ -10,6 +10,7 @@ from core.graph.names.lookup import names
 from core.graph.names.mentions import COMMON
 from core.models.scorers import words
 from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.asking import asked, unasked
 from core.parameters import param
 from core.prompts import messages
 from core.types import Keywords, State, Usage
@@ -126,13 +127,11 @@ def vocabulary_names(text: str, ctx: Context) -> tuple[str, ...]:
 
 def _asked(role: str, prompt: str, fields: tuple[str, ...], text: str, ctx: Context, recorder: Recorder) -> dict[str, Any] | None:
     """The lists of a language model's reply by field; None where it cannot be read, which a note says."""
-    if not ctx.answering:
-        recorder.notes.append("No language model is asked; the question's own words were taken instead, those that the graph names first.")
+    if unasked(ctx, recorder, "the question's own words were taken, those that the graph names first"):
         return None
     schema = {"type": "object", "properties": dict.fromkeys(fields, LIST), "required": list(fields), "additionalProperties": False}
     ctx.progress("Asking the language model for names and keywords", None)
-    reply = ctx.models.chat(role).reply(messages("texts", prompt, question=text), schema=schema, seed=ctx.seed, check=ctx.check)
-    recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
+    reply = asked(ctx.models.chat(role), messages("texts", prompt, question=text), ctx, recorder, schema=schema)
     try:
         found = json.loads(reply.text)
         read = {field: [" ".join(one.split()) for one in found[field] if one.strip()][:MOST] for field in fields}

@@ -51,9 +51,7 @@ def test_where_no_language_model_is_to_be_asked_the_question_is_read(told, line,
     said = Parrot('{"names": ["Nobody"], "low": ["Nobody"], "high": []}')
     after = told.state(line, "Is Tim lame?", models=Written(said), answering=False)
     assert getattr(after, found) in (("Tim",), Keywords(("Tim",), ("lame",))) and not said.asked
-    assert after.trace[0].notes == (
-        "No language model is asked; the question's own words were taken instead, those that the graph names first.",
-    )
+    assert after.trace[0].notes == ("No language model is asked: the question's own words were taken, those that the graph names first.",)
 
 
 def test_a_level_without_keywords_is_not_searched_where_that_is_wanted(told):

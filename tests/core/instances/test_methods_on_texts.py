@@ -1,0 +1,160 @@
+"""What each method on documents finds in nine texts of a Christmas Carol, worked out by hand from its definition.
+
+The texts, and how near each thing is to the question, are those of tests/peers/corpus.py. Of the entities Tim (0.9), Bob (0.8), Scrooge
+(0.52) and Fred (0.4) are the nearest, of the relations Bob - Tim, Scrooge - Tim, Bob - Martha, Fred - Scrooge, of the chunks 3, 6, 1, 7, of
+the communities 2, 4, 0, 3. Edges: Scrooge 6, Bob 3, Tim 2, Fred 2, all others 1.
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from core.comparison.run import Ask, LaneRun, Progress
+from core.environment import Environment
+from core.instances.catalogue import catalogue
+from core.types import Question
+from tests.core.operators.scripted import Script
+from tests.peers.corpus import CHUNKS, ENTITIES, QUESTION, RELATIONS
+from tests.peers.ours import Told, found, whole
+
+KEYWORDS = json.dumps({"low": ["Tiny Tim"], "high": ["family"]})
+NAMES = json.dumps({"names": ["Tiny Tim"]})
+POINTS = json.dumps({"points": [{"description": "Bob is his father.", "score": 90}]})
+
+NEAREST = ["TINY TIM", "BOB CRATCHIT", "SCROOGE", "FRED"]
+ENDS = ["BOB CRATCHIT", "TINY TIM", "SCROOGE", "MARTHA", "FRED"]  # of the four nearest relations, the ends of the best first
+BY_DEGREES = [  # every relation is at one of the nearest four
+    ("BOB CRATCHIT", "SCROOGE"),  # 3 + 6
+    ("FRED", "SCROOGE"),  # 2 + 6, weight 2
+    ("SCROOGE", "TINY TIM"),  # 6 + 2, weight 1
+    ("MARLEY", "SCROOGE"),  # 1 + 6, weight 3
+    ("BELLE", "SCROOGE"),  # weight 2
+    ("FEZZIWIG", "SCROOGE"),  # weight 1
+    ("BOB CRATCHIT", "TINY TIM"),  # 3 + 2
+    ("BOB CRATCHIT", "MARTHA"),  # 3 + 1
+    ("FRED", "TOPPER"),  # 2 + 1
+]
+BY_MEANING = [("BOB CRATCHIT", "TINY TIM"), ("SCROOGE", "TINY TIM"), ("BOB CRATCHIT", "MARTHA"), ("FRED", "SCROOGE")]
+BOTH_ENDS = [6, 3, 0, 1]  # 6 holds both ends of three relations, 3 of two, all others but the turkey of one
+BESIDE = [6, 3, 1, 0, 2, 4, 5, 7]  # Tim's: 6 with Bob and Scrooge, 3 with Bob; Bob's: 1; Scrooge's, each with one neighbour; Fred's
+OF_ENTITIES = [0, 2, 3, 1]  # hold three of the four, two, one and rated 6, one and rated 3; 4 is of level 3
+BY_OCCURRENCE = [0, 3, 2, 1]  # seven chunks tell of a member of 0, six of 3, three of 2, two of 1
+
+# Row: replies before the answer, entities, relations, chunks, communities.
+FOUND = {
+    "zero-shot": ([], [], [], [], []),
+    "vanilla-rag": ([], [], [], [3, 6, 1, 7], []),
+    "vgraphrag": ([], NEAREST, BY_DEGREES, [3, 6, 1, 7], [2, 4, 0, 3]),
+    "lgraphrag": ([], NEAREST, BY_DEGREES, BOTH_ENDS, OF_ENTITIES),
+    "lgraphrag-original": ([], NEAREST, BY_DEGREES, BESIDE, OF_ENTITIES),  # the fifth, Martha, is at 0.15
+    "ggraphrag": ([POINTS], [], [], [], BY_OCCURRENCE),
+    "l-lightrag": ([KEYWORDS], NEAREST, BY_DEGREES, BOTH_ENDS, []),
+    "g-lightrag": ([KEYWORDS], ENDS, BY_MEANING, [3, 6, 2], []),
+    "h-lightrag": ([KEYWORDS], [*NEAREST, "MARTHA"], BY_DEGREES, [*BOTH_ENDS, 2], []),
+    "h-lightrag-original": ([KEYWORDS], [*NEAREST, "BELLE", "MARTHA"], BY_DEGREES, BESIDE, []),  # six relations are at 0.3 and above
+    "graphrag-er": ([], NEAREST, BY_DEGREES, [], []),
+    "graphrag-cc": ([], NEAREST, BY_DEGREES, BOTH_ENDS, OF_ENTITIES),
+    "vgraphrag-cc": ([], [], [], [3, 6, 1, 7], [2, 4, 0, 3]),
+    "cheaprag": ([POINTS] * 8, [], [], [3, 6, 1, 7], [2, 4, 0, 3]),
+}
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return whole()
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+
+
+def run(graph, row, replies, model=True):
+    script = Script(*replies, "Bob Cratchit's.", context=100_000)
+    lane = LaneRun(Ask(graph, Question(QUESTION), (), model=model), catalogue()[row].line, Environment(Told(script)))
+    lane.standing = graph
+    lane.retrieve(Progress())
+    lane.answer(Progress())
+    return lane.state, script
+
+
+@pytest.mark.parametrize("row", FOUND)
+def test_a_method_finds_what_its_definition_says(graph, row):
+    replies, entities, relations, chunks, communities = FOUND[row]
+    state, script = run(graph, row, replies)
+    ours = found(graph, state)
+    assert ours["entities"] == entities and ours["relations"] == [sorted(pair) for pair in relations]
+    assert ours["chunks"] == chunks and ours["communities"] == communities
+    assert state.answer == "Bob Cratchit's." and not script.replies
+
+
+def test_what_is_sought_and_not_shown(graph):
+    state, _ = run(graph, "graphrag-cc", [])
+    assert dict(state.prompt.hits) == {"community": 4, "chunk": 4}
+
+
+def walked(reset: dict[str, float], weighted: bool) -> dict[str, float]:
+    """PageRank with damping 0.85, both ways, as the solution of its equation."""
+    names = sorted(ENTITIES)
+    links = np.zeros((len(names), len(names)))
+    for (one, other), (_, _, weight, where, _) in RELATIONS.items():
+        i, j = names.index(one), names.index(other)
+        links[i, j] = links[j, i] = weight * len(where) if weighted else 1.0
+    start = np.array([reset.get(name, 0.0) for name in names])
+    follow = links / links.sum(axis=1, keepdims=True)
+    scores = np.linalg.solve(np.eye(len(names)) - 0.85 * follow.T, 0.15 * start / start.sum())
+    return dict(zip(names, scores))
+
+
+def aggregated(scores: dict[str, float], relations: int = 0) -> tuple[dict[tuple[str, str], float], dict[int, float]]:
+    """Relations by the sum of their ends, the best `relations` of them; chunks by the sum of these, scaled by the largest (one has 0)."""
+    told = {ends: scores.get(ends[0], 0.0) + scores.get(ends[1], 0.0) for ends in RELATIONS}
+    kept = dict(sorted(told.items(), key=lambda pair: -pair[1])[: relations or None])
+    chunks = {place: sum(score for ends, score in kept.items() if place in RELATIONS[ends][3]) for place in range(len(CHUNKS))}
+    return kept, {place: score / max(chunks.values()) for place, score in chunks.items() if score}
+
+
+def best(scores: dict, count: int) -> list:
+    return sorted(scores, key=lambda one: (-round(scores[one], 9), one))[:count]  # of equal ones the smaller id
+
+
+def test_fastgraphrag(graph):
+    state, _ = run(graph, "fastgraphrag", [NAMES])
+    near = {name: told[3] for name, told in ENTITIES.items() if name != "TOPPER"}  # the eight nearest
+    reset = {name: cosine / sum(near.values()) + (name == "TINY TIM") for name, cosine in near.items()}  # the one name counts one
+    scores = walked(reset, weighted=True)
+    relations, chunks = aggregated(scores)
+    ours = found(graph, state)
+    assert ours["entities"] == best(scores, 9)
+    assert ours["relations"] == [sorted(ends) for ends in best(relations, 9)]
+    assert ours["chunks"] == best(chunks, 4)
+    assert state.chunks.scores == pytest.approx([chunks[place] for place in ours["chunks"]], abs=1e-3)
+
+
+def test_fastgraphrag_as_published(graph):
+    state, _ = run(graph, "fastgraphrag-original", [NAMES])
+    near = {"TINY TIM": 0.9, "BOB CRATCHIT": 0.8, "SCROOGE": 0.52}  # above 0.5
+    reset = {name: cosine / sum(near.values()) for name, cosine in near.items()} | {"TINY TIM": 1.0}
+    scores = {name: score for name, score in walked(reset, weighted=False).items() if score >= 0.005}
+    relations, chunks = aggregated(scores, 64)
+    ours = found(graph, state)
+    assert ours["entities"] == best(scores, 128) and ours["relations"] == [sorted(ends) for ends in best(relations, 64)]
+    assert ours["chunks"] == best(chunks, 8)
+
+
+@pytest.mark.parametrize("row", ["fastgraphrag", "fastgraphrag-original"])
+def test_a_question_without_a_known_name_is_searched_for_itself(graph, row):
+    state, _ = run(graph, row, [json.dumps({"names": []})])
+    assert state.linked.items == () and found(graph, state)["chunks"][:2] == [6, 3] and state.answer
+
+
+def test_no_keyword_at_either_level(graph):
+    """The analysis' row reads the question; the original's searches nothing, and the model is told so."""
+    empty = json.dumps({"low": [], "high": []})
+    state, _ = run(graph, "h-lightrag", [empty])
+    assert found(graph, state)["entities"][:4] == NEAREST
+    state, script = run(graph, "h-lightrag-original", [empty])
+    assert found(graph, state)["entities"] == [] and "(nothing was found)" in script.asked[-1] and state.answer

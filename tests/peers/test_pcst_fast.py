@@ -1,0 +1,19 @@
+"""pcst_fast beside our prize-collecting tree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.graph.algorithms.steiner import prize_collecting_tree
+from tests.peers.ours import recorded
+
+CASES = recorded("pcst_fast")["cases"]
+
+
+@pytest.mark.parametrize("number", range(len(CASES)))
+def test_the_same_tree(number):
+    case = CASES[number]
+    heads, tails = np.array(case["edges"], np.int64).T
+    nodes, edges = prize_collecting_tree(len(case["prizes"]), heads, tails, np.array(case["costs"]), np.array(case["prizes"]), lambda: None)
+    assert [sorted(map(int, nodes)), sorted(map(int, edges))] == case["tree"]
