@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.commands import corpus_build
+from core.commands import corpus_build, corpus_questions
 from core.commands.terminal import OK, bar, warn
 from core.corpus import Corpus, bring, bring_questions, corpora, open_corpus, remove_corpus
 from core.corpus.bringing import FILES
@@ -42,6 +42,7 @@ def add(commands) -> None:
     out.add_argument("--all", action="store_true", help="remove the corpus with all that was built of it")
     out.set_defaults(run=_remove)
     corpus_build.add_parts(parts)
+    corpus_questions.add_parts(parts)
 
 
 def _add(options) -> int:

@@ -7,13 +7,13 @@ import shutil
 import threading
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path as FilePath
 
 from core.corpus import stored
-from core.corpus.corpus import Corpus, write
+from core.corpus.corpus import Asked, Corpus, write
 from core.corpus.links import read_links
 from core.corpus.published import FORMATS, read
 from core.errors import BadInput, StoreError, nearest, shorten
@@ -60,11 +60,21 @@ class Shipped:
             if known and known.made_of == made_of:
                 return known
             documents, asked = read(self.format, self.file, self.files)
-            sets = {name: (title, asked[name]) for name, title in self.sets.items()}
+            sets: dict[str, Asked] = {name: (title, asked[name]) for name, title in self.sets.items() if name in self.files}
+            sets = {name: (title, known.questions(name)) for name, title in self._added(known).items()} | sets if known else sets
             about = (self.title, self.licence, self.source, sets, self.examples)
             links = read_links(self.links) if self.links else ()
             write(corpora_folder() / self.name, documents, *about, own=False, made_of=made_of, check=check, links=links)
             return _opened(corpora_folder() / self.name)
+
+    def with_added(self) -> Shipped:
+        """This corpus with the question sets that a person added to it."""
+        known = self._known()
+        return replace(self, sets={**self.sets, **self._added(known)}) if known else self
+
+    def _added(self, known: Corpus) -> dict[str, str]:
+        """The titles of the sets that a person added, by name."""
+        return {name: title for name, title in known.sets.items() if name not in self.files}
 
     def _known(self) -> Corpus | None:
         """What lies in the person's folder, if it can be opened."""
@@ -82,7 +92,7 @@ def corpora_folder() -> FilePath:
 def corpora() -> dict[str, Corpus | Shipped]:
     """All corpora by name: the shipped ones, then a person's own, each part by name. A damaged one is left out; opening it by name
     tells why."""
-    known: dict[str, Corpus | Shipped] = {**shipped()}
+    known: dict[str, Corpus | Shipped] = {name: found.with_added() for name, found in shipped().items()}
     for folder in sorted(corpora_folder().iterdir()) if corpora_folder().is_dir() else []:
         if folder.name not in known and (folder / stored.META).is_file():
             try:

@@ -164,6 +164,10 @@ class Corpus:
         given = list(documents)
         return self._rewritten(lambda current: stored.changed(current.table, given), check, title, sets or {}, tuple(links))
 
+    def with_questions(self, sets: Mapping[str, Asked], check: Check | None = None) -> Corpus:
+        """The corpus with more question sets, each in the place of the one of its name; one that ships takes some as well."""
+        return self._rewritten(lambda current: current.table, check, sets=sets, fixed=False)
+
     def remove(self, ids: Iterable[str], check: Check | None = None) -> Corpus:
         """The corpus without some documents. Raises BadInput where it has none of an id, or where none would be left."""
         given = frozenset(ids)
@@ -184,9 +188,10 @@ class Corpus:
         title: str = "",
         sets: Mapping[str, Asked] = MappingProxyType({}),
         links: Sequence[Link] = (),
+        fixed: bool = True,
     ) -> Corpus:
-        """The corpus after a change, written down; one that changes nothing writes nothing."""
-        if not self.own:
+        """The corpus after a change, written down; one that changes nothing writes nothing. `fixed` is what one that ships keeps."""
+        if fixed and not self.own:
             raise BadInput(f"The corpus “{self.name}” comes with Hopscope and stays as it is; make one of your own with these documents.")
         with stored.locked(self.folder, check):
             current = Corpus.open(self.folder)

@@ -52,7 +52,7 @@ def no_questions(on: Asked) -> None:
         st.info(f"{plain(on.title)} has no questions yet, so there is nothing to score methods on.", icon=":material/quiz:")
         if on.documents:
             st.write("Bring them with the documents, or let a language model write some:")
-            st.code(f"python -m core questions write --corpus {on.name}", language=None)
+            st.code(f"python -m core corpus write-questions {on.name}", language=None)
             return
         st.write("Add a file of questions (a CSV will do), or choose another graph on the left.")
         st.page_link(

@@ -1,0 +1,1 @@
+"""Questions written for a corpus by a language model."""

@@ -1,0 +1,42 @@
+"""Written questions kept as a set of their corpus."""
+
+from __future__ import annotations
+
+from core.corpus import Corpus, corpora
+from core.datasets.own import clean_name
+from core.errors import BadInput
+from core.evaluation.questions.writing import Writing, Written
+from core.runtime.jobs import Job
+
+
+def usual_name(corpus: Corpus) -> str:
+    """The name that the set has unless it is given another."""
+    return f"{corpus.name}-abstract"
+
+
+def check_name(corpus: Corpus, name: str) -> str:
+    """The name, for a set of written questions. Raises BadInput where it cannot be, or is that of a set with known answers or passages or
+    of another corpus."""
+    if not name or clean_name(name) != name:
+        raise BadInput(f"“{name}” cannot be a set's name; give one of small letters, digits and dashes, such as {usual_name(corpus)}.")
+    owner = next((other for other, known in corpora().items() if name in known.sets), corpus.name)
+    if owner != corpus.name:
+        raise BadInput(f"The corpus “{owner}” has a question set “{name}” already; choose another name.")
+    if name in corpus.sets and any(question.answers or question.gold for question in corpus.questions(name)):
+        raise BadInput(f"The set “{name}” has known answers, which written questions have not; choose another name.")
+    return name
+
+
+def keep(corpus: Corpus, written: Written, name: str, writer: str) -> Corpus:
+    """The corpus with the questions as a set of that name, in the place of what was written under it before; its title names the `writer`.
+
+    Raises BadInput as `check_name` does.
+    """
+    title = f"{corpus.title}, questions that ask for an overview, written by {writer}"
+    return corpus.with_questions({check_name(corpus, name): (title, written.questions)})
+
+
+def start(engine, writing: Writing) -> Job:
+    """The job of the engine that writes; its result is what was written."""
+    key = f"questions-{writing.corpus.name}"
+    return engine.evaluations.start(key, lambda: Job(key, writing), again=True)

@@ -1,0 +1,173 @@
+"""Abstract questions to a corpus by the recipe of five users, five tasks of each, and five questions to each task."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.corpus import Corpus
+from core.corpus.sentences import sentences
+from core.errors import BadInput, shorten
+from core.models.base import Models
+from core.models.chat.kept import KeptChat, KeptReplies
+from core.prompts import messages, plain
+from core.runtime.jobs import Listener
+from core.types import Question
+
+ROLE = "answer"
+SAMPLED, PASSAGE = 24, 260  # documents of which a passage is read, and its characters
+LONGEST = 240  # characters of a line of a reply
+MOST = 20  # of each of the three
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How many users, tasks of each, and questions to each task. Raises BadInput for less than one of any."""
+
+    users: int = 5
+    tasks: int = 5
+    questions: int = 5
+
+    def __post_init__(self) -> None:
+        if not all(1 <= count <= MOST for count in (self.users, self.tasks, self.questions)):
+            raise BadInput(f"The recipe takes 1 to {MOST} users, tasks and questions each.")
+
+    @property
+    def total(self) -> int:
+        """How many questions it makes where every reply can be read."""
+        return self.users * self.tasks * self.questions
+
+    @property
+    def replies(self) -> int:
+        """How many replies it takes, with that on what the corpus is about."""
+        return 2 + self.users * (1 + self.tasks)
+
+    def words(self) -> str:
+        """`5 users x 5 tasks x 5 questions`."""
+        return f"{self.users} users x {self.tasks} tasks x {self.questions} questions"
+
+
+@dataclass(frozen=True)
+class Written:
+    """The questions that were written, what the corpus was said to be about, and sentences on what is missing and why."""
+
+    questions: tuple[Question, ...]
+    about: str
+    told: tuple[str, ...] = ()
+
+
+@dataclass
+class Writing:
+    """A recipe at work on a corpus. Calling it with its job gives what was written; replies are kept, so that it goes on where it stopped.
+
+    `about` says what the corpus is about, where a person does. Raises BadInput where no question came, Cancelled, ModelUnavailable,
+    ModelFailed.
+    """
+
+    corpus: Corpus
+    models: Models
+    recipe: Recipe = field(default_factory=Recipe)
+    about: str = ""
+    role: str = ROLE
+    kept: KeptReplies | None = None
+
+    def __call__(self, job: Listener) -> Written:
+        self._chat = KeptChat(lambda: self.models.chat(self.role), self.models.weights(self.role), self.kept or KeptReplies())
+        self._job, self._done, self._unread = job, 0, list[str]()
+        about = plain(self.about) or self._asked("about", passages=passages(self.corpus))
+        texts, found, same = set[str](), list[Question](), 0
+        for user_number, user in enumerate(self._listed("users", self.recipe.users, about=about), 1):
+            for task_number, task in enumerate(self._listed("tasks", self.recipe.tasks, about=about, user=user), 1):
+                for number, text in enumerate(self._listed("questions", self.recipe.questions, about=about, user=user, task=task), 1):
+                    if text.casefold() in texts:
+                        same += 1
+                        continue
+                    texts.add(text.casefold())
+                    found.append(Question(text, f"u{user_number}-t{task_number}-q{number}"))
+        if not found:
+            raise BadInput(f"No question came of it. {' '.join(self._told(0, same))}")
+        return Written(tuple(found), about, tuple(self._told(len(found), same)))
+
+    def _asked(self, prompt: str, schema: dict[str, Any] | None = None, most: int = 300, **values: str) -> str:
+        self._job.check()
+        self._job.tell(f"Reply {self._done + 1:,} of {self.recipe.replies:,}", self._done / self.recipe.replies)
+        reply = self._chat.reply(messages("questions", prompt, **values), schema=schema, max_tokens=most, check=self._job.check)
+        self._done += 1
+        return reply.text if schema else plain(reply.text)
+
+    def _listed(self, name: str, count: int, **values: str) -> list[str]:
+        """The lines of a reply that lists `count` of them; none where it could not be read, which is noted."""
+        reply = self._asked(name, schema(name, count), 60 + 70 * count, count=str(count), **values)
+        lines = read(name, reply)
+        if lines is None:
+            self._unread.append(shorten(reply))
+        return list(lines or ())[:count]
+
+    def _told(self, found: int, same: int) -> Iterator[str]:
+        if self._unread:
+            yield f"{len(self._unread):,} of {self._done:,} replies could not be read, such as “{self._unread[0]}”."
+        if same:
+            yield f"{same:,} {'question was' if same == 1 else 'questions were'} asked twice and {'is' if same == 1 else 'are'} kept once."
+        if found < self.recipe.total:
+            yield f"{found:,} of {self.recipe.total:,} questions were written."
+
+
+def schema(name: str, count: int) -> dict[str, Any]:
+    """The form of a reply that lists so many."""
+    line: dict[str, Any] = {"type": "string", "maxLength": LONGEST}
+    if name == "users":
+        parts = {"name": {"type": "string", "maxLength": 60}, "about": line}
+        line = {"type": "object", "properties": parts, "required": list(parts), "additionalProperties": False}
+    several = {"type": "array", "minItems": count, "maxItems": count, "items": line}
+    return {"type": "object", "properties": {name: several}, "required": [name], "additionalProperties": False}
+
+
+def read(name: str, reply: str) -> tuple[str, ...] | None:
+    """The lines that a reply lists under a name, each once; None where it is no such list or lists nothing.
+
+    >>> from core.evaluation.questions.writing import read
+    >>> read("tasks", '{"tasks": ["Read it", "read it", " "]}'), read("tasks", "Here are some tasks")
+    (('Read it',), None)
+    >>> read("users", '{"users": [{"name": "A teacher", "about": "teaches it"}]}')
+    ('A teacher: teaches it',)
+    """
+    try:
+        listed = json.loads(reply)[name]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    if not isinstance(listed, list):
+        return None
+    lines: dict[str, str] = {}
+    for entry in listed:
+        parts = [entry.get("name"), entry.get("about")] if isinstance(entry, dict) and name == "users" else [entry]
+        said = [plain(part) for part in parts if isinstance(part, str) and part.strip()]
+        if len(said) == len(parts):
+            line = ": ".join(said)
+            lines.setdefault(line.casefold(), line)
+    return tuple(lines.values()) or None
+
+
+def passages(corpus: Corpus, most: int = SAMPLED) -> str:
+    """A passage of documents from all over a corpus, a line each; of a corpus of few documents several of each, from all over them."""
+    each = max(1, most // len(corpus))
+    rows = [len(corpus) * i // most for i in range(most)] if len(corpus) > most else range(len(corpus))
+    lines = []
+    for row in rows:
+        document = corpus.at(row)
+        head = f"{document.title}: " if document.title and document.title != document.id else ""
+        for i in range(each):
+            passage = plain(_from(document.text, len(document.text) * i // each))
+            if passage:
+                lines.append(f"- {head}{passage}")
+    return "\n".join(dict.fromkeys(lines))
+
+
+def _from(text: str, start: int) -> str:
+    """Whole sentences from a place of a text on, as many as a passage has."""
+    part = text[start : start + 2 * PASSAGE]
+    spans: Sequence[tuple[int, int]] = sentences(part)
+    spans = spans[1:] if start and len(spans) > 1 else spans
+    kept = [span for span in spans if span[1] - spans[0][0] <= PASSAGE] or spans[:1]
+    return part[kept[0][0] : kept[-1][1]][: 2 * PASSAGE] if kept else ""
