@@ -175,7 +175,7 @@ def _built(build: Build, made: Made, folder: Path, ctx: BuildContext) -> Graph:
     graph = (made if stored else _stored(made, build, folder, aside)).graph
     assert graph is not None and made.chunks is not None  # what was stored
     if not build.line.asks_chat:
-        learn(took, len(made.chunks))
+        learn(build.line, took, len(made.chunks))
     if graph.folder == folder.absolute():
         return graph
     take_indexes(aside, folder)

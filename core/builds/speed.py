@@ -12,6 +12,7 @@ from core.io.home import home
 from core.types import Usage
 
 FILE = "speeds.json"  # in a person's folder: seconds a chunk by operator
+ENCODED = "encoded"  # among them: seconds a text that was encoded, for chunks whose vectors were kept from another graph each time
 LEAST = 20  # chunks from which a build tells how long others take
 
 
@@ -23,22 +24,33 @@ class Took:
     fresh: int
 
 
-def learn(took: Mapping[BuildOperator, Took], chunks: int) -> None:
+def learn(line: BuildLine, took: Mapping[BuildOperator, Took], chunks: int) -> None:
     """Remember how long operators take for a chunk, by a build in which nothing was kept from before. Raises StoreError."""
-    if chunks < LEAST or any(keeps(operator) and one.fresh < chunks for operator, one in took.items() if operator.stage == "extract"):
+    if chunks < LEAST or any(took[operator].fresh < chunks for operator in line if operator.stage == "extract"):
         return
-    fresh = {repr(operator): one.seconds / chunks for operator, one in took.items() if one.fresh or not keeps(operator)}
+    fresh = {_key(line, operator): one.seconds / chunks for operator, one in took.items() if one.fresh or not keeps(operator)}
+    for operator, one in took.items():
+        if one.fresh and operator.stage == "index":
+            fresh[ENCODED] = one.seconds / one.fresh
     keep(home() / FILE, lambda stream: stream.write(json.dumps(_known() | fresh, indent=1).encode()))
 
 
 def foretold(line: BuildLine, chunks: int, read: int, encoded: int) -> float | None:
     """The seconds that a build takes here, of whose chunks so many are to be `read`, and what is told of so many `encoded`; None where one
     of its operators was not measured yet."""
-    known = _known()
-    if not all(repr(operator) in known for operator in line):
-        return None
-    wanted = [read if operator.stage == "extract" else encoded if keeps(operator) else chunks for operator in line]
-    return sum(known[repr(operator)] * count for operator, count in zip(line, wanted))
+    known, total = _known(), 0.0
+    for operator in line:
+        each = known.get(_key(line, operator), known.get(ENCODED) if getattr(operator, "of", "") == "chunks" else None)
+        if each is None:
+            return None
+        total += each * (read if operator.stage == "extract" else encoded if keeps(operator) else chunks)
+    return total
+
+
+def _key(line: BuildLine, operator: BuildOperator) -> str:
+    """What an operator's speed is known by: of vectors with what made the graph, as it says how many there are for a chunk."""
+    maker = next((type(one).__name__ for one in line if "graph" in one.writes), "")
+    return f"{maker} {operator!r}".strip() if operator.stage == "index" else repr(operator)
 
 
 def keeps(operator: BuildOperator) -> bool:

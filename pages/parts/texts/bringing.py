@@ -52,7 +52,8 @@ def bring_files(here: str) -> None:
 
 
 def _form(files: list, here: str) -> None:
-    own = [name for name, corpus in corpora().items() if isinstance(corpus, Corpus) and corpus.own]
+    known = corpora()
+    own = [name for name, corpus in known.items() if isinstance(corpus, Corpus) and corpus.own]
     columns = choose_columns(files)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         into = NEW
@@ -61,7 +62,7 @@ def _form(files: list, here: str) -> None:
                 "Add them to",
                 [NEW, *own],
                 index=own.index(here) + 1 if here in own else 0,
-                format_func=lambda name: name or "new texts",
+                format_func=lambda name: known[name].title if name else "new texts",
                 key="texts_into",
                 width=240,
             )

@@ -28,10 +28,12 @@ def look(graph: Graph) -> None:
     if not graph.n_nodes:
         st.info("Nothing was found in these texts from which a graph could be made.", icon=":material/hub:")
         return
-    _figures(graph)
+    one = st.session_state.get(VIEW, ENTITIES) == ENTITIES and bool(trail(graph))
+    if not one:
+        _figures(graph)  # what is looked at closely stands higher without them
     if _view(graph) == COMMUNITIES:
         communities(graph)
-    elif trail(graph):
+    elif one:
         entity(graph, trail(graph)[-1])
     else:
         _entities(graph)

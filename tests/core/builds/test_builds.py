@@ -135,7 +135,8 @@ def test_a_build_says_how_long_it_takes_once_one_like_it_was_made(tmp_path, monk
     assert told.seconds is None and told.words() == "20 of 20 chunks are to be read, without asking a language model."
     build(corpus, line, Reading())
     kept = json.loads((tmp_path / "speeds.json").read_text("utf-8"))
-    assert list(kept) == [repr(operator) for operator in line.line] and all(seconds >= 0 for seconds in kept.values())
+    operators = [repr(operator) for operator in line.line]
+    assert list(kept) == [*operators[:-1], f"Merge {operators[-1]}", "encoded"] and all(seconds >= 0 for seconds in kept.values())
     slow = dict(zip(kept, (0.5, 1.0, 0.25, 2.0)))
     (tmp_path / "speeds.json").write_text(json.dumps(slow), "utf-8")
     more = corpus.changed(**{f"e{number}": f"Eva{number} met Olof." for number in range(10)})
@@ -144,6 +145,8 @@ def test_a_build_says_how_long_it_takes_once_one_like_it_was_made(tmp_path, monk
     build(more, line, Reading())  # most of it was kept, so it tells nothing of how long reading takes
     assert json.loads((tmp_path / "speeds.json").read_text("utf-8")) == slow
     assert cost(more, find("kg-noun-phrases"), Reading()).seconds is None
+    (tmp_path / "speeds.json").write_text(json.dumps(slow | {"encoded": 0.2}), "utf-8")
+    assert cost(more, find("chunks"), Reading()).seconds == 30 * 0.5 + 30 * 0.2  # no vectors of chunks were made, but others
 
 
 def test_what_tells_how_long_builds_take_may_be_damaged(tmp_path, monkeypatch):
