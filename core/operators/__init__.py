@@ -33,20 +33,25 @@ from core.operators.rewrite import RewritePaths
 from core.operators.texts.built import BuiltGraph
 from core.operators.texts.chunks import ChunksByOccurrence, ChunksOfRelations
 from core.operators.texts.communities import CommunitiesAtLevel, CommunitiesOfNodes
+from core.operators.texts.evidence import ChoosePaths, ChooseRelations, HitsOfPaths, NeighbourRelations
 from core.operators.texts.excerpt import NearestSentence
 from core.operators.texts.generate import AnswerFromTables
+from core.operators.texts.graph_tables import SubgraphTables
 from core.operators.texts.khop import KhopPaths
 from core.operators.texts.link import LinkNames
 from core.operators.texts.merge import Merge, SetAside, Truncate
+from core.operators.texts.missing import MissingEvidence
 from core.operators.texts.neighbours import EndpointNodes, IncidentRelations, NeighbourNodes
 from core.operators.texts.pagerank import PageRankNodes
 from core.operators.texts.passages import AnswerFromPassages
 from core.operators.texts.points import AnswerFromPoints, Points
 from core.operators.texts.question import EmbedQuery, ExtractKeywords, NamesInQuestion
+from core.operators.texts.reasoning import AnswerFromEvidence
 from core.operators.texts.scores import ChunksFromRelations, RelationsFromNodes
 from core.operators.texts.sparse import SparseChunks, SparseNodes
 from core.operators.texts.steiner import SteinerSubgraph
 from core.operators.texts.tables import ContextTables
+from core.operators.texts.thought import NextThought
 from core.operators.texts.vectors import VectorChunks, VectorCommunities, VectorNodes, VectorRelations
 from core.operators.vectors import VectorSearch
 
@@ -104,6 +109,10 @@ OPERATORS = {
         ReasonAndRetrieve,
         DocumentsOfNodes,
         KhopPaths,
+        HitsOfPaths,
+        NeighbourRelations,
+        MissingEvidence,
+        NextThought,
         Rank,
         GraphRerank,
         AdaptiveRerank,
@@ -113,6 +122,9 @@ OPERATORS = {
         Merge,
         Truncate,
         ContextTables,
+        SubgraphTables,
+        ChoosePaths,
+        ChooseRelations,
         Points,
         DecodedPaths,
         CommunityReports,
@@ -121,6 +133,7 @@ OPERATORS = {
         Answer,
         AnswerFromTables,
         AnswerFromPassages,
+        AnswerFromEvidence,
         AnswerFromPoints,
     )
 }

@@ -18,6 +18,7 @@ from core.operators.stop import sufficient
 from core.parameters import param
 from core.types import Frame, Path, Ranking, State, Subgraph
 
+WITHOUT = ("encoder", "facts")  # `model` and `exhausted` where no language model is to be asked
 RATE = "rate"  # value of `model`: the language model named by `role` rates from 0 to 1
 MANY = 20  # as many entities behind one relation, or more, and a few are drawn
 UNUSABLE = re.compile(r"type\.object\.(type|name)|common\.|freebase\.|.*sameAs")  # Freebase's own book-keeping
@@ -39,7 +40,8 @@ class ThinkOnGraph(Operator):
     over numbered lists, literals are entities too, and the rest of a list counts 0 without being rated.)
 
     A reply without ratings of relations ends that chain; without ratings of entities each of n gets 1 / n. A relation is not
-    walked back the way it just came. `model` may also be a scorer: the code's BM25 and sentence embeddings.
+    walked back the way it just came. `model` may also be a scorer: the code's BM25 and sentence embeddings. On documents, where no
+    language model is to be asked, the code's sentence embeddings rate, and the facts are handed on after the last hop.
 
     >>> first = says('{"ratings": [{"number": 1, "score": 10}], "sufficient": "no"}')  # the first of r0 and r1, then r2
     >>> answers("ThinkOnGraph(depth=2, exhausted='facts', direction='out')", "A", models=first)
@@ -49,6 +51,7 @@ class ThinkOnGraph(Operator):
     stage = "retrieve"
     title = "think on graph"
     reads, writes = ("seeds",), ("subgraph", "paths")
+    without_model = True
 
     width: int = param(3, "Width", "How many relations, entities and chains are kept at each hop.", low=1, high=64)
     depth: int = param(3, "Depth", "Longest chain.", low=1, high=8)
@@ -61,6 +64,9 @@ class ThinkOnGraph(Operator):
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        if not ctx.answering and ctx.graph.columns and (self.model, self.exhausted) != WITHOUT:
+            recorder.notes.append("No language model is asked: the encoder rates, and nobody says when the facts suffice.")
+            return replace(self, model=WITHOUT[0], exhausted=WITHOUT[1]).apply(state, ctx, recorder)
         walk = _Walk(self, state, ctx, recorder)
         chains, enough = [Path((seed,)) for seed in dict.fromkeys(state.seeds)], False
         hops: list[list[Scored]] = []
@@ -110,7 +116,9 @@ class _Walk:
         return best
 
     def enough(self, paths: list[Path]) -> bool:
-        """Whether the language model says that the facts found so far suffice."""
+        """Whether the language model says that the facts found so far suffice; never where none is to be asked on documents."""
+        if not self.ctx.answering and self.ctx.graph.columns:
+            return False
         texts = self.ctx.graph.texts(paths)
         said, usage, sentence = sufficient(self.ctx.models.chat(self.operator.role), self.task, texts)
         self.recorder.usage += usage

@@ -80,8 +80,7 @@ class NamesInQuestion(Operator):
     by: str = param(VOCABULARY, "Found by", "“vocabulary”: names that the graph has; or a language model.", chat=True, also=(VOCABULARY,))
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        found = None if self.by == VOCABULARY else _asked(self.by, "names", ("names",), state.question.text, ctx, recorder)
-        return state.replace(names=tuple(found["names"]) if found is not None else vocabulary_names(state.question.text, ctx))
+        return state.replace(names=names_in(state.question.text, self.by, ctx, recorder))
 
     def words(self) -> str:
         return self.title + (" by the vocabulary" if self.by == VOCABULARY else "")
@@ -115,6 +114,12 @@ class ExtractKeywords(Operator):
         named = {word for name in low for word in words(name)}
         high = (word for word in words(text) if word not in named and word not in COMMON and len(word) > 1)
         return state.replace(keywords=Keywords(low, tuple(dict.fromkeys(high))[:MOST]))
+
+
+def names_in(text: str, by: str, ctx: Context, recorder: Recorder) -> tuple[str, ...]:
+    """The names of things in a text, by a language model of that role or, as where its reply cannot be read, by the graph's vocabulary."""
+    found = None if by == VOCABULARY else _asked(by, "names", ("names",), text, ctx, recorder)
+    return tuple(found["names"]) if found is not None else vocabulary_names(text, ctx)
 
 
 def vocabulary_names(text: str, ctx: Context) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.builds.synonyms import SIMILAR
 from core.graph.told import chunks_of, n_chunks
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import BEFORE_CUT, names_told, ranked, scores_of
@@ -21,6 +22,7 @@ class RelationsFromNodes(Operator):
     """Relations by the scores of their ends: score(e) = p(u) + p(v).
 
     In-depth analysis, relationship operator Aggregator (METHODS 3.3; HippoRAG, FastGraphRAG), p of the entities found, 0 for all others.
+    Edges between alike names are no relations that a text tells, and have no part in it (HippoRAG's facts) but with `alike`.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> RelationsFromNodes(keep=1)"
     >>> found = retrieve(line, graph=story, question="Tim and Cratchit", models=scores({})).relations
@@ -33,12 +35,16 @@ class RelationsFromNodes(Operator):
     reads, writes = ("nodes",), ("relations",)
 
     keep: int = param(4, "Relations", f"How many are taken. {EVERY_HELP}", low=0, high=1_000_000)
+    alike: bool = param(False, "Edges of alike names", "They count as relations as well.")
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.nodes is not None
         scores = scores_of(state.nodes, ctx.graph.n_nodes)
         edges = np.unique(ctx.graph.steps_from(np.array(sorted(state.nodes.items), np.int64), "both").edges)
-        heads, _, tails = ctx.graph.triples(edges)
+        heads, relations, tails = ctx.graph.triples(edges)
+        if not self.alike and SIMILAR in ctx.graph.relation_names:
+            told = relations != list(ctx.graph.relation_names).index(SIMILAR)
+            edges, heads, tails = edges[told], heads[told], tails[told]
         found = ranked("triple", edges, scores[heads] + scores[tails], self.keep)
         recorder.notes.append(f"The best: {names_told(ctx.graph, found) or 'none'}.")
         return state.replace(relations=found)

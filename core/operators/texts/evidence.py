@@ -1,0 +1,158 @@
+"""Evidence from a knowledge graph: relations about linked entities, what a language model keeps of evidence, paths as hits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from core.graph.protocol import KnowledgeGraph
+from core.graph.told import weights
+from core.models.base import Task
+from core.models.combine import uses_chat
+from core.models.words import short_name
+from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.asking import unasked
+from core.operators.texts.hits import ranked
+from core.operators.texts.merge import placed
+from core.parameters import param
+from core.types import Ranking, State
+
+KEPT_HELP = "How many are kept at most."
+MODEL_HELP = "What picks: a language model, a scorer, or a combination."
+
+
+@dataclass(frozen=True, repr=False)
+class NeighbourRelations(Operator):
+    """The relations at the linked entities, those of the best linked first; where there are few, those at their neighbours after them.
+
+    DALK's neighbour evidence (METHODS 3.4.5). Of one entity the heaviest come first. The analysis' code drops the last five of the
+    list; here all are kept.
+
+    >>> line = "NamesInQuestion() >> LinkNames() >> NeighbourRelations(few=1)"
+    >>> story.triple_texts(retrieve(line, graph=story, question="Fred", models=scores({})).relations.items)[:2]
+    ['Fred -> nephew of -> Scrooge', 'Cratchit -> works for -> Scrooge']
+    """
+
+    stage = "retrieve"
+    title = "relations about the entities"
+    reads, writes = ("linked",), ("relations",)
+
+    few: int = param(5, "Few", "Where so many or fewer are found, those at the neighbours follow.", low=0, high=1000)
+    keep: int = param(200, "Relations at most", "The first ones.", low=1, high=10_000)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        linked = list(state.linked.items if state.linked else ())
+        found = _at(ctx.graph, linked)
+        if linked and len(found) <= self.few:
+            heads, _, tails = ctx.graph.triples(np.array(found, np.int64))
+            further = [node for node in dict.fromkeys((*heads.tolist(), *tails.tolist())) if node not in linked]
+            recorder.notes.append(f"Only {len(found)} at the entities themselves; those at {len(further)} neighbours follow.")
+            found = list(dict.fromkeys([*found, *_at(ctx.graph, further)]))
+        recorder.before_cut = placed("triple", found)
+        return state.replace(relations=recorder.before_cut.head(self.keep))
+
+
+class Chosen(Operator):
+    """What the two have in common: at most `keep` by `model`; where no language model is to be asked the first ones."""
+
+    stage = "refine"
+    without_model = True
+    field: ClassVar[str]
+    keep: int
+    model: str
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        found: Ranking = getattr(state, self.field)
+        recorder.before_cut = found
+        if not len(found):
+            return state
+        if uses_chat(self.model, ctx.models.is_chat) and unasked(ctx, recorder, f"the first {self.keep} {self.field} are kept"):
+            return state.replace(**{self.field: found.head(self.keep)})
+        ctx.progress(f"Choosing among {len(found):,} {self.field}", None)
+        texts = ctx.graph.texts(found.items) if self.field == "paths" else ctx.graph.triple_texts(np.array(found.items, np.int64))
+        task = Task(state.question.text, found.kind, ctx.seed, ctx.check)
+        choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
+        items = [found.items[place] for place in choice.positions]
+        kept = placed(found.kind, items) if choice.scores is None else Ranking(found.kind, tuple(items), choice.scores)
+        return state.replace(**{self.field: kept})
+
+    def words(self) -> str:
+        return f"{self.keep} {self.field} by {short_name(self.model)}"
+
+
+@dataclass(frozen=True, repr=False)
+class ChoosePaths(Chosen):
+    """Of the paths found those that a language model keeps, at most `keep`, in its order.
+
+    In-depth analysis, subgraph operator AgentPath: DALK's rerank (METHODS 3.4.5). A reply that cannot be read keeps the first ones, which
+    is told. `model` may also be a scorer. Where no language model is to be asked the first ones are kept.
+
+    >>> line = "NamesInQuestion() >> LinkNames() >> KhopPaths() >> ChoosePaths()"
+    >>> models = picks("Cratchit -> works for -> Scrooge")
+    >>> story.texts(retrieve(line, graph=story, question="Cratchit and Scrooge", models=models).paths.items)
+    ['Cratchit -> works for -> Scrooge']
+    """
+
+    title = "paths chosen"
+    field, reads, writes = "paths", ("paths",), ("paths",)
+
+    keep: int = param(5, "Paths", KEPT_HELP, low=1, high=1000)
+    model: str = param("choose", "Model", MODEL_HELP, model=True)
+
+
+@dataclass(frozen=True, repr=False)
+class ChooseRelations(Chosen):
+    """Of the relations found those that a language model keeps, at most `keep`, in its order.
+
+    DALK's rerank of neighbour evidence (METHODS 3.4.5), with the same rules as `ChoosePaths`.
+
+    >>> line = "NamesInQuestion() >> LinkNames() >> NeighbourRelations() >> ChooseRelations()"
+    >>> found = retrieve(line, graph=story, question="Fred", models=picks("Fred -> nephew of -> Scrooge")).relations
+    >>> story.triple_texts(found.items)
+    ['Fred -> nephew of -> Scrooge']
+    """
+
+    title = "relations chosen"
+    field, reads, writes = "relations", ("relations",), ("relations",)
+
+    keep: int = param(5, "Relations", KEPT_HELP, low=1, high=1000)
+    model: str = param("choose", "Model", MODEL_HELP, model=True)
+
+
+@dataclass(frozen=True, repr=False)
+class HitsOfPaths(Operator):
+    """The entities and the relations of the paths found, as hits: what found paths on any graph can be followed by what reads hits.
+
+    Hopscope's own, so that operators on paths (PageRank paths, beams, Think-on-Graph) stand in lines on documents: `ChunksFromRelations`
+    after it gives the passages that the paths rest on. Each has the score of its best path, of an order without scores 1, 1/2, 1/3.
+
+    >>> state = retrieve("NamesInQuestion() >> LinkNames() >> KhopPaths() >> HitsOfPaths()", graph=story, question="Tim, Scrooge")
+    >>> sorted(story.names(state.nodes.items)), len(state.relations)
+    (['Cratchit', 'Scrooge', 'Tim'], 2)
+    """
+
+    stage = "retrieve"
+    title = "entities and relations of the paths"
+    reads, writes = ("paths",), ("nodes", "relations")
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        assert state.paths is not None
+        best: dict[str, dict[Any, float]] = {"node": {}, "triple": {}}
+        for place, path in enumerate(state.paths.items, 1):
+            score = state.paths.score(place - 1) if state.paths.scores else 1.0 / place
+            for kind, items in (("node", path.nodes), ("triple", path.edges)):
+                for item in items:
+                    best[kind][item] = max(score or 0.0, best[kind].get(item, score or 0.0))
+        hits = {kind: ranked(kind, list(found), list(found.values())) for kind, found in best.items()}  # type: ignore[arg-type]
+        return state.replace(nodes=hits["node"], relations=hits["triple"])
+
+
+def _at(graph: KnowledgeGraph, nodes: list[int]) -> list[int]:
+    """The edges at each node in turn, of one node the heaviest first, each edge once."""
+    heavy, found = weights(graph), dict[int, None]()
+    for node in nodes:
+        edges = np.unique(graph.steps(node, "both")[1]).tolist()
+        found |= dict.fromkeys(sorted(edges, key=lambda edge: (-(heavy[edge] if heavy is not None else 0.0), edge)))
+    return list(found)

@@ -1,0 +1,90 @@
+"""Chunks beside those found, by the evidence that a language model finds missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.graph.protocol import KnowledgeGraph
+from core.graph.told import leaves
+from core.models.base import Chat
+from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.asking import asked, unasked, with_room
+from core.operators.texts.hits import ranked
+from core.operators.texts.merge import placed
+from core.operators.texts.passages import passage_texts
+from core.operators.texts.sparse import BY, BY_HELP, searchable
+from core.parameters import param
+from core.prompts import messages, plain
+from core.types import Ranking, State
+
+ALONE_HELP = "kept: it stays, as in KGP's own code; left: it is left out, as in the in-depth analysis' code."
+
+
+@dataclass(frozen=True, repr=False)
+class MissingEvidence(Operator):
+    """Each chunk found, followed by the neighbours of it in the passage graph that share the rarest words with what is missing.
+
+    KGP (METHODS 3.4.2): for each chunk a language model writes what evidence it still needs; question and evidence together are sought
+    among its neighbours by TF-IDF, of which the best `keep` follow it. No chunk is taken twice; of a chunk without a neighbour left
+    `alone` decides. The analysis' code loses the neighbours on the way and searches all chunks; here they are minded. Where
+    no language model is to be asked the question alone is sought among the neighbours.
+
+    >>> found = retrieve("SparseChunks(keep=1) >> MissingEvidence()", graph=story, question="the clerk", models=says("a son")).chunks
+    >>> story.columns.chunks.texts("id", found.items)  # the story's nodes are no chunks, and so have no neighbours among these
+    ['carol#1']
+    """
+
+    stage = "retrieve"
+    title = "neighbours with missing evidence"
+    reads, writes = ("chunks",), ("chunks",)
+    without_model = True
+
+    keep: int = param(3, "Neighbours", "How many follow each chunk at most.", low=1, high=1000)
+    by: str = param("tf-idf", "Ranked by", BY_HELP, choices=BY)
+    alone: str = param("kept", "Without a neighbour", ALONE_HELP, choices=("kept", "left"))
+    max_tokens: int = param(64, "Longest evidence", "In tokens.", low=8, high=1024)
+    role: str = param("answer", "Model", "The role or name of the chat model that says what is missing.", chat=True)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        assert state.chunks is not None
+        chat = None if unasked(ctx, recorder, "neighbours are sought by the question's words") else ctx.models.chat(self.role)
+        seeds, beside = state.chunks.items, neighbours(ctx.graph)
+        order, taken = list[int](), set(seeds)
+        for number, row in enumerate(seeds, 1):
+            ctx.progress(f"Looking for what is missing in passage {number} of {len(seeds)}", (number - 1) / len(seeds))
+            near = [one for one in beside(row) if one not in taken]
+            found = self._best(row, near, chat, state.question.text, ctx, recorder) if near else []
+            taken.update(found)
+            order += [row, *found] if found or self.alone == "kept" else []
+        recorder.notes.append(f"{len(order):,} chunks, of which {len(taken) - len(set(seeds)):,} are neighbours.")
+        return state.replace(chunks=placed("chunk", order))
+
+    def _best(self, row: int, near: list[int], chat: Chat | None, question: str, ctx: Context, recorder: Recorder) -> list[int]:
+        """The neighbours that follow a chunk."""
+        missing = "" if chat is None else self._missing(row, chat, question, ctx, recorder)
+        scores = searchable(ctx.graph, "chunks", self.by)(f"{question} {missing}".strip())[near]
+        return list(ranked("chunk", np.array(near)[scores > 0], scores[scores > 0], self.keep).items)
+
+    def _missing(self, row: int, chat: Chat, question: str, ctx: Context, recorder: Recorder) -> str:
+        """What a language model finds missing beside a chunk."""
+        text = passage_texts(ctx.graph, Ranking("chunk", (row,)))
+        told = lambda count: messages("passages", "missing", passages="".join(text[:count]) or "(none)", question=question)
+        missing = plain(asked(chat, with_room(chat, told, 1, self.max_tokens)[0], ctx, recorder, self.max_tokens).text)
+        recorder.notes.append(f"Missing: {missing or '(nothing was said)'}")
+        return missing
+
+
+def neighbours(graph: KnowledgeGraph):
+    """What gives for a chunk's row the rows of the chunks that its node is joined with, ascending; none where it is no node."""
+    rows: dict[int, int] = graph.derived.once("rows of nodes", None, lambda: leaves(graph, range(graph.n_nodes)))
+    nodes = graph.derived.once("nodes of rows", None, lambda: {row: node for node, row in rows.items()})
+
+    def beside(row: int) -> list[int]:
+        if row not in nodes:
+            return []
+        near = np.unique(graph.steps(nodes[row], "both")[0]).tolist()
+        return sorted(rows[node] for node in near if node in rows and rows[node] != row)
+
+    return beside

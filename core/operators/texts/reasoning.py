@@ -1,0 +1,86 @@
+"""An answer from evidence of a knowledge graph that a language model first puts into sentences and thinks about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.models.base import Chat, Messages
+from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.asking import asked, with_room
+from core.parameters import param
+from core.prompts import messages
+from core.types import Prompt, State
+
+NONE = "(none)"
+
+
+@dataclass(frozen=True, repr=False)
+class AnswerFromEvidence(Operator):
+    """What a language model answers from paths between the question's entities and relations about them, after thinking step by step.
+
+    DALK (METHODS 3.4.5): the paths are put into sentences, the relations as well, then the model thinks about both, then it answers: four
+    calls, fewer where there is nothing to put into sentences. The analysis' code shows the names of Python objects in the place
+    of the paths; here they are paths.
+
+    >>> line = "NamesInQuestion() >> LinkNames() >> KhopPaths() >> AnswerFromEvidence()"
+    >>> state = retrieve(line, graph=story, question="Tim and Scrooge", models=says("Cratchit"))
+    >>> state.answer, state.prompt.paths, state.trace[-1].usage.calls  # sentences, thought, answer
+    ('Cratchit', 1, 3)
+    """
+
+    stage = "generate"
+    title = "answer from evidence"
+    reads_any, writes = ("paths", "relations"), ("prompt", "answer")
+
+    sentences: bool = param(True, "As sentences", "Evidence is put into sentences first, one call for paths and one for relations.")
+    think: bool = param(True, "Step by step", "The model thinks aloud before it answers, one call.")
+    max_tokens: int = param(256, "Longest reply", "Of each call, in tokens.", low=1, high=8192)
+    role: str = param("answer", "Model", "The role or name of the chat model that answers.", chat=True)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        paths = ctx.graph.texts(state.paths.items) if state.paths else []
+        relations = ctx.graph.triple_texts(np.array(state.relations.items, np.int64)) if state.relations else []
+        hits, told = {"triple": len(relations)} if relations else {}, dict(question=state.question.text)
+        if not ctx.answering:
+            shown = dict(paths=_list(paths), relations=_list(relations), thought=NONE)
+            return state.replace(prompt=Prompt(messages("evidence", "answer", **shown, **told), len(paths), hits=hits))
+        chat = ctx.models.chat(self.role)
+        evidence = dict(
+            paths=self._told("paths", paths, chat, told, ctx, recorder),
+            relations=self._told("relations", relations, chat, told, ctx, recorder),
+        )
+        thought = self._thought(chat, evidence | told, ctx, recorder) if self.think else NONE
+        ctx.progress("Answering from the evidence", None)
+        prompt, tokens = _within(chat, messages("evidence", "answer", **evidence, **told, thought=thought), self.max_tokens)
+        reply = asked(chat, prompt, ctx, recorder, self.max_tokens, on_text=ctx.on_text)
+        shown_prompt = Prompt(tuple(prompt), len(paths), reply.tokens_in or tokens, hits=hits)
+        return state.replace(prompt=shown_prompt, answer=reply.text.strip())
+
+    def _told(self, what: str, lines: Sequence[str], chat: Chat, told: dict[str, str], ctx: Context, recorder: Recorder) -> str:
+        """Evidence in sentences of the model, or as it stands where there are none to be or the reply is empty."""
+        if not self.sentences or not lines:
+            return _list(lines)
+        ctx.progress(f"Putting {what} into sentences", None)
+        prompt = lambda count: messages("evidence", "sentences", facts=_list(lines[:count]), **told)
+        text = asked(chat, with_room(chat, prompt, len(lines), self.max_tokens)[0], ctx, recorder, self.max_tokens).text.strip()
+        if not text:
+            recorder.notes.append(f"The model put the {what} into no sentence; they stand as they are.")
+        return text or _list(lines)
+
+    def _thought(self, chat: Chat, told: dict[str, str], ctx: Context, recorder: Recorder) -> str:
+        ctx.progress("Thinking step by step", None)
+        prompt, _ = _within(chat, messages("evidence", "think", **told), self.max_tokens)
+        return asked(chat, prompt, ctx, recorder, self.max_tokens).text.strip() or NONE
+
+
+def _list(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {' '.join(line.split())}" for line in lines) or NONE
+
+
+def _within(chat: Chat, prompt: Messages, max_tokens: int) -> tuple[Messages, int]:
+    """A prompt and its tokens. Raises BadInput where it does not fit."""
+    shown, _, tokens = with_room(chat, lambda _: prompt, 0, max_tokens)
+    return shown, tokens

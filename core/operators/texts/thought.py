@@ -1,0 +1,51 @@
+"""What a language model would look up next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.asking import asked, unasked, with_room
+from core.operators.texts.passages import NOTHING, given, passage_texts
+from core.operators.texts.question import VOCABULARY, names_in
+from core.parameters import param
+from core.prompts import messages, plain
+from core.types import State
+
+DONE = "the answer is:"
+
+
+@dataclass(frozen=True, repr=False)
+class NextThought(Operator):
+    """The names in the next thought of a language model that has read the best chunks found so far: where to search from now.
+
+    HippoRAG with IRCoT (METHODS 3.4.3): `SetAside`, the same search from these names, and `Merge` by score, which keeps the larger score of
+    both rounds, follow it. A thought that begins with “So the answer is:” and one that names nothing hand on no name, so that a search
+    that finds nothing `without` a start leaves the first round as it is. Where no language model is to be asked there is no thought.
+
+    >>> line = "SparseChunks(keep=1) >> NextThought()"
+    >>> retrieve(line, graph=story, question="whose clerk is he", models=says("Cratchit works for Scrooge.")).names
+    ('Cratchit', 'Scrooge')
+    """
+
+    stage = "retrieve"
+    title = "next thought"
+    reads, writes = ("chunks",), ("names",)
+    without_model = True
+
+    passages: int = param(4, "Passages read", "The best of the chunks found.", low=1, high=1000)
+    by: str = param(VOCABULARY, "Names found by", "Names in the thought: “vocabulary” or a language model.", chat=True, also=(VOCABULARY,))
+    max_tokens: int = param(64, "Longest thought", "In tokens.", low=8, high=1024)
+    role: str = param("answer", "Model", "The role or name of the chat model that thinks.", chat=True)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        if unasked(ctx, recorder, "there is no thought, and no second search"):
+            return state.replace(names=())
+        ctx.progress("Thinking what to look up next", None)
+        texts, chat = passage_texts(ctx.graph, given(state).head(self.passages)), ctx.models.chat(self.role)
+        told = lambda count: messages("passages", "next", passages="\n\n".join(texts[:count]) or NOTHING, question=state.question.text)
+        thought = plain(asked(chat, with_room(chat, told, len(texts), self.max_tokens)[0], ctx, recorder, self.max_tokens).text)
+        recorder.notes.append(f"Thought: {thought or '(none)'}")
+        if not thought or DONE in thought.casefold():
+            return state.replace(names=())
+        return state.replace(names=names_in(thought, self.by, ctx, recorder))

@@ -1,0 +1,351 @@
+"""RAPTOR, KGP, HippoRAG, G-Retriever, DALK and ToG, each on a graph of a Christmas Carol with recorded replies, the hits by hand."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core.builds.synonyms import SIMILAR
+from core.comparison.run import Ask, LaneRun, Progress
+from core.environment import Environment
+from core.errors import ModelFailed
+from core.graph.building.text_graph import assemble
+from core.graph.columns import Table
+from core.instances.catalogue import FOLDER, catalogue, read
+from core.models.llm_chooser import LLMChooser
+from core.models.scorers import EncoderScorer
+from core.operators import MissingEvidence, PageRankNodes, RelationsFromNodes, SparseChunks, SubgraphTables
+from core.types import Question
+from tests.core.operators.scripted import Script
+from tests.films import Written
+
+# Eight passages; the question's words are in 0 and 4, its answer in 2.
+PASSAGES = (
+    "Marley was the partner of Scrooge.",
+    "Fred is the nephew of Scrooge.",
+    "Cratchit works for Scrooge in Camden.",
+    "Tim is the son of Cratchit.",
+    "The partner of Fezziwig danced.",
+    "Belle left long ago.",
+    "Camden is a part of London.",
+    "The turkey was large.",
+)
+ENTITIES = {"Belle": [5], "Camden": [2, 6], "Cratchit": [2, 3], "Fezziwig": [4], "Fred": [1], "London": [6], "Marley": [0]}
+ENTITIES |= {"Scrooge": [0, 1, 2], "Scrooges": [1], "Tim": [3]}
+FACTS = {  # by the passage that tells it
+    ("Marley", "partner of", "Scrooge"): 0,
+    ("Fred", "nephew of", "Scrooge"): 1,
+    ("Cratchit", "works for", "Scrooge"): 2,
+    ("Cratchit", "works in", "Camden"): 2,
+    ("Tim", "son of", "Cratchit"): 3,
+    ("Camden", "part of", "London"): 6,
+}
+QUESTION = "Where does the clerk of the partner of Marley work?"
+NAMES = json.dumps({"names": ["Marley"]})
+
+
+def chunks():
+    ids = [f"carol#{n}" for n in range(len(PASSAGES))]
+    return Table.of(id=ids, document=ids, title=[""] * 8, text=PASSAGES, tokens=[len(text.split()) for text in PASSAGES])
+
+
+def knowledge(alike=False):
+    """The facts; with `alike` also an edge between Scrooge and Scrooges."""
+    facts = {**FACTS, **({("Scrooge", SIMILAR, "Scrooges"): 1} if alike else {})}
+    edges = {"weight": [1.0] * len(facts), "chunks": [[row] for row in facts.values()]}
+    return assemble("kg", list(ENTITIES), list(facts), {"chunks": list(ENTITIES.values())}, edges, chunks())
+
+
+def passages():
+    """Passages joined where they share an entity: 0, 1 and 2 share Scrooge, 2 and 3 Cratchit, 2 and 6 Camden."""
+    pairs = [(0, 1), (0, 2), (1, 2), (2, 3), (2, 6)]
+    ids = [f"carol#{n}" for n in range(8)]
+    nodes = {"type": ["chunk"] * 8, "level": [0] * 8, "chunks": [[n] for n in range(8)], "description": [""] * 8}
+    edges = {"weight": [1.0] * 5, "chunks": [list(pair) for pair in pairs]}
+    return assemble("passage", ids, [(ids[a], "shares entity", ids[b]) for a, b in pairs], nodes, edges, chunks())
+
+
+class Mortal(Script):
+    """A model that dies once its replies are used up."""
+
+    def reply(self, messages, **how):
+        if not self.replies:
+            raise ModelFailed("The model stopped.")
+        return super().reply(messages, **how)
+
+
+class Asked(Written):
+    """Models of which the language model also chooses, and the encoder else."""
+
+    def chooser(self, expression):
+        return LLMChooser(self._chat) if expression == "choose" else EncoderScorer(self.encoder())
+
+    def is_chat(self, name):
+        return name in ("choose", "answer")
+
+
+def lane(row, graph, *replies, model=True, question=QUESTION, change=()):
+    """A row's run on a graph with recorded replies, up to its answer or to where the model dies, and the model."""
+    script = Mortal(*replies)
+    line = catalogue()[row].line
+    for place, operator in change:
+        line = line.replaced(place, operator)
+    run = LaneRun(Ask(graph, Question(question), (), model=model), line, Environment(Asked(script)))
+    run.standing = graph
+    try:
+        run.retrieve(Progress())
+        run.answer(Progress())
+    except ModelFailed as error:
+        run.died = str(error)
+    return run, script
+
+
+def rows(run):
+    return None if run.state.chunks is None else run.state.chunks.items
+
+
+def notes(run):
+    return " ".join(note for step in run.state.trace for note in step.notes)
+
+
+# KGP. Of the question's words 0 has Marley, the, partner, of, and 4 the, partner, of; 0 has the neighbours 1 and 2, and 4 has none.
+
+
+def kgp(*replies, alone="kept", **how):
+    """The row with two passages by words in the place of four."""
+    return lane("kgp", passages(), *replies, change=[(1, SparseChunks(keep=2, by="tf-idf")), (2, MissingEvidence(alone=alone))], **how)
+
+
+def test_kgp_follows_what_is_missing_among_neighbours():
+    run, script = kgp("It needs where Cratchit works in Camden.", "In Camden.")
+    # 2 shares four words with what is missing, 1 only the question's commonest; 4 is not asked about and stays
+    assert rows(run) == (0, 2, 1, 4) and run.state.answer == "In Camden." and not script.replies
+    assert script.asked[0].startswith("Evidence so far:\n\nMarley was the partner")
+    assert run.state.prompt.hits == {"chunk": 4} and "[2] Cratchit works for Scrooge" in script.asked[1]
+
+
+def test_a_passage_without_a_neighbour_is_left_where_the_code_does_so():
+    run, _ = kgp("Cratchit works in Camden.", "x", alone="left")
+    assert rows(run) == (0, 2, 1)
+
+
+def test_no_passage_is_taken_twice():
+    """Of the four by words 0 and 1 are neighbours: neither follows the other."""
+    run, _ = lane("kgp", passages(), *["Camden Scrooge Cratchit"] * 4, "x")
+    assert len(set(rows(run))) == len(rows(run)) and rows(run)[:2] == (0, 2)
+
+
+def test_kgp_without_a_model_searches_neighbours_by_the_question():
+    run, script = kgp(model=False)
+    # 1 has the question's “the” and “of”, 2 none of its words
+    assert not script.asked and run.state.answer is None and "No language model is asked" in notes(run) and rows(run) == (0, 1, 4)
+
+
+@pytest.mark.parametrize("reply", ["", "∎ ∎ {nonsense}"])
+def test_kgp_with_a_useless_reply_searches_by_the_question(reply):
+    run, _ = kgp(reply, "x")
+    assert rows(run) == (0, 1, 4)
+
+
+def test_kgp_keeps_what_words_found_where_the_model_dies():
+    run, _ = kgp()
+    assert run.died and rows(run) == (0, 4) and run.state.trace[-1].operator == "SparseChunks"
+
+
+# HippoRAG
+
+
+THOUGHT = "Scrooge was the partner of Marley and Cratchit works for him."
+
+
+def test_hipporag_reads_a_second_round_from_its_thought():
+    said = (NAMES, THOUGHT, json.dumps({"names": ["Cratchit"]}), "Thought: Cratchit works in Camden. Answer: Camden")
+    run, script = lane("hipporag", knowledge(alike=True), *said)
+    found = run.state.chunks
+    # from Marley passage 0 is best (1.0 after scaling), from Cratchit passage 2, which tells two of its three relations
+    assert set(found.items[:2]) == {0, 2} and found.scores[:2] == (1.0, 1.0) and run.state.answer == "Camden"
+    assert not script.replies and len(found) <= 4
+
+
+def test_hipporag_with_a_thought_that_is_the_answer_searches_no_more():
+    run, script = lane("hipporag", knowledge(), NAMES, "So the answer is: Camden.", "Answer: Camden")
+    once, _ = lane("hipporag", knowledge(), NAMES, "", "Answer: Camden")
+    assert rows(run) == rows(once) and rows(run)[0] == 0 and not script.replies
+
+
+def test_specificity_and_damping_by_hand():
+    """With damping 0 all is at the linked: Marley in one passage, Scrooge in three: 1 to 1/3, so 3/4 and 1/4."""
+    names = json.dumps({"names": ["Marley", "Scrooge"]})
+    run, _ = lane("hipporag", knowledge(), names, "", "Answer: x", change=[(3, PageRankNodes(damping=0.0))])
+    nodes = next(state.nodes for state in run.states if state.trace and state.trace[-1].operator == "PageRankNodes")
+    assert nodes.scores == (0.75, 0.25)
+    # relations: partner of 1, nephew of and works for 1/4: passage 0 scaled to 1, 1 and 2 to 1/4
+    first = next(state.chunks for state in run.states if state.trace and state.trace[-1].operator == "ChunksFromRelations")
+    assert first.items == (0, 1, 2) and first.scores == (1.0, 0.25, 0.25)
+
+
+def test_edges_of_alike_names_tell_no_passage():
+    graph = knowledge(alike=True)
+    names = json.dumps({"names": ["Scrooges"]})
+    run, _ = lane("hipporag", graph, names, "", "Answer: x")
+    relations = [state.relations for state in run.states if state.trace and state.trace[-1].operator == "RelationsFromNodes"][0]
+    assert SIMILAR not in " ".join(graph.triple_texts(relations.items))
+    run, _ = lane("hipporag", graph, names, "", "Answer: x", change=[(4, RelationsFromNodes(keep=0, alike=True))])
+    relations = [state.relations for state in run.states if state.trace and state.trace[-1].operator == "RelationsFromNodes"][0]
+    assert SIMILAR in graph.triple_texts(relations.items[:1])[0]
+
+
+def test_hipporag_without_an_entity_counts_all_alike():
+    run, _ = lane("hipporag", knowledge(), '{"names": []}', "", "Answer: x")
+    assert "all count alike" in notes(run) and len(rows(run)) == 4
+
+
+def test_hipporag_without_a_model_has_one_round_from_names_of_the_graph():
+    run, script = lane("hipporag", knowledge(), model=False)
+    assert not script.asked and rows(run)[0] == 0 and "there is no thought" in notes(run) and run.state.prompt is not None
+
+
+@pytest.mark.parametrize("reply", ["nonsense", '{"names": 3}'])
+def test_hipporag_with_names_that_cannot_be_read_asks_the_vocabulary(reply):
+    run, _ = lane("hipporag", knowledge(), reply, "", "Answer: x")
+    assert rows(run)[0] == 0 and "could not be read" in notes(run)
+
+
+def test_hipporag_keeps_its_first_round_where_the_model_dies():
+    run, _ = lane("hipporag", knowledge(), NAMES)
+    assert run.died and rows(run)[0] == 0 and run.state.trace[-1].operator == "ChunksFromRelations"
+
+
+# G-Retriever
+
+
+def test_g_retriever_joins_the_best_and_shows_them_in_the_order_of_the_graph():
+    run, _ = lane("g-retriever", knowledge(), "Camden", question="Marley Cratchit")
+    graph, state = run.graph, run.state
+    assert {"Marley", "Scrooge", "Cratchit"} <= set(graph.names(state.nodes.items)) and state.answer == "Camden"
+    nodes, relations = state.tables
+    assert list(nodes.items) == sorted(nodes.items) and list(relations.items) == sorted(relations.items)
+    assert "Marley" in state.prompt.messages[1]["content"] and state.chunks is None
+
+
+def test_a_small_budget_leaves_relations_out_first():
+    run, _ = lane("g-retriever", knowledge(), "x", question="Marley Cratchit", change=[(5, SubgraphTables(budget=4))])
+    nodes, relations = run.state.tables
+    assert 0 < len(nodes.items) < len(run.state.nodes) and not relations.items and "have room in 4 tokens" in notes(run)
+
+
+def test_g_retriever_without_a_model_has_its_tree():
+    run, script = lane("g-retriever", knowledge(), model=False)
+    assert not script.asked and len(run.state.relations) and run.state.prompt is not None
+
+
+# DALK
+
+
+def dalk(*replies, **how):
+    return lane("dalk", knowledge(), *replies, **how)
+
+
+def test_dalk_chooses_says_thinks_and_answers():
+    names, first = json.dumps({"names": ["Marley", "Tim"]}), json.dumps({"choices": [1]})
+    run, script = dalk(names, first, json.dumps({"choices": [2]}), "Paths told.", "Relations told.", "So Camden.", "Camden")
+    graph, state = run.graph, run.state
+    way = "Marley -> partner of -> Scrooge -> works for_reverse -> Cratchit -> son of_reverse -> Tim"
+    assert graph.texts(state.paths.items) == [way]
+    # at Marley and Tim there are two relations, which is few: those at their neighbours Scrooge and Cratchit follow
+    assert graph.triple_texts(state.relations.items) == ["Tim -> son of -> Cratchit"]
+    assert state.answer == "Camden" and not script.replies
+    asked = state.prompt.messages[1]["content"]
+    assert all(text in asked for text in ("Paths told.", "Relations told.", "So Camden.")) and state.prompt.paths == 1
+    assert way in script.asked[3] and "Tim -> son of -> Cratchit" in script.asked[4]
+
+
+def test_few_relations_bring_those_of_neighbours():
+    run, script = dalk(json.dumps({"names": ["Marley"]}), *['{"choices": []}'] * 2, "t", "x")
+    listed = script.asked[2]  # the relations to choose from
+    assert "1. Marley -> partner of -> Scrooge" in listed and "Cratchit -> works for -> Scrooge" in listed and "son of" not in listed
+
+
+def test_dalk_without_an_entity_has_no_evidence():
+    run, script = dalk('{"names": []}', "t", "I do not know")
+    assert len(run.state.paths) == 0 and len(run.state.relations) == 0 and run.state.answer == "I do not know" and not script.replies
+
+
+@pytest.mark.parametrize("reply", ["", "nonsense"])
+def test_a_choice_that_cannot_be_read_keeps_the_first(reply):
+    run, _ = dalk(json.dumps({"names": ["Marley", "Tim"]}), reply, reply, "", "", "", "x")
+    assert len(run.state.paths) == 1 and len(run.state.relations) == 5 and "could not be read" in notes(run)
+    assert "Marley -> partner of -> Scrooge" in run.state.prompt.messages[1]["content"]  # no sentence was written, so facts stand
+
+
+def test_dalk_without_a_model_keeps_the_first_of_each_list():
+    run, script = dalk(model=False, question="Marley and Tim")
+    assert not script.asked and len(run.state.paths) == 1 and len(run.state.relations) == 5 and run.state.prompt.paths == 1
+
+
+def test_dalk_keeps_its_evidence_where_the_model_dies():
+    run, _ = dalk(json.dumps({"names": ["Marley", "Tim"]}), *['{"choices": [1]}'] * 2, "Paths told.")
+    assert run.died and len(run.state.relations) == 1 and run.state.answer is None
+
+
+# ToG
+
+
+def rated(*pairs):
+    return json.dumps({"ratings": [{"number": number, "score": score} for number, score in pairs]})
+
+
+def test_tog_walks_from_the_named_entity():
+    # from Marley one relation; from Scrooge nephew of and works for, read backward: the second one; then it says enough
+    said = (NAMES, rated((1, 10)), '{"sufficient": "no"}', rated((2, 8)), '{"sufficient": "yes"}', "Cratchit")
+    run, script = lane("tog-documents", knowledge(), *said)
+    graph, state = run.graph, run.state
+    texts = graph.texts(state.paths.items)
+    assert texts == [
+        "Marley -> partner of -> Scrooge -> works for_reverse -> Cratchit",
+        "Marley -> partner of -> Scrooge",
+    ]
+    assert state.answer == "Cratchit" and not script.replies
+    assert set(graph.names(state.nodes.items)) == {"Marley", "Scrooge", "Cratchit"} and len(state.relations) == 2
+
+
+@pytest.mark.parametrize("row, kept", [("tog-documents", 0), ("tog-documents-facts", 3)])
+def test_what_is_answered_from_where_facts_never_suffice(row, kept):
+    no = '{"sufficient": "no"}'  # to Scrooge, from there back to Cratchit, from there back to Tim
+    run, script = lane(row, knowledge(), NAMES, rated((1, 10)), no, rated((2, 10)), no, rated((1, 10)), no, "x")
+    assert len(run.state.paths) == kept and not script.replies
+
+
+def test_tog_without_an_entity_answers_alone():
+    run, script = lane("tog-documents", knowledge(), '{"names": []}', "I do not know")
+    assert len(run.state.paths) == 0 and run.state.answer == "I do not know" and not script.replies
+
+
+def test_tog_with_nonsense_for_ratings_ends():
+    run, _ = lane("tog-documents", knowledge(), NAMES, "nonsense", "I do not know")
+    assert len(run.state.paths) == 0 and "holds no ratings" in notes(run)
+
+
+def test_tog_keeps_its_start_where_the_model_dies():
+    run, _ = lane("tog-documents", knowledge(), NAMES, rated((1, 10)))
+    assert run.died and run.graph.names(run.state.linked.items) == ["Marley"]
+
+
+def test_a_neighbour_of_a_lane_that_died_goes_on():
+    died, _ = lane("tog-documents", knowledge(), NAMES)
+    lives, _ = lane("g-retriever", knowledge(), "Camden")
+    assert died.died and lives.state.answer == "Camden"
+
+
+@pytest.mark.parametrize("row", read(FOLDER / "graph_rag_methods_kg.toml"))
+def test_a_row_says_on_what_it_stands_and_what_it_asks(row):
+    one = catalogue()[row]
+    assert one.notes.startswith("Stands on the ") and ("sks a language model" in one.notes or one.base)
+    assert one.paper and one.short and one.method and one.group == "Documents"
+
+
+@pytest.mark.parametrize("row", read(FOLDER / "graph_rag_methods_kg.toml"))
+def test_without_a_language_model_a_row_ends_with_its_prompt(row):
+    run, script = lane(row, passages() if "kgp" in row else knowledge(), model=False)
+    assert not script.asked and run.state.answer is None and QUESTION in run.state.prompt.messages[-1]["content"]
