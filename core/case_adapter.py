@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from core.cases.feedback import Rating
 from core.cases.finished import Finished, FinishedLane
 from core.comparison.run import Ask, GoneCorpus, LaneRun
+from core.comparison.stands import stands_on
 from core.corpus import Corpus
 from core.diagnosis.funnel_texts import kept
 from core.diagnosis.matching import match
@@ -48,7 +49,7 @@ def comparison(finished: Finished, corpus: Corpus | None = None) -> Comparison:
         run = LaneRun(ask, lane.instance.line, Environment(Titles(lane.model)), states=list(lane.states), standing=lane.graph)
         text = "Cancelled" if lane.status == CANCELLED else ""
         ended = Lane(lane.instance, run, lane.status, text, lane.error, lane.answer, lane.retrieved)
-        ended.repair, ended.rests, ended.kept = lane.repair, lane.rests, lane.kept
+        ended.repair, ended.rests, ended.stands, ended.kept = lane.repair, lane.rests, lane.stands, lane.kept
         lanes.append(ended)
     return Comparison(ask, lanes)
 
@@ -98,5 +99,6 @@ def _lane(comparison: Comparison, lane: Lane) -> FinishedLane:
         lane.repair,
         lane.rests,
         lane.run.standing,
+        stands_on(comparison, lane),
         kept(comparison, lane),
     )

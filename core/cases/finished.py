@@ -33,6 +33,7 @@ class FinishedLane:
     repair: Repair | None = None  # a change of one step that was seen to bring more
     rests: tuple[Rest, ...] | None = None  # what the sentences of its answer most likely rest on
     graph: Any = None  # the one that it stands on, where that is not the question's
+    stands: str = ""  # the title of the build that made it
     kept: Mapping[str, tuple[str, ...]] | None = None  # of the known answers and passages those in the corpus and in the graph
 
     @property
@@ -140,6 +141,7 @@ def _lane(lane: FinishedLane, standing: int) -> dict[str, Any]:
         **({"repair": asdict(lane.repair)} if lane.repair else {}),
         **({"rests": [asdict(rest) for rest in lane.rests]} if lane.rests is not None else {}),
         **({"standing": standing} if standing else {}),
+        **({"stands": lane.stands} if lane.stands else {}),
         **({"kept": {name: list(texts) for name, texts in lane.kept.items()}} if lane.kept is not None else {}),
         "states": len(lane.states),
     }
@@ -170,6 +172,7 @@ def _lanes(rows: Sequence[Mapping[str, Any]], parts: list[tuple[Any, list[State]
         instance = Instance(line=line, method=_typed(row, "method", str) if "method" in row else "", **texts)
         retrieved = _typed(row, "retrieved", bool)
         more = {"retrieved": retrieved, "repair": _repair(row), "rests": _rests(row), "graph": graph, "kept": _kept(row)}
+        more["stands"] = _typed({"stands": "", **row}, "stands", str)
         lanes.append(FinishedLane(instance, part, error=error, model=model, **more, **ends))
     if any(at != len(states) for at, (_, states) in zip(done, parts)):
         raise ValueError("more states than lanes have")

@@ -226,7 +226,7 @@ def _outside(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
 def _follows(step: Step | None) -> bool:
     """Whether the operator seeks paths in the whole graph, and its subgraph is only what it walked."""
     cls = OPERATORS.get(step.operator) if step is not None else None
-    return cls is not None and cls.stage == "retrieve" and "subgraph" in cls.writes
+    return cls is not None and cls.stage == "retrieve" and isinstance(cls.writes, tuple) and "subgraph" in cls.writes
 
 
 def distance(graph, subgraph: Subgraph, seeds: Sequence[int], nodes: set[int], direction: str) -> int | None:

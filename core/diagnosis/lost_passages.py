@@ -41,8 +41,14 @@ def _lost(lane: Lane, stage: str, fate: Fate) -> LostPassage:
 
 def _title(graph, fate: Fate) -> str:
     """The title of the passage's document; its id where it has none or is not there."""
-    table, rows = graph.columns.chunks, chunk_rows(graph, fate.document)
-    return (table.text("title", min(rows)) if rows and table.has("title") else "") or fate.document
+    rows = chunk_rows(graph, fate.document)
+    return title_of_chunk(graph, min(rows)) if rows else fate.document
+
+
+def title_of_chunk(graph, row: int) -> str:
+    """The title of a chunk's document; its id where it has none."""
+    table = graph.columns.chunks
+    return (table.text("title", row) if table.has("title") else "") or table.text("document", row)
 
 
 def kept_by(step: Step) -> int | None:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from core.comparison.comparing import Comparison, Lane
 from core.diagnosis.explanation import Explained
 from core.diagnosis.funnel import Stage
-from core.diagnosis.funnel_texts import answer_funnel, gold_funnel
-from core.diagnosis.lost_passages import LostPassage, lost_passages, why
-from core.diagnosis.wording import are, every, joined, named, number, sentence
+from core.diagnosis.funnel_texts import answer_funnel, chunk_order, gold_funnel
+from core.diagnosis.lost_passages import LostPassage, lost_passages, title_of_chunk, why
+from core.diagnosis.wording import are, counted, every, joined, named, number, sentence
 from core.types import Repair
 
 ADD = "Add the right answer, or the documents that it rests on, to see where they are lost."
@@ -31,7 +31,7 @@ def explained_texts(comparison: Comparison, lane: Lane) -> Explained | None:
     if stages and not any(lost.lost for lost in stages) and stages[-1].name in ("corpus", "graph"):
         return Explained(None, "", "It answers without documents.", right, of)
     if not stages:
-        return Explained(None, "", ADD, right, of)
+        return Explained(None, "", _best(lane), right, of)
     if not passages:
         return _words(answers, right, of)
     lost = lost_passages(lane, passages)
@@ -81,6 +81,14 @@ def _words(stages: Sequence[Stage], right: int | None, of: int) -> Explained:
     return Explained(lost.name, _head(stages), f"“{lost.lost[0]}” {where[lost.name]}.", right, of)
 
 
+def _best(lane: Lane) -> str:
+    """The passage that a lane ranks first, where nothing is known of the right answer."""
+    order = chunk_order(lane.graph, lane.state)
+    if order is None or not order[0]:
+        return ""
+    return f"First of {counted(len(order[0]), 'passage')}: “{title_of_chunk(lane.graph, order[0][0])}”."
+
+
 def _head(stages: Sequence[Stage]) -> str:
     """`1 of 2 known answers in the prompt:`."""
     last = stages[-1]
@@ -114,15 +122,15 @@ def _come(right: Sequence[str], of: int) -> str:
 
 def _shown(comparison: Comparison, names: Sequence[str]) -> list[str]:
     """How many gold passages the prompt of each lane shows that reads passages; one number where it is the same in all."""
-    counted, ask = [], comparison.ask
+    shown_by, ask = [], comparison.ask
     for name, lane in zip(names, comparison.lanes):
         if ask.corpus is None or not lane.retrieved:
             continue
         stages = gold_funnel(ask.corpus, lane.graph, lane.state, ask.question.gold, lane.kept)
         if stages and stages[-1].name == "prompt":
-            counted.append((name, len(stages[-1].alive), stages[-1].of))
-    if len(counted) > 1 and len({shown for _, shown, _ in counted}) == 1:
-        _, shown, of = counted[0]
+            shown_by.append((name, len(stages[-1].alive), stages[-1].of))
+    if len(shown_by) > 1 and len({shown for _, shown, _ in shown_by}) == 1:
+        _, shown, of = shown_by[0]
         part = every(of) if shown == of > 1 else f"{shown} of {of}"
         return [f"Every prompt shows {part} gold passages." if of > 1 else f"{'Every' if shown else 'No'} prompt shows the gold passage."]
-    return [f"Gold passages in the prompt: {'; '.join(f'{name} {shown} of {of}' for name, shown, of in counted)}."] if counted else []
+    return [f"Gold passages in the prompt: {'; '.join(f'{name} {shown} of {of}' for name, shown, of in shown_by)}."] if shown_by else []

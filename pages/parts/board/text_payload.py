@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from core.comparison.stands import stands_on
 from core.comparison.timing import spans
 from core.diagnosis.funnel_texts import TEXT_STAGES, answer_funnel, chunk_rows, fates, gold_funnel
 from core.diagnosis.verdict_words import Verdict, explain
@@ -14,7 +15,7 @@ from core.results import graph_dict, prompt_dict
 from core.types import State
 from pages.parts.board.payload import answerer, cost, operator_row, repair_told
 from pages.parts.board.text_fates import hit_fates
-from pages.parts.board.text_hits import question_words, tables
+from pages.parts.board.text_hits import passage, question_words, tables
 from pages.parts.board.text_lost import with_lost
 from pages.parts.board.text_picture import TextPicture, pointed
 from pages.parts.board.text_rests import told_rests
@@ -107,7 +108,7 @@ class TextBoard:
             "repair": None if lane.repair is None else {"label": lane.repair.label},
             "funnel": told["funnel"],
             "hits": told["hits"],
-            "stands": _stands(lane) if lane.retrieved else "",
+            "stands": told["stands"],
             "cost": cost(state.trace),
             "spans": [dataclasses.asdict(span) for span in spans(lane)],
             "progress": None if lane.progress is None else dataclasses.asdict(lane.progress),
@@ -133,22 +134,24 @@ class TextBoard:
         shown = {} if state.prompt is None else dict(state.prompt.hits)
         excerpt = None
         if state.excerpt is not None:
-            excerpt = f"Nearest sentence, of {lane.graph.columns.chunks.text('id', state.excerpt.chunk)}"
+            excerpt = f"Nearest sentence, of {passage(lane.graph, state.excerpt.chunk, frozenset())['title']}"
         return {
             "funnel": [_stage(name, passages.get(name), words.get(name)) for name in TEXT_STAGES] if words or passages else None,
             "verdict": answer_tag(right, len(set(ask.question.answers)), state.answer is not None),
             "fates": found,
             "hits": with_lost(tables(lane, ask.question.gold, shown), lane, found) if lane.retrieved else None,
             "excerpt": excerpt,
+            "stands": _stands(self._comparison, lane) if lane.retrieved else "",
         }
 
 
-def _stands(lane: Lane) -> str:
-    """How large the graph is that a lane stands on."""
-    told, chunks = graph_dict(lane.graph, lane), many(n_chunks(lane.graph), "chunk")
-    if not told["build"]:
+def _stands(comparison: Comparison, lane: Lane) -> str:
+    """On which graph a lane stands, and how large it is."""
+    counts, chunks = graph_dict(lane.graph, lane), many(n_chunks(lane.graph), "chunk")
+    if not counts["build"]:
         return ""
-    return f"{many(told['nodes'], 'node')}, {many(told['edges'], 'edge')}, {chunks}" if told["nodes"] else chunks
+    size = f"{many(counts['nodes'], 'node')}, {many(counts['edges'], 'edge')}, {chunks}" if counts["nodes"] else chunks
+    return ": ".join(filter(None, (stands_on(comparison, lane), size)))
 
 
 def _drawn(kept: dict[str, list[str]], told: dict[str, Any]) -> dict[str, Any]:

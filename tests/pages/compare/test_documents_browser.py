@@ -40,3 +40,22 @@ def test_a_question_to_three_documents(page):
     expect(lanes.nth(0).locator(".fate")).to_have_text("found too late: place 2, 1 is kept")
     expect(lanes.nth(1).locator(".fate")).to_have_text("found: place 2")
     expect(page).to_have_url(re.compile(f"q=Which.*corpus={NAME}|corpus={NAME}.*q=Which"))
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)])
+def test_what_was_retrieved_is_presented_on_one_screen(page, app, width, height):
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{app}/?corpus={NAME}&llm=0{LANES}&q={quote_plus(QUESTION)}&present=1")
+    lanes = page.locator(".lane[data-status=done]")
+    expect(lanes).to_have_count(2, timeout=60_000)
+    parts = "[document.scrollingElement, ...document.querySelectorAll('[data-testid=stMain]')]"
+    page.wait_for_function(f"() => {parts}.every(one => one.scrollHeight <= one.clientHeight + 1)")
+    for i, titles in enumerate((["Arthur's Magazine"], ["Arthur's Magazine", LATE, "Radio City"])):
+        lane = lanes.nth(i)
+        assert lane.locator(".hit-rows:not(.lost-hits) .hit-title").all_text_contents() == titles
+        for part in (lane.locator(".funnel"), lane.locator(".hit .gold").first, lane.locator(".hit").last, lane.locator(".said")):
+            expect(part).to_be_in_viewport(ratio=1.0)
+    assert lanes.first.locator(".graph").is_visible() == (height > 880)
+    expect(lanes.nth(0).locator(".said")).to_contain_text(
+        "Never read “First for Women”: k is 1, it was place 2; to keep 2 passages brings it in."
+    )
