@@ -36,7 +36,8 @@ class NodesThenWalks(Operator):
     sentences joined, as much of them as the encoder reads. The question's entities are not looked at. Sentences are made by a template
     or, as in the paper, by a `verbaliser`, one call for each different walk of the graph, kept on disk; the answer then reads what it
     wrote. The walks of the chosen nodes are encoded on the spot, so that only the nodes' vectors are kept. Drawn copies of a
-    walk take places among the `keep` and are shown once. Paths come by (-cosine, path), `nodes` by their own cosine. Raises StoreError where a large graph's walks are not encoded yet.
+    walk take places among the `keep` and are shown once. Paths come by (-cosine, path), `nodes` by their own cosine.
+    Raises StoreError where a large graph's walks are not encoded yet.
 
     >>> answers("NodesThenWalks(strategy='breadth-first', length=1, nodes=1, keep=2)", question="what does E r5", models=scores({}))
     ['E -> r5 -> A']
