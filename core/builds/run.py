@@ -171,7 +171,9 @@ def _built(build: Build, made: Made, folder: Path, ctx: BuildContext) -> Graph:
         ctx.check()
         if operator.stage == "index" and not stored:
             made, stored = _stored(made, build, folder, aside), True
-        made = _timed(operator, made, _part(ctx, build.line, number), took)
+        part = _part(ctx, build.line, number)
+        part.progress(operator.title.capitalize(), 0.0)
+        made = _timed(operator, made, part, took)
     graph = (made if stored else _stored(made, build, folder, aside)).graph
     assert graph is not None and made.chunks is not None  # what was stored
     if not build.line.asks_chat:

@@ -46,19 +46,22 @@ def entity(graph: Graph, node: int) -> None:
         if kind:
             st.badge(plain(kind), color="blue")
     _grouped(graph, node)
-    row = own_chunks(graph, [node]).get(node)
+    row, tree = own_chunks(graph, [node]).get(node), is_tree(graph)
     told, related = st.columns(2, gap="large") if graph.degree(node) else (st.container(), None)
     with told:
         if row is not None:
             passage(graph.columns.chunks, row)
         else:
             _described(graph, node)
-            _passages(graph, node)
+            if not tree:
+                _passages(graph, node)
     if related is not None:
         with related:
             _neighbours(graph, node)
             if row is None:
                 _picture(graph, node)
+    if row is None and tree:  # what a summary sums up comes before all the chunks that it rests on
+        _passages(graph, node)
 
 
 def _described(graph: Graph, node: int) -> None:

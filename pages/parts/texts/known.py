@@ -23,7 +23,7 @@ def bring_known(here: str) -> None:
     corpus = corpora().get(here)
     if not isinstance(corpus, Corpus) or not corpus.own:
         return
-    st.subheader("Questions with known answers", anchor=False)
+    st.markdown("**Questions with known answers**")
     st.write(
         "JSON rows with `question`, `answers`, and `gold`: the ids or titles of the documents that the answer rests on. "
         "Compare offers them, and Evaluate counts by them."
