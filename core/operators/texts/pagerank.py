@@ -17,8 +17,8 @@ from core.types import Ranking, State
 RESETS = ("specificity", "sum", "max", "scores")
 RESET_HELP = (
     "specificity: each linked entity by one over the number of its chunks (HippoRAG); sum: the scores of the linked entities and of the "
-    "entities found, each scaled to one, added (FastGraphRAG as the in-depth analysis has it); max: 1 for each linked entity, its share of "
-    "their scores for each found (FastGraphRAG's own code); scores: those of the entities found."
+    "entities found, each scaled to one, added (FastGraphRAG as the in-depth analysis has it); max: 1 for each linked entity, for each "
+    "found its share of their scores, these moved from -1 .. 1 to 0 .. 1 (FastGraphRAG's own code); scores: those of the entities found."
 )
 
 
@@ -77,7 +77,10 @@ class PageRankNodes(Operator):
         if self.reset == "scores":
             return np.maximum(_spread(state.nodes, graph), 0.0)
         if self.reset == "max":
-            shares = _scaled(_spread(state.nodes, graph))
+            found = list(state.nodes.items if state.nodes else ())
+            shares = np.zeros(graph.n_nodes)
+            shares[found] = (1.0 + _spread(state.nodes, graph)[found]) / 2.0
+            shares = _scaled(shares)
             shares[list(state.linked.items if state.linked else ())] = 1.0
             return shares
         if self.reset == "sum":

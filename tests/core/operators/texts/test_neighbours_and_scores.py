@@ -100,8 +100,8 @@ def test_the_larger_of_a_linked_name_and_a_share(told):
     """FastGraphRAG's own code."""
     state = at(told, Tim=0.5, Fred=0.4).replace(nodes=Ranking("node", (3, 4), (0.6, 0.2)))
     after = step(told, "PageRankNodes", state, reset="max", damping=0.0)
-    # linked: Tim 1, Fred 1; found: Scrooge 3/4, Tim 1/4; the larger of each, divided by 11/4
-    assert dict(zip(told.names(after), after.nodes.scores)) == pytest.approx({"Fred": 4 / 11, "Tim": 4 / 11, "Scrooge": 3 / 11})
+    # linked: Tim 1, Fred 1; found: Scrooge 1.6 / 2 and Tim 1.2 / 2, scaled 4/7 and 3/7; the larger of each, divided by 18/7
+    assert dict(zip(told.names(after), after.nodes.scores)) == pytest.approx({"Fred": 7 / 18, "Tim": 7 / 18, "Scrooge": 4 / 18})
     assert told.names(step(told, "PageRankNodes", state, reset="max", damping=0.0, least=0.3)) == ["Fred", "Tim"]
 
 
