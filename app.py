@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.io.home import ROOT
+from core.io.home import ROOT, keep_private
 from core.runtime.jobs import Job
 from pages.parts.shared.session import engine, leave_all_but
 from pages.parts.shared.sidebar import sidebar
 
+keep_private()
 st.set_page_config(page_title="Hopscope", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
 st.logo(str(ROOT / "assets" / "logo.svg"), size="large")
 st.html(ROOT / "assets" / "style.css")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]  # the project's own folder, with data/ and assets/
@@ -13,6 +14,13 @@ def home() -> Path:
     folder = Path(os.environ.get("HOPSCOPE_HOME") or Path.home() / ".hopscope")
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def keep_private() -> None:
+    """From here on what this process writes is for the person alone: their folder 0700, files 0600. For who starts the app or a command."""
+    os.umask(0o077)
+    with suppress(PermissionError):  # a folder of somebody else, handed over on purpose
+        home().chmod(0o700)
 
 
 def graphs_folder() -> Path:

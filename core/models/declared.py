@@ -87,7 +87,8 @@ class LlamaEmbeddings:
 
 @dataclass(frozen=True)
 class OpenAI:
-    """Any OpenAI-compatible server. `key_variable` names the environment variable that holds the key, where one is needed."""
+    """Any OpenAI-compatible server. `key_variable` names the environment variable that holds the
+    address and the key (core.models.keys), where one is needed."""
 
     url: str
     model: str

@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from core.errors import ModelUnavailable
 from core.io.home import models_folder
 from core.models import cross, scorers
 from core.models.base import Encoder
@@ -19,6 +20,7 @@ from core.models.chat.openai import OpenAIChat
 from core.models.declared import Row, merged
 from core.models.encoders import minilm
 from core.models.encoders.llama import LlamaEncoder
+from core.models.keys import key_for
 
 TRAINING = "training.json"  # what a folder of weights trained here tells of them
 
@@ -88,8 +90,11 @@ def missing(row: Row, rows: Mapping[str, Row]) -> str:
         if inner is None or inner.backend != "llama":
             return f"{row.name}: “{settings.chat}” is not declared as a model in a GGUF file."
         return missing(inner, rows)
-    if backend == "openai" and settings.key_variable and not os.environ.get(settings.key_variable):
-        return f"{row.name} needs a key: set the environment variable {settings.key_variable}."
+    if backend == "openai" and settings.key_variable:
+        try:
+            key_for(settings.key_variable, settings.url, row.name)
+        except ModelUnavailable as error:
+            return str(error)
     if backend in ("flag-reranker", "cross-encoder"):
         return _missing_cross(row)
     if backend == "vllm":

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from typing import TYPE_CHECKING, Any
 
-from core.errors import ModelFailed, ModelUnavailable, shorten
+from core.errors import ModelFailed, shorten
 from core.models.chat.client import ChatClient, ChatRequest, Check, Writing
 from core.models.chat.replies import estimate_tokens
+from core.models.keys import key_for
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -83,9 +83,7 @@ class OpenAIChat(ChatClient):
 
         with self._lock:
             if self._client is None:
-                key = self._key or (os.environ.get(self.key_variable) if self.key_variable else "none")
-                if not key:
-                    raise ModelUnavailable(f"{self.name} needs a key: set the environment variable {self.key_variable}.")
+                key = self._key or (key_for(self.key_variable, self.url, self.name) if self.key_variable else "none")
                 timeout = openai.Timeout(self.timeout, connect=CONNECT)
                 self._client = openai.OpenAI(base_url=self.url, api_key=key, timeout=timeout, max_retries=0)
             return self._client

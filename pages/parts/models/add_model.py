@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 import streamlit as st
@@ -10,6 +9,7 @@ import streamlit as st
 from core.errors import BadInput, HopscopeError
 from core.models.chat.openai import OpenAIChat
 from core.models.declared import own_file
+from core.models.keys import HOW, NAME, key_for
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
 
@@ -52,7 +52,7 @@ def add_model() -> None:
                 persist_state="session",
                 placeholder="none needed",
                 width=250,
-                help="The variable's name, not the key: keys stay out of files.",
+                help="Its name, HOPSCOPE_KEY_..., not the key. It holds this address, a space and the key, which is sent nowhere else.",
             )
         with st.container(horizontal=True):
             tested = st.button("Test the connection", key="server-go", icon=":material/network_check:")
@@ -78,10 +78,10 @@ def checked(name: str, url: str, model: str, variable: str) -> tuple[str, str, s
         raise BadInput("The address must begin with http:// or https://, such as http://localhost:8000/v1.")
     if not model:
         raise BadInput("Name the model as the server calls it.")
-    if variable and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", variable):
-        raise BadInput("The key's environment variable is a name such as OPENAI_API_KEY; the key itself does not belong here.")
-    if variable and not os.environ.get(variable):
-        raise BadInput(f"The environment variable {variable} is not set. Set it and start Hopscope again.")
+    if variable:
+        if not NAME.fullmatch(variable):
+            raise BadInput(f"The key's environment variable is named HOPSCOPE_KEY_...; it holds the address and the key, as in: {HOW}")
+        key_for(variable, url, name)
     return name, url, model, variable
 
 

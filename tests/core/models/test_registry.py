@@ -111,8 +111,8 @@ def test_missing_models_say_how_to_get_them(own_home, monkeypatch):
     monkeypatch.delenv("HF_HUB_CACHE", raising=False)
     with pytest.raises(ModelUnavailable, match="hf download BAAI/bge-reranker-v2-m3"):
         registry.scorer("bge-reranker-v2-m3")
-    registry.add("keyed", "chat", "openai", url="http://127.0.0.1:9/v1", model="m", key_variable="NO_SUCH_KEY")
-    assert "NO_SUCH_KEY" in registry.info("keyed").how_to_get
+    registry.add("keyed", "chat", "openai", url="http://127.0.0.1:9/v1", model="m", key_variable="HOPSCOPE_KEY_NONE")
+    assert "HOPSCOPE_KEY_NONE" in registry.info("keyed").how_to_get
     registry.add("mine", "reranker", "cross-encoder", weights=str(own_home / "none"))
     assert not registry.info("mine").present
 

@@ -9,7 +9,7 @@ import time
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.errors import BadInput
+from core.errors import HopscopeError
 from core.io.home import ROOT, models_folder
 from core.models.declared import own_file
 from pages.parts.models.add_model import checked
@@ -140,11 +140,12 @@ def test_a_server_is_added_and_removed(own):
         (("bm25", "http://x/v1", "m", ""), "comes with Hopscope"),
         (("mine", "localhost:8000", "m", ""), "http://"),
         (("mine", "http://x/v1", " ", ""), "as the server calls it"),
-        (("mine", "http://x/v1", "m", "sk-123"), "does not belong here"),
-        (("mine", "http://x/v1", "m", "HOPSCOPE_NO_SUCH_KEY"), "is not set"),
+        (("mine", "http://x/v1", "m", "sk-123"), "is named HOPSCOPE_KEY_"),
+        (("mine", "http://x/v1", "m", "HOME"), "is named HOPSCOPE_KEY_"),
+        (("mine", "http://x/v1", "m", "HOPSCOPE_KEY_NO_SUCH"), "needs a key: set"),
     ],
 )
 def test_fields_that_cannot_be_used_say_which(own, fields, words):
-    assert "HOPSCOPE_NO_SUCH_KEY" not in os.environ
-    with pytest.raises(BadInput, match=words):
+    assert "HOPSCOPE_KEY_NO_SUCH" not in os.environ
+    with pytest.raises(HopscopeError, match=words):
         checked(*fields)

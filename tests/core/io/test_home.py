@@ -1,0 +1,23 @@
+"""The person's folder is theirs alone, whoever starts Hopscope."""
+
+import os
+import stat
+import subprocess
+import sys
+
+from core.io.home import ROOT
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_command_leaves_nothing_that_others_may_read(tmp_path):
+    home = tmp_path / "home"
+    home.mkdir(mode=0o755)
+    (tmp_path / "t.tsv").write_text("A\tr\tB\n")
+    command = [sys.executable, "-m", "core", "build", str(tmp_path / "t.tsv"), "--out", str(home / "graphs" / "mine")]
+    subprocess.run(command, cwd=ROOT, env={**os.environ, "HOPSCOPE_HOME": str(home)}, check=True, capture_output=True)
+    assert mode(home) == 0o700
+    made = [path for path in home.rglob("*") if not path.is_symlink()]
+    assert len(made) > 3 and not [path for path in made if mode(path) & 0o077]
