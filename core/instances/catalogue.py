@@ -14,6 +14,7 @@ from typing import Any
 
 from core.errors import BadInput, BadParameter, nearest, shorten
 from core.io.home import home
+from core.io.locks import changing
 from core.lines import check_row, stage_of
 from core.operators.base import STAGES, Line, Operator
 from core.operators.branch import Branch
@@ -213,21 +214,23 @@ def save(name: str, line: Line, notes: str = "") -> Instance:
         raise BadInput("A name of at most 80 characters, please.")
     if not len(line):
         raise BadInput("There is no operator yet to save.")
-    known = catalogue()
-    if key in known:
-        raise BadInput(f"There is already an instance “{known[key].title}”; choose another name.")
     instance = Instance(key, name, line, group=OWN, notes=notes)
-    _write({**_own_rows(), key: row(instance)})
+    with changing(own_file()):
+        known = catalogue()
+        if key in known:
+            raise BadInput(f"There is already an instance “{known[key].title}”; choose another name.")
+        _write({**_own_rows(), key: row(instance)})
     return instance
 
 
 def delete(key: str) -> None:
     """Remove one of the person's own instances. Raises BadInput where it is not one."""
-    rows = _own_rows()
-    if key not in rows:
-        raise BadInput(f"“{shorten(key)}” is not an instance of your own.")
-    del rows[key]
-    _write(rows)
+    with changing(own_file()):
+        rows = _own_rows()
+        if key not in rows:
+            raise BadInput(f"“{shorten(key)}” is not an instance of your own.")
+        del rows[key]
+        _write(rows)
 
 
 def row(instance: Instance) -> dict[str, Any]:

@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from core.errors import StoreError
+
 WAIT = 0.05  # seconds between two tries
+PATIENCE = 20.0  # seconds until one who changes a small file is taken to hang
 
 
 @contextmanager
@@ -31,6 +34,25 @@ def locked(file: Path, busy: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+@contextmanager
+def changing(file: Path, patience: float = PATIENCE) -> Iterator[None]:
+    """Held while a file is read, changed and written, so that of two processes that do so neither loses what the other wrote.
+
+    Raises StoreError where another process holds it for longer than `patience` seconds, or the folder cannot be written.
+    """
+    begun = time.monotonic()
+
+    def busy() -> None:
+        if time.monotonic() - begun > patience:
+            raise StoreError(f"Another process has been writing {file.name} for {patience:g} seconds; try again when it is done.")
+
+    try:
+        with locked(file.with_name(f".{file.name}.lock"), busy):
+            yield
+    except OSError as error:
+        raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from None
 
 
 def is_locked(file: Path) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadParameter, ModelUnavailable, nearest
+from core.io.locks import changing
 from core.models import combine, declared, make
 from core.models.base import Chat, Chooser, Encoder, Scorer
 from core.models.declared import ROLES, Row
@@ -170,8 +171,9 @@ class Registry:
         with self._lock:
             declared.check_role(role, name, self._rows, "Models")
             if save:
-                rows, roles = declared.raw_own()
-                declared.save(rows, roles | {role: name})
+                with changing(declared.own_file()):
+                    rows, roles = declared.raw_own()
+                    declared.save(rows, roles | {role: name})
             self._roles[role] = name
 
     def add(self, name: str, kind: str, backend: str, **settings: Any) -> ModelInfo:
@@ -182,14 +184,15 @@ class Registry:
         with self._lock:
             values = {"kind": kind, "backend": backend, **settings}
             declared.row(name, values, "Models", own=True)
-            rows, roles = declared.raw_own()
-            declared.save(rows | {name: values}, roles)
+            with changing(declared.own_file()):
+                rows, roles = declared.raw_own()
+                declared.save(rows | {name: values}, roles)
         self.reload()
         return self.info(name)
 
     def remove(self, name: str) -> None:
         """Take a person's own row out of their models.toml, with the roles it had there. Raises BadParameter."""
-        with self._lock:
+        with self._lock, changing(declared.own_file()):
             rows, roles = declared.raw_own()
             if name not in rows:
                 raise BadParameter(f"“{name}” is not one of your own models.{nearest(name, tuple(rows))}")

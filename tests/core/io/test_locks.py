@@ -1,8 +1,15 @@
 """Lock files: one holder at a time, waiting that can be given up, and files that were deleted meanwhile."""
 
+import os
+import subprocess
+import sys
+import tomllib
+
 import pytest
 
-from core.io.locks import is_locked, locked
+from core.errors import StoreError
+from core.io.home import ROOT
+from core.io.locks import changing, is_locked, locked
 
 
 class Busy(Exception):
@@ -39,3 +46,34 @@ def test_whoever_waits_gets_it_once_it_is_free(tmp_path):
 
     with locked(file, busy):
         assert len(tries) == 2 and is_locked(file)
+
+
+SAVER = """
+import sys
+from core.instances.catalogue import save
+from core.models.registry import Registry
+from core.operators.text import parse_line
+registry = Registry()
+for i in range(8):
+    save(f"{sys.argv[1]} {i}", parse_line(f"EgoNetwork(hops={i % 4 + 1}) >> ShortestPaths() >> Answer()"))
+    registry.add(f"{sys.argv[1]}-{i}", "chat", "openai", url="http://127.0.0.1:9/v1", model="m")
+"""
+
+
+def test_two_processes_that_save_at_once_lose_nothing(tmp_path):
+    environment = {**os.environ, "HOPSCOPE_HOME": str(tmp_path)}
+    savers = [subprocess.Popen([sys.executable, "-c", SAVER, name], cwd=ROOT, env=environment) for name in ("one", "two")]
+    assert [saver.wait(120) for saver in savers] == [0, 0]
+    instances = tomllib.loads((tmp_path / "instances.toml").read_text())
+    models = tomllib.loads((tmp_path / "models.toml").read_text())["model"]
+    assert sorted(instances) == sorted(f"own-{name}-{i}" for name in ("one", "two") for i in range(8))
+    assert sorted(models) == sorted(f"{name}-{i}" for name in ("one", "two") for i in range(8))
+
+
+def test_a_file_that_another_holds_for_long_is_told(tmp_path):
+    file = tmp_path / "a.toml"
+    with changing(file), pytest.raises(StoreError, match="Another process has been writing a.toml for 0.1 seconds"), changing(file, 0.1):
+        pass
+    (tmp_path / "a file").touch()
+    with pytest.raises(StoreError, match="cannot be written"), changing(tmp_path / "a file" / "a.toml"):
+        pass
