@@ -77,6 +77,24 @@ def test_a_large_corpus_is_not_read_within_a_question(corpus, engine, monkeypatc
     assert lane.status == "failed" and "corpus build carols --graph kg --extractor noun-phrases" in lane.error
 
 
+class Dying(Parrot):
+    """A language model that goes away when it is asked what is missing."""
+
+    def reply(self, messages, **how):
+        if "Evidence so far" in messages[-1]["content"]:
+            raise ModelFailed("The model went away.")
+        return super().reply(messages, **how)
+
+
+def test_a_model_that_goes_away_half_way_costs_its_own_lane_alone(corpus):
+    engine = Engine(Words(Dying("Scrooge")))
+    more = corpus.add([Document("scrooge", "Scrooge lived in London, and Marley had lived there.")])
+    kgp = "BuiltGraph(build='passage') >> SparseChunks(keep=1, by='tf-idf') >> MissingEvidence() >> AnswerFromPassages()"
+    one, other = compared(engine, more, kgp, NEAR).lanes
+    assert one.status == "failed" and "went away" in one.error and len(one.state.chunks) == 1  # what words found is kept
+    assert other.status == "done" and other.state.answer == "Scrooge"
+
+
 def test_lanes_as_data(corpus, engine):
     (lane,) = comparison_dict(compared(engine, corpus, NEAR))["lanes"]
     (hit,) = lane["hits"]["chunk"]

@@ -61,6 +61,9 @@ class ThinkOnGraph(Operator):
     exhausted: str = param(
         "alone", "Never enough", "alone: no facts are handed on; facts: those that were found.", choices=("alone", "facts")
     )
+    relation: bool = param(
+        True, "Relation counts", "An entity of several scores relation times entity, as in ToG's code; else entity alone."
+    )
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
@@ -164,7 +167,8 @@ class _Walk:
         names = self.ctx.graph.names(step[0] for step in steps)
         scores = None if all(map(unnamed, names)) else self._scores("node", start, names)
         even = dict.fromkeys(range(len(steps)), 1 / len(steps))
-        return [(relation_score * score, steps[i]) for i, score in (even if scores is None else scores).items()]
+        weight = relation_score if self.operator.relation else 1.0  # without: the in-depth analysis' code
+        return [(weight * score, steps[i]) for i, score in (even if scores is None else scores).items()]
 
     def _scores(self, unit: str, start: str, texts: list[str]) -> dict[int, float] | None:
         """Position -> score of the best `width`; None where the model's reply cannot be read."""

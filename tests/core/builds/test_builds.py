@@ -114,6 +114,7 @@ def test_a_kind_of_graph_means_the_best_that_is_built(tmp_path):
     corpus = Texts(tmp_path, d="Ann met Bob in Rome.")
     assert find("kg").id == "kg-llm" and standing(corpus, "kg").id == "kg-noun-phrases"  # the one that asks no language model
     assert standing(corpus, "kg-llm").id == "kg-llm" and standing(corpus, "chunks").id == "chunks"
+    assert [standing(corpus, kind).id for kind in ("tree-k", "kg-synonyms")] == ["tree-k-noun-phrases", "kg-synonyms-noun-phrases"]
     build(corpus, "kg-noun-phrases", Reading())
     assert standing(corpus, "kg").id == "kg-noun-phrases"
     place(corpus, find("kg-described")).mkdir()

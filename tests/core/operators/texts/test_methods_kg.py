@@ -15,8 +15,10 @@ from core.graph.columns import Table
 from core.instances.catalogue import FOLDER, catalogue, read
 from core.models.llm_chooser import LLMChooser
 from core.models.scorers import EncoderScorer
-from core.operators import MissingEvidence, PageRankNodes, RelationsFromNodes, SparseChunks, SubgraphTables
-from core.types import Question
+from core.operators import MissingEvidence, PageRankNodes, RelationsFromNodes, SparseChunks, SubgraphTables, Truncate
+from core.operators.base import Context
+from core.operators.text import parse_line
+from core.types import Question, State
 from tests.core.operators.scripted import Script
 from tests.films import Written
 
@@ -107,6 +109,38 @@ def rows(run):
 
 def notes(run):
     return " ".join(note for step in run.state.trace for note in step.notes)
+
+
+# RAPTOR
+
+
+def tree():
+    """The passages, and a summary over 2 and 6."""
+    ids = [f"carol#{n}" for n in range(8)] + ["Summary 1.1"]
+    told = [""] * 8 + ["Cratchit Camden London Scrooge"]
+    nodes = {"description": told, "level": [0] * 8 + [1], "chunks": [*[[n] for n in range(8)], [2, 6]]}
+    return assemble("tree", ids, [("Summary 1.1", "summarises", ids[n]) for n in (2, 6)], nodes, {}, chunks())
+
+
+@pytest.mark.parametrize("row", ["raptor", "raptor-k", "raptor-original"])
+def test_raptor_ranks_summaries_and_passages_together(row):
+    """The summary has all three words, of four: 3 / sqrt(12); 2 and 6 one of them, of six: 1 / sqrt(18)."""
+    run, script = lane(row, tree(), "Camden", question="cratchit camden london")
+    nodes = run.state.nodes
+    assert run.graph.names(nodes.items[:3]) == ["Summary 1.1", "carol#2", "carol#6"]
+    assert nodes.scores[:3] == pytest.approx((0.866, 0.2357, 0.2357), abs=1e-3) and len(nodes) == (9 if row == "raptor-original" else 4)
+    assert script.asked[0].startswith("Context:\n\nCratchit Camden London Scrooge\n\nCratchit works for") and run.state.answer == "Camden"
+
+
+def test_raptor_stops_at_the_first_text_that_exceeds_its_tokens():
+    # the summary has 30 letters, 9 tokens, and 2 has 37, 11 tokens: both together are above 19
+    run, _ = lane("raptor-original", tree(), "x", question="cratchit camden london", change=[(3, Truncate(budget=19))])
+    assert run.graph.names(run.state.nodes.items) == ["Summary 1.1"]
+
+
+def test_raptor_keeps_its_nodes_where_the_model_dies():
+    run, _ = lane("raptor", tree(), question="cratchit camden london")
+    assert run.died and len(run.state.nodes) == 4 and run.state.answer is None
 
 
 # KGP. Of the question's words 0 has Marley, the, partner, of, and 4 the, partner, of; 0 has the neighbours 1 and 2, and 4 has none.
@@ -310,11 +344,22 @@ def test_tog_walks_from_the_named_entity():
     assert set(graph.names(state.nodes.items)) == {"Marley", "Scrooge", "Cratchit"} and len(state.relations) == 2
 
 
-@pytest.mark.parametrize("row, kept", [("tog-documents", 0), ("tog-documents-facts", 3)])
+@pytest.mark.parametrize("row, kept", [("tog-documents", 0), ("tog-documents-analysis", 3)])
 def test_what_is_answered_from_where_facts_never_suffice(row, kept):
     no = '{"sufficient": "no"}'  # to Scrooge, from there back to Cratchit, from there back to Tim
     run, script = lane(row, knowledge(), NAMES, rated((1, 10)), no, rated((2, 10)), no, rated((1, 10)), no, "x")
     assert len(run.state.paths) == kept and not script.replies
+
+
+@pytest.mark.parametrize("row, score", [("tog-documents", 0.8 * 0.5), ("tog-documents-analysis", 0.5)])
+def test_whether_the_relation_counts_in_an_entitys_score(row, score):
+    """Two nephews behind one relation, which is rated 8 of 10, and the second of them 5."""
+    facts = [("Fred", "nephew of", "Scrooge"), ("Ned", "nephew of", "Scrooge")]
+    graph = assemble("kg", ["Fred", "Ned", "Scrooge"], facts, {"chunks": [[1], [1], [1]]}, {"chunks": [[1], [1]]}, chunks())
+    names = json.dumps({"names": ["Scrooge"]})
+    run, _ = lane(row, graph, names, rated((1, 8)), rated((2, 5)), '{"sufficient": "yes"}', "Ned")
+    assert graph.texts(run.state.paths.items) == ["Scrooge -> nephew of_reverse -> Ned"]
+    assert run.state.paths.scores == pytest.approx((score,))
 
 
 def test_tog_without_an_entity_answers_alone():
@@ -332,10 +377,19 @@ def test_tog_keeps_its_start_where_the_model_dies():
     assert run.died and run.graph.names(run.state.linked.items) == ["Marley"]
 
 
-def test_a_neighbour_of_a_lane_that_died_goes_on():
-    died, _ = lane("tog-documents", knowledge(), NAMES)
-    lives, _ = lane("g-retriever", knowledge(), "Camden")
-    assert died.died and lives.state.answer == "Camden"
+# Operators of the LEGO family
+
+
+def test_paths_of_pagerank_bring_the_passages_that_they_rest_on():
+    """From Marley to Scrooge by passage 0; from there to Cratchit by 2."""
+    graph = knowledge()
+    state = State(Question("the partner of Marley"))
+    paths = "NamesInQuestion() >> LinkNames() >> PersonalizedPageRank(keep=4) >> ShortestPaths(hops=2)"
+    line = f"{paths} >> HitsOfPaths() >> ChunksFromRelations()"
+    context = Context(graph, Environment(Asked(Script())))
+    for operator in parse_line(line):
+        state = operator(state, context)
+    assert "Marley -> partner of -> Scrooge" in graph.texts(state.paths.items) and state.chunks.items[0] == 0
 
 
 @pytest.mark.parametrize("row", read(FOLDER / "graph_rag_methods_kg.toml"))
