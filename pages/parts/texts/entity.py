@@ -58,7 +58,7 @@ def entity(graph: Graph, node: int) -> None:
     if related is not None:
         with related:
             _neighbours(graph, node)
-            if row is None:
+            if row is None and not tree:
                 _picture(graph, node)
     if row is None and tree:  # what a summary sums up comes before all the chunks that it rests on
         _passages(graph, node)
