@@ -11,6 +11,7 @@ from core.case_adapter import finished
 from core.cases import save, tags
 from core.engine import Comparison
 from core.errors import HopscopeError
+from pages.parts.shared.text import plain
 
 
 def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None:
@@ -26,13 +27,13 @@ def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None
         try:
             known = list(tags())
         except HopscopeError as error:
-            st.error(str(error))
+            st.error(plain(str(error)))
             return
         st.text_area("Notes", key="case_notes", persist_state="session", placeholder="What is worth seeing here", height=100)
         st.multiselect("Tags", known, key="case_tags", persist_state="session", accept_new_options=True, placeholder="demo, to check …")
         st.button("Save as case", key="save_case", type="primary", on_click=_save, args=(key, comparison, dict(link)))
         if "case_trouble" in state:
-            st.error(state.pop("case_trouble"))
+            st.error(plain(state.pop("case_trouble")))
 
 
 def _save(key: str, comparison: Comparison, link: dict[str, Any]) -> None:

@@ -141,7 +141,7 @@ def _draw(known: Sets, chosen: str) -> None:
 
 def suggest(error: HopscopeError) -> None:
     """An error about the question as a sentence; for an unknown entity, the nearest names as buttons."""
-    st.error(str(error))
+    st.error(plain(str(error)))
     alternatives = getattr(error, "alternatives", ())
     if alternatives:
         with st.container(horizontal=True):

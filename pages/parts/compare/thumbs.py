@@ -12,6 +12,7 @@ from core.cases import rate, unrate, verdict
 from core.engine import Comparison, Lane
 from core.errors import HopscopeError
 from core.runtime.jobs import DONE
+from pages.parts.shared.text import plain
 
 WORDS = {True: "up", False: "down", None: None}
 
@@ -23,7 +24,7 @@ def show_thumbs(comparison: Comparison, payload: dict[str, Any]) -> dict[str, An
             if lane.status == DONE and answer(comparison, lane):
                 drawn["thumb"] = WORDS[verdict(*_key(comparison, lane))]
     except HopscopeError as error:
-        st.caption(str(error))
+        st.caption(plain(str(error)))
     return payload
 
 
@@ -38,7 +39,7 @@ def press_thumb(comparison: Comparison, pressed: Mapping[str, str] | None) -> No
         else:
             rate(rating(comparison, lane, pressed["verdict"] == "up"))
     except HopscopeError as error:
-        st.error(str(error))
+        st.error(plain(str(error)))
     else:
         st.rerun()
 

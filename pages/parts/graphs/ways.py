@@ -9,6 +9,7 @@ from core.errors import HopscopeError
 from core.types import Question
 from pages.parts.compare.asking import take
 from pages.parts.compare.permalink import DEFAULT_LANES, Link
+from pages.parts.shared.text import plain
 
 LED = "led_on"  # where in the session the way stands that was clicked: a page and its query
 SETS = "evaluate_sets"  # where in the session the sets stand that Evaluate begins with
@@ -25,7 +26,7 @@ def go_on() -> None:
     """Goes to the screen whose button was clicked; what stood in the way is said."""
     led = st.session_state.pop(LED, None)
     if isinstance(led, str):
-        st.error(led)
+        st.error(plain(led))
     elif led is not None:
         st.switch_page(led[0], query_params=led[1])
 

@@ -17,6 +17,7 @@ from core.errors import HopscopeError
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import Instance, catalogue
 from core.runtime.jobs import Job
+from pages.parts.shared.text import plain
 
 ASKING = ("compare", "build")  # the pages that ask questions
 ASKS_CORPORA = "compare"  # the page that asks corpora as well
@@ -72,7 +73,7 @@ def instances() -> dict[str, Instance]:
     try:
         return catalogue()
     except HopscopeError as error:
-        st.error(str(error))
+        st.error(plain(str(error)))
         st.stop()
 
 
@@ -103,7 +104,7 @@ def graph() -> Any:
     if not job.wait(0.2):
         follow(job, "Opening the graph")
     if job.error:
-        st.error(job.error)
+        st.error(plain(job.error))
         st.stop()
     return job.result
 
@@ -130,5 +131,5 @@ def said(action: Callable[[], Any]) -> Any | None:
     try:
         return action()
     except HopscopeError as error:
-        st.error(str(error))
+        st.error(plain(str(error)))
         return None

@@ -1,0 +1,50 @@
+"""What is drawn in an alert or a toast goes through the escaping of texts: whatever is not written down in the page itself."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from core.io.home import ROOT
+
+ALERTS = {"error", "warning", "info", "success", "toast", "exception"}
+FILES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py"))]
+
+
+def drawn(tree: ast.AST):
+    """The first argument of each alert."""
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ALERTS and call.args:
+            if isinstance(call.func.value, ast.Name) and call.func.value.id == "st":
+                yield call.args[0]
+
+
+def safe(text: ast.expr) -> bool:
+    """Whether a text is written in the page, or escaped wherever it is not."""
+    if isinstance(text, ast.Constant):
+        return True
+    if isinstance(text, ast.Call):
+        return isinstance(text.func, ast.Name) and text.func.id == "plain"
+    if isinstance(text, ast.IfExp):
+        return safe(text.body) and safe(text.orelse)
+    return isinstance(text, ast.JoinedStr) and all(_part(part) for part in text.values)
+
+
+def _part(part: ast.expr) -> bool:
+    """A piece of an f-string: written down, escaped, a number in figures, or a text that this page made of such pieces."""
+    if isinstance(part, ast.FormattedValue):
+        number = isinstance(part.format_spec, ast.JoinedStr)
+        return number or safe(part.value) or isinstance(part.value, ast.Name) and part.value.id == "text"
+    return safe(part)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_alerts_are_escaped(file):
+    raw = [ast.unparse(text) for text in drawn(ast.parse(file.read_text("utf-8"))) if not safe(text)]
+    assert not raw, f"drawn as Markdown: {raw}; put it through pages.parts.shared.text.plain"
+
+
+@pytest.mark.parametrize("text", ["str(error)", "job.error", "f'no {name}'", "state.pop('x')", "led if led else 'x'"])
+def test_the_check_finds_what_is_raw(text):
+    assert not safe(ast.parse(text, mode="eval").body)
