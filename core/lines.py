@@ -69,11 +69,14 @@ def named_values(call: ast.expr) -> tuple[str, dict[str, Any]] | None:
     """
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args):
         return None
-    given = {}
+    given: dict[str, Any] = {}
     for keyword in call.keywords:
+        if keyword.arg in given:
+            raise BadParameter(f"{call.func.id}: “{keyword.arg}” is given twice.")
         try:
-            given[keyword.arg or "**"] = ast.literal_eval(keyword.value)
-        except ValueError:
+            given[keyword.arg or "**"] = value = ast.literal_eval(keyword.value)
+            str(value).encode("utf-8")  # half a character of another encoding is no text
+        except (ValueError, TypeError, RecursionError, MemoryError):
             raise BadParameter(f"{call.func.id}: the value of “{keyword.arg}” must be a number, a text, True or False.") from None
     return call.func.id, given
 

@@ -178,7 +178,7 @@ def _judged(file: FilePath, texts: Mapping[str, str]) -> list[Question]:
         query, *rest = line.split("\t")
         if len(rest) != 2:
             raise BadInput(f"{file.name}, line {number}: expected query, document and score, separated by tabs; found “{shorten(line)}”.")
-        if number == 1 and not rest[1].lstrip("-").isdigit():
+        if number == 1 and not rest[1].lstrip("-").isdecimal():
             continue
         with _told(file, f"line {number}"):
             if float(rest[1]) > 0:

@@ -143,7 +143,7 @@ def _edge(pair: tuple[str, str]) -> str:
 def _name(graph, hit: Hit) -> str:
     if hit.kind == "chunk":
         title, mark, number = passage(graph, hit.item, frozenset())["title"].rpartition("#")
-        return f"#{number} {title}".strip() if mark and number.isdigit() else f"{title}{mark}{number}"  # what differs stands first
+        return f"#{number} {title}".strip() if mark and number.isdecimal() else f"{title}{mark}{number}"  # what differs stands first
     if hit.kind == "community":
         return graph.columns.communities.text("title", hit.item) or f"Community {hit.item}"
     return graph.node_name(hit.item)

@@ -78,7 +78,7 @@ def parse_link(query: Mapping[str, Sequence[str] | str]) -> Link:
         answers=many("a"),
         lanes=many("lane")[:MOST_LANES] or (CORPUS_LANES if corpus else DEFAULT_LANES),
         graph=one("graph", "metaqa"),
-        seed=int(seed) if seed.isdigit() and len(seed) < 10 else 0,
+        seed=int(seed) if seed.isdecimal() and len(seed) < 10 else 0,
         model=one("llm", "1") != "0",
         reader=one("reader", "1") != "0",
         corpus=corpus,

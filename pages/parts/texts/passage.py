@@ -62,7 +62,7 @@ def where(chunks: Table, row: int) -> tuple[str, str]:
     """What a chunk's document is called, and where in it the chunk stands, in words."""
     document, id = chunks.text("document", row), chunks.text("id", row)
     number = id.removeprefix(document).removeprefix("#")
-    parts = [chunks.text("place", row), f"chunk {int(number) + 1:,}" if number.isdigit() else ""]
+    parts = [chunks.text("place", row), f"chunk {int(number) + 1:,}" if number.isdecimal() else ""]
     return chunks.text("title", row) or document, "  ·  ".join(filter(None, parts))
 
 

@@ -1,0 +1,60 @@
+"""Texts that are no lines: whatever comes in a link, what is said is a sentence for a person."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.builds.text import parse_line as parse_build
+from core.errors import BadParameter
+from core.instances.catalogue import catalogue
+from core.operators.text import parse_line
+
+LINES = sorted(repr(instance.line) for instance in catalogue().values())
+PIECES = st.sampled_from(
+    ["(", ")", ">>", "=", ",", "[]", "{[]:1}", "{{}:1}", "'", '"', "\\ud800", "\x00", "**", "1e999", "²", "None", "lambda: 0"]
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PersonalizedPageRank(keep={[]:1})",
+        "Answer(prompt={{}:1})",
+        "BuiltGraph(build='rkg\\ud800')",
+        "EgoNetwork(hops=1, hops=2)",
+        "EgoNetwork(hops=10**9999)",
+        "Branch(on='hops', arms={[]: 1}, otherwise=1)",
+        "(" * 9000,
+    ],
+)
+def test_known_ones_are_sentences(text):
+    with pytest.raises(BadParameter):
+        parse_line(text)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.data())
+def test_a_line_with_something_put_into_it_is_a_line_or_a_sentence(data):
+    text = data.draw(st.sampled_from(LINES))
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(text)))
+        text = text[:at] + data.draw(PIECES | st.text(max_size=3)) + text[at + data.draw(st.integers(0, 6)) :]
+    only_sentences(parse_line, text)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.text(max_size=80) | st.lists(PIECES | st.sampled_from(["EgoNetwork", "Answer", "Branch", "Loop"]), max_size=12).map("".join))
+def test_any_text_is_a_line_or_a_sentence(text):
+    only_sentences(parse_line, text)
+    only_sentences(parse_build, text)
+
+
+def only_sentences(parse, text):
+    try:
+        line = parse(text)
+    except BadParameter as error:
+        assert str(error)
+    else:
+        assert parse(repr(line)) == line  # what is taken is known again by its own text
