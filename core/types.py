@@ -253,9 +253,8 @@ class Prompt:
 
 @dataclass(frozen=True, eq=False)
 class HiddenStates:
-    """What a re-ranker holds of the question with some nodes before its last layers: `vectors` float [n, d], aligned with `nodes`.
-
-    `head` are these layers: scores, float64 [n], of such vectors.
+    """What a re-ranker holds of the question with some nodes before the non-linear part of its last layers: `vectors` float [n, d], aligned
+    with `nodes`. `head` are these layers: scores, float64 [n], of such vectors.
     """
 
     model: str

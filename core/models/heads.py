@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,13 +27,28 @@ class Head:
 
     layers: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
     activation: str = "tanh"
+    entered: bool = False  # whether what it is given went through the first weights already
 
     def __call__(self, hidden: np.ndarray) -> np.ndarray:
         found = np.asarray(hidden, np.float64)
         for number, (weights, bias) in enumerate(self.layers):
             found = ACTIVATIONS[self.activation](found) if number else found
-            found = found @ weights.T + bias
+            found = (found if self.entered and not number else found @ weights.T) + bias
         return found[:, -1]
+
+    def enter(self, hidden: np.ndarray) -> tuple[np.ndarray, Head]:
+        """Hidden states taken through the first weights, and the head for what came out. Since that is linear, states may be mixed before
+        or after, with the same outcome: each is taken through once, however often it is mixed.
+
+        >>> from core.models.heads import Head
+        >>> head = Head(((np.array([[2.0, 1.0]]), np.array([0.5])),))
+        >>> inside, rest = head.enter(np.array([[1.0, 3.0]]))
+        >>> inside.tolist(), rest(inside).tolist(), head(np.array([[1.0, 3.0]])).tolist()
+        ([[5.0]], [5.5], [5.5])
+        """
+        if not self.layers or self.entered:
+            return hidden, self
+        return np.asarray(hidden, np.float64) @ self.layers[0][0].T, replace(self, entered=True)
 
 
 class Headed(Protocol):

@@ -133,7 +133,8 @@ def _frame(title: str, known: tuple[int, ...], nodes: Ranking, inner: Recorder) 
     if not fresh:
         return Frame(title, nodes, len(nodes))
     order = inner.before_cut
-    scores = tuple(order.scores[order.positions[node]] for node in fresh) if order is not None and order.scores is not None else None
+    chosen = dict(zip(order.items[: len(fresh)], order.scores or ())) if order is not None else {}
+    scores = tuple(chosen[node] for node in fresh) if all(node in chosen for node in fresh) else None
     return Frame(title, Ranking("node", fresh, scores), len(order) if order is not None else len(fresh), order)
 
 

@@ -1,5 +1,5 @@
 """Run all benchmarks, or those named: `python -m tests.benchmarks [pagerank encoding retrieval chains against price memory adviser linking
-reader documents builds screen start] [--json]`.
+reader documents fastinsight builds screen start] [--json]`.
 
 `generate` makes synthetic graphs, `store` measures building and looking up in them, `visitors` many people at once, and `threads`
 how threads that wait may share a machine; their `--help` tells their own options, as that of `screen` does."""
@@ -24,6 +24,7 @@ ALL = (
     "linking",
     "reader",
     "documents",
+    "fastinsight",
     "builds",
     "screen",
 )

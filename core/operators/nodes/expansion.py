@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.graph.algorithms.simple import Simple, simple
+from core.graph.protocol import KnowledgeGraph
 from core.indexes.vectors import VectorIndex, vector_index
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import BEFORE_CUT, names_told, ranked
@@ -51,13 +52,13 @@ class ExpandNodes(Operator):
             return state.replace(nodes=Ranking("node", (), ()))
         index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), "nodes", ctx.progress, ctx.check)
         ctx.progress("Looking at neighbours", None)
-        order = expansion(nodes, simple(ctx.graph), likeness(index, state.vector), self.beta)
+        order, total = expansion(nodes, simple(ctx.graph), likeness(ctx.graph, index, state.vector), self.beta, BEFORE_CUT)
         added = order.head(self.keep)
         if not len(added) and self.backfill == "vector":
             order = added = self._nearest(state, index)
-        recorder.before_cut = order.head(BEFORE_CUT)
+        recorder.before_cut = order
         told = names_told(ctx.graph, added)
-        recorder.notes.append(f"Of {len(order):,} neighbours: {told}." if told else "No neighbour is left.")
+        recorder.notes.append(f"Of {max(total, len(added)):,} neighbours: {told}." if told else "No neighbour is left.")
         last = min(state.nodes.scores, default=0.0) if state.nodes and state.nodes.scores else 0.0
         scores = (*(state.nodes.scores or () if state.nodes else ()), *(last for _ in added.items))
         return state.replace(nodes=Ranking("node", (*nodes, *added.items), scores if len(scores) == len(nodes) + len(added) else None))
@@ -74,16 +75,31 @@ class ExpandNodes(Operator):
         return f"{self.keep} neighbours more, beta {self.beta:g}"
 
 
-def likeness(index: VectorIndex, vector: np.ndarray) -> Similar:
-    """The dot product of the question's vector with those of nodes, agreeing to six digits as searches do."""
-    return lambda nodes: np.round(index.of(nodes).astype(np.float64) @ vector.astype(np.float64), 6)
+class Likeness:
+    """The dot product of the question's vector with those of nodes, agreeing to six digits as searches do; each is worked out once."""
+
+    def __init__(self, index: VectorIndex, vector: np.ndarray):
+        self._index, self._vector = index, vector.astype(np.float64)
+        self._known = np.full(len(index), np.nan)
+
+    def __call__(self, nodes: np.ndarray) -> np.ndarray:
+        missing = nodes[np.isnan(self._known[nodes])]
+        if len(missing):
+            self._known[missing] = np.round(self._index.of(missing).astype(np.float64) @ self._vector, 6)
+        return self._known[nodes]
 
 
-def expansion(nodes: tuple[int, ...], links: Simple, similar: Similar, beta: float) -> Ranking:
-    """Every neighbour of the ranked nodes that is none of them, by likeness + beta * structure."""
+def likeness(graph: KnowledgeGraph, index: VectorIndex, vector: np.ndarray) -> Similar:
+    """How near nodes are to the question; what was worked out for it is kept for the next round."""
+    return graph.derived.once("likeness", (id(index), vector.tobytes()), lambda: Likeness(index, vector))
+
+
+def expansion(nodes: tuple[int, ...], links: Simple, similar: Similar, beta: float, keep: int = 0) -> tuple[Ranking, int]:
+    """The neighbours of the ranked nodes that are none of them, by likeness + beta * structure: the `keep` best (0: all), and how many
+    there are."""
     found = np.array(nodes, np.int64)
     fresh, structure = structures(found, links)
-    return ranked("node", fresh, similar(fresh) + beta * structure)
+    return ranked("node", fresh, similar(fresh) + beta * structure, keep), len(fresh)
 
 
 def structures(found: np.ndarray, links: Simple) -> tuple[np.ndarray, np.ndarray]:

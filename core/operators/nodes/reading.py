@@ -20,7 +20,8 @@ MODEL_HELP = (
 
 
 def read(state: State, nodes: Sequence[int], model: str, ctx: Context, recorder: Recorder) -> HiddenStates:
-    """The hidden states of the question with these nodes, and with those read before by the same model; only others are read now."""
+    """The hidden states of the question with these nodes, and with those read before by the same model; only others are read now. They are
+    kept as they are behind the first weights of the head, which is the same for whatever they are mixed with."""
     known = state.hidden if state.hidden is not None and state.hidden.model == model else None
     before = set(known.nodes) if known else set()
     fresh = [node for node in nodes if node not in before]
@@ -31,8 +32,7 @@ def read(state: State, nodes: Sequence[int], model: str, ctx: Context, recorder:
         recorder.notes.append(note)
     with spent("ranking"):
         task = Task(state.question.text, "node", ctx.seed, ctx.check)
-        vectors = reranker.hidden(task, node_labels(ctx.graph, fresh))
-        head = known.head if known else reranker.head
+        vectors, head = reranker.head.enter(reranker.hidden(task, node_labels(ctx.graph, fresh)))
     recorder.usage += Usage(texts=len(fresh))
     if known is None:
         return HiddenStates(model, tuple(fresh), vectors, head)

@@ -80,7 +80,6 @@ def smoothed(states: np.ndarray, nodes: np.ndarray, links: Simple, alpha: float,
     rows, near = links.among(nodes)
     weights = 1.0 / links.degrees(nodes)[near]
     sums = np.bincount(rows, weights, len(nodes))
-    spread = np.zeros_like(states, dtype=np.float64)
-    np.add.at(spread, rows, (weights / sums[rows])[:, None] * states[near])
-    mixed = (1 - alpha) * states + alpha * spread
-    return np.where((sums > 0)[:, None], mixed, states) if lonely == "keep" else mixed
+    mixing = np.diag(np.where(sums > 0, 1 - alpha, 1.0 if lonely == "keep" else 1 - alpha))
+    mixing[rows, near] += alpha * weights / sums[rows]
+    return mixing @ states

@@ -72,8 +72,8 @@ def test_the_worked_example_of_structure():
     star = Simple(np.array([0, 0, 1, 2, 7, 8, 9, 10]), np.array([3, 3, 1, 2, 4, 5, 6, 3, 3, 3]))
     fresh, structure = structures(np.array([0, 1, 2]), star)
     assert (fresh.tolist(), structure.tolist()) == ([3], [1.0])
-    found = expansion((0, 1, 2), star, lambda nodes: np.full(len(nodes), 0.3), 1.0)
-    assert found.items == (3,) and found.scores == (1.3,)
+    found, total = expansion((0, 1, 2), star, lambda nodes: np.full(len(nodes), 0.3), 1.0)
+    assert total == 1 and found.items == (3,) and found.scores == (1.3,)
 
 
 def test_beside_a_single_node_structure_counts_nothing():

@@ -1,0 +1,113 @@
+"""FastInsight beside what the re-ranker and the encoder take: 100,000 documents, budget 100."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from core.environment import Environment
+from core.graph.building.text_graph import assemble, store
+from core.graph.columns import Table
+from core.graph.store import Graph
+from core.instances.catalogue import catalogue
+from core.models.heads import Head
+from core.operators.base import Context
+from core.types import Question, State
+from tests.benchmarks.documents import Drawn
+from tests.films import Written
+
+NODES, LINKS = 100_000, 800_000
+LIMIT, QUESTIONS = 0.005, 40
+
+
+class Timed(Head):
+    """A head that counts its processor seconds as the re-ranker's own."""
+
+    def enter(self, hidden: np.ndarray) -> tuple[np.ndarray, Head]:
+        start = time.process_time()
+        found = super().enter(hidden)
+        Reranker.spent += time.process_time() - start
+        return found
+
+    def __call__(self, hidden: np.ndarray) -> np.ndarray:
+        start = time.process_time()
+        scores = super().__call__(hidden)
+        Reranker.spent += time.process_time() - start
+        return scores
+
+
+class Reranker:
+    """A re-ranker whose hidden states are drawn, 1,024 numbers each as those of bge-reranker-v2-m3, with a head of its shape."""
+
+    spent = 0.0  # processor seconds of reading
+
+    def __init__(self) -> None:
+        rng = np.random.default_rng(1)
+        self.head = Timed(((rng.normal(0, 0.03, (1024, 1024)), np.zeros(1024)), (rng.normal(0, 0.03, (1, 1024)), np.zeros(1))))
+
+    def hidden(self, task, texts):
+        start = time.process_time()
+        seeds = [len(text) + sum(map(ord, text[-9:])) for text in texts]
+        found = np.stack([np.random.default_rng(seed).standard_normal(1024) for seed in seeds]).astype(np.float32)
+        Reranker.spent += time.process_time() - start
+        return found
+
+
+class Models(Written):
+    """That re-ranker, and an encoder that draws vectors."""
+
+    _drawn, reranker = Drawn(), Reranker()
+
+    def encoder(self, name="encoder"):
+        return self._drawn
+
+    def chooser(self, expression):
+        return self.reranker
+
+
+def made(rng: np.random.Generator) -> Graph:
+    """A network of references whose degrees fall off: most documents have few links, some thousands."""
+    names = [f"document {i}" for i in range(NODES)]
+    ends = np.minimum(rng.zipf(1.5, (2 * LINKS, 2)) - 1 + rng.integers(0, NODES, (2 * LINKS, 2)), NODES - 1)
+    ends = np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]]), axis=0)
+    ends = rng.permutation(ends)[:LINKS]
+    triples = [(names[a], "links to", names[b]) for a, b in ends.tolist()]
+    chunks = Table.of(id=names, document=names, title=[""] * NODES, text=names)
+    nodes = {"type": ["document"] * NODES, "description": [""] * NODES, "level": [0] * NODES, "chunks": [[row] for row in range(NODES)]}
+    return assemble("references", names, triples, nodes, {"weight": [1.0] * len(triples)}, chunks)
+
+
+def run() -> list[dict]:
+    """One row: the processor seconds of a question beside encoding it, the first search, and the re-ranker's reading and head."""
+    with tempfile.TemporaryDirectory() as folder:
+        before = os.environ.get("HOPSCOPE_HOME")
+        os.environ["HOPSCOPE_HOME"] = folder
+        try:
+            graph = store(made(np.random.default_rng(0)), Path(folder) / "graph")
+            return [_row(graph)]
+        finally:
+            os.environ.pop("HOPSCOPE_HOME") if before is None else os.environ.__setitem__("HOPSCOPE_HOME", before)
+
+
+def _row(graph: Graph) -> dict:
+    context, seconds, searching, found = Context(graph, Environment(Models())), list[float](), list[float](), 0
+    encode, search, *line = [operator for operator in catalogue()["fastinsight"].line if operator.stage not in ("graph", "generate")]
+    for number in range(QUESTIONS + 3):
+        state = encode(State(Question(f"what is told of number {number}")), context)
+        start = time.process_time()
+        state = search(state, context)
+        searching.append(time.process_time() - start)
+        start, read = time.process_time(), Reranker.spent
+        for operator in line:
+            state = operator(state, context)
+        seconds.append(time.process_time() - start - (Reranker.spent - read))
+        found = len(state.nodes or ())
+    seconds = sorted(seconds[3:])
+    note = f"processor seconds, median of {QUESTIONS} questions, {found} read of {NODES:,} documents with {LINKS:,} links"
+    spread = f"{seconds[0]:.4f} to {seconds[-1]:.4f}; the first search {statistics.median(searching):.4f}; limit {LIMIT} s"
+    return {"name": "fastinsight beside the re-ranker", "value": statistics.median(seconds), "unit": "s", "note": f"{note}, {spread}"}

@@ -1,0 +1,180 @@
+"""Figures of FastInsight and what it is compared with, on a corpus's questions: `python -m tests.benchmarks.ranked_documents cacm`.
+
+For each method and budget capped recall, nDCG and Topological Recall at 10, and the median milliseconds of its operators beside what the
+re-ranker and the encoder take; then the paired tests of FastInsight against each other method at the largest budget. `--to FILE` puts the
+tables in the place between the marks `<!-- NAME -->` and `<!-- /NAME -->` of a file. Token vectors of texts are kept, so that late
+interaction reads no document twice.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.builds import build, standing
+from core.comparison.run import GoneCorpus
+from core.corpus import open_corpus
+from core.environment import Environment
+from core.evaluation.metrics.catalogue import metric
+from core.evaluation.metrics.outcome import observe
+from core.evaluation.metrics.statistics import estimates, paired
+from core.models.registry import Registry
+from core.models.scorers import LateInteractionScorer
+from core.operators.base import Context
+from core.operators.text import parse_line
+from core.types import Question, State
+
+METRICS = ("capped_recall@10", "ndcg@10", "topological_recall@10")
+BUDGETS = (10, 20, 50, 100)
+SEARCH = "EmbedQuery() >> VectorNodes(keep={n})"
+GROWING = "EmbedQuery() >> VectorNodes(keep=10) >> GraphRerank(alpha={a})"
+KEYWORDS = "ExtractKeywords() >> EmbedQuery(text='low keywords')"
+LINES = {
+    "Vector Search": (SEARCH, False),
+    "BM25": ("SparseNodes(keep={n}, by='bm25')", False),
+    "HippoRAG 2, adapted": ("EmbedQuery() >> SimilarPageRank(keep={n})", False),
+    "LightRAG, adapted": (
+        "ExtractKeywords() >> EmbedQuery(text='low keywords') >> VectorNodes(keep=60) >> NeighbourNodes(keep={n})",
+        False,
+    ),
+    "PathRAG, adapted": ("ExtractKeywords() >> EmbedQuery(text='low keywords') >> VectorNodes(keep=40) >> PairPaths()", False),
+    "Re2": (SEARCH + " >> GraphRerank(alpha=0.0)", True),
+    "GAR": ("EmbedQuery() >> VectorNodes(keep=100) >> AdaptiveRerank(budget={n}, backfill=False)", True),
+    "FastInsight": (GROWING.format(a=0.2) + " >> Loop(body=ExpandNodes() >> GraphRerank(), budget={n})", True),
+    "FastInsight, alpha 0": (
+        GROWING.format(a=0.0) + " >> Loop(body=ExpandNodes() >> GraphRerank(alpha=0.0), budget={n})",
+        True,
+    ),
+    "FastInsight, beta 0": (GROWING.format(a=0.2) + " >> Loop(body=ExpandNodes(beta=0.0) >> GraphRerank(), budget={n})", True),
+}
+OURS = "FastInsight"
+
+
+class Kept:
+    """The encoder, of which the token vectors of texts are kept in half precision."""
+
+    def __init__(self, encoder: Any):
+        self.encoder, self.known = encoder, dict[str, np.ndarray]()
+
+    def encode_tokens(self, texts, check=None):
+        missing = [text for text in dict.fromkeys(texts) if text not in self.known]
+        for places, vectors in self.encoder.encode_tokens(missing, check):
+            self.known[missing[places[0]]] = vectors.astype(np.float16)
+        for place, text in enumerate(texts):
+            yield [place], self.known[text].astype(np.float32)
+
+
+class Once:
+    """A scorer that scores each text once a question."""
+
+    def __init__(self, scorer: Any):
+        self.scorer, self.query, self.known = scorer, "", dict[str, float]()
+
+    def score(self, task, texts):
+        if task.query != self.query:
+            self.query, self.known = task.query, {}
+        missing = [text for text in dict.fromkeys(texts) if text not in self.known]
+        self.known |= zip(missing, self.scorer.score(task, missing))
+        return np.array([self.known[text] for text in texts])
+
+
+class Models:
+    """The models that are declared, with late interaction over kept vectors where that is the re-ranker."""
+
+    def __init__(self) -> None:
+        self.registry = Registry()
+        late = self.registry.resolve("reranker").backend == "late-interaction"
+        self.reranker = Once(LateInteractionScorer(Kept(self.registry.encoder()))) if late else self.registry.scorer("reranker")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.registry, name)
+
+    def chooser(self, expression: str) -> Any:
+        return self.reranker if expression == "reranker" else self.registry.chooser(expression)
+
+
+def asked(line: str, question: Question, context: Context) -> tuple[State, float]:
+    """The last state of a line, and the seconds of its operators beside encoding and ranking."""
+    state = State(question)
+    for operator in parse_line(line):
+        state = operator(state, context)
+    beside = sum(step.seconds - step.ranking for step in state.trace if step.operator not in ("EmbedQuery", "ExtractKeywords"))
+    return state, beside
+
+
+def figures(corpus_name: str, most: int) -> tuple[dict[tuple[str, int], np.ndarray], dict[tuple[str, int], float], str]:
+    """For each method and budget float64 [questions, metrics], and its median milliseconds; and what was asked."""
+    models, corpus = Models(), open_corpus(corpus_name)
+    one = standing(corpus, "links")
+    graph = build(corpus, one, models, lambda text, share: None)
+    questions = corpus.questions(corpus_name)
+    if most and most < len(questions):
+        drawn = np.random.default_rng(2026).permutation(len(questions))[:most]
+        questions = tuple(questions[place] for place in sorted(drawn.tolist()))
+    context = Context(graph, Environment(models))
+    values: dict[tuple[str, int], list[list[float]]] = {}
+    seconds: dict[tuple[str, int], list[float]] = {}
+    start = time.monotonic()
+    for number, question in enumerate(questions, 1):
+        for name, (line, grows) in LINES.items():
+            for budget in BUDGETS if grows else BUDGETS[-1:]:
+                state, beside = asked(line.format(n=budget), question, context)
+                outcome = observe(graph, state, corpus=GoneCorpus(corpus_name))
+                values.setdefault((name, budget), []).append([metric(key)(outcome) or 0.0 for key in METRICS])
+                seconds.setdefault((name, budget), []).append(beside)
+        print(f"\r{number} of {len(questions)} questions, {time.monotonic() - start:.0f} s", end="", file=sys.stderr)
+    print(file=sys.stderr)
+    about = f"{len(questions)} questions, {graph.n_nodes:,} documents, {graph.n_edges:,} links ({one.id}), {models.title('reranker')}"
+    return {key: np.array(rows) for key, rows in values.items()}, {key: 1000 * statistics.median(s) for key, s in seconds.items()}, about
+
+
+def tables(values: dict[tuple[str, int], np.ndarray], milliseconds: dict[tuple[str, int], float], about: str) -> str:
+    """The figures as Markdown."""
+    lines = [f"{about}.", "", "| method | budget | R@10 | nDCG@10 | TR@10 | ms beside the models |", "|---|---:|---:|---:|---:|---:|"]
+    for (name, budget), rows in values.items():
+        means = ["{:.3f} ({:.3f} to {:.3f})".format(*one.numbers()) for one in estimates(rows)]
+        lines.append(f"| {name} | {budget} | {' | '.join(means)} | {milliseconds[name, budget]:.1f} |")
+    lines += ["", f"{OURS} less the other, at budget {BUDGETS[-1]}, by question:", ""]
+    lines += ["| other | R@10 | p | nDCG@10 | p | TR@10 | p |", "|---|---:|---:|---:|---:|---:|---:|"]
+    ours = values[OURS, BUDGETS[-1]]
+    for (name, budget), rows in values.items():
+        if name == OURS or budget != BUDGETS[-1]:
+            continue
+        cells = []
+        for place, key in enumerate(METRICS):
+            test = paired(key, OURS, name, ours[:, place], rows[:, place])
+            assert test is not None
+            cells += [f"{test.difference:+.3f} ({test.low:+.3f} to {test.high:+.3f})", f"{test.p:.3f}"]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def put(file: Path, mark: str, text: str) -> None:
+    """Write a text between the marks of a file."""
+    whole, first, last = file.read_text("utf-8"), f"<!-- {mark} -->", f"<!-- /{mark} -->"
+    start, end = whole.index(first) + len(first), whole.index(last)
+    file.write_text(f"{whole[:start]}\n{text}\n{whole[end:]}", "utf-8")
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    """Print the tables, or put them into a file."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.ranked_documents", description=__doc__)
+    parser.add_argument("corpus", choices=("cacm", "scifact"))
+    parser.add_argument("--questions", type=int, default=0, help="a draw of so many (default: all)")
+    parser.add_argument("--to", type=Path, default=None, metavar="FILE")
+    options = parser.parse_args(given)
+    text = tables(*figures(options.corpus, options.questions))
+    if options.to:
+        put(options.to, options.corpus, text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
