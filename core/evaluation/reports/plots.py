@@ -13,6 +13,7 @@ from core.diagnosis.funnel_texts import TEXT_STAGES
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports.export import shown
+from core.evaluation.reports.labels import positions
 from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.summary import Summary
 
@@ -41,6 +42,7 @@ def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
     known = {i: (row[cost], row[quality]) for i, row in table.items() if row[cost].mean is not None and row[quality].mean is not None}
     costs = [c.numbers()[0] for c, _ in known.values()]
     spread = bool(costs) and min(costs) > 0 and max(costs) > 20 * min(costs)
+    beside_point = positions({i: (c.numbers()[0], q.numbers()[0]) for i, (c, q) in known.items()}, spread)
     for i, (instance, name) in enumerate(called(summary.run).items()):
         if instance not in known:
             continue
@@ -54,7 +56,7 @@ def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
             marker={**_marker(i), "size": 12 if instance in best else 9},
             text=[beside(name)],
             textfont={"size": 12},
-            textposition=f"top {inwards(c.numbers()[0], costs, spread)}",
+            textposition=beside_point[instance],
             cliponaxis=False,
             name=_small(name),
             hovertemplate=f"<b>{escape(str(name))}</b><br>{_figure_text(quality, q)}<br>{_figure_text(cost, c)}<extra></extra>",
@@ -94,7 +96,8 @@ def _lost(summary: Summary, shares: Mapping[str, Mapping[str, float | None]], wh
                 name=_small(name),
                 hovertemplate=f"<b>{escape(str(name))}</b><br>%{{x}}: %{{y:.3f}}<extra></extra>",
             )
-    stages = dict.fromkeys((*TEXT_STAGES[:1], *STAGES[:-2], *TEXT_STAGES))
+    there = {stage for alive in shares.values() for stage, share in alive.items() if share is not None}
+    stages = [stage for stage in dict.fromkeys((*TEXT_STAGES[:1], *STAGES[:-2], *TEXT_STAGES)) if stage in there]
     figure.update_xaxes(categoryorder="array", categoryarray=[stage.capitalize() for stage in stages])
     figure.update_yaxes(title=f"Share of {what} alive", range=[-0.03, 1.05])
     return styled(figure, title)

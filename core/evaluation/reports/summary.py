@@ -66,7 +66,10 @@ class Summary:
     @property
     def fronts(self) -> tuple[tuple[str, str], ...]:
         """The pairs of cost and quality that are held against one another."""
-        return FRONTS_OF_DOCUMENTS if self.on_documents else FRONTS
+        if not self.on_documents:
+            return FRONTS
+        read = lambda pair: pair[1] != "accuracy"  # where no language model answers, what was found tells more than the nearest sentence
+        return FRONTS_OF_DOCUMENTS if self.run.spec["model"] else tuple(sorted(FRONTS_OF_DOCUMENTS, key=read, reverse=True))
 
     @cached_property
     def questions(self) -> tuple[str, ...]:

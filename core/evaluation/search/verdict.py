@@ -20,13 +20,14 @@ from core.evaluation.runs.store import Store
 from core.evaluation.search.search import Point, Search, SearchConfig, front
 from core.evaluation.search.space import USUAL, space
 from core.evaluation.search.space_texts import text_space
-from core.instances.catalogue import OWN, Instance
+from core.instances.catalogue import Instance
 from core.instances.needs import missing, needed
 from core.operators.base import Line
 from core.runtime.jobs import Job
 
 POINTS = 3  # points of the front that are held against the published lines
 TABLE_1 = re.compile(r"lego-\d+")
+DEPTH = "In-depth Analysis"
 
 
 def references(known: Mapping[str, Instance], models, documents: bool = False) -> tuple[Instance, ...]:
@@ -147,7 +148,7 @@ def _unseen(known, sets: str, size: int | None, tuning: Plan, tuned: int | None,
 
 
 def _finds_chunks(instance: Instance) -> bool:
-    return instance.documents and instance.group != OWN and any("chunks" in operator.writes for operator in instance.line)
+    return DEPTH in instance.paper and any("chunks" in operator.writes for operator in instance.line)
 
 
 def start(engine, store: Store, hunted: SearchPlan) -> Job:

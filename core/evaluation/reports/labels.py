@@ -1,0 +1,45 @@
+"""Where the names beside the points of a picture stand, so that those of near points do not lie on one another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+Point = tuple[float, float]
+NEAR = (0.34, 0.13)  # the width and height of a name, as shares of the picture
+CLEAR = 0.55  # of its size that the middle of a name is away from its point
+ROWS = ("top", "bottom", "middle")
+
+
+def positions(points: Mapping[str, Point], ratios: bool) -> dict[str, str]:
+    """For each point plotly's `textposition` of its name: on the side where there is more room, above it, or where a name that was placed
+    before is near, below it or beside it, then on the other side. x lies from 0 on, or in `ratios` from the least to the most; y from 0 on.
+
+    >>> from core.evaluation.reports.labels import positions
+    >>> positions({"a": (1.0, 0.5), "b": (1.05, 0.5), "c": (9.0, 0.5)}, ratios=False)
+    {'a': 'top right', 'b': 'bottom right', 'c': 'top left'}
+    """
+    if not points:
+        return {}
+    costs = [math.log(x) if ratios else x for x, _ in points.values()]
+    low, high = (min(costs), max(costs)) if ratios else (0.0, max(costs))
+    wide, tall = (high - low) or 1.0, max(y for _, y in points.values()) or 1.0
+    placed: dict[str, Point] = {}
+    found: dict[str, str] = {}
+    for (name, (_, y)), cost in zip(points.items(), costs):
+        at = ((cost - low) / wide, y / tall)
+        side = "left" if at[0] > 0.5 else "right"
+        wishes = [(row, way) for way in (side, "right" if side == "left" else "left") for row in ROWS]
+        row, way = next((wish for wish in wishes if not _taken(_centre(at, *wish), placed)), wishes[0])
+        placed[name], found[name] = _centre(at, row, way), f"{row} {way}"
+    return found
+
+
+def _centre(at: Point, row: str, side: str) -> Point:
+    """About where the middle of a name is."""
+    across, up = NEAR[0] * CLEAR, {"top": NEAR[1] * CLEAR, "bottom": -NEAR[1] * CLEAR, "middle": 0.0}[row]
+    return at[0] + (across if side == "right" else -across), at[1] + up
+
+
+def _taken(centre: Point, placed: Mapping[str, Point]) -> bool:
+    return any(abs(centre[0] - x) < NEAR[0] and abs(centre[1] - y) < NEAR[1] for x, y in placed.values())

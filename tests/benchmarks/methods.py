@@ -1,0 +1,239 @@
+"""The methods of the in-depth analysis on a corpus, as a Markdown table: quality against what building and asking cost, with intervals and
+paired tests; `python -m tests.benchmarks methods --corpus hotpotqa --sample all [--no-llm]`.
+
+Each method is a run of its own and every question is kept: the command goes on where it stopped, and a method that is new in the catalogue
+is asked alone. A graph is built once more from nothing, aside, to be measured; what a language model replied before is taken from what
+is kept, and counts with the tokens and seconds that it took then.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+
+from core.builds import build, standing
+from core.builds.report import BuildReport
+from core.builds.run import shipped_replies
+from core.commands.terminal import finish
+from core.comparison.run import build_of
+from core.corpus import Corpus, corpora, open_corpus
+from core.engine import Engine
+from core.errors import BadInput, HopscopeError
+from core.evaluation.metrics.catalogue import metric
+from core.evaluation.metrics.statistics import Paired, holm, paired
+from core.evaluation.reports.export import shown
+from core.evaluation.reports.summary import Summary
+from core.evaluation.runs.plan import make_plan
+from core.evaluation.runs.starting import evaluate
+from core.evaluation.runs.store import Store, evaluations_file
+from core.instances.catalogue import Instance, catalogue
+from core.instances.needs import needed
+from core.io.home import home, models_folder
+from core.models.chat.kept import KeptReplies
+from core.operators.base import Line
+
+PAPER, GROUP = "In-depth Analysis", "Documents"
+BASE = "vanilla-rag"  # what the others are tested against
+QUALITY = ("passage_recall@4", "passage_recall@10", "context_recall", "accuracy", "token_recall")
+ASKING = ("calls", "tokens", "seconds")
+TESTED = ("passage_recall@4", "context_recall", "accuracy", "token_recall")
+
+
+@dataclass(eq=False)
+class Counting(BuildReport):
+    """A build's report that sums as well what kept replies took when they were made."""
+
+    replied: float = field(default=0.0)
+
+    def used(self, reply) -> None:
+        super().used(reply)
+        if reply.cached:
+            self.replied += reply.seconds
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Ask what was not asked yet and print the tables."""
+    options = _options(arguments)
+    engine, corpus = Engine(), open_corpus(options.corpus)
+    sets = options.set or ",".join(list(corpora()[corpus.name].sets)[:1])
+    rows = _rows(options)
+    left_out = [one.id for one in rows if options.no_llm and asks(one, engine.models)]
+    found: dict[str, Summary] = {}
+    for instance in (one for one in rows if one.id not in left_out):
+        size = options.few if asks(instance, engine.models) else options.sample
+        found[instance.id] = summary(engine, instance, sets, size, not options.no_llm)
+    costs = {} if options.no_builds else {one.id: measured(engine.models, corpus, one) for one in rows if one.id in found}
+    for line in told(corpus, rows, found, costs, left_out, options):
+        print(line)
+
+
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks methods", description=__doc__)
+    number = lambda text: None if text == "all" else int(text)
+    parser.add_argument("instances", nargs="*", help="ids of instances (default: every row of the in-depth analysis)")
+    parser.add_argument("--corpus", default="hotpotqa")
+    parser.add_argument("--set", default="", help="its question sets, with commas (default: its first)")
+    parser.add_argument("--sample", type=number, default=None, help="questions of each set, or all (the default)")
+    parser.add_argument("--few", type=number, default=10, help="questions for methods that ask a language model to retrieve (%(default)s)")
+    parser.add_argument("--no-llm", action="store_true", help="ask no language model; the nearest sentence stands for the answer")
+    parser.add_argument("--originals", action="store_true", help="with the rows of the originals' own values")
+    parser.add_argument("--no-builds", action="store_true", help="leave out what building costs")
+    return parser.parse_args(arguments)
+
+
+def _rows(options: argparse.Namespace) -> list[Instance]:
+    known = catalogue()
+    if options.instances:
+        return [known[name] for name in options.instances]
+    rows = [one for one in known.values() if PAPER in one.paper or (options.originals and one.group == GROUP)]
+    return sorted(rows, key=lambda one: one.id != BASE)
+
+
+def asks(instance: Instance, models) -> bool:
+    """Whether a language model is asked before the answer, or to note points for it."""
+    line = Line(tuple(operator for operator in instance.line if operator.stage != "generate"))
+    return any(models.is_chat(name) for name in needed(line)) if len(line) else False
+
+
+def summary(engine, instance: Instance, sets: str, size: int | None, model: bool) -> Summary:
+    """The run of an instance, finished first where it is not; each question as if it were the first that is asked."""
+    plan = make_plan([instance], sets, size, engine.graph, model=model, cold=True)
+    store = Store(evaluations_file())
+    job = evaluate(engine, store, plan)
+    finish(job)
+    return Summary(store.run(job.number), store.rows(job.number))
+
+
+def measured(models, corpus: Corpus, instance: Instance) -> dict:
+    """Seconds, seconds of language models, calls and tokens of the graph that a line stands on, built from nothing; kept in a file."""
+    spec = build_of(instance.line)
+    if spec is None:
+        return {}
+    one = standing(corpus, spec)
+    file = home() / "benchmark-builds.json"
+    known = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    key = f"{corpus.digest[:16]} {one.line!r} {[models.weights(name) for name in _models(one)]}"
+    if key not in known:
+        known[key] = {"build": one.id, **_built(corpus, one)}
+        file.write_text(json.dumps(known, indent=1), "utf-8")
+    return known[key]
+
+
+def _models(one) -> list[str]:
+    return [name for operator in one.line for name in operator.models()]
+
+
+def _built(corpus: Corpus, one) -> dict:
+    """A build in a folder of its own, with the replies that are kept; without them a language model would be asked for hours, so that a
+    build that lacks some is not measured."""
+    kept, report = KeptReplies(home() / "replies.sqlite", shipped=shipped_replies(corpus)), Counting()
+    before = {name: os.environ.get(name) for name in ("HOPSCOPE_HOME", "HOPSCOPE_MODELS")}
+    os.environ["HOPSCOPE_MODELS"] = str(models_folder())
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HOPSCOPE_HOME"] = folder
+        try:
+            engine, again = (
+                Engine(),
+                open_corpus(corpus.name) if not corpus.own else dataclasses.replace(corpus, folder=Path(folder) / "own"),
+            )
+            engine.models.encoder().encode(["loaded before the clock starts"])
+            start = time.perf_counter()
+            build(again, one, _Silent(engine.models), report=report, kept=kept)
+            seconds = time.perf_counter() - start
+        except HopscopeError as error:
+            return {"error": str(error)}
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
+    usage = report.usage + report.usage_kept
+    return {"seconds": seconds, "model": report.replied, "calls": usage.calls, "tokens": usage.tokens_in + usage.tokens_out}
+
+
+class _Silent:
+    """Models of which no language model can be asked anew."""
+
+    def __init__(self, models):
+        self._models = models
+
+    def __getattr__(self, name):
+        return getattr(self._models, name)
+
+    def chat(self, role: str = "answer"):
+        def reply(*_, **__):
+            raise BadInput("some replies of its language model are not kept here")
+
+        return SimpleNamespace(reply=reply, context=self._models.chat(role).context)
+
+
+def told(corpus: Corpus, rows: Sequence[Instance], found: dict[str, Summary], costs: dict[str, dict], left_out, options) -> Iterator[str]:
+    """The lines of the tables, and what stands beside them."""
+    asked = {one.run.spec["sample"] for one in found.values()}
+    answers = "the sentence nearest to the question stands for the answer" if options.no_llm else "a language model answers"
+    yield f"{corpus.title}, {corpus.n_documents:,} documents, {' or '.join(f'{n:,}' for n in sorted(asked))} questions; {answers}."
+    yield "Mean and 95 % bootstrap interval over the questions; seconds of a question as if it were the first."
+    yield ""
+    titles = [metric(name).described()["title"] for name in (*QUALITY, *ASKING)]
+    building = [] if options.no_builds else ["Graph", "Calls of building", "Tokens of building", "Seconds of building"]
+    yield f"| Method | n | {' | '.join([*titles, *building])} |"
+    yield "|---" + "|---:" * (len(titles) + len(building) + 1) + "|"
+    for one in (one for one in rows if one.id in found):
+        yield "| " + " | ".join([f"`{one.id}`", *_figures(found[one.id], one.id), *(_cost(costs[one.id]) if building else [])]) + " |"
+    yield ""
+    for one in found:
+        if sentence := found[one].answered(one):
+            yield f"- `{one}`: {sentence}"
+    if left_out:
+        yield f"- Left out, as they ask a language model to retrieve: {', '.join(f'`{one}`' for one in left_out)}."
+    yield from _notes(costs)
+    yield from _tests(found)
+
+
+def _figures(one: Summary, key: str) -> list[str]:
+    table = one.table((*QUALITY, *ASKING))[key]
+    cell = lambda name, e: "–" if e.mean is None else f"{shown(name, e.mean)} [{shown(name, e.low)}, {shown(name, e.high)}]"
+    return [str(one.counts(key)["scored"]), *(cell(name, table[name]) for name in QUALITY), *(shown(n, table[n].mean) for n in ASKING)]
+
+
+def _cost(cost: dict) -> list[str]:
+    if "seconds" not in cost:
+        return [cost.get("build", "–"), "–", "–", "–"]
+    return [cost["build"], f"{cost['calls']:,}", f"{cost['tokens']:,}", f"{cost['seconds'] + cost['model']:,.0f}"]
+
+
+def _notes(costs: dict[str, dict]) -> Iterator[str]:
+    for name, why in dict.fromkeys((cost["build"], cost["error"]) for cost in costs.values() if "error" in cost):
+        yield f"- What building {name} costs is not known: {why.rstrip('.')}."
+    if any(cost.get("model") for cost in costs.values()):
+        yield "- Of a language model's replies the seconds are those that each took when it was made, the rest was measured now."
+
+
+def _tests(found: dict[str, Summary]) -> Iterator[str]:
+    """Each method against the base on the questions that both were asked, with Holm's correction over the methods for one metric."""
+    if BASE not in found or len(found) < 2:
+        return
+    yield ""
+    yield f"Against `{BASE}`, sign-flip permutation tests on the questions that gave both a number; p is Holm's over the methods."
+    yield ""
+    yield "| Method | Metric | Mean difference | 95 % interval | p | n |"
+    yield "|---|---|---:|---:|---:|---:|"
+    for name in TESTED:
+        tests = [test for one in found if one != BASE and (test := _paired(name, found, one)) is not None]
+        for test, p in zip(tests, holm([test.p for test in tests])):
+            interval = f"{test.low:+.3f} to {test.high:+.3f}"
+            yield f"| `{test.a}` | {metric(name).described()['title']} | {test.difference:+.3f} | {interval} | {p:.2g} | {test.n} |"
+
+
+def _paired(name: str, found: dict[str, Summary], one: str) -> Paired | None:
+    values = [dict(zip(found[key].questions, found[key].values(key, [name])[:, 0])) for key in (one, BASE)]
+    both = [question for question in values[0] if question in values[1]]
+    return paired(name, one, BASE, *(np.array([value[question] for question in both]) for value in values)) if both else None
