@@ -1,0 +1,90 @@
+"""The choice of a graph of a corpus: of which kind, and who reads the chunks or writes the summaries."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.builds import Build, catalogue, status
+from core.corpus import Corpus
+
+KINDS = {
+    "passage": ("Passage graph", "The chunks themselves, joined where they share an entity."),
+    "tree": ("Tree", "Chunks at the bottom, above them summaries of those that are alike."),
+    "tree-k": ("Tree by k-means", "The same over groups of ten, quicker on many texts (RAPTOR-K)."),
+    "kg": ("Knowledge graph", "Entities, and the relations between them by name."),
+    "kg-synonyms": ("Knowledge graph, alike names", "The same with edges between entities whose names mean nearly the same (HippoRAG)."),
+    "tkg": ("Textual knowledge graph", "Entities and relations, each with a description in words."),
+    "rkg": ("Rich knowledge graph", "Entities and relations with descriptions, relations with keywords as well."),
+}
+READERS = {
+    "noun-phrases": ("Names and noun phrases", "No language model is asked."),
+    "described": ("Names by a parser, described by a language model", "One call for each chunk."),
+    "llm": ("A language model", "Finds more, and takes far longer."),
+}
+WRITERS = {
+    "noun-phrases": ("Central sentences", "No language model: the sentences nearest to what all of them say."),
+    "llm": ("A language model", "Written anew, which takes far longer."),
+}
+HERE, KIND = "texts_build", "texts_kind"
+
+
+def chosen_build(corpus: Corpus) -> Build:
+    """The choice of the kind of graph, and of who reads the chunks."""
+    offered: dict[str, list[Build]] = {kind: [] for kind in KINDS}
+    for one in catalogue().values():
+        if one.graph in offered:
+            offered[one.graph].append(one)
+    built = [one for some in offered.values() for one in some if status(corpus, one).current]
+    _begin(corpus, offered, built)
+    kind = st.segmented_control(
+        "Kind of graph",
+        [kind for kind, some in offered.items() if some],
+        key=KIND,
+        required=True,
+        persist_state="session",
+        format_func=lambda kind: KINDS[kind][0],
+    )
+    some = sorted(offered[kind], key=lambda one: list(READERS).index(one.extractor) if one.extractor in READERS else len(READERS))
+    key = f"{HERE}-{kind}"
+    ids = [one.id for one in some]
+    if st.session_state.get(key) not in ids:
+        st.session_state[key] = next((one.id for one in some if one in built), ids[0])
+    st.caption(f"{KINDS[kind][1]}{_ready(built, kind)}")
+    chosen = ids[0]
+    if len(ids) > 1:
+        words = dict(zip(ids, _words(some)))
+        chosen = st.radio(
+            "Who writes the summaries" if kind.startswith("tree") else "Who reads the chunks",
+            ids,
+            key=key,
+            persist_state="session",
+            format_func=lambda id: words[id][0],
+            captions=[words[id][1] for id in ids],
+            horizontal=True,
+        )
+    return catalogue()[chosen]
+
+
+def _begin(corpus: Corpus, offered: dict[str, list[Build]], built: list[Build]) -> None:
+    """Where other texts were chosen, begin with a graph that is there."""
+    state = st.session_state
+    if state.get("texts_begun") == corpus.name and state.get(KIND) in offered:
+        return
+    state.texts_begun = corpus.name
+    state[KIND] = built[0].graph if built and state.get(KIND) not in {one.graph for one in built} else state.get(KIND, "tkg")
+    for kind, some in offered.items():
+        ready = [one.id for one in some if one in built]
+        if ready and state.get(f"{HERE}-{kind}") not in ready:
+            state[f"{HERE}-{kind}"] = ready[0]
+
+
+def _ready(built: list[Build], kind: str) -> str:
+    names = list(dict.fromkeys(KINDS[one.graph][0].lower() for one in built if one.graph != kind))
+    return f" Built of these texts as well: {', '.join(names)}." if names else ""
+
+
+def _words(some: list[Build]) -> list[tuple[str, str]]:
+    """How each build is called among others of its kind, and a line on it."""
+    who = WRITERS if some[0].graph.startswith("tree") else READERS
+    times = [one.extractor for one in some].count
+    return [who[one.extractor] if one.extractor in who and times(one.extractor) == 1 else (one.title, one.notes) for one in some]
