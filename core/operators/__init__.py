@@ -9,6 +9,7 @@ from core.operators.nodes.adaptive import AdaptiveRerank
 from core.operators.nodes.documents import DocumentsOfNodes
 from core.operators.nodes.expansion import ExpandNodes
 from core.operators.nodes.hypothesise import Hypothesise
+from core.operators.nodes.learned_sparse import LearnedSparseNodes
 from core.operators.nodes.page_rank import SimilarPageRank
 from core.operators.nodes.pairs import PairPaths
 from core.operators.nodes.reason import ReasonAndRetrieve
@@ -104,6 +105,7 @@ OPERATORS = {
         SteinerSubgraph,
         ExpandNodes,
         Loop,
+        LearnedSparseNodes,
         SimilarPageRank,
         PairPaths,
         ReasonAndRetrieve,

@@ -1,0 +1,47 @@
+"""Sparse vectors of a graph's nodes by a learned model, made once and kept beside the graph."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from core.errors import StoreError
+from core.graph.store import Graph
+from core.graph.told import node_labels
+from core.indexes.place import index_folder, keep
+from core.runtime.meter import spent
+
+BLOCK = 512  # nodes read between two looks at whether somebody cancelled
+Tell = Callable[[str, float | None], None]
+
+
+@spent("preparation", "Sparse vectors of the graph")
+def sparse_nodes(graph: Graph, model: Any, signature: str, progress: Tell, check: Callable[[], None]) -> Any:
+    """A scipy csr_array, float32 [nodes, words]: the model's vectors of all nodes. Raises StoreError, ModelUnavailable, and what `check`
+    raises."""
+    key = hashlib.sha256(signature.encode()).hexdigest()[:12]
+    return graph.derived.once("sparse nodes", key, lambda: _made(graph, model, key, progress, check))
+
+
+def _made(graph: Graph, model: Any, key: str, progress: Tell, check: Callable[[], None]) -> Any:
+    from scipy.sparse import load_npz, save_npz, vstack
+
+    file = index_folder(graph) / f"sparse-nodes-{key}.npz"
+    if file.exists():
+        try:
+            return load_npz(file).tocsr()
+        except (OSError, ValueError, KeyError) as error:
+            raise StoreError(f"{file} is damaged ({error}); delete it and ask again.") from None
+    parts = []
+    for start in range(0, graph.n_nodes, BLOCK):
+        progress(f"Reading nodes: {start:,} of {graph.n_nodes:,}", start / graph.n_nodes)
+        parts.append(model.vectors(node_labels(graph, np.arange(start, min(graph.n_nodes, start + BLOCK))), check))
+    whole = vstack(parts, format="csr")
+    held = io.BytesIO()
+    save_npz(held, whole)
+    keep(file, lambda stream: stream.write(held.getvalue()))
+    return whole

@@ -1,0 +1,58 @@
+"""SPLADE over nodes: what shares words with the question, or words that a model expects beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.errors import BadParameter
+from core.indexes.sparse import sparse_nodes
+from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.hits import BEFORE_CUT, names_told, ranked
+from core.parameters import param
+from core.types import Ranking, State, Usage
+
+
+@dataclass(frozen=True, repr=False)
+class LearnedSparseNodes(Operator):
+    """The `keep` nodes whose sparse vectors have the largest dot product with the question's.
+
+    SPLADE (Formal et al., SIGIR 2021; METHODS 4.3): a masked language model weighs every word of its vocabulary for a text, those that it
+    does not have among them. Vectors of nodes are made with the first question and kept. A node without a word in common is no hit.
+
+    >>> from core.models.base import NoModels
+    >>> from scipy.sparse import csr_array
+    >>> class Vowels(NoModels):
+    ...     def chooser(self, name): return self
+    ...     def vectors(self, texts, check=None): return csr_array([[float(text.count(vowel)) for vowel in "ou"] for text in texts])
+    >>> found = retrieve("LearnedSparseNodes(keep=1)", graph=story, question="rumour", models=Vowels()).nodes
+    >>> story.names(found.items), found.scores  # of o and u the question has 1 and 2
+    (['Cratchit'], (5.0,))
+    """
+
+    stage = "retrieve"
+    title = "nodes by learned words"
+    writes = ("nodes",)
+
+    keep: int = param(10, "Nodes", "How many are taken.", low=1, high=10_000)
+    model: str = param("splade", "Model", "The sparse encoder: splade, or one of your own with that backend.", model=True)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        model = ctx.models.chooser(self.model)
+        if not hasattr(model, "vectors"):
+            raise BadParameter(f"“{self.model}” gives no sparse vectors; name a model of the backend splade.")
+        if not ctx.graph.n_nodes:
+            return state.replace(nodes=Ranking("node", (), ()))
+        index = sparse_nodes(ctx.graph, model, ctx.models.signature(self.model), ctx.progress, ctx.check)
+        question = model.vectors([state.question.text], ctx.check)
+        recorder.usage += Usage(texts=1)
+        scores = np.round(np.asarray((index @ question.T).todense(), np.float64).ravel(), 6)
+        ids = np.flatnonzero(scores > 0)
+        order = ranked("node", ids, scores[ids], max(self.keep, BEFORE_CUT))
+        recorder.before_cut, found = order, order.head(self.keep)
+        recorder.notes.append(f"The best: {names_told(ctx.graph, found) or 'none shares a word with the question'}.")
+        return state.replace(nodes=found)
+
+    def words(self) -> str:
+        return f"{self.keep:,} nodes by learned words"

@@ -1,0 +1,74 @@
+"""Contriever's and SPLADE's vectors on tiny models, against what the definition says of their raw output."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.errors import ModelUnavailable
+from core.models import make
+from core.models.base import Task
+from core.models.declared import Row, SparseEncoder
+from core.models.encoders.pooled import PooledEncoder
+from core.models.registry import Registry
+from core.models.splade import Splade
+
+TEXTS = ["ab cab", "a", "cab ab ab abba", "a"]
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """A folder with a masked BERT of one layer of 16 and a tokenizer of letters."""
+    torch = pytest.importorskip("torch")
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
+
+    folder = tmp_path_factory.mktemp("tiny")
+    pieces = {piece: n for n, piece in enumerate(["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]", "a", "b", "c", "##a", "##b", "##c"])}
+    tokenizer = Tokenizer(models.WordPiece(pieces, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)])
+    special = {"pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]", "unk_token": "[UNK]", "mask_token": "[MASK]"}
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=64, **special).save_pretrained(folder)
+    torch.manual_seed(0)
+    shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    config = BertConfig(vocab_size=len(pieces), max_position_embeddings=64, initializer_range=0.5, **shape)
+    BertForMaskedLM(config).eval().save_pretrained(folder)
+    return folder
+
+
+def outputs(folder, text, kind):
+    """What the network gives for one text without padding."""
+    import torch
+    import transformers
+
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    with torch.inference_mode():
+        return getattr(transformers, kind).from_pretrained(folder).eval()(**tokenizer(text, return_tensors="pt"))
+
+
+def test_a_vector_is_the_mean_of_the_tokens_and_is_not_scaled(tiny):
+    vectors = PooledEncoder(str(tiny), "tiny", batch=2).encode(TEXTS)
+    for text, vector in zip(TEXTS, vectors):
+        assert vector == pytest.approx(outputs(tiny, text, "AutoModel").last_hidden_state[0].mean(0).numpy(), abs=1e-5)
+    assert (vectors[1] == vectors[3]).all() and abs(np.linalg.norm(vectors[0]) - 1) > 0.01
+
+
+def test_sparse_weights_are_the_largest_over_the_tokens(tiny):
+    model = Splade(str(tiny), "tiny", batch=2)
+    found = model.vectors(TEXTS).toarray()
+    for text, weights in zip(TEXTS, found):
+        logits = outputs(tiny, text, "AutoModelForMaskedLM").logits[0].numpy()
+        assert weights == pytest.approx(np.log1p(np.maximum(logits, 0)).max(axis=0), abs=1e-5)
+    assert model.score(Task("ab cab"), TEXTS) == pytest.approx(found @ found[0], abs=1e-4)
+
+
+def test_what_is_not_here_is_told(tmp_path):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ModelUnavailable, match="cannot be loaded from this computer"):
+        PooledEncoder(str(tmp_path / "empty"), "empty").encode(["a"])
+    row = Row("splade", "scorer", "splade", SparseEncoder(package="no_such_package", inside="model", requirement="it==1"))
+    assert "pip install --no-deps it==1" in make.missing(row, {})
+    assert (
+        "facebook/contriever are not on this computer" in Registry().info("contriever").how_to_get or Registry().info("contriever").present
+    )
