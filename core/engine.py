@@ -59,6 +59,20 @@ class Engine:
         """The models of the environment."""
         return self.environment.models
 
+    @property
+    def busy(self) -> bool:
+        """Whether any job is at work."""
+        return any(jobs.busy for jobs in self._all_jobs)
+
+    def stop(self) -> None:
+        """Cancel every job and take no more; returns at once."""
+        for jobs in self._all_jobs:
+            jobs.stop()
+
+    @property
+    def _all_jobs(self) -> tuple[Jobs, ...]:
+        return self.jobs, self.evaluations, self.preparing
+
     def graph(self, name: str = "metaqa", progress=None):
         """The graph of that name, built first where it is not yet; opened once a process."""
         with self._lock:

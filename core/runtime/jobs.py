@@ -151,6 +151,11 @@ class Jobs:
         run(job) if run is not None else self._pool.submit(job.run)
         return job
 
+    @property
+    def busy(self) -> bool:
+        """Whether a job is at work."""
+        return any(job.status == RUNNING for job in list(self._jobs.values()))
+
     def stop(self) -> None:
         """Cancel everything and take no more work."""
         for job in list(self._jobs.values()):

@@ -17,6 +17,7 @@ from core.errors import HopscopeError
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import Instance, catalogue
 from core.runtime.jobs import Job
+from pages.parts.shared.ending import end_soon
 from pages.parts.shared.text import plain
 
 ASKING = ("compare", "build")  # the pages that ask questions
@@ -37,7 +38,14 @@ def store() -> Store:
 
 
 _making = threading.Lock()  # the first two visitors come at the same moment
-_engine, _store = cache(Engine), lru_cache(maxsize=8)(Store)
+_store = lru_cache(maxsize=8)(Store)
+
+
+@cache
+def _engine() -> Engine:
+    made = Engine()
+    end_soon(made)
+    return made
 
 
 def waiter(page: str) -> Waiter:

@@ -1,0 +1,36 @@
+"""How the server ends when it is told to: what runs is cancelled, given a moment, and then the process goes."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+
+from streamlit.runtime import Runtime
+
+from core.engine import Engine
+
+MOMENT = 3.0  # seconds that what runs has to end by itself
+
+
+def end_soon(engine: Engine) -> None:
+    """When this process is to end (Ctrl-C, SIGTERM), cancel what runs and leave within `MOMENT` seconds.
+
+    Python waits for every thread of a pool before it runs anything else at its end, and a model in the middle of a reply may take
+    minutes. What is written to disk is written beside its place or in a transaction, so that going in the middle loses nothing that was
+    kept. Does nothing where no server runs, as in a test of a page.
+    """
+    if Runtime.exists() and type(Runtime.instance()) is Runtime:
+        threading._register_atexit(_end, engine)  # type: ignore[attr-defined]  # before the pools' own, which wait
+
+
+def _end(engine: Engine) -> None:
+    engine.stop()
+    last = time.monotonic() + MOMENT
+    while engine.busy and time.monotonic() < last:
+        time.sleep(0.05)
+    if engine.busy:
+        logging.getLogger(__name__).warning("Ended while work was running; what was kept stays, the rest is done anew.")
+    logging.shutdown()
+    os._exit(0)  # threads in compiled code would fail in a process that is half gone
