@@ -14,7 +14,7 @@ from core.diagnosis.funnel import Stage, survivors
 from core.diagnosis.matching import match, normalize
 from core.graph.columns import Table
 from core.graph.protocol import KnowledgeGraph
-from core.graph.told import chunks_of, hit_names, hit_texts, leaves
+from core.graph.told import chunks_of, hit_names, hit_texts, leaves, node_chunks
 from core.operators.base import HITS
 from core.types import ContextTable, Ranking, State
 
@@ -154,7 +154,7 @@ def retrieved_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | No
 
 def chunk_order(graph: KnowledgeGraph, state: State) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """The chunks found, best first, and these in the longer order they were cut from where that is known; None where none were sought."""
-    if state.chunks is None and state.nodes is None:
+    if state.chunks is None and (state.nodes is None or not node_chunks(graph)):
         return None
     kept = _as_chunks(graph, state.chunks) or _as_chunks(graph, state.nodes)
     for step in reversed(state.trace):

@@ -18,14 +18,20 @@ def leaves(graph: KnowledgeGraph, nodes: Ids) -> dict[int, int]:
 
     Nodes of such graphs have levels; an entity that is named as the only chunk that tells of it is none.
     """
-    table, chunks = graph.columns.nodes, graph.columns.chunks
-    if table is None or chunks is None or not table.has("chunks") or not table.has("level") or not len(nodes):
+    chunks = graph.columns.chunks
+    if chunks is None or not node_chunks(graph) or not len(nodes):
         return {}
     rows = chunks_of(graph, "nodes")
     alone = [int(node) for node in nodes if rows.indptr[node + 1] - rows.indptr[node] == 1]
     row = [int(rows[node][0]) for node in alone]
     same = zip(alone, row, graph.names(alone), chunks.texts("id", row))
     return {node: row for node, row, name, chunk in same if name == chunk}
+
+
+def node_chunks(graph: KnowledgeGraph) -> bool:
+    """Whether nodes of the graph are chunks, as in a tree or a passage graph; those of a knowledge graph are none."""
+    table = graph.columns.nodes
+    return table is not None and table.has("chunks") and table.has("level")
 
 
 def node_texts(graph: KnowledgeGraph, nodes: Ids) -> list[str]:

@@ -10,7 +10,7 @@ from core.models.base import Messages
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.asking import asked, with_room
 from core.parameters import param
-from core.prompts import messages
+from core.prompts import messages, plain
 from core.types import Prompt, Ranking, State
 
 FORMS = ("context", "numbered", "thought")
@@ -72,7 +72,8 @@ class AnswerFromPassages(Operator):
             if self.form == "thought":
                 recorder.notes.append("The reply has no “Answer:” and stands as it is.")
             return text.strip()
-        recorder.notes.append(f"Thought: {' '.join(thought.removeprefix('Thought:').split())}")
+        if told := plain(thought.strip().removeprefix("Thought:")):
+            recorder.notes.append(f"Thought: {told}")
         return answer.strip()
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from core.corpus import Document, write
-from core.diagnosis.funnel_texts import Fate, answer_funnel, fates, gold_funnel, holds
+from core.diagnosis.funnel_texts import Fate, answer_funnel, chunk_order, fates, gold_funnel, holds
 from core.graph.columns import Table
 from core.types import Excerpt, Prompt, Question, Ranking, State, Step
 from tests.core.operators.texts.kit import CHUNKS, plain, story
@@ -20,6 +20,12 @@ def chunks(*rows):
 
 def alive(stages):
     return {stage.name: stage.alive for stage in stages}
+
+
+def test_a_lane_that_seeks_entities_alone_has_no_order_of_passages():
+    """An entity is no passage: there is nothing whose recall could be told. Once chunks are sought there is."""
+    found = State(Question("q"), nodes=Ranking("node", (3, 1), (0.9, 0.5)))
+    assert chunk_order(story(), found) is None and chunk_order(story(), found.replace(chunks=chunks(2))) == ((2,), (2,))
 
 
 def test_passages_by_stage(corpus):

@@ -12,7 +12,15 @@ from core.models.base import Reply
 from pages.parts.shared.session import engine
 from tests.pages.texts.texts_kit import button, html, labels, opened, texts, until
 
-KINDS = {"passage": "Chunks", "tree": "Chunks", "kg": "Entities", "tkg": "Entities", "rkg": "Entities"}
+KINDS = {
+    "passage": "Chunks",
+    "tree": "Chunks",
+    "tree-k": "Chunks",
+    "kg": "Entities",
+    "kg-synonyms": "Entities",
+    "tkg": "Entities",
+    "rkg": "Entities",
+}
 
 
 class Recorded:
