@@ -86,7 +86,10 @@ def _best(lane: Lane) -> str:
     order = chunk_order(lane.graph, lane.state)
     if order is None or not order[0]:
         return ""
-    return f"First of {counted(len(order[0]), 'passage')}: “{title_of_chunk(lane.graph, order[0][0])}”."
+    first, table = order[0][0], lane.graph.columns.chunks
+    id, document = table.text("id", first), table.text("document", first)
+    number = f" {id.removeprefix(document)}" if id.startswith(f"{document}#") else ""  # where its document has several
+    return f"First of {counted(len(order[0]), 'passage')}: “{title_of_chunk(lane.graph, first)}{number}”."
 
 
 def _head(stages: Sequence[Stage]) -> str:

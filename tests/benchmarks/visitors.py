@@ -12,24 +12,25 @@ import itertools
 import re
 import statistics
 import time
+from collections.abc import Iterator
+from typing import Any
 from urllib.parse import urlencode
 
 from tests.server import server
 
 LANES = ("lego-1", "lego-10")
+CORPUS_LANES = ("vanilla-rag", "vgraphrag", "lgraphrag")
 DONE = re.compile(rb'"status": ?"(done|failed)"')
 SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 
 
-def run(visitors: int = 20, seconds: float = 60.0, lanes: tuple[str, ...] = LANES, model: bool = False) -> list[dict]:
-    """How many questions all visitors had answered in the time, and the median seconds of one."""
-    from core.datasets import datasets
-
-    dataset = datasets()["metaqa"]
-    questions = (dataset.draw(SETS[n % len(SETS)], 500 + n).text for n in itertools.count())
+def run(visitors: int = 20, seconds: float = 60.0, lanes: tuple[str, ...] = (), model: bool = False, corpus: str = "") -> list[dict]:
+    """How many questions all visitors had answered in the time, and the median seconds of one; with a corpus, of its documents."""
+    questions, lanes = _questions(corpus), lanes or (CORPUS_LANES if corpus else LANES)
+    asked = {"lane": list(lanes), "llm": int(model)} | ({"corpus": corpus} if corpus else {})
     with server() as (address, process):
-        asyncio.run(_visit(address, "who directed Inception", lanes, model, 120))  # warm
-        took = asyncio.run(_all(address, questions, visitors, seconds, lanes, model))
+        asyncio.run(_visit(address, {**asked, "q": next(questions)}, 300))  # warm
+        took = asyncio.run(_all(address, ({**asked, "q": text} for text in questions), visitors, seconds))
     note = f"{visitors} visitors, {seconds:g} s, {' + '.join(lanes)}, {'with' if model else 'no'} language model"
     spread = f"{min(took):.1f} to {max(took):.1f} s" if took else "nobody was answered"
     wait = statistics.median(took) if took else float("nan")
@@ -44,25 +45,39 @@ def run(visitors: int = 20, seconds: float = 60.0, lanes: tuple[str, ...] = LANE
     ]
 
 
+def _questions(corpus: str) -> Iterator[str]:
+    """Questions without end."""
+    if corpus:
+        from core.corpus import open_corpus
+
+        opened = open_corpus(corpus)
+        return itertools.cycle([question.text for name in opened.sets for question in opened.questions(name)])
+    from core.datasets import datasets
+
+    dataset = datasets()["metaqa"]
+    return (dataset.draw(SETS[n % len(SETS)], 500 + n).text for n in itertools.count())
+
+
 def main(arguments: list[str]) -> None:
-    """`python -m tests.benchmarks visitors [--visitors N] [--seconds S] [--lanes A B] [--model]`"""
+    """`python -m tests.benchmarks visitors [--visitors N] [--seconds S] [--lanes A B] [--model] [--corpus NAME]`"""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks visitors")
     parser.add_argument("--visitors", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--lanes", nargs="+", default=list(LANES))
+    parser.add_argument("--lanes", nargs="+", default=[])
     parser.add_argument("--model", action="store_true", help="let the language model answer")
+    parser.add_argument("--corpus", default="", help="ask its documents in the place of MetaQA")
     options = parser.parse_args(arguments)
-    for row in run(options.visitors, options.seconds, tuple(options.lanes), options.model):
+    for row in run(options.visitors, options.seconds, tuple(options.lanes), options.model, options.corpus):
         print(f"{row['name']:20} {row['value']:>8.4g} {row['unit']:3} {row['note']}")
 
 
-async def _all(address: str, questions, visitors: int, seconds: float, lanes: tuple[str, ...], model: bool) -> list[float]:
+async def _all(address: str, asked: Iterator[dict[str, Any]], visitors: int, seconds: float) -> list[float]:
     """The seconds that each answered question took."""
     end, took = time.perf_counter() + seconds, []
 
     async def visitor() -> None:
         while (left := end - time.perf_counter()) > 0:
-            waited = await _visit(address, next(questions), lanes, model, left)
+            waited = await _visit(address, next(asked), left)
             if waited is not None:
                 took.append(waited)
 
@@ -70,12 +85,12 @@ async def _all(address: str, questions, visitors: int, seconds: float, lanes: tu
     return took
 
 
-async def _visit(address: str, question: str, lanes: tuple[str, ...], model: bool, patience: float) -> float | None:
+async def _visit(address: str, asked: dict[str, Any], patience: float) -> float | None:
     """The seconds until every lane of the question is done; None where patience ran out first."""
-    query = urlencode({"q": question, "lane": list(lanes), "llm": int(model)}, doseq=True)
+    query = urlencode(asked, doseq=True)
     start = time.perf_counter()
     try:
-        await asyncio.wait_for(_follow(address, query, len(lanes)), patience)
+        await asyncio.wait_for(_follow(address, query, len(asked["lane"])), patience)
     except TimeoutError:
         return None
     return time.perf_counter() - start

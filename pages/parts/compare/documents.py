@@ -31,7 +31,12 @@ def _prepared(name: str) -> Corpus:
     """The corpus with the graph of its chunks made, which is shown with its progress where it takes a while."""
     corpus = open_corpus(name)
     key = f"chunks-{name}-{corpus.digest}"
-    job = engine().jobs.start(key, lambda: Job(key, lambda job: engine().environment.built(corpus, check=job.check)))
+
+    def cut(job: Job) -> Any:
+        job.tell("Looking for the chunks")  # in the place of “Waiting for its turn”
+        return engine().environment.built(corpus, check=job.check, progress=job.advance)
+
+    job = engine().jobs.start(key, lambda: Job(key, cut))
     if not job.wait(0.2):
         follow(job, "Cutting the documents into chunks")
     return corpus

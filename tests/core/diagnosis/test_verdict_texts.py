@@ -105,3 +105,8 @@ def test_a_sentence_for_all(corpus):
 def test_a_lane_without_documents_is_left_out(corpus):
     told = compared(corpus, BOTH, found(0, 3, shown=2), State(Question("q"), answer="So.", trace=(Step("Answer", "generate", {}, 0.0),)))
     assert told.lanes[1].text == "It answers without documents." and told.text == "Gold passages in the prompt: “A” 2 of 2."
+
+
+def test_where_nothing_is_known_the_first_passage_is_named(corpus):
+    told = compared(corpus, Question("q"), found(1, 3), found(3)).lanes
+    assert [one.text for one in told] == ["First of 2 passages: “carol #1”.", "First of 1 passage: “The turkey”."]
