@@ -59,7 +59,7 @@ class PageRankNodes(Operator):
         ctx.progress("PageRank from the question's entities", None)
         if not ctx.graph.n_nodes:
             return state.replace(nodes=Ranking("node", (), ()))
-        shares = self._shares(state, ctx.graph)
+        shares = _shares(self.reset, state, ctx.graph)
         if not shares.any():
             told = "all count alike" if self.without == "all" else "none is found"
             recorder.notes.append(f"The question's names were linked to no entity, and there is no other to start from; {told}.")
@@ -72,25 +72,26 @@ class PageRankNodes(Operator):
         recorder.notes.append(f"The best: {names_told(ctx.graph, found)}.")
         return state.replace(nodes=found)
 
-    def _shares(self, state: State, graph: KnowledgeGraph) -> np.ndarray:
-        """Where the walk restarts, float64 [n], not yet scaled."""
-        if self.reset == "scores":
-            return np.maximum(_spread(state.nodes, graph), 0.0)
-        if self.reset == "max":
-            found = list(state.nodes.items if state.nodes else ())
-            shares = np.zeros(graph.n_nodes)
-            shares[found] = (1.0 + _spread(state.nodes, graph)[found]) / 2.0
-            shares = _scaled(shares)
-            shares[list(state.linked.items if state.linked else ())] = 1.0
-            return shares
-        if self.reset == "sum":
-            return _scaled(_spread(state.linked, graph)) + _scaled(_spread(state.nodes, graph))
-        shares, linked = np.zeros(graph.n_nodes), list(state.linked.items if state.linked else ())
-        shares[linked] = 1.0 / np.maximum(chunks_of(graph, "nodes").counts[linked], 1)
-        return shares
-
     def words(self) -> str:
         return "entities by PageRank"
+
+
+def _shares(reset: str, state: State, graph: KnowledgeGraph) -> np.ndarray:
+    """Where the walk restarts, float64 [n], not yet scaled."""
+    if reset == "scores":
+        return np.maximum(_spread(state.nodes, graph), 0.0)
+    if reset == "max":
+        found = list(state.nodes.items if state.nodes else ())
+        shares = np.zeros(graph.n_nodes)
+        shares[found] = (1.0 + _spread(state.nodes, graph)[found]) / 2.0
+        shares = _scaled(shares)
+        shares[list(state.linked.items if state.linked else ())] = 1.0
+        return shares
+    if reset == "sum":
+        return _scaled(_spread(state.linked, graph)) + _scaled(_spread(state.nodes, graph))
+    shares, linked = np.zeros(graph.n_nodes), list(state.linked.items if state.linked else ())
+    shares[linked] = 1.0 / np.maximum(chunks_of(graph, "nodes").counts[linked], 1)
+    return shares
 
 
 def weighted_pagerank(graph: KnowledgeGraph, shares: np.ndarray, damping: float, weighted: bool, check) -> np.ndarray:

@@ -76,10 +76,28 @@ def test_without_a_language_model_a_row_ends_with_its_prompt(graph, row):
     assert "Who is the father of Tim?" in state.prompt.messages[-1]["content"]
 
 
+KINDS = {"chunks": "the chunks alone", "tkg": "the textual knowledge graph", "rkg": "the rich knowledge graph"}
+
+
 @pytest.mark.parametrize("row", ROWS)
-def test_a_row_says_where_it_comes_from(row):
+def test_a_card_says_where_a_row_comes_from_stands_and_what_it_asks(row):
     one = catalogue()[row]
     assert one.paper and one.short and one.method and one.group == "Documents"
+    stands = "nothing but the question" if row == "zero-shot" else KINDS[one.line.operators[0].build]
+    assert one.notes.strip().startswith(f"Stands on {stands}; asks a language model ")
+
+
+def test_the_paper_reading_of_global_search_asks_once_for_each_community(graph):
+    packed = catalogue()["ggraphrag"].line
+    place = next(place for place, operator in enumerate(packed) if type(operator).__name__ == "Points")
+    line = packed.replaced(place, type(packed.operators[place])(per="item"))
+    script = Script(POINT, POINT, POINT, "Cratchit.")  # three communities, then the answer
+    lane = LaneRun(Ask(graph, Question("Who is the father of Tim?"), ()), line, Environment(Written(script)), standing=graph)
+    lane.retrieve(Progress())
+    lane.answer(Progress())
+    assert lane.state.answer == "Cratchit." and [point.items for point in lane.state.points] == [
+        (row,) for row in lane.state.communities.items
+    ]
 
 
 @pytest.mark.parametrize(
