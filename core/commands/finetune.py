@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
+from core.commands import finetune_reranker
 from core.commands.terminal import OK, finish, warn
 from core.errors import BadInput
 from core.evaluation.runs.store import Store, evaluations_file
@@ -60,6 +61,7 @@ def add(commands) -> None:
     triples.add_argument("--hidden", type=_whole, default=128, metavar="N", help="hidden units (default: 128)")
     triples.set_defaults(run=run_triples)
 
+    finetune_reranker.add(trainings)
     llm = trainings.add_parser("llm", help="a language model, for v1 No. 7, 14 and 20", description=LLM, epilog=KEPT)
     _common(llm, questions="all")
     llm.add_argument("--base", default="", metavar="MODEL", help="a folder with a causal language model, or its name on the model hub")

@@ -75,7 +75,7 @@ def encoder(engine, split: Split, settings: encoders.EncoderSettings, tell: Tell
     One that was trained with the same questions, settings and base is there already and is left as it is, unless `again`.
     Raises BadInput, BadParameter, ModelUnavailable, StoreError, and Cancelled: the same call then goes on from there.
     """
-    place, base = target(engine, ENCODER), _base_folder(engine)
+    place, base = target(engine, ENCODER), base_folder(engine)
     questions = Questions.of(split, engine)
     known = key(questions.inputs(), encoders.described(settings), digest(base / encoders.WEIGHTS))
 
@@ -83,7 +83,7 @@ def encoder(engine, split: Split, settings: encoders.EncoderSettings, tell: Tell
         train, held = questions.examples(folder, tell, check)
         model, state = encoders.train(base, train, held, settings, folder, known, tell, check)
         figures = {"base": BASE, "settings": encoders.described(settings), "asked": len(questions.train)}
-        return figures | {"examples": len(train), "held_out": len(held)} | _course(state), lambda aside: model.save(aside, base)
+        return figures | {"examples": len(train), "held_out": len(held)} | course(state), lambda aside: model.save(aside, base)
 
     return _made(place, known, split, work, again)
 
@@ -111,7 +111,7 @@ def llm(
         state = llms.train(model, parts[0], parts[1], settings, folder, known, tell, check)
         rows = llms.figures(model, parts[2], settings, tell, check)
         record = {"base": base, "settings": llms.described(settings), "asked": len(questions.train), "report": rows}
-        return record | {"examples": len(train), "held_out": len(held)} | _course(state), model.save
+        return record | {"examples": len(train), "held_out": len(held)} | course(state), model.save
 
     return _made(place, known, split, work, again)
 
@@ -130,7 +130,7 @@ def triples(engine, split: Split, settings: scorers.TripleSettings, tell: Tell, 
         weights, state = scorers.train(parts[0], parts[1], settings, folder, known, tell, check)
         figures = {"base": BASE, "settings": scorers.described(settings), "asked": len(questions.train)}
         figures |= {"examples": len(parts[0]), "held_out": len(parts[1])}
-        return figures | _course(state), lambda aside: scorers.save(weights, aside)
+        return figures | course(state), lambda aside: scorers.save(weights, aside)
 
     return _made(place, known, split, work, again)
 
@@ -142,24 +142,26 @@ def _made(place: Path, known: str, split: Split, work: Callable, again: bool) ->
         return there
     with workplace(place) as folder:
         if again:
-            _clear(folder)
+            clear(folder)
         record, fill = work(folder)
         publish(place, {"key": known, "split": asdict(split), **record}, fill)
-        _clear(folder)
+        clear(folder)
     return json.loads((place / make.TRAINING).read_text("utf-8"))
 
 
-def _course(state: TrainingState) -> dict[str, Any]:
+def course(state: TrainingState) -> dict[str, Any]:
     """How a training went."""
     return {"steps": state.step, "best_step": state.best, "looks": state.looks}
 
 
-def _clear(folder: Path) -> None:
+def clear(folder: Path) -> None:
+    """Empty a folder."""
     for file in folder.iterdir():
         shutil.rmtree(file) if file.is_dir() else file.unlink()
 
 
-def _base_folder(engine) -> Path:
+def base_folder(engine) -> Path:
+    """The folder of the encoder that trainings begin from. Raises ModelUnavailable."""
     settings = engine.models.resolve(BASE).settings
     folder = make.weights_folder(settings.folder) if settings.folder else package_folder(settings.package)
     if not (folder / encoders.WEIGHTS).is_file():

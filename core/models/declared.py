@@ -40,11 +40,15 @@ class LateInteraction:
 
 @dataclass(frozen=True)
 class Cross:
-    """A cross-encoder: `weights` is a local folder or a name on the model hub."""
+    """A cross-encoder: `weights` is a local folder or a name on the model hub.
+
+    Where `get`, the command that makes the weights, is given, they are a folder inside the models folder.
+    """
 
     weights: str
     batch: int = 64
     max_tokens: int = 512
+    get: str = ""
 
 
 @dataclass(frozen=True)

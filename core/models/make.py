@@ -41,7 +41,7 @@ def stamp(row: Row, rows: Mapping[str, Row]) -> str:
     """A text that changes with the weights of a model in a folder (of one trained here, only with them); empty for the others."""
     settings = row.settings
     inner = rows.get(getattr(settings, "encoder", ""))
-    folder = getattr(settings, "folder", "") or (row.backend == "vllm" and settings.get and settings.weights)
+    folder = getattr(settings, "folder", "") or (getattr(settings, "get", "") and getattr(settings, "weights", ""))
     if not folder:
         return stamp(inner, rows) if inner else ""
     place = weights_folder(folder)
@@ -122,6 +122,8 @@ def _missing_cross(row: Row) -> str:
     }[row.backend]
     if importlib.util.find_spec(package) is None:
         return f"{row.name} needs a library; get it with: pip install {install}"
+    if getattr(row.settings, "get", ""):
+        return "" if weights_folder(row.settings.weights).is_dir() else _not_made(row, row.settings.weights)
     if Path(row.settings.weights).expanduser().is_dir():
         return ""
     cache = Path(os.environ.get("HF_HUB_CACHE") or Path(os.environ.get("HF_HOME") or Path.home() / ".cache/huggingface") / "hub")
@@ -161,7 +163,7 @@ def _sparse(row: Row, encoder: Callable[[str], Encoder]) -> Any:
 
 def _cross(row: Row, encoder: Callable[[str], Encoder]) -> Any:
     scorer = cross.FlagReranker if row.backend == "flag-reranker" else cross.CrossEncoder
-    folder = Path(row.settings.weights).expanduser()
+    folder = weights_folder(row.settings.weights) if row.settings.get else Path(row.settings.weights).expanduser()
     return scorer(str(folder) if folder.is_dir() else row.settings.weights, row.name, row.settings.batch, row.settings.max_tokens)
 
 

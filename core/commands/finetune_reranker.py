@@ -1,0 +1,62 @@
+"""`finetune reranker`: train a cross-encoder from MiniLM on shipped questions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from core.commands.terminal import OK, finish
+from core.errors import BadInput
+from core.finetune.reranker import RerankerSettings
+from core.finetune.reranker_run import CORPORA, RERANKER, Lessons, reranker
+from core.runtime.jobs import Job, Jobs
+
+ABOUT = """Trains a cross-encoder from all-MiniLM-L6-v2: a question and a text read together give one number, and the text that the question
+rests on is told from others that share its words (BM25) by the cross-entropy over the group. It learns from one half of the questions of
+SciFact and HotpotQA and from paths of MetaQA's development questions; the other half, which it is never trained on, measures it. It is
+served as reranker-finetuned only if it ranks those better than late interaction; the figures of both lie beside it. Hours on two cores;
+HOPSCOPE_THREADS tells how many threads are used. After an interrupt or a kill the same command goes on where it was."""
+
+
+def add(trainings) -> None:
+    """The command's grammar."""
+    parser = trainings.add_parser("reranker", help="a cross-encoder, for FastInsight and re-ranking", description=ABOUT)
+    parser.add_argument("--corpora", default=",".join(CORPORA), metavar="NAMES", help=f"with commas (default: {','.join(CORPORA)})")
+    parser.add_argument("--questions", type=_number, default=0, metavar="N", help="drawn from each corpus's half (default: all)")
+    parser.add_argument("--paths", type=_number, default=60, metavar="N", help="of MetaQA's development questions (default: 60)")
+    parser.add_argument("--test-sample", type=_number, default=100, metavar="N", help="unseen questions a corpus (default: 100)")
+    parser.add_argument("--epochs", type=_number, default=2, metavar="N", help="how often each question is seen (default: 2)")
+    parser.add_argument("--tokens", type=_number, default=192, metavar="N", help="that a question and a text have at most (default: 192)")
+    parser.add_argument("--seed", type=_number, default=0, metavar="N", help="of every draw (default: 0)")
+    parser.add_argument("--again", action="store_true", help="train anew, also where the same training was done or begun")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(options) -> int:
+    """Train, measure, serve; the exit code."""
+    engine = options.engine()
+    corpora = tuple(filter(None, map(str.strip, options.corpora.split(","))))
+    lessons = Lessons(corpora, options.questions, options.test_sample, paths=options.paths, seed=options.seed)
+    if not corpora or not options.epochs or options.tokens < 16:
+        raise BadInput("Name a corpus, one epoch and 16 tokens at least.")
+    settings = RerankerSettings(epochs=options.epochs, tokens=options.tokens, seed=options.seed)
+    work = lambda job: reranker(engine, lessons, settings, job.tell, job.check, options.again)
+    record = finish(Jobs(workers=1).start("reranker", lambda: Job("reranker", work)))
+    print(json.dumps(record, ensure_ascii=False, indent=1)) if options.json else _print(record)
+    return OK
+
+
+def _print(record: dict[str, Any]) -> None:
+    print(f"Trained on {record['examples']:,} groups, {record['held_out']:,} more held out, {record['steps']:,} steps.")
+    for row in record["report"]:
+        figures = f"{row[RERANKER]:.3f}, late interaction {row['late-interaction']:.3f}"
+        print(f"  {row['corpus']}: nDCG@10 on {row['questions']:,} unseen questions {figures}")
+    verdict = "it is served" if record["kept"] else "it is no better than late interaction, so it is not kept"
+    print(f"{RERANKER}: {verdict}")
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal():
+        raise BadInput(f"A whole number was expected, not “{text}”.")
+    return int(text)

@@ -1,0 +1,93 @@
+"""The training of the embedded re-ranker: from shipped questions to the folder that serves it, if it earns its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.corpus import open_corpus
+from core.finetune import reranker as rerankers
+from core.finetune.encoder import WEIGHTS
+from core.finetune.loop import Check, Tell
+from core.finetune.place import digest, key, publish, trained, workplace
+from core.finetune.reranker_data import Group, groups, of_paths
+from core.finetune.run import BASE, Questions, base_folder, clear, course, target
+from core.finetune.split import Split
+from core.models.scorers import LateInteractionScorer
+
+VERSION = 1
+RERANKER = "reranker-finetuned"
+CORPORA = ("scifact", "hotpotqa")
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """What it is trained on: corpora with questions that rest on documents, of which one half trains and the other is never trained on;
+    `questions` of each half are drawn (0: all), `unseen` of the other half measured; and `paths` questions of MetaQA's development sets."""
+
+    corpora: tuple[str, ...] = CORPORA
+    questions: int = 0
+    unseen: int = 100
+    held: int = 20
+    paths: int = 60
+    seed: int = 0
+
+
+def reranker(
+    engine: Any, lessons: Lessons, settings: rerankers.RerankerSettings, tell: Tell, check: Check, again: bool = False
+) -> dict[str, Any]:
+    """Train the re-ranker and put it where `reranker-finetuned` is served from, if it ranks the candidates of unseen questions better than
+    late interaction does; what is told of it, with `report`, nDCG@10 of both by corpus, and `kept`.
+
+    Where it does not, what was served before stays. Raises BadInput, BadParameter, ModelUnavailable, StoreError, Cancelled.
+    """
+    place, base = target(engine, RERANKER), base_folder(engine)
+    tell("Gathering candidates", None)
+    parts = {name: groups(open_corpus(name), 0, lessons.questions, lessons.seed, check) for name in lessons.corpora}
+    unseen = {name: groups(open_corpus(name), 1, lessons.unseen, lessons.seed, check) for name in lessons.corpora}
+    rows, held = _paths(engine, lessons, place, tell, check)
+    for part in parts.values():
+        cut = min(lessons.held, len(part) // 5)
+        held, rows = held + part[:cut], rows + part[cut:]
+    known = key(VERSION, repr(lessons), rerankers.described(settings), digest(base / WEIGHTS), [repr(row) for row in (*rows, *held)])
+    there = trained(place)
+    if there and there.get("key") == known and not again:
+        return there
+    with workplace(place) as folder:
+        if again:
+            clear(folder)
+        model, state = rerankers.train(base, rows, held, settings, folder, known, tell, check)
+        late = LateInteractionScorer(engine.models.encoder(BASE))
+        report = [_compared(name, part, model, late, tell, check) for name, part in unseen.items()]
+        kept = mean(report, RERANKER) > mean(report, "late-interaction")
+        record = {"key": known, "base": BASE, "settings": rerankers.described(settings), "examples": len(rows), "held_out": len(held)}
+        record |= course(state) | {"report": report, "kept": kept}
+        if kept:
+            publish(place, record, lambda aside: model.save(aside, base))
+        clear(folder)
+    return record
+
+
+def mean(report: Sequence[dict[str, Any]], model: str) -> float:
+    """The mean figure of a model over the unseen questions of all corpora."""
+    return sum(row[model] * row["questions"] for row in report) / max(1, sum(row["questions"] for row in report))
+
+
+def _compared(
+    name: str, part: Sequence[Group], model: rerankers.TrainableReranker, late: LateInteractionScorer, tell: Tell, check: Check
+) -> dict[str, Any]:
+    tell(f"Measuring on unseen questions of {name}", None)
+    figures = {RERANKER: rerankers.figure(model.score, part, check), "late-interaction": rerankers.figure(late.score, part, check)}
+    return {"corpus": name, "questions": len(part)} | {who: round(value, 4) for who, value in figures.items()}
+
+
+def _paths(engine: Any, lessons: Lessons, place: Any, tell: Tell, check: Check) -> tuple[list[Group], list[Group]]:
+    """Groups of MetaQA's development questions: (to train on, held out)."""
+    if not lessons.paths:
+        return [], []
+    held = max(1, lessons.paths // 10)
+    questions = Questions.of(Split(questions=max(held + 1, lessons.paths // 3), held=held, seed=lessons.seed), engine)
+    with workplace(place) as folder:
+        train, rest = questions.examples(folder, tell, check)
+    return of_paths(train), of_paths(rest)

@@ -1,0 +1,111 @@
+"""The training of the embedded re-ranker: what it learns from, a tiny run, and that it is kept only where it earns it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from core.cli import OK, main
+from core.corpus import new_folder, open_corpus, write
+from core.corpus.document import Document
+from core.errors import BadInput
+from core.finetune import reranker as rerankers
+from core.finetune import reranker_run
+from core.finetune.data import Example, Texts
+from core.finetune.reranker_data import Group, groups, half, of_paths
+from core.models.base import Task
+from core.models.registry import Registry
+from core.types import Question
+
+QUIET = (lambda text, share=None: None, lambda: None)
+THINGS = "ant bee cat dog eel fox gnu hen ibis jay".split()
+FAST = rerankers.RerankerSettings(epochs=1, rate=1e-3, negatives=2, tokens=32, measure=4)
+
+
+@pytest.fixture
+def house(bert, tmp_path, monkeypatch):
+    """An engine whose minilm is the small BERT, and a corpus of twenty texts with as many questions."""
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HOPSCOPE_MODELS", str(tmp_path / "models"))
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "models.toml").write_text(f'[model.minilm]\nkind = "encoder"\nbackend = "minilm"\nfolder = "{bert}"\n')
+    documents = [Document(f"{name}-{kind}", f"the {kind} of the {name} is here") for name in THINGS for kind in ("place", "year")]
+    asked = [
+        Question(f"{word} is the {name}", gold=(f"{name}-{kind}",))
+        for name in THINGS
+        for word, kind in (("where", "place"), ("when", "year"))
+    ]
+    write(new_folder("lessons"), documents, sets={"lessons": ("Lessons", asked)})
+    return SimpleNamespace(engine=SimpleNamespace(models=Registry()), folder=tmp_path / "models" / "reranker-finetuned")
+
+
+LESSONS = reranker_run.Lessons(("lessons",), unseen=5, held=2, paths=0)
+
+
+def test_halves_share_no_question_and_negatives_share_words(house):
+    corpus = open_corpus("lessons")
+    train, rest = groups(corpus, 0, 0, 0, lambda: None), groups(corpus, 1, 0, 0, lambda: None)
+    assert len(train) + len(rest) == 20 and not {one.question for one in train} & {one.question for one in rest}
+    assert all(half(Question(one.question)) == 0 for one in train)
+    for one in train:
+        (right,), name = one.positives, one.question.split()[-1]
+        assert name in right and right not in one.negatives and name in one.negatives[0]
+    assert len(groups(corpus, 0, 3, 0, lambda: None)) == 3
+
+
+def test_questions_without_documents_teach_nothing(house):
+    corpus = write(new_folder("bare"), [Document("a", "text")], sets={"bare": ("Bare", [Question("Who?", answers=("Ann",))])})
+    with pytest.raises(BadInput, match="no questions with known documents"):
+        groups(corpus, 0, 0, 0, lambda: None)
+
+
+def test_paths_of_a_graph_teach_as_texts_do():
+    part = Texts("path", ("A -> made -> B",), ("A -> near -> C",))
+    assert of_paths([Example("1", "who made it", ("A",), ("made",), (part,))]) == [Group("who made it", part.positives, part.negatives)]
+
+
+def test_the_figure_is_ndcg_and_ties_do_not_help():
+    group = Group("?", ("right",), ("wrong", "also wrong"))
+    by = lambda **scores: lambda task, texts: np.array([scores.get(text.split()[0], 0.0) for text in texts])
+    assert rerankers.figure(by(right=1.0), [group]) == 1.0
+    assert rerankers.figure(by(), [group]) == pytest.approx(1 / np.log2(4))  # last of three
+    assert rerankers.figure(by(right=1.0), [group, Group("?", ("wrong",), ("right",))]) == pytest.approx((1 + 1 / np.log2(3)) / 2)
+
+
+class Rival:
+    """A late interaction that is always wrong, or always right."""
+
+    def __init__(self, sign):
+        self.sign = sign
+
+    def score(self, task, texts):
+        name, kind = task.query.split()[-1], {"where": "place", "when": "year"}[task.query.split()[0]]
+        return np.array([self.sign * float(f"the {kind} of the {name} " in text) for text in texts])
+
+
+def test_one_that_beats_late_interaction_is_served(house, monkeypatch):
+    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(-1.0))
+    told = reranker_run.reranker(house.engine, LESSONS, FAST, *QUIET)
+    assert told["kept"] and told["report"][0]["reranker-finetuned"] > told["report"][0]["late-interaction"]
+    info = house.engine.models.info("reranker-finetuned")
+    assert info.present and (house.folder / "training.json").is_file()
+    served = house.engine.models.scorer("reranker-finetuned")
+    task, texts = Task("where is the ant"), ["the place of the ant is here", "the year of the ant is here"]
+    assert served.head(served.hidden(task, texts)) == pytest.approx(served.score(task, texts), abs=1e-4)
+    assert reranker_run.reranker(house.engine, LESSONS, FAST, *QUIET)["steps"] == told["steps"]  # not done twice
+
+
+def test_one_that_does_not_is_not_kept(house, monkeypatch):
+    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(1.0))
+    told = reranker_run.reranker(house.engine, LESSONS, FAST, *QUIET)
+    assert not told["kept"] and not house.folder.exists()
+    assert "python -m core finetune reranker" in house.engine.models.info("reranker-finetuned").how_to_get
+
+
+def test_the_command_tells_both_figures(house, capsys):
+    given = "finetune reranker --corpora lessons --paths 0 --test-sample 3 --epochs 1 --tokens 32"
+    assert main(given.split()) == OK
+    told = capsys.readouterr().out
+    assert "lessons: nDCG@10 on 3 unseen questions" in told and "reranker-finetuned: it is" in told
