@@ -49,8 +49,8 @@ class AnswerFromEvidence(Operator):
             return state.replace(prompt=Prompt(messages("evidence", "answer", **shown, **told), len(paths), hits=hits))
         chat = ctx.models.chat(self.role)
         evidence = dict(
-            paths=self._told("paths", paths, chat, told, ctx, recorder),
-            relations=self._told("relations", relations, chat, told, ctx, recorder),
+            paths=self._told("paths", paths, chat, ctx, recorder),
+            relations=self._told("relations", relations, chat, ctx, recorder),
         )
         thought = self._thought(chat, evidence | told, ctx, recorder) if self.think else NONE
         ctx.progress("Answering from the evidence", None)
@@ -59,12 +59,12 @@ class AnswerFromEvidence(Operator):
         shown_prompt = Prompt(tuple(prompt), len(paths), reply.tokens_in or tokens, hits=hits)
         return state.replace(prompt=shown_prompt, answer=reply.text.strip())
 
-    def _told(self, what: str, lines: Sequence[str], chat: Chat, told: dict[str, str], ctx: Context, recorder: Recorder) -> str:
-        """Evidence in sentences of the model, or as it stands where there are none to be or the reply is empty."""
+    def _told(self, what: str, lines: Sequence[str], chat: Chat, ctx: Context, recorder: Recorder) -> str:
+        """Evidence in sentences of the model, which is not told the question; as it stands where none are wished or the reply is empty."""
         if not self.sentences or not lines:
             return _list(lines)
         ctx.progress(f"Putting {what} into sentences", None)
-        prompt = lambda count: messages("evidence", "sentences", facts=_list(lines[:count]), **told)
+        prompt = lambda count: messages("evidence", "sentences", facts=_list(lines[:count]))
         text = asked(chat, with_room(chat, prompt, len(lines), self.max_tokens)[0], ctx, recorder, self.max_tokens).text.strip()
         if not text:
             recorder.notes.append(f"The model put the {what} into no sentence; they stand as they are.")
