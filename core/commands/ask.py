@@ -10,6 +10,7 @@ from core.comparison.timing import apart, cost
 from core.corpus import open_corpus
 from core.errors import shorten
 from core.instances.catalogue import catalogue, find
+from core.operators.texts.asking import UNASKED
 from core.results import comparison_dict
 from core.types import Question
 
@@ -85,6 +86,8 @@ def _print(result: dict, comparison) -> None:
         if answered["error"]:
             print(f"  failed: {answered['error']}")
             continue
+        for note in (note for step in lane.state.trace for note in step.notes if note.startswith(UNASKED)):
+            print(f"  {note}")
         if answered["reader_answers"] is not None:
             print(f"  graph reader: {', '.join(answered['reader_answers'][:10]) or 'no answer'}")
         if answered["answer"] is not None:

@@ -173,6 +173,14 @@ def test_on_the_command_line(corpus, engine, capsys):
     assert told["lanes"][0]["hits"]["chunk"][0]["id"] == "carol"
 
 
+def test_the_command_line_says_what_was_done_without_a_language_model(corpus, engine, capsys):
+    line = "BuiltGraph() >> NamesInQuestion(by='answer') >> SparseChunks(keep=1) >> Points() >> AnswerFromPoints()"
+    assert main(["ask", ASKED.text, "--corpus", "carols", "--instance", line, "--no-llm"], lambda: engine) == 0
+    told = capsys.readouterr().out
+    assert "No language model is asked: the question's own words were taken" in told
+    assert "No language model is asked: no point was noted." in told
+
+
 def test_an_unknown_corpus_on_the_command_line(corpus, engine, capsys):
     assert main(["ask", "who", "--corpus", "carol"], lambda: engine) == 2
     assert "There is no corpus “carol”" in capsys.readouterr().err

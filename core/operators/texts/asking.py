@@ -10,13 +10,14 @@ from core.models.base import Chat, Messages, Reply
 from core.operators.base import Context, Recorder
 from core.types import Usage
 
+UNASKED = "No language model is asked"  # how the note begins that says so
 SPARE = 8  # tokens that a chat template may need more than was counted
 
 
 def unasked(ctx: Context, recorder: Recorder, instead: str) -> bool:
     """Whether no language model may be asked, which a note then says with what is done `instead`."""
     if not ctx.answering:
-        recorder.notes.append(f"No language model is asked: {instead}.")
+        recorder.notes.append(f"{UNASKED}: {instead}.")
     return not ctx.answering
 
 
