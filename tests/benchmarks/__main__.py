@@ -1,9 +1,9 @@
 """Run all benchmarks, or those named: `python -m tests.benchmarks [pagerank encoding retrieval chains against price memory adviser linking
 reader documents fastinsight builds screen start] [--json]`.
 
-`generate` makes synthetic graphs, `store` measures building and looking up in them, `visitors` many people at once, `threads` how
-threads that wait may share a machine, and `methods` makes the tables of methods on documents; their `--help` tells their own
-options, as that of `screen` does."""
+`generate` makes synthetic graphs, `store` measures building and looking up in them, `visitors` and `crowd` many people at once,
+`threads` how threads that wait may share a machine, and `methods` makes the tables of methods on documents; their `--help` tells
+their own options, as that of `screen` does."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ALL = (
     "builds",
     "screen",
 )
-APART = ("generate", "store", "visitors", "threads", "methods")  # commands with options of their own
+APART = ("generate", "store", "visitors", "crowd", "threads", "methods")  # commands with options of their own
 
 
 def main() -> None:

@@ -24,9 +24,13 @@ DONE = re.compile(rb'"status": ?"(done|failed)"')
 SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 
 
+class Broken(Exception):
+    """The page ended in an error, or the connection in nothing."""
+
+
 def run(visitors: int = 20, seconds: float = 60.0, lanes: tuple[str, ...] = (), model: bool = False, corpus: str = "") -> list[dict]:
     """How many questions all visitors had answered in the time, and the median seconds of one; with a corpus, of its documents."""
-    questions, lanes = _questions(corpus), lanes or (CORPUS_LANES if corpus else LANES)
+    questions, lanes = questions_of(corpus), lanes or (CORPUS_LANES if corpus else LANES)
     asked = {"lane": list(lanes), "llm": int(model)} | ({"corpus": corpus} if corpus else {})
     with server() as (address, process):
         asyncio.run(_visit(address, {**asked, "q": next(questions)}, 300))  # warm
@@ -45,7 +49,7 @@ def run(visitors: int = 20, seconds: float = 60.0, lanes: tuple[str, ...] = (), 
     ]
 
 
-def _questions(corpus: str) -> Iterator[str]:
+def questions_of(corpus: str) -> Iterator[str]:
     """Questions without end."""
     if corpus:
         from core.corpus import open_corpus
@@ -90,14 +94,15 @@ async def _visit(address: str, asked: dict[str, Any], patience: float) -> float 
     query = urlencode(asked, doseq=True)
     start = time.perf_counter()
     try:
-        await asyncio.wait_for(_follow(address, query, len(asked["lane"])), patience)
+        await asyncio.wait_for(follow(address, query, len(asked["lane"])), patience)
     except TimeoutError:
         return None
     return time.perf_counter() - start
 
 
-async def _follow(address: str, query: str, lanes: int) -> None:
-    """Run the page and its fragments, as often as they ask for it, until so many lanes are done."""
+async def follow(address: str, query: str, lanes: int) -> bytes:
+    """Run the page and its fragments, as often as they ask for it, until so many lanes are done: what the server then drew. Raises
+    Broken where the page ended in an error box, or the server went away."""
     import websockets
     from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -123,10 +128,13 @@ async def _follow(address: str, query: str, lanes: int) -> None:
                     polls[again.fragment_id] = asyncio.create_task(poll(again.interval, again.fragment_id))
                 if kind == "stop_auto_rerun":
                     _stop(polls)
+                if kind == "delta" and message.delta.new_element.WhichOneof("type") == "exception":
+                    raise Broken(message.delta.new_element.exception.message)
                 if kind == "delta" and len(DONE.findall(data)) >= lanes:
-                    return
+                    return data
         finally:
             _stop(polls)
+    raise Broken("the connection was closed")
 
 
 def _stop(polls: dict[str, asyncio.Task]) -> None:
