@@ -151,7 +151,7 @@ def tables(values: dict[tuple[str, int], np.ndarray], milliseconds: dict[tuple[s
         for place, key in enumerate(METRICS):
             test = paired(key, OURS, name, ours[:, place], rows[:, place])
             assert test is not None
-            cells += [f"{test.difference:+.3f} ({test.low:+.3f} to {test.high:+.3f})", f"{test.p:.3f}"]
+            cells += [f"{test.difference:+.3f} ({test.low:+.3f} to {test.high:+.3f})", f"{test.p:.3f}" if test.p >= 0.001 else "< 0.001"]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
 

@@ -5,12 +5,13 @@ import pytest
 
 from core.errors import BadParameter
 from core.graph.algorithms.simple import Simple, simple
-from core.instances.catalogue import published
+from core.instances.catalogue import published, read, row
 from core.operators.loop import Loop
 from core.operators.nodes.expansion import ExpandNodes, expansion, structures
 from core.operators.nodes.smoothing import GraphRerank, smoothed
 from core.operators.text import parse_line
 from core.operators.texts.question import EmbedQuery
+from core.snapshot import freeze, thaw
 from core.types import Ranking
 from tests.core.operators.nodes.kit import TEXTS, Models, Reranker, corpus_graph, named, run
 from tests.films import Picker
@@ -137,6 +138,27 @@ def test_a_loop_is_read_back_from_its_text_and_refuses_what_would_never_end():
         Loop((Loop(),))
     with pytest.raises(BadParameter, match="A loop has no parameter “budgets”. Did you mean “budget”"):
         parse_line("BuiltGraph() >> Loop(budgets=3)")
+
+
+def test_a_question_without_words_of_the_corpus_finds_nothing_by_words_and_ends():
+    state = run("EmbedQuery() >> SparseNodes(by='bm25') >> GraphRerank() >> Loop() >> DocumentsOfNodes()", "zebra")
+    assert len(state.nodes) == 0 and len(state.chunks) == 0
+    assert state.trace[3].notes == ("No node is left to be found after 0 of 100; the loop ends.",)
+
+
+def test_a_loop_is_written_to_a_file_and_read_back(tmp_path):
+    import tomli_w
+
+    instance = published()["fastinsight"]
+    file = tmp_path / "own.toml"
+    file.write_text(tomli_w.dumps({"mine": row(instance)}), "utf-8")
+    assert read(file)["mine"].line == instance.line
+
+
+def test_hidden_states_are_not_saved_with_a_case():
+    graph = corpus_graph()
+    state = run(LINE.format(4), "apples", graph)
+    assert state.hidden is not None and thaw(freeze(state, graph), graph).hidden is None
 
 
 def test_the_instance_is_what_the_paper_sets():
