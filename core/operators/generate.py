@@ -16,6 +16,7 @@ from core.types import Path, Prompt, Report, State, Usage
 
 READS = {
     "reasoning-paths": ("paths",),
+    "paths-in-words": ("paths",),
     "paths-and-reports": ("paths", "reports"),
     "walks": ("paths",),
     "triples": ("paths",),
