@@ -93,7 +93,8 @@ async def _all(
 
 def shows(drawn: bytes, question: str) -> bool:
     """Whether what was drawn is the result of this question."""
-    return json.dumps(question)[1:-1].encode() in drawn or question.encode() in drawn
+    text = " ".join(question.split())  # as the app keeps it
+    return json.dumps(text)[1:-1].encode() in drawn or text.encode() in drawn
 
 
 def _megabytes(pid: int) -> float:
