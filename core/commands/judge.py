@@ -11,7 +11,7 @@ from core.evaluation.pairwise.judging import ROLE, start
 from core.evaluation.pairwise.page import page_html
 from core.evaluation.pairwise.tally import Tally
 from core.evaluation.pairwise.verdicts import CRITERIA
-from core.evaluation.reports.naming import titles
+from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Store, evaluations_file
 
@@ -42,7 +42,7 @@ def run(options) -> int:
     engine, store = options.engine(), Store(evaluations_file())
     summary = Summary(store.run(options.evaluation), store.rows(options.evaluation))
     job = start(engine, summary, options.sample, options.judge)
-    tally, names = finish(job), titles(summary.run)
+    tally, names = finish(job), called(summary.run)
     if options.html:
         _write(Path(options.html), tally, names)
     if options.json:
@@ -52,7 +52,7 @@ def run(options) -> int:
     return OK if tally.read else FAILED
 
 
-def _print(tally: Tally, names: dict[str, str]) -> None:
+def _print(tally: Tally, names: dict[str, Called]) -> None:
     print(f"{len(tally.matches):,} pairs of answers, each in both orders, judged by {tally.judge}")
     warn(tally.doubts())
     for criterion in CRITERIA:
@@ -64,7 +64,7 @@ def _print(tally: Tally, names: dict[str, str]) -> None:
                 print(f"  {names[a]} over {names[b]}: {mean:.0%} [{low:.0%}, {high:.0%}], n = {one.n:,}")
 
 
-def _write(file: Path, tally: Tally, names: dict[str, str]) -> None:
+def _write(file: Path, tally: Tally, names: dict[str, Called]) -> None:
 
     try:
         file.write_text(page_html(tally, names), "utf-8")

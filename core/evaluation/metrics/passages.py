@@ -14,7 +14,8 @@ from core.types import State
 @dataclass(frozen=True)
 class Passages:
     """How many passages the answer rests on, how many of them are alive at each stage of the funnel, and of the chunks that the prompt
-    shows how many there are and how many are of these passages (None where there is no prompt)."""
+    shows how many there are and how many are of these passages (None where there is no prompt, or no chunks were
+    sought)."""
 
     golds: int
     alive: dict[str, int]
@@ -36,7 +37,7 @@ def passages(corpus: Corpus | GoneCorpus | None, graph, state: State) -> Passage
     if corpus is None or not gold:
         return None
     alive = {stage.name: len(stage.alive) for stage in gold_funnel(corpus, graph, state, gold)}
-    shown = shown_chunks(graph, state)
+    shown = shown_chunks(graph, state) if _seeks(graph, state) else None
     if shown is None:
         return Passages(len(gold), alive)
     right = frozenset[int]().union(*(chunk_rows(graph, document) for document in gold))
@@ -55,8 +56,14 @@ def ranked_passages(graph, state: State) -> Ranked | None:
     """
     gold = tuple(dict.fromkeys(state.question.gold))
     kept = chunk_order(graph, state)
-    if kept is None or not gold:
+    if kept is None or not gold or not _seeks(graph, state):
         return None
     rows = [chunk_rows(graph, document) for document in gold]
     found = ranked(([i for i, held in enumerate(rows) if row in held] for row in kept[1]), len(gold))
     return replace(found, count=len(kept[0]))
+
+
+def _seeks(graph, state: State) -> bool:
+    """Whether chunks were sought: as such, or among the nodes of a tree or a passage graph, some of which are chunks."""
+    table = graph.columns.nodes
+    return state.chunks is not None or (state.nodes is not None and table is not None and table.has("level"))

@@ -10,11 +10,12 @@ from core.evaluation.pairwise.plot import matrix
 from core.evaluation.pairwise.tally import Tally
 from core.evaluation.pairwise.verdicts import CRITERIA
 from core.evaluation.reports.html import PAGE
+from core.evaluation.reports.naming import Called
 
 SETTINGS = {"displaylogo": False, "responsive": True}
 
 
-def page_html(tally: Tally, names: Mapping[str, str]) -> str:
+def page_html(tally: Tally, names: Mapping[str, Called]) -> str:
     """The win rates of each criterion as a picture, who judged, and what to doubt."""
     from plotly.offline import get_plotlyjs
 

@@ -9,27 +9,28 @@ from typing import TYPE_CHECKING
 
 from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.pairwise.tally import Tally
+from core.evaluation.reports.naming import Called
 from core.evaluation.reports.plots import styled
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 SCALE = ((0.0, "#b0413e"), (0.5, "#e9edf1"), (1.0, "#2f6f9f"))  # loses, even, wins
-WIDE, CELL = 16, 86  # letters of a line of a name, pixels of a row
+WIDE, CELL, ABOVE = 16, 86, 120  # letters of a line of a name, pixels of a row and of what stands above the rows
 
 
-def matrix(tally: Tally, criterion: str, names: Mapping[str, str]) -> Figure:
+def matrix(tally: Tally, criterion: str, names: Mapping[str, Called]) -> Figure:
     """How often the answer of each row was preferred to that of each column; `names` are what instances are called."""
     import plotly.graph_objects as go
 
     wins, order = tally.wins(criterion), list(tally.instances)
     cells = [[wins.get((a, b)) for b in order] for a in order]
-    labels = [_label(names.get(one, one)) for one in order]
+    rows, columns = [_label(str(names[one])) for one in order], [_label(names[one].number or names[one].plain) for one in order]
     figure = go.Figure(
         go.Heatmap(
             z=[[None if one is None else one.mean for one in row] for row in cells],
-            x=labels,
-            y=labels,
+            x=columns,
+            y=rows,
             text=[[_cell(one) for one in row] for row in cells],
             texttemplate="%{text}",
             customdata=[[_told(one) for one in row] for row in cells],
@@ -48,7 +49,8 @@ def matrix(tally: Tally, criterion: str, names: Mapping[str, str]) -> Figure:
     styled(figure, criterion.capitalize(), legend=False)
     figure.update_xaxes(showgrid=False, zeroline=False)
     figure.update_yaxes(showgrid=False, zeroline=False)
-    return figure.update_layout(height=130 + CELL * len(order), margin={"l": 20, "r": 10, "t": 96, "b": 10})
+    figure.update_layout(title={"yref": "container", "y": 0.98, "yanchor": "top"})
+    return figure.update_layout(height=ABOVE + CELL * len(order), margin={"l": 20, "r": 10, "t": ABOVE - 20, "b": 10})
 
 
 def _label(name: str) -> str:

@@ -11,7 +11,7 @@ from core.evaluation.pairwise.page import page_html
 from core.evaluation.pairwise.plot import matrix
 from core.evaluation.pairwise.tally import Tally
 from core.evaluation.pairwise.verdicts import CRITERIA
-from core.evaluation.reports.naming import titles
+from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.summary import Summary
 from core.runtime.jobs import Job
 from pages.parts.shared.session import engine, said
@@ -43,7 +43,7 @@ def judged_pairs(summary: Summary) -> None:
     else:
         _begin(summary, tally, job)
     if tally.matches:
-        _shown(tally, titles(summary.run))
+        _shown(tally, called(summary.run))
 
 
 @st.fragment(run_every=1.0)
@@ -70,7 +70,7 @@ def _begin(summary: Summary, tally: Tally, job: Job | None) -> None:
         st.caption(plain(f"{many(left, 'pair')} left, {2 * left:,} replies of {tally.judge}. What is judged is kept."))
 
 
-def _shown(tally: Tally, names: dict[str, str]) -> None:
+def _shown(tally: Tally, names: dict[str, Called]) -> None:
     for sentence in tally.doubts():
         st.warning(plain(sentence), icon=":material/rule:")
     share = f"{len(tally.matches):,} of {many(tally.of, 'pair')} judged by {tally.judge}, each in both orders"

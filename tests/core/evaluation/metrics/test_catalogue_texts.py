@@ -12,7 +12,7 @@ from core.evaluation.metrics.options import chosen, right_option
 from core.evaluation.metrics.outcome import Outcome, Ranked, observe
 from core.evaluation.metrics.supported import by_encoder, by_model
 from core.types import Prompt, Question, Ranking, State
-from tests.core.operators.texts.kit import plain
+from tests.core.operators.texts.kit import plain, story
 from tests.films import Bag, Parrot
 
 GOLD = ("carol", "turkey")
@@ -38,6 +38,12 @@ def test_what_became_of_the_passages():
     assert scores(state(gold=("turkey",)), "context_precision", "passage_precision", "passage_precision@2") == [0, 1 / 3, 0]
     assert scores(state(gold=("turkey",), shown=3), "context_precision") == [1 / 3]
     assert scores(state(gold=()), "context_precision", "passage_precision") == [None, None]
+
+
+def test_a_line_that_seeks_entities_alone_has_no_figures_of_passages():
+    entities = state(gold=("carol",)).replace(chunks=None, nodes=Ranking("node", (0, 3), (1.0, 0.5)))
+    found = [metric(name)(observe(story(), entities, corpus=GoneCorpus("story"))) for name in ("passage_recall", "context_precision")]
+    assert found == [None, None]
 
 
 def test_accuracy_and_the_strings():

@@ -12,6 +12,7 @@ from core.evaluation.pairwise.page import page_html
 from core.evaluation.pairwise.plot import matrix
 from core.evaluation.pairwise.tally import Tally
 from core.evaluation.pairwise.verdicts import CRITERIA, Match, Verdict, messages
+from core.evaluation.reports.naming import Called
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Run, StoredRow
 from core.models.base import Reply
@@ -107,7 +108,7 @@ def test_a_judge_that_answers_nonsense_has_no_figures(work):
     assert tally.read == () and tally.wins("overall") == {} and tally.agreement("overall") is None
     (doubt,) = tally.doubts()
     assert doubt.startswith("Of 2 pairs the judge's replies could be read in 0") and "I like <b>both</b>" in doubt
-    page = page_html(tally, {"a": "A", "b": "B"})
+    page = page_html(tally, {"a": Called("A"), "b": Called("B")})
     assert "&lt;b&gt;both" in page and "<b>both" not in page
 
 
@@ -159,9 +160,9 @@ def test_long_answers_are_cut_alike_and_braces_stay():
 
 def test_the_matrix_has_a_cell_for_each_pair_and_escapes_names(work):
     tally = judged(work(LONGER, ("long answer", "short", "mid one")))
-    figure = matrix(tally, "overall", {"a": "<script>", "b": "B", "c": "C"})
+    figure = matrix(tally, "overall", {"a": Called("<script>"), "b": Called("B"), "c": Called("Long", "C")})
     assert [list(row) for row in figure.data[0].z] == [[None, 1, 1], [0, None, 0], [0, 1, None]]
-    assert figure.data[0].x[0] == "&lt;script&gt;"
+    assert figure.data[0].x == ("&lt;script&gt;", "B", "C") and figure.data[0].y[2] == "Long (C)"
 
 
 def test_on_the_command_line(bench, tmp_path, capsys):

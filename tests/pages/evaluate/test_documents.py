@@ -1,0 +1,92 @@
+"""Evaluate on a corpus: its sets and methods, where passages are lost, and answers judged in pairs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from core.corpus import Document, write
+from core.corpus.catalogue import corpora_folder
+from core.evaluation.metrics.outcome import Answered
+from core.evaluation.pairwise.judging import Pairwise, pairs
+from core.evaluation.pairwise.verdicts import CRITERIA, REPLY, SCHEMA, messages
+from core.evaluation.reports.summary import Summary
+from core.evaluation.runs.plan import make_plan
+from core.evaluation.runs.starting import evaluate
+from core.instances.catalogue import find
+from core.models.base import Reply
+from pages.parts.shared.session import engine, store
+from tests.pages.compare.three_documents import LINE, NAME, WIDE, made
+from tests.pages.evaluate.test_evaluate import home, opened, said
+
+__all__ = ["home"]
+
+
+@pytest.fixture
+def run(home):
+    """A finished run of two lines on three documents, asked without a language model."""
+    plan = make_plan([find(LINE), find(WIDE)], "asked", None, engine().graph, model=False)
+    job = evaluate(engine(), store(), plan)
+    assert job.wait(120) and not job.error
+    return job.number
+
+
+@pytest.fixture(autouse=True)
+def corpus(home):
+    return made()
+
+
+def test_the_form_offers_the_sets_of_the_corpus_and_methods_on_documents(home):
+    at = opened(corpus=NAME)
+    assert not at.exception and at.multiselect[0].options == ["Asked"] and at.multiselect[0].value == ["asked"]
+    assert at.multiselect[1].value == ["vanilla-rag", "vgraphrag", "lgraphrag"]
+    assert not any(label.startswith("lego") for label in at.multiselect[1].options)
+
+
+def test_a_corpus_without_questions_says_how_it_gets_some(home):
+    write(corpora_folder() / "bare", [Document("one", "A text.")], "Bare")
+    at = opened(corpus="bare")
+    assert not at.exception and "Bare has no questions yet" in at.info[0].value
+    assert "corpus write-questions bare" in at.code[0].value
+
+
+def test_where_the_passages_are_lost_is_drawn(run):
+    at = opened(run=run)
+    assert not at.exception and f"the documents of {NAME}" in said(at).replace("\\", "")
+    figures = at.dataframe[0].value
+    assert list(figures["passage_recall@4"])[0].startswith("1.000") and list(figures["context_recall"])[0].startswith("1.000")
+    drawn = {json.loads(one.proto.spec)["layout"]["title"]["text"]: json.loads(one.proto.spec) for one in at.get("plotly_chart")}
+    lines = drawn["Where the passages are lost"]["data"]
+    assert lines[0]["x"] == ["Corpus", "Graph", "Retrieved", "Prompt"]
+    assert [line["y"] for line in lines] == [[1.0, 1.0, 0.5, 0.5], [1.0, 1.0, 1.0, 1.0]]  # one chunk of two passages, then both
+    assert "Judged in pairs" not in [one.label for one in at.tabs]
+
+
+def test_answers_judged_in_pairs_are_shown_with_what_to_doubt(run, home, monkeypatch):
+    for row in home.rows(run):
+        given = Answered(f"An answer of {row.instance}", "language model", 0, 1)
+        home.keep(run, row.instance, row.question.id, replace(row.outcome, answer=given), None, None)
+    at = opened(run=run)
+    assert not at.exception and any(one.label == "Judge the answers" for one in at.button)
+    work = _pairs(run)
+    for pair in work.pairs:
+        for first, second in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a)):
+            asked = messages(pair.text, first, second, work.chat.context)
+            told = Reply(json.dumps({"why": "<b>So</b>", **dict.fromkeys(CRITERIA, "first")}))
+            work.chat.kept.keep(work.chat.key(asked, schema=SCHEMA, max_tokens=REPLY), "judge", told)
+    at = opened(run=run)
+    assert not at.exception and not any(one.label == "Judge the answers" for one in at.button)
+    assert "1 of 1 pair judged by" in said(at) and "Both orders agree in 0%" in said(at)
+
+
+def _pairs(run: int) -> Pairwise:
+    summary = Summary(store().run(run), store().rows(run))
+    return Pairwise(summary.instances, pairs(summary), engine().models)
+
+
+def test_the_search_form_takes_the_same_set_for_unseen_questions(home):
+    at = opened(corpus=NAME)
+    unseen = next(one for one in at.multiselect if one.label == "Unseen questions")
+    assert not at.exception and unseen.value == ["asked"]
