@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 Point = tuple[float, float]
-NEAR = (0.34, 0.13)  # the width and height of a name, as shares of the picture
+NEAR = (0.34, 0.17)  # the width and height of a name, as shares of the picture
 CLEAR = 0.55  # of its size that the middle of a name is away from its point
 ROWS = ("top", "bottom", "middle")
 
