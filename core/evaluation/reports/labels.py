@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 Point = tuple[float, float]
-NEAR = (0.34, 0.17)  # the width and height of a name, as shares of the picture
+NEAR = (0.28, 0.17)  # the width and height of a name, as shares of the picture
 CLEAR = 0.55  # of its size that the middle of a name is away from its point
 ROWS = ("top", "bottom", "middle")
 
@@ -29,7 +29,8 @@ def positions(points: Mapping[str, Point], ratios: bool) -> dict[str, str]:
     for (name, (_, y)), cost in zip(points.items(), costs):
         at = ((cost - low) / wide, y / tall)
         side = "left" if at[0] > 0.5 else "right"
-        wishes = [(row, way) for way in (side, "right" if side == "left" else "left") for row in ROWS]
+        other = {"left": 1 - at[0], "right": at[0]}[side] >= NEAR[0]  # whether there is room on the other side as well
+        wishes = [(row, way) for way in (side, *(["right" if side == "left" else "left"] if other else [])) for row in ROWS]
         row, way = next((wish for wish in wishes if not _taken(_centre(at, *wish), placed)), wishes[0])
         placed[name], found[name] = _centre(at, row, way), f"{row} {way}"
     return found
