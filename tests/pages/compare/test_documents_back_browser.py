@@ -29,17 +29,17 @@ def bar(page):
 def ask(page, question: str) -> None:
     bar(page).fill(question)
     page.get_by_role("button", name="Ask", exact=True).click()
-    page.locator(f"[data-question={json.dumps(question)}]").wait_for(timeout=30_000)
+    page.locator(f"[data-question={json.dumps(question)}]").wait_for(timeout=100_000)
 
 
 def done(page, question: str) -> None:
-    page.locator(f"[data-question={json.dumps(question)}] .lane[data-status=done]").nth(1).wait_for(timeout=30_000)
+    page.locator(f"[data-question={json.dumps(question)}] .lane[data-status=done]").nth(1).wait_for(timeout=100_000)
     expect(bar(page)).to_have_value(question)
 
 
 def leave_for(page, name: str) -> None:
     page.get_by_test_id("stSidebarNavLink").filter(has_text=re.compile(name)).click()
-    page.get_by_role("heading", name=name, exact=True).wait_for(timeout=30_000)
+    page.get_by_role("heading", name=name, exact=True).wait_for(timeout=100_000)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -57,7 +57,7 @@ def test_back_goes_through_what_was_asked(app, kind):
         page.go_back()
         done(page, first)
         page.go_back()
-        expect(bar(page)).to_have_value("", timeout=30_000)
+        expect(bar(page)).to_have_value("", timeout=100_000)
         page.get_by_role("heading", name="See how a graph retriever hops").wait_for()
         page.go_forward()
         done(page, first)
