@@ -47,6 +47,7 @@ from core.operators.texts.pagerank import PageRankNodes
 from core.operators.texts.passages import AnswerFromPassages
 from core.operators.texts.points import AnswerFromPoints, Points
 from core.operators.texts.question import EmbedQuery, ExtractKeywords, NamesInQuestion
+from core.operators.texts.rank_hits import RankHits
 from core.operators.texts.reasoning import AnswerFromEvidence
 from core.operators.texts.scores import ChunksFromRelations, RelationsFromNodes
 from core.operators.texts.sparse import SparseChunks, SparseNodes
@@ -120,6 +121,7 @@ OPERATORS = {
         AdaptiveRerank,
         RandomSelect,
         RewritePaths,
+        RankHits,
         SetAside,
         Merge,
         Truncate,

@@ -4,8 +4,8 @@ What is the same: entities, relations and their order, in local, global and hybr
 
 - Relations of global search: by cosine today, which is `order` "nearest"; by degrees when it was published, as the row has it.
 - Both searches are joined in turn today, which is `order` "in turn"; in the analysis all of the first come first, as in the row.
-- Passages are those of the entities and relations, today by their own cosine with the question; ours by rank and neighbours. Its global
-  search adds passages of the relations' ends.
+- Passages are those of the entities and relations, today by their own cosine with the question, as `RankHits` orders them; ours by rank and
+  neighbours. Its global search adds passages of the relations' ends.
 - Where there is no keyword at all, it takes a short question for a low keyword; ours finds nothing. Local search without a low keyword is
   hybrid search there; ours finds nothing.
 """
@@ -17,9 +17,10 @@ import json
 import pytest
 
 from core.instances.catalogue import catalogue
+from core.models.scorers import EncoderScorer
 from core.operators.base import Line
 from tests.films import Parrot
-from tests.peers.ours import Told, after, found, graph_of, recorded
+from tests.peers.ours import Near, Told, after, found, graph_of, recorded
 
 LEVELS = {"both": (["Tiny Tim"], ["family"]), "low": (["Tiny Tim"], []), "high": ([], ["family"]), "none": ([], [])}
 TODAY = {"VectorRelations": {"order": "nearest"}, "Merge": {"order": "in turn"}}
@@ -64,6 +65,13 @@ def test_passages_of_the_entities_are_the_same_in_another_order(theirs):
     mine = ours(theirs, "local", "both")["chunks"]
     assert sorted(mine) == sorted(theirs["both"]["local"]["chunks"])
     assert mine == [6, 3, 1, 0, 2, 4, 5, 7] and theirs["both"]["local"]["chunks"] == [3, 6, 1, 7, 2, 4, 5, 0]  # there by cosine
+
+
+def test_a_re_ranker_behind_ours_orders_them_as_they_do(theirs):
+    graph = graph_of(theirs["graph"])
+    models = Told(Parrot(json.dumps({"low": ["Tiny Tim"], "high": []})), encoder=EncoderScorer(Near()))
+    state = after(graph, f"{line('local')} >> RankHits(keep=20)", models)
+    assert found(graph, state)["chunks"] == theirs["both"]["local"]["chunks"]
 
 
 def test_their_global_search_adds_passages_of_the_ends(theirs):

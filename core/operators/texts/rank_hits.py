@@ -1,0 +1,61 @@
+"""Hits ranked anew by a model that reads them beside the question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.indexes.encoded import texts
+from core.models.base import Task
+from core.models.combine import uses_chat
+from core.models.words import short_name
+from core.operators.base import HITS, Context, Operator, Recorder
+from core.operators.texts.asking import unasked
+from core.operators.texts.hits import KIND
+from core.parameters import param
+from core.types import Ranking, State
+
+
+@dataclass(frozen=True, repr=False)
+class RankHits(Operator):
+    """The best `keep` of the hits of one kind, by a model that reads question and hits once, each as the encoder reads it for search.
+
+    METHODS 6, row 33 (Rerank): a re-ranker on what any search found. By the encoder it orders LightRAG's passages as that program does
+    today. With a language model it may be fewer, in the order it named them; where none is to be asked the order stays and is cut.
+
+    >>> state = retrieve("SparseChunks(keep=2) >> RankHits(keep=1, model='x')", graph=story, question="the clerk Cratchit", models=picks(
+    ...     "Tiny Tim, the son of Cratchit, who works for Scrooge, was lame."))
+    >>> story.columns.chunks.texts("id", state.chunks.items)
+    ['carol#2']
+    """
+
+    stage = "refine"
+    title = "hits ranked anew"
+    without_model = True
+
+    of: str = param("chunks", "Hits", "Which of the hits are ranked; the others stay as they are.", choices=HITS)
+    model: str = param("encoder", "Model", "What ranks or picks: a scorer, a language model, or a combination.", model=True)
+    keep: int = param(4, "Keep", "How many stay.", low=1, high=100_000)
+
+    @property
+    def reads(self) -> tuple[str, ...]:  # type: ignore[override]
+        return (self.of,)
+
+    @property
+    def writes(self) -> tuple[str, ...]:  # type: ignore[override]
+        return (self.of,)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        found: Ranking = getattr(state, self.of)
+        recorder.before_cut = found
+        if not len(found) or (uses_chat(self.model, ctx.models.is_chat) and unasked(ctx, recorder, "the order stayed as it was")):
+            return state.replace(**{self.of: found.head(self.keep)})
+        ctx.progress(f"Ranking {len(found):,} {self.of}", None)
+        read = texts(ctx.graph, self.of, found.items)  # type: ignore[arg-type]
+        task = Task(state.question.text, "node" if self.of == "nodes" else KIND[self.of], ctx.seed, ctx.check)
+        choice = recorder.choice(ctx.models.chooser(self.model).choose(task, read, self.keep))
+        if choice.order is not None:
+            recorder.before_cut = Ranking(found.kind, tuple(found.items[i] for i in choice.order), choice.order_scores)
+        return state.replace(**{self.of: Ranking(found.kind, tuple(found.items[i] for i in choice.positions), choice.scores)})
+
+    def words(self) -> str:
+        return f"best {self.keep:,} {self.of} by {short_name(self.model)}"

@@ -1,0 +1,49 @@
+"""Hits ranked anew."""
+
+import pytest
+
+from core.environment import Environment
+from core.errors import BadParameter
+from core.operators import RankHits
+from core.operators.base import Context
+from core.operators.text import parse_line
+from core.types import Question, Ranking, State
+from tests.core.operators.texts.test_neighbours_and_scores import at
+from tests.films import Picker, Table, Written
+
+
+def ranked(told, state, models, answering=True, **parameters):
+    return RankHits(model="x", **parameters)(state, Context(told.graph, Environment(models), answering=answering))
+
+
+def test_a_scorer_orders_chunks_and_the_rest_is_remembered(told):
+    scorer = Table({"Marley was dead, to begin with. Scrooge was his partner.": 0.9})
+    start = State(Question("q"), chunks=Ranking("chunk", (2, 1, 0), (0.9, 0.8, 0.7)))
+    after = ranked(told, start, Written(x=scorer), keep=2)
+    assert after.chunks.items == (0, 2) and after.chunks.scores == (0.9, 0.0)  # of equal ones the first stays first
+    assert after.trace[0].before_cut.items == (0, 2, 1)
+
+
+def test_other_kinds_are_ranked_as_the_encoder_reads_them(told):
+    after = told.state(
+        "NamesInQuestion() >> LinkNames() >> RankHits(of='nodes', model='x', keep=1)",
+        "Tim and Fred",
+        models=Written(x=Picker("Fred: person: Scrooge's cheerful nephew.")),
+    )
+    assert told.names(after) == ["Fred"]
+
+
+def test_where_no_language_model_is_to_be_asked_the_order_stays(told):
+    models = Written(x=Picker("nothing"))
+    after = ranked(told, at(told, Tim=0.9, Fred=0.5), models, answering=False, of="nodes", keep=1)
+    assert told.names(after) == ["Tim"] and "the order stayed as it was" in after.trace[0].notes[0]
+
+
+def test_nothing_to_rank(told):
+    start = State(Question("q"), chunks=Ranking("chunk", (), ()))
+    assert ranked(told, start, Written(x=Table({}))).chunks.items == ()
+
+
+def test_hits_that_nobody_found_are_refused():
+    with pytest.raises(BadParameter, match="reads communities"):
+        parse_line("SparseChunks() >> RankHits(of='communities')")
