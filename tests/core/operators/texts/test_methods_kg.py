@@ -15,7 +15,7 @@ from core.graph.columns import Table
 from core.instances.catalogue import FOLDER, catalogue, read
 from core.models.llm_chooser import LLMChooser
 from core.models.scorers import EncoderScorer
-from core.operators import MissingEvidence, PageRankNodes, RelationsFromNodes, SparseChunks, SubgraphTables, Truncate
+from core.operators import MissingEvidence, NextThought, PageRankNodes, RelationsFromNodes, SparseChunks, SubgraphTables, Truncate
 from core.operators.base import Context
 from core.operators.text import parse_line
 from core.types import Question, State
@@ -202,6 +202,13 @@ def test_hipporag_reads_a_second_round_from_its_thought():
     assert not script.replies and len(found) <= 4
 
 
+@pytest.mark.parametrize("by, calls", [("vocabulary", 3), ("choose", 4)])
+def test_names_of_a_thought_by_the_vocabulary_or_a_model(by, calls):
+    said = (NAMES, THOUGHT, *([json.dumps({"names": ["Cratchit"]})] if by == "choose" else []), "Answer: Camden")
+    run, script = lane("hipporag", knowledge(), *said, change=[(6, NextThought(by=by))])
+    assert sum(step.usage.calls for step in run.state.trace) == calls and not script.replies and {0, 2} <= set(rows(run))
+
+
 def test_hipporag_with_a_thought_that_is_the_answer_searches_no_more():
     run, script = lane("hipporag", knowledge(), NAMES, "So the answer is: Camden.", "Answer: Camden")
     once, _ = lane("hipporag", knowledge(), NAMES, "", "Answer: Camden")
@@ -272,6 +279,11 @@ def test_a_small_budget_leaves_relations_out_first():
 def test_g_retriever_without_a_model_has_its_tree():
     run, script = lane("g-retriever", knowledge(), model=False)
     assert not script.asked and len(run.state.relations) and run.state.prompt is not None
+
+
+def test_g_retriever_keeps_its_tree_where_the_model_dies():
+    run, _ = lane("g-retriever", knowledge(), question="Marley Cratchit")
+    assert run.died and len(run.state.relations) and run.state.tables and run.state.answer is None
 
 
 # DALK
