@@ -1,0 +1,58 @@
+"""Every row on corpus graphs runs from the question to the answer, with models that are written down."""
+
+import pytest
+from scipy.sparse import csr_array
+
+from core.comparison.built import BuiltGraphs
+from core.comparison.run import Ask, LaneRun, Progress
+from core.corpus import new_folder, write
+from core.corpus.document import Document
+from core.environment import Environment
+from core.errors import StoreError
+from core.instances.catalogue import published
+from core.models.base import NoModels
+from core.types import Question
+from tests.core.operators.nodes.kit import Models, Reranker, corpus_graph
+from tests.films import Bag, Parrot
+
+ROWS = sorted(key for key, row in published().items() if row.group == "Corpus graphs")
+
+
+class Both(Models):
+    """The re-ranker and the sparse encoder in one, which counts words."""
+
+    def chooser(self, expression):
+        return self if expression == "splade" else Reranker({})
+
+    def vectors(self, texts, check=None):
+        return csr_array(Bag().encode(texts))
+
+    def signature(self, name=None):
+        return "written"
+
+
+def test_the_rows_are_those_of_the_paper():
+    assert set(ROWS) == {
+        *("fastinsight", "vector-search", "bm25", "splade", "contriever", "hyde", "re2", "gar", "ircot"),
+        *("lightrag-corpus-graph", "pathrag-corpus-graph", "hipporag-2-corpus-graph"),
+    }
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_every_row_retrieves_documents_and_answers(row):
+    graph = corpus_graph()
+    environment = Environment(Both(chat=Parrot("plums in brandy")), built=lambda *_: graph)
+    ask = Ask(graph, Question("plums and brandy", gold=("d",)), (), corpus=object())
+    lane = LaneRun(ask, published()[row].line, environment)
+    lane.retrieve(Progress())
+    lane.answer(Progress())
+    assert lane.state.answer == "plums in brandy"
+    ids = graph.columns.chunks.texts("id", lane.state.chunks.items)
+    assert "d" in ids and len(ids) <= 10 and dict(lane.state.prompt.hits) == {"chunk": len(ids)}
+
+
+def test_a_graph_that_takes_long_is_not_made_within_a_question(tmp_path, monkeypatch):
+    monkeypatch.setattr("core.comparison.built.AT_ONCE", 3)
+    corpus = write(new_folder("long"), [Document("a", "A text."), Document("b", "Another.")])
+    with pytest.raises(StoreError, match="corpus build long --graph links --extractor nearest"):
+        BuiltGraphs(NoModels())(corpus, "links", progress=lambda text, share: None)
