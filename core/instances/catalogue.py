@@ -22,6 +22,7 @@ from core.operators.generate import Answer
 from core.operators.loop import Loop, repeated
 from core.operators.retrieve.external import OwnRetriever
 from core.operators.text import operator_class, parse_line
+from core.operators.union import Union, united
 from core.parameters import make, values
 from core.retrievers import declared
 
@@ -245,6 +246,8 @@ def _step(operator: Operator) -> dict[str, Any]:
     if isinstance(operator, Branch):
         arms = {str(key): arm for key, arm in operator.arms} | {ELSE: operator.otherwise}
         return {"branch": operator.on, **{key: [_step(inner) for inner in arm] for key, arm in arms.items()}}
+    if isinstance(operator, Union):
+        return {"union": [[_step(inner) for inner in arm] for arm in operator.arms], **values(operator)}
     if isinstance(operator, Loop):
         return {"loop": [_step(inner) for inner in operator.body], **values(operator)}
     return {operator.stage: type(operator).__name__, **values(operator)}
@@ -302,7 +305,18 @@ def _loop(step: Mapping[str, Any], where: str) -> Loop:
     return repeated(body, {key: value for key, value in step.items() if key != "loop"}, where)
 
 
+def _union(step: Mapping[str, Any], where: str) -> Union:
+    """`{ union = [[...], [...]], order = "score" }`: two lines of which the hits are brought together."""
+    lines = step["union"]
+    if not isinstance(lines, list) or len(lines) != 2 or not all(isinstance(line, list) for line in lines):
+        raise BadParameter(f"{where}: “union” must be two lists of operators.")
+    arms = [tuple(_operator(one, f"{where}, union, line {n}") for one in line) for n, line in enumerate(lines, 1)]
+    return united(arms[0], arms[1], {key: value for key, value in step.items() if key != "union"}, where)
+
+
 def _operator(step: Any, where: str) -> Operator:
+    if isinstance(step, Mapping) and "union" in step:
+        return _union(step, where)
     if isinstance(step, Mapping) and "branch" in step:
         return _branch(step, where)
     if isinstance(step, Mapping) and "loop" in step:

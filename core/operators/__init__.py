@@ -55,6 +55,7 @@ from core.operators.texts.steiner import SteinerSubgraph
 from core.operators.texts.tables import ContextTables
 from core.operators.texts.thought import NextThought
 from core.operators.texts.vectors import VectorChunks, VectorCommunities, VectorNodes, VectorRelations
+from core.operators.union import Union
 from core.operators.vectors import VectorSearch
 
 OPERATORS = {
@@ -106,6 +107,7 @@ OPERATORS = {
         SteinerSubgraph,
         ExpandNodes,
         Loop,
+        Union,
         LearnedSparseNodes,
         SimilarPageRank,
         PairPaths,

@@ -11,13 +11,15 @@ from core.operators import OPERATORS
 from core.operators.base import Line, Operator
 from core.operators.branch import Branch
 from core.operators.loop import Loop, repeated
+from core.operators.union import Union, united
 from core.parameters import make
 
 
 def parse_line(text: str) -> Line:
     """The line whose `repr` is `text`: `PersonalizedPageRank(keep=500) >> ShortestPaths() >> Answer()`.
 
-    Only operator names with literal parameters are read, and branches and loops of such; nothing is evaluated. Raises BadParameter.
+    Only operator names with literal parameters are read, and branches, loops and unions (`a | b`) of such; nothing is evaluated. Raises
+    BadParameter.
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body
@@ -57,7 +59,19 @@ def _loop(call: ast.Call) -> Loop:
     return repeated(body, named[1] if named else {})
 
 
+def _union(call: ast.Call) -> Union:
+    """`Union(first=A() >> B(), second=C(), order='score')`."""
+    given = {keyword.arg or "**": keyword.value for keyword in call.keywords}
+    arms = [_operators(given.pop(name)) if name in given else getattr(Union, name) for name in ("first", "second")]
+    named = named_values(ast.Call(call.func, [], [ast.keyword(name, value) for name, value in given.items()]))
+    return united(arms[0], arms[1], named[1] if named else {})
+
+
 def _operator(call: ast.expr) -> Operator:
+    if isinstance(call, ast.BinOp) and isinstance(call.op, ast.BitOr):
+        return Union(_operators(call.left), _operators(call.right))
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args and call.func.id == Union.__name__:
+        return _union(call)
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args and call.func.id == Loop.__name__:
         return _loop(call)
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args and call.func.id == Branch.__name__:

@@ -16,6 +16,7 @@ ORDER_HELP = (
     "in turn: the best of the first search, the best of the second, and so on; first: all of the first, then what the second adds; "
     "score: by the better of both scores."
 )
+ORDERS = ("in turn", "first", "score")
 FIELD = {kind: field for field, kind in KIND.items()}
 
 
@@ -55,23 +56,12 @@ class Merge(Operator):
     title = "hits merged"
     reads, writes = ("aside",), HITS
 
-    order: str = param("in turn", "Order", ORDER_HELP, choices=("in turn", "first", "score"))
+    order: str = param("in turn", "Order", ORDER_HELP, choices=ORDERS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         before = {FIELD[hits.kind]: hits for hits in state.aside}
-        both = {field: self._merged(before.get(field), getattr(state, field)) for field in HITS}
+        both = {field: merged(before.get(field), getattr(state, field), self.order) for field in HITS}
         return state.replace(aside=(), **both)
-
-    def _merged(self, one: Ranking | None, other: Ranking | None) -> Ranking | None:
-        if one is None or other is None:
-            return one or other
-        if self.order == "score":
-            best: dict[int, float] = {}
-            for hits in (one, other):
-                for item, score in zip(hits.items, hits.scores or [0.0] * len(hits)):
-                    best[item] = max(score, best.get(item, score))
-            return ranked(one.kind, list(best), list(best.values()))
-        return placed(one.kind, [*one.items, *other.items] if self.order == "first" else _in_turn(one.items, other.items))
 
     def words(self) -> str:
         return f"merged {self.order}" if self.order != "score" else "merged by score"
@@ -106,6 +96,19 @@ class Truncate(Operator):
 
     def words(self) -> str:
         return f"cut at {self.budget:,} tokens" if self.budget else f"cut at {self.keep:,}"
+
+
+def merged(one: Ranking | None, other: Ranking | None, order: str) -> Ranking | None:
+    """Two rankings of one kind as one, in one of `ORDERS`; where one is None the other."""
+    if one is None or other is None:
+        return one or other
+    if order == "score":
+        best: dict[int, float] = {}
+        for hits in (one, other):
+            for item, score in zip(hits.items, hits.scores or [0.0] * len(hits)):
+                best[item] = max(score, best.get(item, score))
+        return ranked(one.kind, list(best), list(best.values()))
+    return placed(one.kind, [*one.items, *other.items] if order == "first" else _in_turn(one.items, other.items))
 
 
 def placed(kind, items: Iterable[int]) -> Ranking:

@@ -14,6 +14,7 @@ from core.models.declared import ROLES
 from core.operators.base import Operator
 from core.operators.branch import Branch
 from core.operators.loop import Loop
+from core.operators.union import Union
 from core.parameters import Parameter, make, parameters, values
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
@@ -46,8 +47,8 @@ def operator_form(operator: Operator, key: str) -> Operator | None:
     if isinstance(operator, Branch):
         st.caption(f"{plain(operator.words())}. {BRANCH_HELP}")
         return operator
-    if isinstance(operator, Loop):
-        return _loop_form(operator, key)
+    if isinstance(operator, Loop | Union):
+        return _combined_form(operator, key)
     given, current = {}, values(operator)
     asked = parameters(type(operator))
     try:
@@ -67,20 +68,26 @@ def operator_form(operator: Operator, key: str) -> Operator | None:
         return None
 
 
-def _loop_form(loop: Loop, key: str) -> Loop | None:
-    """The forms of what a loop repeats, one under the other, and that of its budget."""
-    parameter = next(one for one in parameters(Loop) if one.name == "budget")
-    st.caption(plain(loop.words()) + ".")
-    budget = _field(parameter, loop.budget, key)
-    body = []
-    for place, operator in enumerate(loop.body):
-        st.markdown(f"**{plain(operator.title)}**")
-        body.append(operator_form(operator, f"{key}-{place}"))
+def _combined_form(whole: Loop | Union, key: str) -> Operator | None:
+    """The forms of what a loop repeats or a union brings together, one under the other, and those of its own parameters."""
+    st.caption(plain(whole.words()) + ".")
+    given = {one.name: _field(one, values(whole)[one.name], key) for one in parameters(type(whole))}
+    lines = {"body": whole.body} if isinstance(whole, Loop) else {"first": whole.first, "second": whole.second}
+    made = {name: _line_form(operators, f"{key}-{name}") for name, operators in lines.items()}
     try:
-        return None if None in body else Loop(tuple(one for one in body if one is not None), budget)
+        return None if None in made.values() else type(whole)(**made, **given)
     except HopscopeError as error:
         st.error(plain(str(error)))
         return None
+
+
+def _line_form(operators: tuple[Operator, ...], key: str) -> tuple[Operator, ...] | None:
+    """The operators of a line as their forms describe them; None where one shows an error."""
+    found = []
+    for place, operator in enumerate(operators):
+        st.markdown(f"**{plain(operator.title)}**")
+        found.append(operator_form(operator, f"{key}-{place}"))
+    return None if None in found else tuple(one for one in found if one is not None)
 
 
 def check_expression(expression: str, parameter: Parameter) -> None:

@@ -1,0 +1,57 @@
+"""Unions: two searches from one state, in every form that a line has."""
+
+import pytest
+import tomli_w
+
+from core.errors import BadParameter
+from core.instances.catalogue import Instance, read, row
+from core.operators.text import parse_line
+from core.operators.union import Union
+from tests.core.operators.nodes.kit import corpus_graph, run
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+
+
+WORDS, MEANING = "SparseNodes(by='bm25', keep=2)", "VectorNodes(keep=2)"
+
+
+def test_hits_of_both_are_taken_in_turn_each_once():
+    graph = corpus_graph()
+    by_words = run(f"EmbedQuery() >> {WORDS}", "figs brandy", graph).nodes.items
+    by_meaning = run(f"EmbedQuery() >> {MEANING}", "figs brandy", graph).nodes.items
+    both = run(f"EmbedQuery() >> ({WORDS} | {MEANING})", "figs brandy", graph).nodes.items
+    assert set(both) == {*by_words, *by_meaning} and both[0] == by_words[0] and len(both) == len(set(both))
+
+
+@pytest.mark.parametrize("question", ["figs brandy", "apples", "zebra"])
+def test_by_score_it_does_not_matter_which_comes_first(question):
+    graph = corpus_graph()
+    one, other = (f"Union(first={a}, second={b}, order='score')" for a, b in ((WORDS, MEANING), (MEANING, WORDS)))
+    first, second = (run(f"EmbedQuery() >> {line}", question, graph).nodes for line in (one, other))
+    assert (first.items, first.scores) == (second.items, second.scores)
+
+
+def test_what_a_line_of_it_left_behind_beside_hits_is_not_seen_after():
+    state = run(f"EmbedQuery() >> (Hypothesise() >> {MEANING} | {WORDS})", "figs", corpus_graph())
+    assert state.vector == pytest.approx(run("EmbedQuery()", "figs").vector)
+
+
+def test_it_is_read_back_from_text_and_from_a_file(tmp_path):
+    line = parse_line(f"EmbedQuery() >> ({WORDS} >> GraphRerank() | {MEANING}) >> DocumentsOfNodes()")
+    assert parse_line(repr(line)) == line and "Union(first=SparseNodes(" in repr(line)
+    file = tmp_path / "own.toml"
+    file.write_text(tomli_w.dumps({"mine": row(Instance("mine", "Mine", line))}), "utf-8")
+    assert read(file)["mine"].line == line
+
+
+def test_what_it_reads_must_be_there_and_it_must_find_something():
+    with pytest.raises(BadParameter, match="reads the question's vector"):
+        parse_line(f"{MEANING} | {WORDS}")
+    with pytest.raises(BadParameter, match="A line of a union finds no hits"):
+        parse_line(f"{WORDS} | EmbedQuery()")
+    with pytest.raises(BadParameter, match="A union has no parameter “orders”"):
+        parse_line("EmbedQuery() >> Union(orders='score')")
+    assert Union().reads == ("vector",) and Union().writes == ("nodes",)
