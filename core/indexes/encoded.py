@@ -100,6 +100,11 @@ class Blocks:
     encoded: int = 0
     reused: int = 0
 
+    @property
+    def label(self) -> str:
+        """What is encoded, in a word."""
+        return self.of
+
     def total(self) -> int:
         """How many items there are."""
         return count(self.graph, self.of)
@@ -151,7 +156,7 @@ class Blocks:
                 keep(block_file(self.folder, number), partial(np.save, arr=block))
                 self.encoded, self.reused = self.encoded + len(vectors), self.reused + len(block) - len(vectors)
                 share, total = 1 - (len(missing) - done) / len(self), self.total()
-                progress(f"Encoding {self.of}: {round(share * total):,} of {total:,}", share)
+                progress(f"Encoding {self.label}: {round(share * total):,} of {total:,}", share)
         every = [keys(self.told(self.items(number))) for number in range(len(self))]
         keep(self.folder / KEYS, lambda stream: np.save(stream, np.concatenate(every)))
 

@@ -123,7 +123,7 @@ def build(
 def finished(blocks: Blocks, encode: Encode, facts: dict[str, Any], progress: Tell, check: Callable[[], None]) -> VectorIndex:
     """The index of blocks, those encoded that are missing; `facts` are kept with what is counted. The caller holds the folder's lock."""
     start = time.monotonic()
-    progress(f"Encoding {blocks.of}: {blocks.total():,} in all", 1 - len(blocks.missing()) / len(blocks))
+    progress(f"Encoding {blocks.label}: {blocks.total():,} in all", 1 - len(blocks.missing()) / len(blocks))
     blocks.complete(encode, progress, check)
     progress("Making the vectors searchable", None)
     index, kind = searchable(blocks, check)

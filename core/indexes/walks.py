@@ -55,6 +55,10 @@ class WalkBlocks(Blocks):
     nodes: np.ndarray = field(kw_only=True)
     words: Words = field(kw_only=True)
 
+    @property
+    def label(self) -> str:
+        return "the walks of entities"
+
     def total(self) -> int:
         return len(self.nodes)
 
