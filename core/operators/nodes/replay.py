@@ -53,21 +53,28 @@ def replayed(
     while 0 < len(nodes) < budget:
         number += 1
         fresh, structure = structures(np.array(nodes.items, np.int64), links)
-        order = ranked("node", fresh, similar(fresh) + beta * structure)
-        room = min(batch, budget - len(nodes))
-        added: list[int] = []
-        for node in order.items:
-            if len(added) == room:
-                break
-            if node in known:
-                added.append(node)
-            else:
-                passed.add(node)
+        order = ranked("node", fresh, similar(fresh) + beta * structure).items
+        added, left = _read(order, known, min(batch, budget - len(nodes)))
+        passed |= left
         if not added:
             break
         came |= dict.fromkeys(added, number)
         nodes = smoothed_order(hidden, (*nodes.items, *added), links, alpha)
     return Replay(nodes, came, len(passed))
+
+
+def _read(order: tuple[int, ...], known: frozenset[int], room: int) -> tuple[list[int], set[int]]:
+    """The first nodes that were read, as many as have room, and those before the last of them that were not."""
+    added: list[int] = []
+    passed: set[int] = set()
+    for node in order:
+        if len(added) == room:
+            break
+        if node in known:
+            added.append(node)
+        else:
+            passed.add(node)
+    return added, passed
 
 
 def brought_by(links: Simple, frames: tuple[Frame, ...]) -> dict[int, tuple[int, int | None, float | None]]:
