@@ -17,8 +17,8 @@ class KhopPaths(Operator):
     """Paths that lead from a linked entity to the nearest other one, from there to the nearest that is left, and so on.
 
     DALK (METHODS 3.4.5; in-depth analysis, subgraph operator KhopPath): each step along a shortest path of at most `hops` edges; where
-    none is in reach a new chain begins with the next entity. Of equally near entities the one linked better comes first. The analysis'
-    code searches 5 hops whatever is set and prints no path at all; here paths are paths.
+    none is in reach a new chain begins with the next entity, and an entity that is joined with none is no path. Of equally near entities
+    the one linked better comes first. The analysis' code searches 5 hops whatever is set and prints no path at all; here paths are paths.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> KhopPaths()"
     >>> story.texts(retrieve(line, graph=story, question="Tim and Scrooge", models=scores({})).paths.items)
@@ -45,7 +45,7 @@ class KhopPaths(Operator):
                 chain = _along(ctx.graph, chain, found[end], self.direction)
                 waiting.remove(end)
             chains.append(chain)
-        kept = tuple(chain for chain in chains if len(chain)) or tuple(chains)
+        kept = tuple(chain for chain in chains if len(chain))
         recorder.notes.append(f"{len(kept)} chains join {len(state.linked or ())} entities.")
         return state.replace(paths=Ranking("path", kept))
 
