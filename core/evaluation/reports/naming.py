@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,11 +28,22 @@ def called(run: Run) -> dict[str, Called]:
     """What the methods of a run are called, by id.
 
     In plain words where the catalogue has the line that was run, or one that is an operator apart; else by the name that the
-    run keeps. Where two methods would be called alike, all go by that name.
+    run keeps. Where two methods would be called alike, all go by that name; those that have one name even so are numbered.
     """
     known = catalogue()
     found = {one["id"]: _called(one, known) for one in run.spec["instances"]}
-    return found if len(set(found.values())) == len(found) else {one["id"]: Called(one["name"]) for one in run.spec["instances"]}
+    return found if len(set(found.values())) == len(found) else _by_name(run)
+
+
+def _by_name(run: Run) -> dict[str, Called]:
+    """The names that the run keeps; those that several methods have with a number behind them."""
+    names = Counter(one["name"] for one in run.spec["instances"])
+    seen: Counter[str] = Counter()
+    found = {}
+    for one in run.spec["instances"]:
+        seen[one["name"]] += 1
+        found[one["id"]] = Called(f"{one['name']} {seen[one['name']]}" if names[one["name"]] > 1 else one["name"])
+    return found
 
 
 def titles(run: Run) -> dict[str, str]:

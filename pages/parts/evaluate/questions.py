@@ -20,7 +20,7 @@ from pages.parts.shared.session import engine, store
 from pages.parts.shared.text import many, plain
 
 SHOWN = 200
-USUAL = ("reader_hit@1", "hits@1", "path_hit@32", "path_recall@32")
+USUAL, USUAL_OF_DOCUMENTS = "reader_hit@1", "passage_recall@4"  # what is shown of each question to begin with
 
 
 def question_table(summary: Summary) -> None:
@@ -30,10 +30,10 @@ def question_table(summary: Summary) -> None:
         chosen = st.selectbox(
             "Metric",
             REPORTED,
-            REPORTED.index(USUAL[0]),
+            REPORTED.index(USUAL_OF_DOCUMENTS if summary.on_documents else USUAL),
             format_func=lambda n: metric(n).described()["title"],
             width=280,
-            key="questions_metric",
+            key=f"questions_metric{'_documents' if summary.on_documents else ''}",
             persist_state="session",
         )
         differ = st.toggle("Only where they differ", key="questions_differ", persist_state="session")

@@ -61,6 +61,8 @@ def test_where_the_passages_are_lost_is_drawn(run):
     lines = drawn["Where the passages are lost"]["data"]
     assert lines[0]["x"] == ["Corpus", "Graph", "Retrieved", "Prompt"]
     assert [line["y"] for line in lines] == [[1.0, 1.0, 0.5, 0.5], [1.0, 1.0, 1.0, 1.0]]  # one chunk of two passages, then both
+    questions = at.dataframe[-1].value  # by gold passages among the first four chunks, which both ranked
+    assert len(questions) == 1 and list(questions.iloc[0])[1:] == [1.0, 1.0]
     assert "Judged in pairs" not in [one.label for one in at.tabs]
 
 

@@ -92,3 +92,8 @@ def test_names_beside_points_stay_inside_the_picture(published):
     assert a["cliponaxis"] is b["cliponaxis"] is False
     low, high = figure["layout"]["yaxis"]["range"]
     assert low < 0 and high > max(one["y"][0] + one["error_y"]["array"][0] for one in (a, b))
+
+
+def test_lines_of_one_name_are_numbered():
+    told = called(run_of(find("EgoNetwork()"), catalogue()["lego-10"], find("EgoNetwork(hops=1)")))
+    assert [str(one) for one in told.values()] == ["Own line 1", "No. 10", "Own line 2"]
