@@ -9,16 +9,17 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path as FilePath
 
+from core.datasets.kept import Kept
 from core.datasets.rows import ROW_FORMATS, question_of_row
 from core.datasets.table import columns_of, is_table, table_questions
 from core.errors import BadInput, nearest, shorten
 from core.io.files import lines
-from core.io.json_rows import json_rows
+from core.io.json_rows import beginning, json_rows
 from core.types import Question
 
 BRACKETS = re.compile(r"\[([^\[\]]+)\]")
 MOST = 1 << 30  # bytes of text that a file of questions may hold
-END, LOOKED_AT = "<end>", 100
+END, LOOKED_AT, LOOKED_THROUGH = "<end>", 100, 1 << 20  # lines, and characters of them
 FREEBASE = "www.freebase.com/"
 
 CSV = "csv"
@@ -48,7 +49,7 @@ def read_questions(
     tells, else `name-<line from 1>` (`name` is the file's own where none is given); an id that comes again gets its place added.
     Answers keep their order, repeats dropped. `hops` holds for questions that do not tell theirs. `only` names a field that
     JSON rows must hold as true to be taken. Raises BadInput, naming file and line, for what cannot be read so, a file without
-    questions, and more than `most` bytes of text.
+    questions, more than `most` bytes of text, and more than `core.datasets.kept.MOST` bytes of memory.
     """
     path = FilePath(path)
     if format != "auto" and format not in FORMATS:
@@ -58,24 +59,18 @@ def read_questions(
         raise BadInput(f"Columns can be named where the format is that of a table, not “{format}”.")
     chosen = _chosen(path, most, bool(named)) if format == "auto" else format
     if chosen in TEXTS:
-        found = list(_text_questions(path, chosen, most))
+        found = _text_questions(path, chosen, most)
     elif chosen == CSV:
-        found = list(table_questions(path, most, named))
+        found = table_questions(path, most, named)
     else:
         rows = json_rows(path, most=most)
-        found = [(where, question_of_row(path.name, where, row, chosen)) for where, row in rows if not only or row.get(only) is True]
-    if not found:
-        raise BadInput(f"{path.name} holds no questions.")
-    name = name or path.name.split(".")[0]
-    seen: Counter[str] = Counter()
-    questions = []
+        found = ((where, question_of_row(path.name, where, row, chosen)) for where, row in rows if not only or row.get(only) is True)
+    kept = Kept(path.name, name or path.name.split(".")[0], hops)
     for where, question in found:
-        place = f"{name}-{where.split()[-1]}"
-        own_id = question.id or place
-        seen[own_id] += 1
-        id = own_id if seen[own_id] == 1 else f"{own_id}-{place}"
-        questions.append(replace(question, id=id, hops=question.hops or hops, answers=tuple(dict.fromkeys(question.answers))))
-    return tuple(questions)
+        kept.add(where, question)
+    if not kept.questions:
+        raise BadInput(f"{path.name} holds no questions.")
+    return tuple(kept.questions)
 
 
 def rows_with_graphs(path: str | FilePath, most: int | None = MOST) -> int:
@@ -105,7 +100,7 @@ def _chosen(path: FilePath, most: int | None, named: bool) -> str:
         if named:
             raise BadInput(f"Columns can be named in lines of text only; {path.name} holds JSON.")
         return "auto"
-    first = [line.split("\t") for _, line in islice(lines(path, most=most), LOOKED_AT)]
+    first = [line.split("\t") for line in _first_lines(path, most)]
     if named or (first and is_table(path.name, "\t".join(first[0]))):
         return CSV
     fitting = {format: sum(map(SHAPES[format], first)) for format in TEXTS}
@@ -120,9 +115,18 @@ def _chosen(path: FilePath, most: int | None, named: bool) -> str:
 
 
 def _holds_rows(path: FilePath, most: int | None) -> bool:
-    """Whether a file's first line that is not blank begins JSON rows."""
-    _, first = next(lines(path, most=most), (0, ""))
-    return first.lstrip().startswith(("{", "[{")) or first.strip() == "["
+    """Whether a file begins with a JSON object, or an array of them."""
+    return beginning(path, 2, most).startswith(("{", "[{"))
+
+
+def _first_lines(path: FilePath, most: int | None) -> Iterator[str]:
+    """The lines that tell a file's format: one or more, as long as they are few and short."""
+    size = 0
+    for _, line in islice(lines(path, most=most), LOOKED_AT):
+        yield line
+        size += len(line)
+        if size > LOOKED_THROUGH:
+            return
 
 
 def _text_questions(path: FilePath, format: str, most: int | None) -> Iterator[tuple[str, Question]]:

@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 
 from core.datasets.rows import like_answers
 from core.errors import BadInput, nearest, shorten
-from core.io.files import lines
+from core.io.files import LONGEST_LINE, lines, size_text
 from core.types import Question
 
 EXAMPLE = (
@@ -106,7 +106,11 @@ def _rows(path: FilePath, most: int | None) -> Iterator[tuple[int, list[str]]]:
     taken: list[int] = []  # the lines of the row that is being read
 
     def recorded() -> Iterator[str]:
+        size = 0
         for number, line in lines(path, most=most):
+            size = len(line) + (size if taken else 0)
+            if size > LONGEST_LINE:
+                raise BadInput(f"{path.name}, line {number}: a row of more than {size_text(LONGEST_LINE)} is too long.")
             taken.append(number)
             yield line + "\n"
 

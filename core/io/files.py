@@ -13,7 +13,7 @@ from typing import BinaryIO
 from core.errors import BadInput
 
 PACKED = (".gz", ".zst")
-LONGEST_LINE = 1 << 26  # bytes
+LONGEST_LINE = 1 << 23  # bytes
 LOOK_EVERY, REPORT_EVERY = 1 << 14, 1 << 18  # bytes unpacked between two looks at their number, and two words of progress
 Tell = Callable[[float], None]
 

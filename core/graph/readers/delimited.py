@@ -8,7 +8,7 @@ from itertools import chain, islice
 from pathlib import Path as FilePath
 
 from core.errors import BadInput, shorten
-from core.io.files import lines
+from core.io.files import LONGEST_LINE, lines, size_text
 
 Triple = tuple[str, str, str]
 Columns = tuple[int, int, int]  # of head, relation and tail, from 1
@@ -118,16 +118,19 @@ def _plain_rows(path: FilePath, texts: Iterator[tuple[int, str]], form: str) -> 
 
 def _comma_rows(path: FilePath, texts: Iterator[tuple[int, str]], form: str) -> Iterator[Row]:
     """Rows of a comma-separated file; a quoted name may run over several lines, the number is then its last line's."""
-    at = 0
+    at = size = 0
 
     def numbered() -> Iterator[str]:
-        nonlocal at
+        nonlocal at, size
         for number, text in texts:
-            at = number
+            at, size = number, size + len(text)
+            if size > LONGEST_LINE:
+                raise BadInput(f"{path.name}, line {number}: a row of more than {size_text(LONGEST_LINE)} is too long.")
             yield text + "\n"
 
     reader = csv.reader(numbered(), strict=True)
     while True:
+        size = 0
         try:
             row = next(reader)
         except StopIteration:

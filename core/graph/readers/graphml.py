@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import BadInput, shorten
 from core.graph.readers.naming import Namer
-from core.io.files import opened
+from core.io.files import Unpacked, opened, size_text
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -18,6 +18,7 @@ NODE_LABELS = ("label", "name", "title")  # attributes that may call a node, the
 EDGE_LABELS = ("relation", "label", "predicate", "type", "name")
 NO_RELATION = "connected_to"  # the relation of an edge that names none
 DEEPEST = 64  # elements within elements
+LONGEST = 1 << 20  # bytes of a name, an attribute, a text or a comment; the parser takes the square of their length
 PARSING = dict(resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False, remove_comments=True, remove_pis=True)
 
 
@@ -35,11 +36,31 @@ def read(path: FilePath, progress: Callable[[float], None] | None = None, most: 
     found = _Found(path.name)
     with opened(path, progress, most) as source:
         try:
-            for event, element in iterparse(source, ("start", "end"), **PARSING):
+            pieces = _Pieces(source)
+            for event, element in iterparse(pieces, ("start", "end"), **PARSING):
+                pieces.since = 0
                 found.start(element) if event == "start" else found.end(element)
         except XMLSyntaxError as error:
             raise BadInput(f"{path.name}, line {error.lineno or 1}: not XML ({shorten(error.msg or 'it is empty')}).") from None
     yield from _triples(path.name, found)
+
+
+class _Pieces:
+    """A file's bytes as the parser reads them. Reading raises BadInput where more than `LONGEST` came `since` the last element."""
+
+    def __init__(self, source: Unpacked):
+        self._source, self.since = source, 0
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._source.read(size)
+        self._source.line += data.count(b"\n")
+        self.since += len(data)
+        if self.since > LONGEST:
+            raise BadInput(
+                f"{self._source.name}, line {self._source.line + 1}: more than {size_text(LONGEST)} without the beginning or end of an "
+                "element; names, attributes, texts and comments must be shorter."
+            )
+        return data
 
 
 @dataclass

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from core.errors import BadInput
 from core.graph.readers.naming import Namer
-from core.io.files import Unpacked, opened
+from core.io.files import LONGEST_LINE, Unpacked, opened, size_text
 
 STRING = "http://www.w3.org/2001/XMLSchema#string"
 PLACE = re.compile(r"^Parser error (?:at|between) .*?: ")
@@ -32,7 +32,7 @@ def read(path: FilePath, progress: Callable[[float], None] | None = None, most: 
     terms = _Terms()
     with opened(path, progress, most) as source:
         try:
-            text = _WithoutBom(source)
+            text = _Lines(source)
             for statement in parse(text, format=RdfFormat.N_TRIPLES):  # type: ignore[arg-type]  # it only asks for `read`
                 yield terms.node(statement.subject), terms.relation(statement.predicate), terms.node(statement.object)
         except SyntaxError as error:
@@ -104,15 +104,19 @@ def local_name(iri: str) -> str:
     return found if found.strip() else iri
 
 
-class _WithoutBom:
-    """A file's bytes without the mark that some editors put first."""
+class _Lines:
+    """A file's bytes without the mark that some editors put first. Reading raises BadInput for a line that is too long."""
 
     def __init__(self, source: Unpacked):
-        self._source, self._first = source, True
+        self._source, self._first, self._since = source, True, 0
 
     def read(self, size: int = -1) -> bytes:
         data = self._source.read(size)
         if self._first:
             self._first = False
-            return data.removeprefix(BOM) or self._source.read(size)
+            data = data.removeprefix(BOM) or self._source.read(size)
+        ended = data.rfind(b"\n")
+        self._since = len(data) - ended - 1 if ended >= 0 else self._since + len(data)
+        if self._since > LONGEST_LINE:
+            raise BadInput(f"{self._source.name}: a line of more than {size_text(LONGEST_LINE)} is too long.")
         return data

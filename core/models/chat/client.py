@@ -10,12 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from core.errors import ModelFailed
 from core.models.base import Messages, Reply
 from core.models.chat.repeats import Repeats
 from core.models.chat.replies import Replies, estimate_tokens
 from core.models.chat.turns import Turn, in_turn, patiently
 from core.runtime.meter import spent
 
+LONGEST_TOKEN, BESIDE = 64, 4096  # characters of a token, and of what a reply may hold beside `max_tokens` of them
 Check = Callable[[], None]
 T = TypeVar("T")
 
@@ -59,6 +61,7 @@ class Writing:
 
     def __init__(self, request: ChatRequest, on_text: Callable[[str], None] | None):
         self._on_text, self._repeats = on_text, Repeats() if request.schema is None else None
+        self._tokens, self._left = request.max_tokens, request.max_tokens * LONGEST_TOKEN + BESIDE
         self.pieces: list[str] = []
         self.finish: str | None = None
         self.tokens_in = self.tokens_out = 0
@@ -68,7 +71,17 @@ class Writing:
         return "".join(self.pieces)
 
     def add(self, piece: str) -> bool:
-        """Pass a piece on. Whether the reply repeats itself by now, so that it is to be stopped."""
+        """Pass a piece on. Whether the reply repeats itself by now, so that it is to be stopped.
+
+        Raises ModelFailed for half a letter, and for more text than the tokens that were asked for can be.
+        """
+        self._left -= len(piece)
+        if self._left < 0:
+            raise ModelFailed(f"The model sent more text than {self._tokens:,} tokens can be, and was cut off.")
+        try:
+            piece.encode("utf-8")
+        except UnicodeEncodeError:
+            raise ModelFailed("The model sent half a letter (a lone surrogate), which is no text.") from None
         self.pieces.append(piece)
         if self._on_text:
             self._on_text(piece)

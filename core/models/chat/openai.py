@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from typing import TYPE_CHECKING, Any
 
 from core.errors import ModelFailed, shorten
 from core.models.chat.client import ChatClient, ChatRequest, Check, Writing
+from core.models.chat.heard import Heard, bound
 from core.models.chat.replies import estimate_tokens
 from core.models.keys import key_for
 
@@ -49,7 +51,7 @@ class OpenAIChat(ChatClient):
                     raise
                 self._stream(body, writing, check)
                 self.schemas = False
-        except (openai.OpenAIError, OSError, ValueError) as error:
+        except (openai.OpenAIError, OSError, ValueError, RecursionError) as error:
             raise ModelFailed(self._sentence(error, writing.text)) from error
         except Exception as error:
             if not _transport(error):
@@ -58,24 +60,19 @@ class OpenAIChat(ChatClient):
 
     def _stream(self, body: dict[str, Any], writing: Writing, check: Check | None) -> None:
         """One streamed request; leaving early closes the connection, which stops the server's work."""
-        usage = None
+        used: tuple[int, int] | None = None
         with self._ready().chat.completions.create(**body) as stream:
             for chunk in stream:
                 if check:
                     check()
-                usage = getattr(chunk, "usage", None) or usage
-                for choice in chunk.choices or ():
-                    writing.finish = choice.finish_reason or writing.finish
-                    text = choice.delta.content if choice.delta else None
-                    if text and writing.add(text):
-                        writing.finish = "repeat"
-                        break
-                if writing.finish == "repeat":
+                heard = Heard.of(chunk)
+                used, writing.finish = heard.used or used, heard.finish or writing.finish
+                if heard.text and writing.add(heard.text):
+                    writing.finish = "repeat"
                     break
         if writing.finish is None:
             raise ValueError("the connection ended before the reply did")
-        writing.tokens_in = (usage.prompt_tokens if usage else estimate_tokens(body["messages"])) or 0
-        writing.tokens_out = (usage.completion_tokens if usage else -(-len(writing.text) // 4)) or 0
+        writing.tokens_in, writing.tokens_out = used or (estimate_tokens(body["messages"]), -(-len(writing.text) // 4))
 
     def _ready(self) -> Any:
         """The client, made when first asked for. Raises ModelUnavailable where the key's variable is not set."""
@@ -85,7 +82,8 @@ class OpenAIChat(ChatClient):
             if self._client is None:
                 key = self._key or (key_for(self.key_variable, self.url, self.name) if self.key_variable else "none")
                 timeout = openai.Timeout(self.timeout, connect=CONNECT)
-                self._client = openai.OpenAI(base_url=self.url, api_key=key, timeout=timeout, max_retries=0)
+                http = openai.DefaultHttpxClient(event_hooks={"response": [bound]})
+                self._client = openai.OpenAI(base_url=self.url, api_key=key, timeout=timeout, max_retries=0, http_client=http)
             return self._client
 
     def _sentence(self, error: Exception, so_far: str) -> str:
@@ -100,6 +98,8 @@ class OpenAIChat(ChatClient):
             what = f"does not know the model “{self.model}” or this address"
         elif isinstance(error, openai.APIConnectionError) and not so_far:
             what = "cannot be reached; is it running?"
+        elif isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
+            what = f"sent what cannot be read ({shorten(str(error), 100)})"
         else:
             what = f"failed: {shorten(str(error), 200)}"
         tail = f" What came so far: “{shorten(so_far, 200)}”" if so_far else ""

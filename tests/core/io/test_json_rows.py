@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import BadInput
-from core.io import json_rows as reading
+from core.io import json_pieces as reading
 from core.io.json_rows import json_rows
 
 single = st.none() | st.booleans() | st.integers() | st.text()
@@ -15,7 +15,7 @@ values = st.recursive(single, lambda inner: st.lists(inner) | st.dictionaries(st
 
 
 @given(st.lists(st.dictionaries(st.text(), values, max_size=3), max_size=5), st.sampled_from([None, 2]), st.integers(1, 40))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_an_array_is_read_in_pieces(tmp_path_factory, rows, indent, piece):
     file = tmp_path_factory.mktemp("json") / "rows.json"
     file.write_text(json.dumps(rows, indent=indent, ensure_ascii=False), "utf-8", errors="surrogatepass")
@@ -33,6 +33,12 @@ def test_an_array_is_read_in_pieces(tmp_path_factory, rows, indent, piece):
         ('[{"a":\n1,\n"b"}]', r"line 3: not JSON"),
         ('[{"a": 1}\n', r"line 2: not JSON \(Expecting value at column 1\)"),
         ('\n[{"a": 1}]\nmore', "line 2: more text follows after the array has ended"),
+        ('{"Version": 1,\n"questions": [{"a": 1}]\n} more', "line 3: more text follows after the object has ended"),
+        ('{"questions": [\n{"a": 1},\n{"a" 2}]}', r"line 3: not JSON \(Expecting ':' delimiter at column 6\)"),
+        ('{"questions": [{"a": 1}]', "line 1: not JSON"),
+        ('{"questions" [{"a": 1}]}', r"line 1: not JSON \(Expecting ':' at column 14\)"),
+        ('{\n"version": 1}', "holds one JSON object without a list of rows"),
+        ('{"questions": []}', "holds one JSON object without a list of rows"),
         ("[\n17]", "line 2: expected a JSON object, found “17”"),
         (b'[\n{"a": "\xff"}]', "line 2: byte 8 is not UTF-8"),
     ],
@@ -54,3 +60,38 @@ def test_where_rows_stand(tmp_path):
     assert list(json_rows(file)) == [("item 1", {"a": 1})]
     file.write_text("")
     assert list(json_rows(file)) == []
+
+
+@given(st.lists(st.dictionaries(st.text(), values, max_size=3), min_size=1, max_size=4), st.sampled_from([None, 2]), st.integers(1, 40))
+@settings(max_examples=30, deadline=None)
+def test_an_object_that_holds_rows_is_read_in_pieces(tmp_path_factory, rows, indent, piece):
+    file = tmp_path_factory.mktemp("json") / "rows.json"
+    file.write_text(json.dumps({"about": [1, {}], "data": "none", "questions": rows, "more": [[2]]}, indent=indent), "utf-8")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(reading, "PIECE", piece)
+        assert [row for _, row in json_rows(file)] == rows
+
+
+LONG = {
+    "an array": '[\n{"a": [\n%s1]}]',
+    "an object": '{"questions": [{"a": 1}, {"a": [\n%s1]}]}',
+    "aside": '{"about": {"a": [\n%s1]}, "data": [{}]}',
+}
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+def test_a_row_that_is_too_long_is_told_before_it_is_read(tmp_path, monkeypatch, text):
+    monkeypatch.setattr(reading, "PIECE", 100)
+    monkeypatch.setattr(reading, "LONGEST_VALUE", 1 << 20)
+    file = tmp_path / "rows.json"
+    file.write_text(text % ("[],\n" * 400_000))
+    with pytest.raises(BadInput, match=r"line \d: what begins here is longer than 1 MB"):
+        list(json_rows(file))
+
+
+def test_blanks_before_the_text_are_passed_in_pieces(tmp_path):
+    file = tmp_path / "rows.json"
+    file.write_text(" \n" * 400_000 + '[{"a": 1}]')
+    assert list(json_rows(file)) == [("line 400001", {"a": 1})]
+    with pytest.raises(BadInput, match="more than 1 MB of text"):
+        list(json_rows(file, most=700_000))

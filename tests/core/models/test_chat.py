@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import socket
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
 import pytest
 
@@ -18,6 +15,7 @@ from core.models.chat.llama import LlamaChat
 from core.models.chat.openai import OpenAIChat
 from core.models.chat.replies import Replies, estimate, estimate_tokens
 from core.models.chat.vllm import VLLMChat, unavailable
+from tests.core.models.chat_server import serving, stream
 
 ASK = [{"role": "user", "content": "Which country is Paris in? One word."}]
 SCHEMA = {
@@ -150,39 +148,6 @@ PIECE = (
     '"finish_reason":null}]}\n\n'
 )
 LAST = PIECE.replace('"Hel"', '"lo"').replace("null", '"stop"') + "data: [DONE]\n\n"
-
-
-@contextmanager
-def serving(answer):
-    """A small server whose every POST is answered by `answer(handler, body)`; its address and the bodies it got."""
-    bodies: list[dict] = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_POST(self):
-            bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            answer(self, bodies[-1])
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1", bodies
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
-def stream(handler, text: str, length: int | None = None) -> None:
-    handler.send_response(200)
-    handler.send_header("Content-Type", "text/event-stream")
-    if length is not None:
-        handler.send_header("Content-Length", str(length))
-    handler.end_headers()
-    handler.wfile.write(text.encode())
 
 
 @pytest.mark.parametrize("length", [None, 5000])

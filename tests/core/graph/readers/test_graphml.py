@@ -88,3 +88,22 @@ OUTSIDE = '<!DOCTYPE g [<!ENTITY a SYSTEM "file:///etc/hostname">]>\n<graphml><g
 def test_what_is_refused(tmp_path, text, told):
     with pytest.raises(BadInput, match=told):
         triples(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<graphml><graph><node id="%s',
+        "<graphml><graph><node %s",
+        "<graphml><graph><node id='a'><data key='label'>%s",
+        "<graphml><graph><!-- %s",
+        "<graphml %s",
+        "<%s",
+    ],
+    ids=["attribute", "attributes", "text", "comment", "root", "name"],
+)
+def test_a_token_without_an_end_is_refused_early(tmp_path, text):
+    file = tmp_path / "long.graphml"
+    file.write_text(text % ("a" * (3 << 20)))
+    with pytest.raises(BadInput, match="long.graphml, line 1: (more than 1 MB without the beginning or end of an element|not XML)"):
+        list(read_triples(file))

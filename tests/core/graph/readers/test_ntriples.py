@@ -135,3 +135,12 @@ def test_every_text_comes_back_through_its_escapes(tmp_path_factory, told, how):
     path = tmp_path_factory.mktemp("nt") / "t.nt"
     path.write_bytes("".join(f'<http://a.org/1> <http://a.org/says> "{escaped(text, how)}" .\n' for text in told).encode())
     assert [tail for _, _, tail in read_triples(path)] == [text if text != "1" else "1 (text)" for text in told]
+
+
+@pytest.mark.parametrize("text", ['<a:a> <a:b> "%s', "<a:%s", "# %s"], ids=["literal", "address", "comment"])
+def test_a_line_without_an_end_is_refused_early(tmp_path, monkeypatch, text):
+    monkeypatch.setattr("core.graph.readers.ntriples.LONGEST_LINE", 1 << 20)
+    file = tmp_path / "long.nt"
+    file.write_text(text % ("a" * (3 << 20)))
+    with pytest.raises(BadInput, match="long.nt: a line of more than 1 MB is too long"):
+        list(read_triples(file))

@@ -1,0 +1,50 @@
+"""Questions as they are kept of a file: each with an id of its own, and all of them within a bound of memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from sys import getsizeof
+
+from core.errors import BadInput
+from core.io.files import size_text
+from core.types import Question
+
+MOST = 1 << 28  # bytes of memory that the questions of one file may take
+EACH, EACH_NAME = 400, 8  # bytes of a question and its two tuples, and of a name that is one of them
+
+
+class Kept:
+    """The questions of a file so far. A name that comes again is held once, as answers do in most sets."""
+
+    def __init__(self, file: str, name: str, hops: int | None):
+        self.file, self.name, self.hops = file, name, hops
+        self.questions: list[Question] = []
+        self._ids: Counter[str] = Counter()
+        self._names: dict[str, str] = {}
+        self._bytes = 0
+
+    def add(self, where: str, question: Question) -> None:
+        """Keep one that stands `where` in the file. Raises BadInput once they take more than `MOST` bytes of memory."""
+        place = f"{self.name}-{where.split()[-1]}"
+        own_id = question.id or place
+        self._ids[own_id] += 1
+        id = own_id if self._ids[own_id] == 1 else f"{own_id}-{place}"
+        entities, answers = self._held(question.entities), self._held(dict.fromkeys(question.answers))
+        self._bytes += EACH + getsizeof(id) + getsizeof(question.text) + EACH_NAME * (len(entities) + len(answers))
+        if self._bytes > MOST:
+            raise BadInput(
+                f"{self.file}, {where}: the questions up to here take more than {size_text(MOST)} of memory; "
+                f"that is more than can be kept. Split the file: {len(self.questions):,} questions fit."
+            )
+        self.questions.append(replace(question, id=id, hops=question.hops or self.hops, entities=entities, answers=answers))
+
+    def _held(self, names: Iterable[str]) -> tuple[str, ...]:
+        found = []
+        for name in names:
+            held = self._names.setdefault(name, name)
+            if held is name:
+                self._bytes += getsizeof(name) + 100  # the table's row
+            found.append(held)
+        return tuple(found)

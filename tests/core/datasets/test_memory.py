@@ -1,0 +1,68 @@
+"""Small packed files that unpack to much: what is kept of them is bounded, and a sentence says so."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tracemalloc
+
+import pytest
+
+from core.datasets import kept
+from core.datasets.questions import read_questions
+from core.errors import BadInput
+
+QUESTION = b'{"question": "a", "answers": ["b"]}'
+TEXT = 12_000_000  # bytes that each file unpacks to
+
+
+def packed(path, head: bytes, row: bytes, tail: bytes):
+    with gzip.open(path, "wb", 9) as file:
+        file.write(head + row * (TEXT // len(row)) + tail)
+    return path
+
+
+@pytest.mark.parametrize(
+    "head, row, tail",
+    [
+        (b"", QUESTION + b"\n", b""),
+        (b"[\n", QUESTION + b",\n", QUESTION + b"]"),
+        (b'{"questions": [\n', QUESTION + b",\n", QUESTION + b"]}"),
+        (b'[{"question": "a", "graph": [\n', b"[],\n", b"[]]}]"),
+        (b'[{"question": "a", "answers": [\n', b'"b",\n', b'"b"]}]'),
+        (b"", b"\t" * 1023 + b"\n", b""),
+        (b"question,answers\n", b'"a\n",', b"b"),
+        (b"", b"a\tb\n", b""),
+    ],
+    ids=["lines", "array", "object", "one row", "answers", "tabs", "one cell a line", "text"],
+)
+def test_a_file_that_unpacks_to_much_takes_little(tmp_path, monkeypatch, head, row, tail):
+    monkeypatch.setattr(kept, "MOST", 4 << 20)
+    monkeypatch.setattr("core.io.json_pieces.LONGEST_VALUE", 1 << 20)
+    monkeypatch.setattr("core.datasets.table.LONGEST_LINE", 1 << 20)
+    suffix = "json" if row[:1] in b'{["' and head != b"question,answers\n" else "csv" if b"," in head else "txt"
+    file = packed(tmp_path / f"q.{suffix}.gz", head, row, tail)
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadInput) as told:
+            read_questions(file)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 40 << 20, f"{peak >> 20} MB for {told.value}"
+
+
+def test_what_fits_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(kept, "MOST", 1 << 20)
+    file = tmp_path / "q.jsonl"
+    file.write_bytes((QUESTION + b"\n") * 10_000)
+    with pytest.raises(BadInput, match=r"q.jsonl, line \d+: the questions up to here take more than 1 MB of memory.*[\d,]+ questions fit"):
+        read_questions(file)
+
+
+def test_names_that_come_again_are_held_once(tmp_path):
+    file = tmp_path / "q.json"
+    file.write_text(json.dumps([{"question": f"who {i}", "answers": ["Ann Other", "Bo Else"]} for i in range(2)]))
+    first, second = read_questions(file)
+    assert first.answers == second.answers == ("Ann Other", "Bo Else")
+    assert all(one is other for one, other in zip(first.answers, second.answers))

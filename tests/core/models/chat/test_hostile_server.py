@@ -1,0 +1,114 @@
+"""Servers that send too much, or what is no reply: whatever comes, the lane ends with a sentence."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+
+import pytest
+
+from core.errors import ModelFailed
+from core.models.chat.client import ChatRequest, Writing
+from core.models.chat.openai import OpenAIChat
+from tests.core.models.chat_server import serving, stream
+
+ASK = [{"role": "user", "content": "Which country is Paris in?"}]
+
+
+def piece(content: object = "a", **choice) -> str:
+    told = {"index": 0, "delta": {"content": content}, "finish_reason": None, **choice}
+    return f"data: {json.dumps({'id': '1', 'object': 'chat.completion.chunk', 'created': 1, 'model': 'm', 'choices': [told]})}\n\n"
+
+
+END = piece("", finish_reason="stop") + "data: [DONE]\n\n"
+
+
+def answered(sent) -> str:
+    """What is said of a server that sends this."""
+    with serving(lambda handler, body: stream(handler, sent + END if isinstance(sent, str) else sent)) as (url, _):
+        with pytest.raises(ModelFailed) as told:
+            OpenAIChat(url, "m", "hostile", timeout=10).reply(ASK, max_tokens=256)
+    return str(told.value)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "data: {broken\n\n",
+        b"data: \xff\xfe\n\n",
+        "data: 17\n\n",
+        "data: [1, 2]\n\n",
+        "data: null\n\n",
+        'data: {"choices": [null]}\n\n',
+        'data: {"choices": 5}\n\n',
+        'data: {"choices": [{"delta": [1]}]}\n\n',
+        "data: " + "[" * 100_000 + "\n\n",
+        b"nonsense\x00\n\n: \n\ndata\n\n",
+        b"",
+        piece({"text": "a"}),
+        piece(5),
+        piece("a", finish_reason={"a": 1}),
+        piece("\ud800"),
+        piece("x" * 30_000),
+    ],
+    ids=range(16),
+)
+def test_what_is_no_reply_is_a_sentence(sent):
+    assert len(answered(sent)) < 600
+
+
+def test_half_a_letter_is_told():
+    assert "half a letter" in answered(piece("Par\udcff"))
+
+
+def test_more_text_than_the_tokens_can_be_is_cut_off():
+    assert "more text than 256 tokens can be" in answered(piece("x" * 30_000))
+
+
+@pytest.mark.parametrize("kind", ["one line", "pieces", "thoughts", "refusal"])
+def test_a_hundred_megabytes_are_cut_off(kind):
+    sent = []
+
+    def answer(handler, body):
+        part = {"one line": "x" * 65536, "pieces": piece("y z " * 4), "thoughts": piece(None), "refusal": "x" * 65536}[kind].encode()
+        part *= max(1, 65536 // len(part))
+        stream(handler, b"data: ") if kind != "refusal" else (handler.send_response(400), handler.end_headers())
+        try:
+            for _ in range(100 * 16):
+                handler.wfile.write(part)
+                sent.append(len(part))
+        except OSError:
+            return
+
+    started = time.monotonic()
+    with serving(answer) as (url, _), pytest.raises(ModelFailed):
+        OpenAIChat(url, "m", "endless").reply(ASK, max_tokens=256)
+    assert sum(sent) < 20 << 20 and time.monotonic() - started < 20
+
+
+def test_a_packed_reply_is_bounded_as_it_unpacks():
+    def answer(handler, body):
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/event-stream")
+        handler.send_header("Content-Encoding", "gzip")
+        handler.end_headers()
+        handler.wfile.write(gzip.compress(b": " + b"x" * (30 << 20)))
+
+    with serving(answer) as (url, _), pytest.raises(ModelFailed, match="it sent more than 3 MB for a reply of 256 tokens and was cut off"):
+        OpenAIChat(url, "m", "packed").reply(ASK, max_tokens=256)
+
+
+def test_a_long_reply_that_was_asked_for_passes():
+    text = " ".join(str(number) for number in range(2_000))
+    with serving(lambda handler, body: stream(handler, "".join(piece(f"{word} ") for word in text.split()) + END)) as (url, _):
+        assert OpenAIChat(url, "m", "long").reply(ASK, max_tokens=2_048).text.strip() == text
+
+
+def test_a_model_in_this_process_is_held_to_the_same():
+    writing = Writing(ChatRequest((), None, 256, 0, 0.0), None)
+    with pytest.raises(ModelFailed, match="half a letter"):
+        writing.add("\ud83d")
+    with pytest.raises(ModelFailed, match="more text than 256 tokens can be"):
+        writing.add("x" * 100_000_000)
+    assert writing.text == ""

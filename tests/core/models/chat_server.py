@@ -1,0 +1,41 @@
+"""A real server on loopback that answers as a test tells it to."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import threading
+from contextlib import contextmanager
+
+
+@contextmanager
+def serving(answer):
+    """A small server whose every POST is answered by `answer(handler, body)`; its address and the bodies it got."""
+    bodies: list[dict] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            answer(self, bodies[-1])
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1", bodies
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def stream(handler, text: str | bytes, length: int | None = None) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Type", "text/event-stream")
+    if length is not None:
+        handler.send_header("Content-Length", str(length))
+    handler.end_headers()
+    handler.wfile.write(text.encode() if isinstance(text, str) else text)
