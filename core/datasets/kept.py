@@ -12,7 +12,7 @@ from core.io.files import size_text
 from core.types import Question
 
 MOST = 1 << 28  # bytes of memory that the questions of one file may take
-EACH, EACH_NAME = 400, 8  # bytes of a question and its two tuples, and of a name that is one of them
+EACH, EACH_NAME, EACH_ROW = 280, 8, 100  # bytes of a question and its two tuples, of a name in one, and of a name's row in the table
 
 
 class Kept:
@@ -43,8 +43,8 @@ class Kept:
     def _held(self, names: Iterable[str]) -> tuple[str, ...]:
         found = []
         for name in names:
-            held = self._names.setdefault(name, name)
-            if held is name:
-                self._bytes += getsizeof(name) + 100  # the table's row
-            found.append(held)
+            if name not in self._names:
+                self._names[name] = name
+                self._bytes += getsizeof(name) + EACH_ROW
+            found.append(self._names[name])
         return tuple(found)
