@@ -21,8 +21,12 @@ export class Hits {
     });
     this.lost = el("ul", "hit-rows lost-hits");
     this.lost.setAttribute("aria-label", "Gold passages that were not found");
+    this.moreLost = button("more", "", "", () => {
+      this.allLost = !this.allLost;
+      this.fold();
+    });
     this.note = el("p", "quiet");
-    this.element = el("section", "hits", this.tabs, this.rows, this.more, this.lost, this.note);
+    this.element = el("section", "hits", this.tabs, this.rows, this.more, this.lost, this.moreLost, this.note);
     this.element.setAttribute("aria-label", "Hits");
   }
 
@@ -91,6 +95,11 @@ export class Hits {
     setHidden(this.more, size <= FEW);
     setText(this.more, this.all ? "Show fewer" : `Show all ${plural(size, "hit")}`);
     this.more.setAttribute("aria-expanded", String(Boolean(this.all)));
+    const lost = this.lost.children.length;
+    [...this.lost.children].forEach((item, index) => setHidden(item, !this.allLost && index >= FEW));
+    setHidden(this.moreLost, lost <= FEW);
+    setText(this.moreLost, this.allLost ? "Show fewer" : `Show all ${plural(lost, "gold passage")} that did not come through`);
+    this.moreLost.setAttribute("aria-expanded", String(Boolean(this.allLost)));
     if (this.tables.length && !size) this.rows.replaceChildren(el("li", "quiet", "None was found."));
   }
 

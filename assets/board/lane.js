@@ -79,9 +79,16 @@ export class Lane {
     this.paths.setAttribute("aria-label", "Paths");
   }
 
-  // While the story plays its paths stand in the place of those that were kept.
+  // While the story plays its paths stand in the place of those that were kept, or of the hits.
   foldPaths() {
-    setHidden(this.kept, this.replay.playing);
+    setHidden(this.kept, this.replay.playing || this.documents);
+    if (!this.documents) return;
+    setHidden(this.paths, !this.replay.playing);
+    setHidden(this.hits.element, this.replay.playing);
+  }
+
+  get documents() {
+    return this.data.hits !== undefined;
   }
 
   buildFoot() {
@@ -116,9 +123,8 @@ export class Lane {
 
   // A lane on documents shows its hits in the place of paths.
   updateHits() {
-    const { hits } = this.data;
-    this.hits.update(hits, this.retrieved);
-    if (hits !== undefined) setHidden(this.paths, true);
+    this.hits.update(this.data.hits, this.retrieved);
+    this.foldPaths();
   }
 
   updateHead() {

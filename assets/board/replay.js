@@ -2,7 +2,7 @@
 
 import { button, el, reconcile, setHidden, setText } from "./dom.js";
 import { makeRow, patchRow } from "./paths.js";
-import { count, list, plural } from "./words.js";
+import { count, list, plural, score } from "./words.js";
 
 export class Replay {
   constructor(board, lane) {
@@ -63,8 +63,10 @@ export class Replay {
     const frame = story.frames[this.index];
     const keys = list(frame.paths);
     const considered = frame.considered === null || frame.considered === undefined ? "" : ` of ${count(frame.considered)}`;
-    const kept = `${plural(keys.length, "path")} kept${considered}`;
-    const words = this.playing ? `${frame.title || `step ${this.index + 1}`}: ${count(keys.length)}${considered} kept` : "";
+    const { documents } = this.lane;
+    const [noun, done] = documents ? ["document", "read"] : ["path", "kept"];
+    const kept = `${plural(keys.length, noun)} ${done}${considered}`;
+    const words = this.playing ? `${frame.title || `step ${this.index + 1}`}: ${count(keys.length)}${considered} ${done}` : "";
     setText(this.words, words);
     this.slider.setAttribute("aria-label", `Frame of ${story.title}`);
     this.words.title = kept;
@@ -72,10 +74,12 @@ export class Replay {
     setText(this.title, `${story.title}, ${frame.title ?? ""}: ${kept}`);
     if (!this.playing) return;
     const known = keys.filter((key) => this.board.path(key));
-    const row = (key) => ({ key, lead: "", path: this.board.path(key), fate: this.board.fate(key, this.lane.data.id) });
+    const scores = new Map(keys.map((key, index) => [key, score(list(frame.scores)[index])]));
+    const row = (key) => ({ key, lead: scores.get(key), path: this.board.path(key), fate: this.board.fate(key, this.lane.data.id) });
     reconcile(this.rows, known.map(row), (entry) => entry.key, makeRow, patchRow);
     const missing = keys.length - known.length;
-    setText(this.note, missing ? `${plural(missing, "more path")} not drawn` : known.length ? "" : "No path was kept in this frame.");
+    setText(this.note, missing ? `${plural(missing, `more ${noun}`)} not drawn` : known.length ? "" : `No ${noun} was ${done} in this frame.`);
+    setText(this.off, documents ? "Back to the documents that were found" : "Back to the paths that were kept");
     setHidden(this.note, !this.note.textContent);
   }
 

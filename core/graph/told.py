@@ -104,6 +104,28 @@ def chunk_label(graph: KnowledgeGraph, row: int) -> str:
     return "\n".join(dict.fromkeys(filter(None, (chunks.text("title", row), chunks.text("text", row))))) if chunks is not None else ""
 
 
+def chunk_title(graph: KnowledgeGraph, row: int) -> str:
+    """What a chunk is called for a person: its document's title, or id where it has none, with the chunk's number where there are several.
+
+    >>> from core.graph.told import chunk_title
+    >>> chunk_title(story, 0), chunk_title(story, 3)  # the first has no title
+    ('carol#0', 'The turkey')
+    """
+    chunks = graph.columns.chunks
+    if chunks is None:
+        return str(row)
+    id, document, title = (chunks.text(name, row) if chunks.has(name) else "" for name in ("id", "document", "title"))
+    number = id.removeprefix(document) if id.startswith(f"{document}#") else ""
+    return f"{title or document or id}{' ' if title and number else ''}{number}"
+
+
+def hit_titles(graph: KnowledgeGraph, kind: str, ids: Ids) -> list[str]:
+    """What hits are called for a person: as `hit_names`, but chunks, and nodes that are chunks, by their titles."""
+    own = leaves(graph, ids) if kind == "node" else {int(row): int(row) for row in ids} if kind == "chunk" else {}
+    names = hit_names(graph, kind, ids)
+    return [chunk_title(graph, own[int(one)]) if int(one) in own else name for one, name in zip(ids, names)]
+
+
 def community_text(graph: KnowledgeGraph, row: int) -> str:
     """The report of a community, else the names of its first members."""
     table = graph.columns.communities

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.graph.order import top_k
-from core.graph.told import hit_names
+from core.graph.told import hit_titles
 from core.operators.generate import CHARACTERS_A_TOKEN
 from core.types import Kind, Ranking
 
@@ -60,5 +60,5 @@ def names_told(graph: Any, ranking: Ranking) -> str:
     items = ranking.items[:TOLD]
     scores = [ranking.score(place) for place in range(len(items))]
     return "; ".join(
-        name + ("" if score is None else f" ({score:.2f})") for name, score in zip(hit_names(graph, ranking.kind, items), scores)
+        name + ("" if score is None else f" ({score:.2f})") for name, score in zip(hit_titles(graph, ranking.kind, items), scores)
     )

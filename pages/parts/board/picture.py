@@ -43,7 +43,7 @@ class Picture:
         if not nodes:
             return {"nodes": [], "edges": []}
         drawn = set(nodes)
-        ids = _between(graph, np.sort(np.asarray(nodes, np.int64)))
+        ids = between(graph, np.sort(np.asarray(nodes, np.int64)))
         heads, relations, tails = (part.tolist() for part in graph.triples(ids))
         triples = {edge: triple for edge, *triple in zip(ids.tolist(), heads, tails, relations)}
         used = {edge for path in every for edge in path.edges if drawn.issuperset(path.nodes)}
@@ -101,7 +101,7 @@ class Picture:
         return list(chosen)[: max(MOST_NODES, len({node for path in shown for node in path.nodes}))]
 
 
-def _between(graph, nodes: np.ndarray) -> np.ndarray:
+def between(graph, nodes: np.ndarray) -> np.ndarray:
     """The edges between these nodes, ascending; without the compiled loops, which take seconds to load, unless a hub is among them."""
     if not graph.at_hand or graph.degrees(nodes, "out").sum() > MOST_STEPS:
         return induced(graph, nodes)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from core.diagnosis.funnel_texts import Fate
+from core.diagnosis.funnel_texts import Fate, chunk_rows
 from core.diagnosis.lost_passages import kept_by
 from core.engine import Lane
 from core.graph.told import hit_names, leaves
-from core.types import Ranking
-from pages.parts.board.text_hits import KINDS, hits_of
+from core.types import Ranking, Step
+from pages.parts.board.text_hits import KINDS, Hit, hits_of, kept_chunks
 
 Told = dict[str, Any]  # `fate`, one of found, dropped, never, and its `text`, which needs no word before it: `plain`
 
@@ -25,20 +25,27 @@ def hit_fates(lanes: Sequence[Lane], gold: Iterable[str]) -> dict[str, dict[str,
             late = _late(lane, [key for key in keys if key.startswith("chunk ") and key not in hits])
             shown = {} if lane.state.prompt is None else dict(lane.state.prompt.hits)
             kinds = {hit.kind for hit in hits.values()}
+            kept = kept_chunks(lane)
             for key in keys:
-                fates[key][f"lane-{i}"] = _found(hits[key], shown) if key in hits else late.get(key) or _never(key, kinds)
+                fates[key][f"lane-{i}"] = (
+                    _found(hits[key], shown, kept) if key in hits else late.get(key) or _never(key, kinds, kept is not None)
+                )
     return fates
 
 
-def _found(hit, shown: dict[str, int]) -> Told:
+def _found(hit: Hit, shown: dict[str, int], kept: frozenset[int] | None) -> Told:
+    if hit.kind == "chunk" and kept is not None and hit.item not in kept:
+        return _told("dropped", late_words(hit.place, len(kept)))
     kind = "node" if hit.kind == "summary" else hit.kind
     if kind in shown and hit.place > shown[kind]:
         return _told("dropped", f"found too late: place {hit.place:,}, the prompt has room for {shown[kind]:,}")
     return _told("found", f"found: place {hit.place:,}")
 
 
-def _never(key: str, kinds: set[str]) -> Told:
+def _never(key: str, kinds: set[str], documents: bool) -> Told:
     kind = key.partition(" ")[0]
+    if documents and kind == "chunk":
+        return _told("never", "never reached")
     if not kinds:
         return _told("never", "reads no documents")
     plural = {"entity": "entities", "summary": "summaries"}.get(KINDS[kind], f"{KINDS[kind]}s")
@@ -60,8 +67,22 @@ def _late(lane: Lane, keys: Sequence[str]) -> dict[str, Told]:
         places = _places(lane.graph, step.before_cut, set(wanted.values()))
         for key, row in wanted.items():
             if key not in found and row in places:
-                found[key] = _told("dropped", late_words(places[row], kept_by(step)))
+                found[key] = _unread(places[row]) if walks(lane) else _told("dropped", late_words(places[row], kept_by(step)))
     return found
+
+
+def walks(lane: Lane) -> bool:
+    """Whether a lane read nodes batch by batch, so that what it did not read may have been ranked by its first search all the same."""
+    return any(in_batches(step) for step in lane.state.trace)
+
+
+def in_batches(step: Step) -> bool:
+    """Whether an operator found nodes in several batches."""
+    return len(step.frames) > 1 and step.frames[0].ranking.kind == "node"
+
+
+def _unread(place: int) -> Told:
+    return _told("never", f"never reached: place {place:,} of the first search")
 
 
 def _places(graph, order: Ranking, rows: set[int]) -> dict[int, int]:
@@ -80,9 +101,14 @@ def late_words(place: int, kept: int | None) -> str:
 def gold_fate(fate: Fate, lane: Lane) -> str:
     """What became of a gold passage that a lane did not find, in a few words."""
     if not fate.reached:
-        return "not found" if fate.chunk else "not in the graph"
+        return "never reached" if fate.chunk else "not in the graph"
+    kept = kept_chunks(lane)
+    if not fate.cut_by and kept is not None and not chunk_rows(lane.graph, fate.document) & kept:
+        return late_words(fate.place or 0, len(kept))
     if not fate.cut_by:
         return f"place {fate.place:,}, no room in the prompt"
+    if walks(lane):
+        return _unread(fate.place or 0)["text"]
     step = next(step for step in reversed(lane.state.trace) if step.operator == fate.cut_by and step.before_cut is not None)
     return late_words(fate.place or 0, kept_by(step))
 

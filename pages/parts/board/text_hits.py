@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.engine import Lane
-from core.graph.told import hit_names, hit_texts, leaves, told_by
+from core.graph.told import chunk_title, hit_names, hit_texts, leaves, told_by
 from core.operators.base import HITS
 from core.types import Ranking
 
@@ -47,11 +47,15 @@ def question_words(text: str) -> list[str]:
 
 
 def hits_of(lane: Lane) -> list[Hit]:
-    """The hits of a lane in the order of its rankings; nodes that are chunks themselves count as passages."""
+    """The hits of a lane in the order of its rankings, a passage once; nodes that are chunks themselves count as passages."""
     if not lane.retrieved:
         return []
     found = (hits for field in HITS if (hits := getattr(lane.state, field)) is not None)
-    return [hit for hits in found for hit in _keyed(lane.graph, hits)]
+    every = [hit for hits in found for hit in _keyed(lane.graph, hits)]
+    first: dict[str, int] = {}
+    for at, hit in enumerate(every):
+        first.setdefault(hit.key, at)
+    return [hit for at, hit in enumerate(every) if hit.kind != "chunk" or first[hit.key] == at]
 
 
 def _keyed(graph, hits: Ranking) -> Iterable[Hit]:
@@ -70,6 +74,20 @@ def _keyed(graph, hits: Ranking) -> Iterable[Hit]:
             yield Hit(hits.kind, item, f"{hits.kind} {name}", place, score)
 
 
+def node_keys(graph, nodes: Sequence[int]) -> dict[int, str]:
+    """The keys of some nodes as hits."""
+    once = tuple(dict.fromkeys(nodes))
+    return {node: hit.key for node, hit in zip(once, _keyed(graph, Ranking("node", once, None)))}
+
+
+def kept_chunks(lane: Lane) -> frozenset[int] | None:
+    """The chunks that a lane handed on of nodes that are chunks themselves, as on a corpus graph; None where all that it found are."""
+    state = lane.state
+    if state.chunks is None or state.nodes is None or not leaves(lane.graph, state.nodes.items):
+        return None
+    return frozenset(state.chunks.items)
+
+
 def _has(graph, what: str, column: str) -> bool:
     table = getattr(graph.columns, what)
     return table is not None and table.has(column)
@@ -78,8 +96,10 @@ def _has(graph, what: str, column: str) -> bool:
 def tables(lane: Lane, gold: Sequence[str], shown: dict[str, int]) -> list[dict[str, Any]]:
     """A table for each kind of hit: `kind, rows`; `shown` are the numbers of hits that the prompt shows, by kind."""
     found: dict[str, list[dict[str, Any]]] = {}
-    passages = frozenset(gold)
+    passages, kept = frozenset(gold), kept_chunks(lane)
     for hit in hits_of(lane):
+        if kept is not None and hit.kind == "chunk" and hit.item not in kept:
+            continue
         kind = "node" if hit.kind == "summary" else hit.kind
         unread = kind in shown and hit.place > shown[kind]
         found.setdefault(hit.kind, []).append({**_row(lane.graph, hit, passages), "unread": unread})
@@ -116,11 +136,10 @@ def _relation(graph, edge: int) -> str:
 def passage(graph, row: int, gold: frozenset[str]) -> dict[str, Any]:
     """What is told of a chunk: `id, title, place, gold`. One of several of its document carries its number behind the title."""
     chunks = graph.columns.chunks
-    id, document, title, place = (chunks.text(name, row) for name in ("id", "document", "title", "place"))
-    number = id.removeprefix(document) if id.startswith(f"{document}#") else ""
+    id, document, place = (chunks.text(name, row) for name in ("id", "document", "place"))
     return {
         "id": id,
-        "title": f"{title or document}{' ' if title and number else ''}{number}",
+        "title": chunk_title(graph, row),
         "place": place or "",
         "gold": document in gold,
     }

@@ -8,7 +8,7 @@ from typing import Any
 from core.diagnosis.funnel_texts import Fate, chunk_rows
 from core.engine import Lane
 from pages.parts.board.text_fates import gold_fate
-from pages.parts.board.text_hits import passage
+from pages.parts.board.text_hits import kept_chunks, passage
 
 Tables = list[dict[str, Any]]
 
@@ -17,7 +17,10 @@ def with_lost(tables: Tables, lane: Lane, fates: Sequence[Fate]) -> Tables:
     """The tables, each with its `lost` rows: gold passages that were ranked too late, or not at all; none in a lane that reads nothing."""
     if not tables:
         return tables
-    lost = [_row(lane, fate) for fate in fates if fate.chunk and (not fate.reached or fate.cut_by)]
+    kept = kept_chunks(lane)
+    low = lambda fate: kept is not None and not chunk_rows(lane.graph, fate.document) & kept
+    gone = [fate for fate in fates if fate.chunk and (not fate.reached or fate.cut_by or low(fate))]
+    lost = [_row(lane, fate) for fate in sorted(gone, key=lambda fate: (not fate.reached, fate.place or 0))]
     if lost and not any(table["kind"] == "passage" for table in tables):
         tables = [{"kind": "passage", "rows": []}, *tables]
     return [{**table, "lost": lost if table["kind"] == "passage" else []} for table in tables]

@@ -19,6 +19,7 @@ from pages.parts.board.text_hits import passage, question_words, tables
 from pages.parts.board.text_lost import with_lost
 from pages.parts.board.text_picture import TextPicture, pointed
 from pages.parts.board.text_rests import told_rests
+from pages.parts.board.text_story import story
 from pages.parts.board.text_verdict import answer_tag, tone
 from pages.parts.shared.text import many
 
@@ -42,8 +43,10 @@ class TextBoard:
         found = [self._found(lane) for lane in comparison.lanes]
         shared = self._share(found)
         lanes = [
-            {**self._lane(i, lane, status, told), **_drawn(kept, told)}
-            for i, (lane, status, told, kept) in enumerate(zip(comparison.lanes, statuses, found, shared["kept"]))
+            {**self._lane(i, lane, status, told), **_drawn(kept, told), "stories": stories}
+            for i, (lane, status, told, kept, stories) in enumerate(
+                zip(comparison.lanes, statuses, found, shared["kept"], shared["stories"])
+            )
         ]
         verdict = self._verdict()
         for lane, one, told in zip(lanes, verdict.lanes, found):
@@ -73,7 +76,11 @@ class TextBoard:
             lanes, gold = self._comparison.lanes, self._gold()
             told = hit_fates(lanes, gold)
             picture = self._picture.draw(lanes, gold, told)
-            self._shared = (now, {**picture, "paths": pointed(lanes, told), "fates": told})
+            stories = [story(f"lane-{i}", lane) for i, lane in enumerate(lanes)]
+            paths, fates = pointed(lanes, told), told
+            for _, more, said in stories:
+                paths, fates = {**paths, **more}, {**fates, **said}
+            self._shared = (now, {**picture, "paths": paths, "fates": fates, "stories": [one for one, _, _ in stories]})
         return self._shared[1]
 
     def _gold(self) -> dict[str, str]:

@@ -12,9 +12,11 @@ import numpy as np
 from core.engine import Lane
 from core.graph.algorithms.layout import Place, positions
 from core.graph.told import leaves, told_by
-from pages.parts.board.text_hits import KINDS, Hit, hits_of, passage
+from pages.parts.board.picture import between
+from pages.parts.board.text_hits import KINDS, Hit, hits_of, kept_chunks, passage
 
 MOST_NODES, MOST_MEMBERS = 44, 12
+MOST_DOCUMENTS, MOST_GOLD = 64, 16  # of a corpus graph, whose nodes are documents
 ROLES = {"chunk": "passage", "node": "entity", "summary": "community", "community": "community"}
 
 
@@ -57,13 +59,17 @@ class TextPicture:
 
 def drawn(lanes: Sequence[Lane], gold: Mapping[str, str]) -> Drawing:
     """The gold passages, then the lanes' hits by turns, the best first, until there are enough; and what joins them."""
-    drawing = Drawing({f"chunk {id}": {"name": title, "role": "gold"} for id, title in gold.items()})
     found = [[hit for hit in hits_of(lane) if hit.kind != "triple"] for lane in lanes]
+    most = MOST_DOCUMENTS if any(kept_chunks(lane) is not None for lane in lanes if lane.retrieved) else MOST_NODES
+    reached = {hit.key for hits in found for hit in hits}
+    known = sorted(gold, key=lambda id: f"chunk {id}" not in reached)[: MOST_GOLD if most > MOST_NODES else None]
+    drawing = Drawing({f"chunk {id}": {"name": gold[id], "role": "gold"} for id in gold if id in set(known)})
     by_place = [sorted(hits, key=lambda hit: (hit.place, list(KINDS).index(hit.kind))) for hits in found]
     for row in zip_longest(*by_place):
         for lane, hit in zip(lanes, row):
-            if hit is not None and len(drawing.nodes) < MOST_NODES:
-                drawing.nodes.setdefault(hit.key, {"name": _name(lane.graph, hit), "role": ROLES[hit.kind]})
+            if hit is not None and len(drawing.nodes) < most:
+                role = "gold" if hit.key.removeprefix("chunk ") in gold else ROLES[hit.kind]
+                drawing.nodes.setdefault(hit.key, {"name": _name(lane.graph, hit), "role": role})
     for lane in lanes:
         _relations(drawing, lane)
     for lane, hits in zip(lanes, found):
@@ -107,7 +113,7 @@ def pointed(lanes: Sequence[Lane], keys: Iterable[str]) -> dict[str, dict[str, A
     ends = {hit.key: end[:2] for lane in lanes for hit, end in zip((hit for hit in hits_of(lane) if hit.kind == "triple"), _ends(lane))}
     nodes = {key: list(ends.get(key, (key,))) for key in keys}
     return {
-        key: {"nodes": on, "edges": [_edge(_pair(*on))] if len(on) == 2 else [], "steps": [key], "words": [], "forward": []}
+        key: {"nodes": on, "edges": [edge_id(*on)] if len(on) == 2 else [], "steps": [key], "words": [], "forward": []}
         for key, on in nodes.items()
     }
 
@@ -128,12 +134,31 @@ def _joined(drawing: Drawing, lane: Lane, hits: Sequence[Hit]) -> tuple[list[str
             members = lane.graph.columns.communities.lists("members")[hit.item]
             keys = [f"node {name}" for name in lane.graph.names(members.tolist())]
             edges |= {_pair(hit.key, key): "member" for key in [key for key in keys if key in drawing.nodes][:MOST_MEMBERS]}
+    edges |= _links(drawing, lane)
     drawing.edges |= {pair: words for pair, words in edges.items() if pair not in drawing.edges}
     return [_edge(pair) for pair in edges], ends
 
 
+def _links(drawing: Drawing, lane: Lane) -> dict[tuple[str, str], str]:
+    """The edges of the graph between drawn nodes of a lane that are passages themselves."""
+    nodes = lane.state.nodes.items if lane.retrieved and lane.state.nodes is not None else ()
+    own = list(leaves(lane.graph, nodes))
+    keys = {node: key for node, name in zip(own, lane.graph.names(own)) if (key := f"chunk {name}") in drawing.nodes}
+    if not keys:
+        return {}
+    among = between(lane.graph, np.array(sorted(keys), np.int64))
+    heads, relations, tails = (part.tolist() for part in lane.graph.triples(among))
+    words = lane.graph.relation_names
+    return {_pair(keys[head], keys[tail]): words[by] for head, by, tail in zip(heads, relations, tails) if head != tail}
+
+
 def _pair(one: str, other: str) -> tuple[str, str]:
     return (one, other) if one < other else (other, one)
+
+
+def edge_id(one: str, other: str) -> str:
+    """The id of the edge between two keys, in either order."""
+    return _edge(_pair(one, other))
 
 
 def _edge(pair: tuple[str, str]) -> str:

@@ -1,0 +1,68 @@
+"""The replay of a lane that reads documents batch by batch: what each batch brought in, beside which neighbour, and with which score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from core.engine import Lane
+from core.graph.algorithms.simple import Simple, simple
+from core.graph.told import hit_titles
+from core.operators.nodes.replay import brought_by
+from core.types import Frame, Step
+from pages.parts.board.text_fates import in_batches
+from pages.parts.board.text_hits import node_keys
+from pages.parts.board.text_picture import edge_id
+
+Told = dict[str, Any]
+Brought = tuple[int, int | None, float | None]  # a node, the neighbour that brought it in, the score that it was chosen by
+NEIGHBOURS = "neighbours"  # ends the title of a batch that was taken from the neighbours of nodes read before
+
+
+def story(lane_id: str, lane: Lane) -> tuple[list[Told], dict[str, Told], dict[str, Told]]:
+    """The stories of a lane, the paths that their frames light, and what is said of each; all empty where nothing came in batches."""
+    step = next((step for step in lane.state.trace if in_batches(step)), None) if lane.retrieved else None
+    if step is None:
+        return [], {}, {}
+    frames: list[Told] = []
+    paths: dict[str, Told] = {}
+    fates: dict[str, Told] = {}
+    for title, considered, brought in _batches(simple(lane.graph), step):
+        nodes = [node for node, _, _ in brought]
+        near = [by for _, by, _ in brought if by is not None]
+        keys, names = node_keys(lane.graph, [*nodes, *near]), dict(zip([*nodes, *near], hit_titles(lane.graph, "node", [*nodes, *near])))
+        for node, by, _ in brought:
+            on = [keys[node]] if by is None else [keys[by], keys[node]]
+            edges = [] if by is None else [edge_id(*on)]
+            key = f"{lane_id} reads {keys[node]}"
+            paths[key] = {"nodes": on, "edges": edges, "steps": [names[node]], "words": [], "forward": []}
+            words = "found by the first search" if by is None else f"beside “{names[by]}”"
+            fates[key] = {lane_id: {"fate": "found", "text": words, "plain": True}}
+        told = [f"{lane_id} reads {keys[node]}" for node in nodes]
+        frames.append({"title": title, "considered": considered, "paths": told, "scores": [score for _, _, score in brought]})
+    return [{"title": "Batches", "frames": frames}], paths, fates
+
+
+def _batches(links: Simple, step: Step) -> Iterator[tuple[str, int, list[Brought]]]:
+    """Each batch of new nodes with its title and how many there were to choose from."""
+    told = _adaptive(links, step.frames) if step.operator == "AdaptiveRerank" else brought_by(links, step.frames)
+    seen: set[int] = set()
+    for number, frame in enumerate(step.frames):
+        fresh = [node for node in frame.ranking.items if node not in seen and node in told]
+        seen |= set(fresh)
+        if fresh:
+            title = "Start" if not number and step.operator != "AdaptiveRerank" else frame.title.partition(": ")[0]
+            yield title, max(len(fresh), frame.considered), [(node, *told[node][1:]) for node in fresh]
+
+
+def _adaptive(links: Simple, frames: tuple[Frame, ...]) -> dict[int, tuple[int, int | None, float | None]]:
+    """As `brought_by`, of GAR: a neighbour was brought in by the best scored node read before it."""
+    scores: dict[int, float] = {}
+    found: dict[int, tuple[int, int | None, float | None]] = {}
+    for number, frame in enumerate(frames):
+        own = dict(zip(frame.ranking.items, frame.ranking.scores or ()))
+        for node in frame.ranking.items:
+            near = [other for other in links.of(node).tolist() if other in scores] if frame.title.endswith(NEIGHBOURS) else []
+            found[node] = (number, max(near, key=lambda other: (scores[other], -other), default=None), own.get(node))
+        scores |= own
+    return found

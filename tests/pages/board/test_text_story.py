@@ -1,0 +1,77 @@
+"""The replay of lanes that read documents batch by batch, on a corpus graph of seven (a-b, a-c, b-d, c-d, d-e)."""
+
+from types import SimpleNamespace
+
+from core.operators.text import parse_line
+from core.types import Ranking
+from pages.parts.board.text_fates import hit_fates
+from pages.parts.board.text_hits import tables
+from pages.parts.board.text_picture import drawn
+from pages.parts.board.text_story import story
+from tests.core.operators.nodes.kit import TEXTS, Models, Reranker, corpus_graph, named, run
+
+LOOP = "EmbedQuery() >> Loop(body=ExpandNodes(keep=1) >> GraphRerank(alpha=0.0), budget=3)"
+
+
+def lane(line, question, *start, states=None):
+    graph = corpus_graph()
+    nodes = Ranking("node", named(graph, *start), tuple(1.0 - place / 10 for place in range(len(start))))
+    operators = parse_line(f"SparseNodes() >> {line}").operators[1:]  # what it would have found is given
+    state = run(operators, question, graph, Models(Reranker(states or {})), nodes=nodes)
+    return SimpleNamespace(graph=graph, state=state, retrieved=True)
+
+
+def test_each_round_tells_beside_which_document_its_own_lies():
+    (told,), paths, fates = story("lane-0", lane(LOOP, "brandy", "e"))
+    assert [(frame["title"], frame["paths"]) for frame in told["frames"]] == [
+        ("Start", ["lane-0 reads chunk e"]),
+        ("Round 1", ["lane-0 reads chunk d"]),  # all that lies beside e
+        ("Round 2", ["lane-0 reads chunk b"]),  # b and c lie beside d and hold no word of the question
+    ]
+    assert [fates[f"lane-0 reads chunk {one}"]["lane-0"]["text"] for one in "edb"] == [
+        "found by the first search",
+        "beside “e”",
+        "beside “d”",
+    ]
+    assert (paths["lane-0 reads chunk d"]["nodes"], paths["lane-0 reads chunk d"]["edges"]) == (
+        ["chunk e", "chunk d"],
+        ["chunk d | chunk e"],
+    )
+    assert told["frames"][2]["scores"] == [0.0] and told["frames"][2]["considered"] == 2
+
+
+def test_batches_come_in_turn_from_the_first_search_and_from_neighbours():
+    states = {TEXTS["a"]: (1.0, 0.0), TEXTS["f"]: (0.5, 0.0)}
+    (told,), _, fates = story("lane-1", lane("AdaptiveRerank(budget=3, batch=1)", "apples", "a", "f", states=states))
+    (first,), (second,), (third,) = (frame["paths"] for frame in told["frames"])
+    assert (first, third) == ("lane-1 reads chunk a", "lane-1 reads chunk f") and second in ("lane-1 reads chunk b", "lane-1 reads chunk c")
+    assert [fates[key]["lane-1"]["text"] for key in (first, second, third)] == [
+        "found by the first search",
+        "beside “a”",
+        "found by the first search",
+    ]
+    assert [frame["scores"] for frame in told["frames"]] == [[1.0], [0.0], [0.5]]
+
+
+def test_a_search_alone_has_no_story():
+    assert story("lane-0", lane("EmbedQuery() >> VectorNodes(keep=3)", "apples")) == ([], {}, {})
+
+
+def test_a_document_is_one_hit_and_its_place_tells_whether_it_was_handed_on():
+    one = lane(f"{LOOP} >> DocumentsOfNodes(keep=2)", "brandy", "e")
+    (table,) = tables(one, ["b"], {})
+    assert [(row["id"], row["gold"]) for row in table["rows"]] == [("e", False), ("d", False)]
+    told = {key: fate["lane-0"]["text"] for key, fate in hit_fates([one], ["b", "a"]).items()}
+    assert told == {
+        "chunk b": "found too late: place 3, 2 are kept",
+        "chunk a": "never reached",
+        "chunk e": "found: place 1",
+        "chunk d": "found: place 2",
+    }
+
+
+def test_links_between_documents_are_drawn():
+    drawing = drawn([lane(f"{LOOP} >> DocumentsOfNodes(keep=2)", "brandy", "e")], {"b": "Plums"})
+    assert {key: told["role"] for key, told in drawing.nodes.items()} == {"chunk b": "gold", "chunk e": "passage", "chunk d": "passage"}
+    assert drawing.edges == {("chunk d", "chunk e"): "links to", ("chunk b", "chunk d"): "links to"}
+    assert drawing.kept[0]["edges"] == ["chunk b | chunk d", "chunk d | chunk e"]
