@@ -19,8 +19,8 @@ TITLE = 3  # members that a community is called after
 
 @dataclass(frozen=True, repr=False)
 class Communities(BuildOperator):
-    """Communities by hierarchical Leiden on edge weights, those of more than `max_size` entities split again (Microsoft's GraphRAG, METHODS
-    3.4.7: 10, on the largest connected component). Each is called after its best connected members and has no report yet."""
+    """Communities by hierarchical Leiden on edge weights, those of more than `max_size` entities split again (Microsoft's
+    GraphRAG: 10, on the largest connected component). Each is called after its best connected members and has no report yet."""
 
     stage = "group"
     title = "communities by Leiden"

@@ -100,7 +100,7 @@ class GivenLinks(CorpusGraph):
 class NearestDocuments(CorpusGraph):
     """A node for each document and an edge to the `keep` others whose vectors are nearest; its weight is their cosine.
 
-    GAR's corpus graph (MacAvaney et al., METHODS 4.5) for documents without links. Where both are among the nearest of the other there is
+    GAR's corpus graph (MacAvaney et al.) for documents without links. Where both are among the nearest of the other there is
     one edge. Equally near ones go by id.
     """
 

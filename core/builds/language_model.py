@@ -34,7 +34,7 @@ EXAMPLES = {"kg": "triples", "tkg": "tkg", "rkg": "rkg"}  # the prompt whose exa
 @dataclass(frozen=True, repr=False)
 class LanguageModelExtraction(Extractor):
     """What a language model finds in each chunk. `kg`: names, then triples given the names, in two steps; `tkg`: entities and relations
-    with descriptions, in one; `rkg`: relations with keywords too (METHODS 3.1). `gleaning` asks so many times what was missed.
+    with descriptions, in one; `rkg`: relations with keywords too. `gleaning` asks so many times what was missed.
 
     A reply that is no JSON gives nothing and is counted as unread; of one that was cut short what had ended is kept. A name that occurs
     nowhere in the chunk is dropped with its relations and counted; an entity that a relation names and the list does not is added.

@@ -22,7 +22,7 @@ EVERY = 1000  # chunks between two looks at whether somebody cancelled
 @dataclass(frozen=True, repr=False)
 class Merge(BuildOperator):
     """The graph of all facts: a node for each name, an edge for each two entities (or, with `by` “name”, for each relation by name
-    between them), whichever is told first; weights are summed, descriptions joined, and chunks remembered (METHODS 3.1).
+    between them), whichever is told first; weights are summed, descriptions joined, and chunks remembered.
 
     A node is shown by its most frequent spelling and has its most frequent type. Descriptions longer than `longest` tokens are cut behind
     the last that fits, or summarised where `summarise` asks for it. The same facts in the same order give the same graph.

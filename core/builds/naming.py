@@ -12,7 +12,7 @@ READINGS = ("unicode", "code")
 
 def folded(name: str, reading: str = "unicode") -> str:
     """What names of one entity have in common: case and white space folded, all letters kept; read as the published code does, everything
-    but A-Z, a-z, 0-9 becomes white space first (METHODS 3.1), so that a name in other letters is empty.
+    but A-Z, a-z, 0-9 becomes white space first, so that a name in other letters is empty.
 
     >>> from core.builds.naming import folded
     >>> folded(" José  DÍAZ-2 "), folded(" José  DÍAZ-2 ", "code")

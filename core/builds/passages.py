@@ -20,7 +20,7 @@ SHOWN = 10  # shared entities that an edge names
 @dataclass(frozen=True, repr=False)
 class PassageGraph(BuildOperator):
     """A node for each chunk, called by its id, and an edge between two that share at least `min_shared` entities; its weight is how many,
-    its description their names (KGP's graph, METHODS 3.1).
+    its description their names (KGP's graph).
 
     An entity that is in more than `common` chunks joins none, so that one which is everywhere does not join everything.
     """

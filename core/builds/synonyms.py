@@ -18,7 +18,7 @@ ROWS = 1024  # names compared with all others at a time
 @dataclass(frozen=True, repr=False)
 class AddSynonymEdges(BuildOperator):
     """An edge between each entity and those of its `top` nearest by the vectors of their names whose cosine, divided by the nearest's, is
-    `threshold` or more; its weight is the cosine (HippoRAG, METHODS 3.4.3: .8 and 10).
+    `threshold` or more; its weight is the cosine (HippoRAG: .8 and 10).
 
     `least` is the least cosine itself: dividing by the nearest's alone would join every entity with something.
     """

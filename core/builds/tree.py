@@ -27,7 +27,7 @@ SIZE = 10  # chunks of a cluster of balanced k-means
 @dataclass(frozen=True, repr=False)
 class Tree(BuildOperator):
     """RAPTOR's tree: chunks are its leaves; each layer's texts are clustered by their vectors, and each cluster of two or more is summed up
-    in a node of the next, which goes on for `layers` layers or until one has 11 nodes or fewer (METHODS 3.4.1).
+    in a node of the next, which goes on for `layers` layers or until one has 11 nodes or fewer.
 
     A cluster whose texts exceed `longest` tokens is clustered again by itself. Summaries are a language model's, or with `summaries`
     “extractive” the sentences nearest to the mean vector of the cluster's sentences. Edges run from a summary to what it sums up.

@@ -15,7 +15,7 @@ from core.runtime.meter import Advance, spent
 
 
 class Splade(Scoring):
-    """Weights of a text over the vocabulary: log(1 + relu(logits)), the largest over its tokens (Formal et al. 2021; METHODS 4.3). Scores
+    """Weights of a text over the vocabulary: log(1 + relu(logits)), the largest over its tokens (Formal et al. 2021). Scores
     are dot products. `weights` is a local folder or a name on the model hub; loads when first used."""
 
     def __init__(self, weights: str, name: str, batch: int = 32, max_tokens: int = 256):

@@ -24,7 +24,7 @@ class Union(Operator):
     """The hits of two lines of operators that begin at the same state, each once: `a | b`.
 
     Each line runs as if it were alone; of what they leave behind the hits of every kind are merged, as `Merge` does, and all else stays
-    as it was before both. By score, a union is the same whichever line comes first (METHODS 6, row 52).
+    as it was before both. By score, a union is the same whichever line comes first.
 
     >>> line = "EmbedQuery() >> (VectorNodes(keep=1) | SparseNodes(keep=1))"
     >>> state = retrieve(line, graph=story, question="a lame nephew cheerful", models=scores({}))

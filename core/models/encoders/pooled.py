@@ -16,7 +16,7 @@ from core.runtime.meter import spent
 
 class PooledEncoder:
     """The mean over a text's tokens, padding aside, in float32 and of whatever length comes out: Contriever's dot product is not a cosine
-    (Izacard et al. 2022; METHODS 4.3). Loads when first used."""
+    (Izacard et al. 2022). Loads when first used."""
 
     def __init__(self, weights: str, name: str, batch: int = 32, max_tokens: int = 512):
         self.weights, self.name, self.batch, self.max_tokens = weights, name, batch, max_tokens

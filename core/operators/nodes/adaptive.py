@@ -21,7 +21,7 @@ Scores = Callable[[Sequence[int]], Sequence[float]]
 class AdaptiveRerank(Operator):
     """The nodes found and neighbours of good ones, re-ranked in batches until `budget` are read.
 
-    GAR (MacAvaney et al., CIKM 2022; METHODS 4.5): batches are taken in turn from the nodes found first and from the frontier, the unread
+    GAR (MacAvaney et al., CIKM 2022): batches are taken in turn from the nodes found first and from the frontier, the unread
     neighbours of read nodes, each with the best score of those it lies beside. A node's neighbours join where the frontier is smaller than
     what is left of the budget, or where its score is that of the frontier's worst or better. With `backfill` the nodes found first that
     were not read stand behind the others.

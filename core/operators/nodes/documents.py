@@ -15,7 +15,7 @@ from core.types import Ranking, State
 class DocumentsOfNodes(Operator):
     """The chunks of the nodes found, those of the best node first: in a corpus graph the documents themselves.
 
-    What FastInsight and its baselines hand to the language model, and what recall is measured on, are the first 10 (METHODS 4.1). A chunk
+    What FastInsight and its baselines hand to the language model, and what recall is measured on, are the first 10. A chunk
     has the score of the first node that tells of it.
 
     >>> found = retrieve("SparseNodes(keep=2) >> DocumentsOfNodes(keep=2)", graph=story, question="cheerful Fred, lonely Scrooge").chunks

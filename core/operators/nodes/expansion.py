@@ -23,7 +23,7 @@ Similar = Callable[[np.ndarray], np.ndarray]  # of nodes: float64, how near each
 class ExpandNodes(Operator):
     """The nodes found and behind them up to `keep` of their neighbours, by structure and by likeness to the question.
 
-    FastInsight, STeX (algorithm 3; METHODS 4.2): score = v_q . v_n + beta * structure. Structure is 1 - (r - 1) / (N - 1), r the best rank
+    FastInsight, STeX (algorithm 3): score = v_q . v_n + beta * structure. Structure is 1 - (r - 1) / (N - 1), r the best rank
     of a neighbour among the N nodes found, plus (a - 1) / (min(degree, N) - 1), a how many of them are neighbours; a part whose divisor
     is 0 counts 0. Both parts lie in [0, 1], so `beta` 1 weighs structure above the cosine of most encoders. Ties go by id.
 
@@ -105,7 +105,7 @@ def expansion(nodes: tuple[int, ...], links: Simple, similar: Similar, beta: flo
 def structures(found: np.ndarray, links: Simple) -> tuple[np.ndarray, np.ndarray]:
     """The neighbours of ranked nodes that are none of them, ascending, and the structural part of each one's score, float64 in [0, 2].
 
-    A node next to the second and the third of three, with five neighbours in all: 1 - 1/2, and (2 - 1) / (3 - 1) (METHODS 4.2).
+    A node next to the second and the third of three, with five neighbours in all: 1 - 1/2, and (2 - 1) / (3 - 1).
 
     >>> from core.graph.algorithms.simple import Simple
     >>> from core.operators.nodes.expansion import structures

@@ -18,7 +18,7 @@ TOKENS = 512
 class Hypothesise(Operator):
     """The mean of the question's vector and those of passages that a language model writes in answer to it.
 
-    HyDE (Gao et al., ACL 2023; METHODS 4.3): 8 passages at temperature 0.7 in the original, 512 tokens each; how many FastInsight's
+    HyDE (Gao et al., ACL 2023): 8 passages at temperature 0.7 in the original, 512 tokens each; how many FastInsight's
     baseline writes is not told. The mean is scaled to a unit vector, which leaves the order of nodes as it is. An empty reply adds nothing.
 
     >>> line = "Hypothesise() >> VectorNodes(keep=1)"

@@ -18,7 +18,7 @@ from core.types import Ranking, State, Usage
 class LearnedSparseNodes(Operator):
     """The `keep` nodes whose sparse vectors have the largest dot product with the question's.
 
-    SPLADE (Formal et al., SIGIR 2021; METHODS 4.3): a masked language model weighs every word of its vocabulary for a text, those that it
+    SPLADE (Formal et al., SIGIR 2021): a masked language model weighs every word of its vocabulary for a text, those that it
     does not have among them. Vectors of nodes are made with the first question and kept. A node without a word in common is no hit.
 
     >>> from core.models.base import NoModels

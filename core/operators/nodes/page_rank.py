@@ -18,7 +18,7 @@ from core.types import Ranking, State
 class SimilarPageRank(Operator):
     """The nodes of largest personalised PageRank where it restarts at the nodes like the question.
 
-    HippoRAG 2 as adapted to corpus graphs, where there are no facts to choose from (METHODS 4.6; how FastInsight's authors did it is not
+    HippoRAG 2 as adapted to corpus graphs, where there are no facts to choose from (how FastInsight's authors did it is not
     told): the restart is the cosine of the `seeds` nodes nearest to the question, plus `everywhere` times the cosine of every node scaled
     to 0 .. 1 between the least and the best. Both ways along the edges, by their weights.
 

@@ -20,7 +20,7 @@ Follow = dict[int, list[int]]
 class PairPaths(Operator):
     """The nodes on the best paths between those found, the best path first, then the others found.
 
-    PathRAG (METHODS 4.4): for each ordered pair every simple path of at most 3 edges; from the first node a resource of 1 is shared among
+    PathRAG: for each ordered pair every simple path of at most 3 edges; from the first node a resource of 1 is shared among
     its next nodes on these paths, each further step gets `alpha` of what reached it, shared again, as long as more than `theta` arrived,
     and an edge reached twice carries the sum; a path weighs the mean over its edges. Of paths with the same nodes the best counts once;
     `paths` are kept. Its exhaustive search is replaced by one that meets in the middle, with the same weights. At most `pairs` of the

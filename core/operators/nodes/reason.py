@@ -21,7 +21,7 @@ ENOUGH = "the answer is"
 class ReasonAndRetrieve(Operator):
     """Nodes found in turn with sentences of reasoning: each sentence that a language model writes is the next search.
 
-    IRCoT (Trivedi et al., ACL 2023; METHODS 4.3): `steps` searches of `keep` nodes each, the first by the question's vector; after each but
+    IRCoT (Trivedi et al., ACL 2023): `steps` searches of `keep` nodes each, the first by the question's vector; after each but
     the last the language model writes the next sentence of its reasoning from what was found. It ends early with the answer. Nodes stand in
     the order in which they were found, each once.
 

@@ -33,7 +33,7 @@ def replayed(
     batch: int = 10,
     budget: int = 100,
 ) -> Replay:
-    """FastInsight from the nodes `start` with these settings (METHODS 4.2), on the nodes that were read; no model reads anything.
+    """FastInsight from the nodes `start` with these settings, on the nodes that were read; no model reads anything.
 
     With the settings that the question was asked with it finds what was found then. With others it may want nodes that were not read: they
     are passed over and counted.

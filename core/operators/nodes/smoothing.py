@@ -24,7 +24,7 @@ LONELY_HELP = (
 class GraphRerank(Operator):
     """The nodes found, ordered anew by a re-ranker whose hidden states are smoothed over the links between them.
 
-    FastInsight, GRanker (algorithm 2; METHODS 4.2): H' = (1 - alpha) H + alpha P H, scores = head(H'). H are the hidden states of the
+    FastInsight, GRanker (algorithm 2): H' = (1 - alpha) H + alpha P H, scores = head(H'). H are the hidden states of the
     re-ranker, P the rows of A D^-1 scaled to one, A the links among the nodes found, D the degrees in the whole graph, read as an
     undirected simple graph. Its equation prints P H' on the right, which would need solving. Of equal scores the one before stays first.
     Each node is read once a question.

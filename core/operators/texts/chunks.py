@@ -22,7 +22,7 @@ BUDGET_HELP = "How many tokens they may have together; 0 is no limit."
 class ChunksOfRelations(Operator):
     """The chunks that tell of the relations found, those of the best relation first, within a budget of tokens.
 
-    In-depth analysis, chunk operator FromRel (METHODS 3.3, LightRAG's global search): the union of their source chunks in the order of the
+    In-depth analysis, chunk operator FromRel (LightRAG's global search): the union of their source chunks in the order of the
     first relation that names each, cut at 4,000 tokens. A chunk has the score of that relation.
 
     >>> line = "EmbedQuery() >> VectorRelations(keep=1) >> ChunksOfRelations()"
@@ -51,7 +51,7 @@ class ChunksOfRelations(Operator):
 class ChunksByOccurrence(Operator):
     """Chunks in which entities found occur together, within a budget of tokens.
 
-    In-depth analysis, chunk operator Occurrence (METHODS 3.3). `reading` "paper": for each relation found, a chunk that holds both of
+    In-depth analysis, chunk operator Occurrence. `reading` "paper": for each relation found, a chunk that holds both of
     its ends gets 1; the best `keep`. "code", as nano-graphrag and LightRAG: the chunks of the entities found, those of the first entity
     first, among these by the number of its neighbours that they hold too; the score is minus the entity's rank plus that as a fraction.
 

@@ -22,7 +22,7 @@ BUDGET_HELP = "How many tokens their reports may have together; 0 is no limit."
 class CommunitiesOfNodes(Operator):
     """The communities that hold the entities found, by how many of these they hold, then by their rating.
 
-    In-depth analysis, community operator Entity (METHODS 3.3, LGraphRAG): levels up to 2, 3,200 tokens of reports. The score is that
+    In-depth analysis, community operator Entity (LGraphRAG): levels up to 2, 3,200 tokens of reports. The score is that
     number, the rating of the report added as a fraction below 1.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> CommunitiesOfNodes()"
@@ -58,7 +58,7 @@ class CommunitiesOfNodes(Operator):
 class CommunitiesAtLevel(Operator):
     """All communities of a level and coarser ones, whatever the question: those told of in most chunks first, then by rating.
 
-    In-depth analysis, community operator Layer (METHODS 3.3, GGraphRAG): the first 512 by occurrence, of these the ones rated `rating`
+    In-depth analysis, community operator Layer (GGraphRAG): the first 512 by occurrence, of these the ones rated `rating`
     or more. Occurrence is the number of chunks that tell of a member; the score is that, the rating added as a fraction below 1.
 
     >>> found = retrieve("CommunitiesAtLevel(level=1)", graph=story).communities  # told of in 3, 3 and 2 chunks

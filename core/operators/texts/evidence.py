@@ -27,7 +27,7 @@ MODEL_HELP = "What picks: a language model, a scorer, or a combination."
 class NeighbourRelations(Operator):
     """The relations at the linked entities, those of the best linked first; where there are few, those at their neighbours after them.
 
-    DALK's neighbour evidence (METHODS 3.4.5). Of one entity the heaviest come first. The analysis' code drops the last five of the
+    DALK's neighbour evidence. Of one entity the heaviest come first. The analysis' code drops the last five of the
     list; here all are kept.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> NeighbourRelations(few=1)"
@@ -86,7 +86,7 @@ class Chosen(Operator):
 class ChoosePaths(Chosen):
     """Of the paths found those that a language model keeps, at most `keep`, in its order.
 
-    In-depth analysis, subgraph operator AgentPath: DALK's rerank (METHODS 3.4.5). A reply that cannot be read keeps the first ones, which
+    In-depth analysis, subgraph operator AgentPath: DALK's rerank. A reply that cannot be read keeps the first ones, which
     is told. `model` may also be a scorer. Where no language model is to be asked the first ones are kept.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> KhopPaths() >> ChoosePaths()"
@@ -106,7 +106,7 @@ class ChoosePaths(Chosen):
 class ChooseRelations(Chosen):
     """Of the relations found those that a language model keeps, at most `keep`, in its order.
 
-    DALK's rerank of neighbour evidence (METHODS 3.4.5), with the same rules as `ChoosePaths`.
+    DALK's rerank of neighbour evidence, with the same rules as `ChoosePaths`.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> NeighbourRelations() >> ChooseRelations()"
     >>> found = retrieve(line, graph=story, question="Fred", models=picks("Fred -> nephew of -> Scrooge")).relations

@@ -20,7 +20,7 @@ BUDGETS = {"triple": 4800, "community": 3200, "chunk": 4000}  # where a line set
 class AnswerFromTables(Operator):
     """What a language model answers, shown what was found as tables: Entities, Relationships, Reports, Sources.
 
-    nano-graphrag's local search (METHODS 3.4.7; in-depth analysis, LGraphRAG and VGraphRAG); with chunks alone it is VanillaRAG. Where no
+    nano-graphrag's local search (in-depth analysis, LGraphRAG and VGraphRAG); with chunks alone it is VanillaRAG. Where no
     `ContextTables` came before, tables with that one's budgets are made here. What does not fit into the model's context is
     left out, from the end of the longest table first, and the trace says how much.
 

@@ -15,7 +15,7 @@ from core.types import ContextTable, Ranking, State
 class SubgraphTables(Operator):
     """The subgraph as two tables in the order of the graph, its entities and then its relations, together within a budget of tokens.
 
-    G-Retriever's textual graph (METHODS 3.4.4): no order by score, cut at 512 tokens, so that of a large subgraph the relations go first.
+    G-Retriever's textual graph: no order by score, cut at 512 tokens, so that of a large subgraph the relations go first.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> SteinerSubgraph() >> SubgraphTables()"
     >>> state = retrieve(line, graph=story, question="Tim and Scrooge", models=scores({}))

@@ -16,7 +16,7 @@ from core.types import Path, Ranking, State
 class KhopPaths(Operator):
     """Paths that lead from a linked entity to the nearest other one, from there to the nearest that is left, and so on.
 
-    DALK (METHODS 3.4.5; in-depth analysis, subgraph operator KhopPath): each step along a shortest path of at most `hops` edges; where
+    DALK (in-depth analysis, subgraph operator KhopPath): each step along a shortest path of at most `hops` edges; where
     none is in reach a new chain begins with the next entity, and an entity that is joined with none is no path. Of equally near entities
     the one linked better comes first. The analysis' code searches 5 hops whatever is set and prints no path at all; here paths are paths.
 

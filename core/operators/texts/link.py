@@ -16,7 +16,7 @@ from core.types import Ranking, State, Usage
 class LinkNames(Operator):
     """For each name of the question the entity whose vector is nearest, where its cosine is `least` or more.
 
-    In-depth analysis, node operator Link (METHODS 3.3: the first hit for each name, whatever its score; HippoRAG, DALK, FastGraphRAG). A
+    In-depth analysis, node operator Link (the first hit for each name, whatever its score; HippoRAG, DALK, FastGraphRAG). A
     name that the graph has just so is linked to that node with score 1, without a search. Linked entities are the seeds of what follows.
 
     >>> line = "NamesInQuestion() >> LinkNames()"

@@ -24,7 +24,7 @@ FIELD = {kind: field for field, kind in KIND.items()}
 class SetAside(Operator):
     """The hits so far, set aside: what follows searches anew, and `Merge` brings both together.
 
-    For lines with two searches, such as LightRAG's hybrid one (METHODS 6, row 52).
+    For lines with two searches, such as LightRAG's hybrid one.
 
     >>> state = retrieve("SparseChunks(keep=1) >> SetAside()", graph=story, question="the clerk")
     >>> state.chunks, [hits.items for hits in state.aside]
@@ -44,7 +44,7 @@ class SetAside(Operator):
 class Merge(Operator):
     """The hits that were set aside and those found since, each once.
 
-    In-depth analysis, the hybrid LightRAG (METHODS 3.4.12), which joins both tables without repeats; LightRAG itself takes them in turn.
+    In-depth analysis, the hybrid LightRAG, which joins both tables without repeats; LightRAG itself takes them in turn.
     The merged hits are scored by their place, 1 for the first, 1/2 for the second; by "score" with the better of both.
 
     >>> line = "SparseChunks(keep=1) >> SetAside() >> SparseChunks(keep=2) >> Merge(order='first')"
@@ -71,7 +71,7 @@ class Merge(Operator):
 class Truncate(Operator):
     """The first hits of each kind that fit into a budget of tokens, and at most `keep` of them.
 
-    METHODS 6, row 52: LightRAG's and nano-graphrag's cut by tokens. The first hit that does not fit ends its list.
+    LightRAG's and nano-graphrag's cut by tokens. The first hit that does not fit ends its list.
 
     >>> retrieve("SparseChunks(keep=2) >> Truncate(keep=1)", graph=story, question="the clerk Cratchit").chunks.items
     (1,)

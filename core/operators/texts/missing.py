@@ -26,7 +26,7 @@ ALONE_HELP = "kept: it stays, as in KGP's own code; left: it is left out, as in 
 class MissingEvidence(Operator):
     """Each chunk found, followed by the neighbours of it in the passage graph that share the rarest words with what is missing.
 
-    KGP (METHODS 3.4.2): for each chunk a language model writes what evidence it still needs; question and evidence together are sought
+    KGP: for each chunk a language model writes what evidence it still needs; question and evidence together are sought
     among its neighbours by TF-IDF, of which the best `keep` follow it. No chunk is taken twice; of a chunk without a neighbour left
     `alone` decides. The analysis' code loses the neighbours on the way and searches all chunks; here they are minded. Where
     no language model is to be asked the question alone is sought among the neighbours.

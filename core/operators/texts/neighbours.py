@@ -22,7 +22,7 @@ BUDGET_HELP = "How many tokens their descriptions may have together; 0 is no lim
 class NeighbourNodes(Operator):
     """The entities within `hops` steps of those found, with these where `itself`.
 
-    In-depth analysis, node operator Onehop (METHODS 3.3). A neighbour has the score of the best entity that it lies beside, an entity found
+    In-depth analysis, node operator Onehop. A neighbour has the score of the best entity that it lies beside, an entity found
     before keeps its own.
 
     >>> state = retrieve("NamesInQuestion() >> LinkNames() >> NeighbourNodes()", graph=story, question="Fred", models=scores({}))
@@ -56,7 +56,7 @@ class NeighbourNodes(Operator):
 class IncidentRelations(Operator):
     """The relations at the entities found: those between the best connected first, within a budget of tokens.
 
-    In-depth analysis, relationship operator Onehop (METHODS 3.3; LightRAG and LGraphRAG): ordered by the sum of the degrees of both ends,
+    In-depth analysis, relationship operator Onehop (LightRAG and LGraphRAG): ordered by the sum of the degrees of both ends,
     then by weight, cut at 4,800 tokens of descriptions. The score is that sum, the weight added as a fraction below 1.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> IncidentRelations()"
@@ -91,7 +91,7 @@ class IncidentRelations(Operator):
 class EndpointNodes(Operator):
     """The entities at both ends of the relations found.
 
-    In-depth analysis, node operator RelNode, "FromRel" in its Table 3 (METHODS 3.3). Its code keeps the last entity alone; here each end of
+    In-depth analysis, node operator RelNode, "FromRel" in its Table 3. Its code keeps the last entity alone; here each end of
     each relation is a hit, with the score of its best relation.
 
     >>> line = "EmbedQuery() >> VectorRelations(keep=1) >> EndpointNodes()"

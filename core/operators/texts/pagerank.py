@@ -26,7 +26,7 @@ RESET_HELP = (
 class PageRankNodes(Operator):
     """The entities of largest personalised PageRank from those of the question, along edges by their weights.
 
-    In-depth analysis, node operator PPR (METHODS 3.3), both ways, p = damping * P^T p + (1 - damping) * s. s by `reset`: HippoRAG's
+    In-depth analysis, node operator PPR, both ways, p = damping * P^T p + (1 - damping) * s. s by `reset`: HippoRAG's
     node specificity, 1 / (number of chunks of the entity), 1 where it has none; FastGraphRAG's sum of two normalised vectors, or in its
     own code their maximum. Without an entity to start from all are equal (HippoRAG), or by `without` none is found (FastGraphRAG). The
     analysis' code restarts with 0.9 whatever is set, as `damping` 0.1 says here; its papers follow an edge with 0.5. Its code also lists

@@ -25,7 +25,7 @@ NOTHING = "(nothing was found)"
 class AnswerFromPassages(Operator):
     """What a language model answers, shown the chunks that were found, or where there are none the nodes, the best first.
 
-    RAPTOR, KGP and HippoRAG (METHODS 3.4.1 to 3.4.3): their readers get texts alone. Nodes of a tree are read as their texts. What does
+    RAPTOR, KGP and HippoRAG: their readers get texts alone. Nodes of a tree are read as their texts. What does
     not fit into the model's context is left out from the end, and the trace says how much. A reply to “thought” without “Answer:”
     stands as it is, as in HippoRAG's code.
 

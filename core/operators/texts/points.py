@@ -38,7 +38,7 @@ EMPTY_HELP = "ask: the model is told that there is no point; nothing: it is not 
 class Points(Operator):
     """The points that a language model notes on each part of what was found, with scores from 1 to 100.
 
-    Map of GGraphRAG and CheapRAG (in-depth analysis, METHODS 3.4.8, 3.6); a point of score 0 is left out. `per` "item" is the paper's
+    Map of GGraphRAG and CheapRAG (in-depth analysis); a point of score 0 is left out. `per` "item" is the paper's
     reading, "packed" the code's groups of 16,384 tokens; what does not fit into the model's context is read in more parts. A reply
     that cannot be read gives no point, which a note says.
 
@@ -82,7 +82,7 @@ class Points(Operator):
 class AnswerFromPoints(Operator):
     """What a language model answers from the points that were noted, the best first, those of the same score as they came.
 
-    Reduce of GGraphRAG and CheapRAG (in-depth analysis, METHODS 3.4.8, 3.6): points sorted by score and cut at `room` tokens. The prompt
+    Reduce of GGraphRAG and CheapRAG (in-depth analysis): points sorted by score and cut at `room` tokens. The prompt
     counts every hit that was read for the points.
 
     >>> models = says('{"points": [{"description": "Cratchit is the clerk.", "score": 90}]}')

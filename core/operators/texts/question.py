@@ -26,7 +26,7 @@ LIST = {"type": "array", "maxItems": MOST, "items": {"type": "string", "maxLengt
 class EmbedQuery(Operator):
     """The vector of the question, or of its low or high keywords joined by commas.
 
-    In-depth analysis, question conversion "vector" (METHODS 6, row 4). Where there are no such keywords the question is read instead, or
+    In-depth analysis, question conversion "vector". Where there are no such keywords the question is read instead, or
     by `without` "nothing", and a search by this vector finds nothing, as in LightRAG, which leaves such a search out.
 
     >>> float((retrieve("EmbedQuery()", graph=story, question="who is Tim", models=scores({})).vector ** 2).sum().round(3))
@@ -64,7 +64,7 @@ class EmbedQuery(Operator):
 class NamesInQuestion(Operator):
     """The names of entities in the question, by a language model or by the graph's own vocabulary.
 
-    In-depth analysis, question conversion "entities" (METHODS 6, row 2): HippoRAG, DALK and ToG ask a language model. The vocabulary
+    In-depth analysis, question conversion "entities": HippoRAG, DALK and ToG ask a language model. The vocabulary
     finds the names that the graph has, spelt as there. A reply that cannot be read is told, and the vocabulary asked, as it is
     where no language model is to be asked.
 
@@ -90,7 +90,7 @@ class NamesInQuestion(Operator):
 class ExtractKeywords(Operator):
     """Keywords of the question at two levels: low are the things it names, high what it is about.
 
-    LightRAG (METHODS 3.4.10, 6 row 3) asks a language model. “words” asks none: low are the names that the graph has, high the
+    LightRAG asks a language model. “words” asks none: low are the names that the graph has, high the
     question's other words that are no function words. A reply that cannot be read is told, and the words taken, as they are where no
     language model is to be asked.
 

@@ -19,7 +19,7 @@ from core.types import Ranking, State
 class RankHits(Operator):
     """The best `keep` of the hits of one kind, by a model that reads question and hits once, each as the encoder reads it for search.
 
-    METHODS 6, row 33 (Rerank): a re-ranker on what any search found. By the encoder it orders LightRAG's passages as that program does
+    A re-ranker on what any search found. By the encoder it orders LightRAG's passages as that program does
     today. With a language model it may be fewer, in the order it named them; where none is to be asked the order stays and is cut.
 
     >>> state = retrieve("SparseChunks(keep=2) >> RankHits(keep=1, model='x')", graph=story, question="the clerk Cratchit", models=picks(

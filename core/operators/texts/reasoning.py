@@ -21,7 +21,7 @@ NONE = "(none)"
 class AnswerFromEvidence(Operator):
     """What a language model answers from paths between the question's entities and relations about them, after thinking step by step.
 
-    DALK (METHODS 3.4.5): the paths are put into sentences, the relations as well, then the model thinks about both, then it answers: four
+    DALK: the paths are put into sentences, the relations as well, then the model thinks about both, then it answers: four
     calls, fewer where there is nothing to put into sentences. The analysis' code shows the names of Python objects in the place
     of the paths; here they are paths.
 

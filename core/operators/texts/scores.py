@@ -21,7 +21,7 @@ EVERY_HELP = "0 hands on every one with a score above 0, as the published code d
 class RelationsFromNodes(Operator):
     """Relations by the scores of their ends: score(e) = p(u) + p(v).
 
-    In-depth analysis, relationship operator Aggregator (METHODS 3.3; HippoRAG, FastGraphRAG), p of the entities found, 0 for all others.
+    In-depth analysis, relationship operator Aggregator (HippoRAG, FastGraphRAG), p of the entities found, 0 for all others.
     Edges between alike names are no relations that a text tells, and have no part in it (HippoRAG's facts) but with `alike`.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> RelationsFromNodes(keep=1)"
@@ -54,7 +54,7 @@ class RelationsFromNodes(Operator):
 class ChunksFromRelations(Operator):
     """Chunks by the scores of the relations that they tell: the sum over these, then scaled to 0 .. 1 between the least and the best.
 
-    In-depth analysis, chunk operator Aggregator (METHODS 3.3): relation scores times incidence, min-max normalised. Of equal chunks its
+    In-depth analysis, chunk operator Aggregator: relation scores times incidence, min-max normalised. Of equal chunks its
     code lists the last first; here the first.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> RelationsFromNodes(keep=0) >> ChunksFromRelations()"

@@ -53,7 +53,7 @@ class ByWords(Operator):
 class SparseChunks(ByWords):
     """The `keep` chunks that share the question's rarest words, by BM25 or TF-IDF.
 
-    KGP's first step (in-depth analysis, METHODS 3.4.2: TF-IDF over the chunks) and BM25, the usual baseline. Statistics are those of all
+    KGP's first step (in-depth analysis: TF-IDF over the chunks) and BM25, the usual baseline. Statistics are those of all
     chunks; case is folded. A chunk without any of the question's words is no hit.
 
     >>> found = retrieve("SparseChunks(keep=2)", graph=story, question="the clerk Cratchit").chunks
@@ -75,7 +75,7 @@ class SparseChunks(ByWords):
 class SparseNodes(ByWords):
     """The `keep` entities whose names and descriptions share the question's rarest words; with `among` only of the hits so far.
 
-    In-depth analysis, node operator TF-IDF (METHODS 3.3). Its code ignores the candidates that it is given and looks at all nodes; here
+    In-depth analysis, node operator TF-IDF. Its code ignores the candidates that it is given and looks at all nodes; here
     they are minded.
 
     >>> story.names(retrieve("SparseNodes(keep=1)", graph=story, question="the poor clerk").nodes.items)

@@ -20,7 +20,7 @@ STEP = 0.01  # by how much a lower similarity's prize must lie below the one bef
 class SteinerSubgraph(Operator):
     """The prize-collecting Steiner tree over the best entities and relations found: what joins them at little cost.
 
-    G-Retriever (METHODS 3.4.4; in-depth analysis, subgraph operator Steiner). The best `nodes` entities have prizes `nodes`, `nodes` -
+    G-Retriever (in-depth analysis, subgraph operator Steiner). The best `nodes` entities have prizes `nodes`, `nodes` -
     1, .. 1. Of the best `relations` distinct similarities the k-th gives its relations (relations - k) / their number, at most 0.99 of
     the one before. An edge costs `cost`, at most 0.995 of the best prize, less its prize; one with a higher prize becomes a node of its
     own. The tree is sought among the `keep` nodes nearest to what has a prize. The analysis' code takes names for ids and gives no

@@ -19,7 +19,7 @@ DONE = "the answer is:"
 class NextThought(Operator):
     """The names in the next thought of a language model that has read the best chunks found so far: where to search from now.
 
-    HippoRAG with IRCoT (METHODS 3.4.3): `SetAside`, the same search from these names, and `Merge` by score, which keeps the larger score of
+    HippoRAG with IRCoT: `SetAside`, the same search from these names, and `Merge` by score, which keeps the larger score of
     both rounds, follow it. A thought that begins with “So the answer is:” and one that names nothing hand on no name, so that a search
     that finds nothing `without` a start leaves the first round as it is. Where no language model is to be asked there is no thought.
 

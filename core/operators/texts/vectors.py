@@ -67,7 +67,7 @@ class ByVector(Operator):
 class VectorNodes(ByVector):
     """The `keep` entities whose vectors are nearest to the question's.
 
-    In-depth analysis, node operator VDB (METHODS 3.3). An entity is read as `name: type: description`, a node of a tree or a passage
+    In-depth analysis, node operator VDB. An entity is read as `name: type: description`, a node of a tree or a passage
     graph as its text.
 
     >>> line = "EmbedQuery() >> VectorNodes(keep=1)"
@@ -87,7 +87,7 @@ class VectorNodes(ByVector):
 class VectorRelations(ByVector):
     """The `keep` relations whose vectors are nearest to the question's.
 
-    In-depth analysis, relationship operator VDB (METHODS 3.3, LightRAG's global search). `reading` "paper" reads a relation with its
+    In-depth analysis, relationship operator VDB (LightRAG's global search). `reading` "paper" reads a relation with its
     name, keywords, ends and description, "code" by its name alone where relations have names, else the rest. `order` "connected" lists
     those found as LightRAG's code does, by the sum of their ends' degrees and then by weight.
 

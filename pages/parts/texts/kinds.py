@@ -15,11 +15,17 @@ KINDS = {
     "kg-synonyms": ("Knowledge graph, alike names", "The same with edges between entities whose names mean nearly the same (HippoRAG)."),
     "tkg": ("Textual knowledge graph", "Entities and relations, each with a description in words."),
     "rkg": ("Rich knowledge graph", "Entities and relations with descriptions, relations with keywords as well."),
+    "links": ("Linked documents", "The documents themselves, joined by links (FastInsight's corpus graph)."),
 }
 READERS = {
     "noun-phrases": ("Names and noun phrases", "No language model is asked."),
     "described": ("Names by a parser, described by a language model", "One call for each chunk."),
     "llm": ("A language model", "Finds more, and takes far longer."),
+}
+LINKS = {
+    "given": ("Their own links", "Those that the documents came with, such as references."),
+    "nearest": ("The nearest in meaning", "Each document is linked to those that the encoder puts nearest."),
+    "terms": ("Rare words in common", "No model decides what is linked."),
 }
 WRITERS = {
     "noun-phrases": ("Central sentences", "No language model: the sentences nearest to what all of them say."),
@@ -54,7 +60,7 @@ def chosen_build(corpus: Corpus) -> Build:
     if len(ids) > 1:
         words = dict(zip(ids, _words(some)))
         chosen = st.radio(
-            "Who writes the summaries" if kind.startswith("tree") else "Who reads the chunks",
+            "What links them" if kind == "links" else "Who writes the summaries" if kind.startswith("tree") else "Who reads the chunks",
             ids,
             key=key,
             persist_state="session",
@@ -85,6 +91,6 @@ def _ready(built: list[Build], kind: str) -> str:
 
 def _words(some: list[Build]) -> list[tuple[str, str]]:
     """How each build is called among others of its kind, and a line on it."""
-    who = WRITERS if some[0].graph.startswith("tree") else READERS
+    who = WRITERS if some[0].graph.startswith("tree") else LINKS if some[0].graph == "links" else READERS
     times = [one.extractor for one in some].count
     return [who[one.extractor] if one.extractor in who and times(one.extractor) == 1 else (one.title, one.notes) for one in some]

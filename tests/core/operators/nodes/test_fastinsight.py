@@ -69,7 +69,7 @@ def test_a_model_that_only_picks_is_refused():
 
 
 def test_the_worked_example_of_structure():
-    # N = [a, b, c], n next to b and c, of degree 5: 1 - 1/2 and (2 - 1) / (3 - 1); with a likeness of .3, 1.3 (METHODS 4.2).
+    # N = [a, b, c], n next to b and c, of degree 5: 1 - 1/2 and (2 - 1) / (3 - 1); with a likeness of .3, 1.3.
     star = Simple(np.array([0, 0, 1, 2, 7, 8, 9, 10]), np.array([3, 3, 1, 2, 4, 5, 6, 3, 3, 3]))
     fresh, structure = structures(np.array([0, 1, 2]), star)
     assert (fresh.tolist(), structure.tolist()) == ([3], [1.0])
