@@ -18,6 +18,7 @@ from pages.parts.compare.entity_chips import chips
 from pages.parts.compare.lanes import act, chosen, dialog, fitting, settle_lanes, try_beside
 from pages.parts.compare.permalink import MOST_LANES, write_link
 from pages.parts.compare.presenting import present, presenting
+from pages.parts.compare.reranked import rerank
 from pages.parts.compare.sharing import share
 from pages.parts.compare.thumbs import press_thumb, show_thumbs
 from pages.parts.shared.address import in_place
@@ -79,6 +80,8 @@ def page() -> None:
         with actions:
             if on_screen.job is not None and not on_screen.job.ended:
                 st.button("Cancel", icon=":material/stop_circle:", key="cancel", on_click=stop, args=(on_screen.job,))
+            if on_screen.job is None or on_screen.job.ended:
+                rerank(on_screen.comparison)
             share(on_screen, drawing(on_screen))
 
 

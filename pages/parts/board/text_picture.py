@@ -16,7 +16,7 @@ from pages.parts.board.picture import between
 from pages.parts.board.text_hits import KINDS, Hit, hits_of, kept_chunks, passage
 
 MOST_NODES, MOST_MEMBERS = 44, 12
-MOST_DOCUMENTS, MOST_GOLD = 64, 16  # of a corpus graph, whose nodes are documents
+MOST_DOCUMENTS, MOST_GOLD = 52, 14  # of a corpus graph, whose nodes are documents
 ROLES = {"chunk": "passage", "node": "entity", "summary": "community", "community": "community"}
 
 

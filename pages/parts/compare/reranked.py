@@ -1,0 +1,142 @@
+"""Alpha and beta of FastInsight's lanes as sliders: the order of documents with other settings, without a model."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import streamlit as st
+
+from core.diagnosis.funnel_texts import chunk_rows
+from core.engine import Comparison, Lane
+from core.graph.algorithms.simple import simple
+from core.graph.told import hit_titles, told_by
+from core.indexes.vectors import vector_index
+from core.operators.base import Line, Operator
+from core.operators.loop import Loop
+from core.operators.nodes.documents import DocumentsOfNodes
+from core.operators.nodes.expansion import ExpandNodes, likeness
+from core.operators.nodes.replay import replayed
+from core.operators.nodes.smoothing import GraphRerank
+from pages.parts.compare.lanes import try_beside
+from pages.parts.shared.text import many, plain
+
+FIRST, GOLD = 10, 8  # documents that are listed
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a line of FastInsight was asked with: how it re-ranks and grows, until how many are read, and how many it hands on."""
+
+    rerank: GraphRerank
+    expand: ExpandNodes
+    budget: int
+    keep: int = FIRST
+
+
+@dataclass(frozen=True)
+class Row:
+    """A document in the new order: its place, its place as asked (None where it was not found then), and whether it is gold."""
+
+    place: int
+    was: int | None
+    title: str
+    gold: bool
+
+
+def settings(lane: Lane) -> Settings | None:
+    """The settings of a lane that can be run again from what its re-ranker said; None of any other."""
+    state = lane.state
+    loop = next((one for one in lane.instance.line if isinstance(one, Loop)), None)
+    if loop is None or not lane.retrieved or state.hidden is None or state.vector is None or len(loop.body) != 2:
+        return None
+    expand, rerank = loop.body
+    if not isinstance(expand, ExpandNodes) or not isinstance(rerank, GraphRerank) or expand.backfill != "none" or rerank.lonely != "keep":
+        return None
+    keep = next((one.keep for one in lane.instance.line if isinstance(one, DocumentsOfNodes)), FIRST)
+    return Settings(rerank, expand, loop.budget, keep)
+
+
+def again(lane: Lane, asked: Settings, alpha: float, beta: float, gold: tuple[str, ...]) -> tuple[list[Row], int]:
+    """The documents that these settings rank, the best first, and how many they would read that were not read."""
+    graph, state = lane.graph, lane.state
+    assert state.hidden is not None and state.vector is not None and state.nodes is not None
+    frames = next(step.frames for step in state.trace if step.operator == "Loop")
+    start = state.hidden.nodes[: len(frames[0].ranking)]  # read first, in the order of the search
+    index = vector_index(graph, lane.run.environment.models.encoder(asked.expand.encoder), "nodes")
+    similar = likeness(graph, index, state.vector)
+    found = replayed(state.hidden, start, simple(graph), similar, alpha, beta, asked.expand.keep, asked.budget)
+    known = frozenset(row for document in gold for row in chunk_rows(graph, document))
+    told = zip(found.nodes.items, hit_titles(graph, "node", found.nodes.items), told_by(graph, "nodes", found.nodes.items))
+    was = state.nodes.positions
+    rows = [
+        Row(place, was[node] + 1 if node in was else None, title, not known.isdisjoint(chunks))
+        for place, (node, title, chunks) in enumerate(told, 1)
+    ]
+    return rows, found.unread
+
+
+def with_settings(line: Line, alpha: float, beta: float) -> Line:
+    """The line with this alpha wherever it re-ranks along links, and this beta wherever it takes neighbours."""
+
+    def changed(operator: Operator) -> Operator:
+        if isinstance(operator, GraphRerank):
+            return dataclasses.replace(operator, alpha=alpha)
+        if isinstance(operator, ExpandNodes):
+            return dataclasses.replace(operator, beta=beta)
+        if isinstance(operator, Loop):
+            return dataclasses.replace(operator, body=tuple(changed(one) for one in operator.body))
+        return operator
+
+    return Line(tuple(changed(operator) for operator in line))
+
+
+def rerank(comparison: Comparison) -> None:
+    """The sliders behind a button, where a lane has what they need."""
+    lanes = [(lane, asked) for lane in comparison.lanes if (asked := settings(lane)) is not None]
+    if lanes:
+        with st.popover("Alpha, beta", icon=":material/tune:", key="rerank"):
+            _sliders(comparison, lanes)
+
+
+@st.fragment
+def _sliders(comparison: Comparison, lanes: list[tuple[Lane, Settings]]) -> None:
+    number = 0
+    if len(lanes) > 1:
+        number = st.selectbox("Lane", range(len(lanes)), format_func=lambda i: lanes[i][0].instance.line.words(), key="rerank-lane")
+    lane, asked = lanes[number]
+    place = f"{lane.instance.id}-{hash(comparison.ask.question.text)}"
+    told = "How much of what the re-ranker makes of a document is that of its neighbours; 0 is none."
+    alpha = st.slider("Smoothing (alpha)", 0.0, 1.0, float(asked.rerank.alpha), 0.05, key=f"alpha-{place}", help=told)
+    told = "How much it counts where a neighbour stands in the graph; its likeness to the question counts once."
+    beta = st.slider("Structure (beta)", 0.0, max(3.0, asked.expand.beta), float(asked.expand.beta), 0.1, key=f"beta-{place}", help=told)
+    rows, unread = again(lane, asked, alpha, beta, comparison.ask.question.gold)
+    st.markdown("\n".join(_row(row) for row in rows[: min(asked.keep, FIRST)]))
+    for text in (_gold(rows, asked.keep), _unread(unread)):
+        if text:
+            st.caption(text)
+    same = (alpha, beta) == (asked.rerank.alpha, asked.expand.beta)
+    if st.button("In a lane of its own", key=f"rerank-{place}", type="primary", disabled=same):
+        try_beside(lane.instance.id, repr(with_settings(lane.instance.line, alpha, beta)))
+        st.rerun()
+
+
+def _row(row: Row) -> str:
+    moved = "" if row.was == row.place else " :gray[new]" if row.was is None else f" :gray[was {row.was:,}]"
+    return f"{row.place}. {':green[★] ' if row.gold else ''}{plain(row.title)}{moved}"
+
+
+def _gold(rows: list[Row], keep: int) -> str:
+    """How many gold documents are handed on now and as asked, and which of the others moved."""
+    gold = [row for row in rows if row.gold]
+    if not gold:
+        return ""
+    now, before = sum(row.place <= keep for row in gold), sum(row.was is not None and row.was <= keep for row in gold)
+    moved = [f"{plain(row.title)} {row.was:,} → {row.place:,}" for row in gold if row.place > keep and row.was not in (None, row.place)]
+    more = f" Further down: {'; '.join(moved[:GOLD])}." if moved else ""
+    return f"★ {many(now, 'gold document')} in the first {keep:,}, {before:,} as asked.{more}"
+
+
+def _unread(count: int) -> str:
+    what = f"{many(count, 'document')} that these settings come upon {'was' if count == 1 else 'were'} not read"
+    return f"{what}; a lane of its own reads what it needs." if count else ""
