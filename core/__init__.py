@@ -4,3 +4,7 @@ import os
 
 # Before any library with OpenMP is loaded: threads that wait sleep, rather than take the processor from those that work.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+from core.io.quiet import keep_quiet
+
+keep_quiet()

@@ -13,7 +13,7 @@ from core.datasets.kept import Kept
 from core.datasets.rows import ROW_FORMATS, question_of_row
 from core.datasets.table import columns_of, is_table, table_questions
 from core.errors import BadInput, nearest, shorten
-from core.io.files import lines
+from core.io.files import Tell, lines
 from core.io.json_rows import beginning, json_rows
 from core.types import Question
 
@@ -41,6 +41,7 @@ def read_questions(
     only: str = "",
     most: int | None = MOST,
     columns: str = "",
+    tell: Tell | None = None,
 ) -> tuple[Question, ...]:
     """The questions of a file, plain or gzipped.
 
@@ -48,8 +49,8 @@ def read_questions(
     those of a table, or of lines of text without a header, in their order: `id,question,answers,-`. A question's id is what its row
     tells, else `name-<line from 1>` (`name` is the file's own where none is given); an id that comes again gets its place added.
     Answers keep their order, repeats dropped. `hops` holds for questions that do not tell theirs. `only` names a field that
-    JSON rows must hold as true to be taken. Raises BadInput, naming file and line, for what cannot be read so, a file without
-    questions, more than `most` bytes of text, and more than `core.datasets.kept.MOST` bytes of memory.
+    JSON rows must hold as true to be taken. `tell` hears the share read. Raises BadInput,
+    naming file and line, for what cannot be read so, a file without questions, more than `most` bytes of text, and more than `core.datasets.kept.MOST` bytes of memory.
     """
     path = FilePath(path)
     if format != "auto" and format not in FORMATS:
@@ -59,11 +60,11 @@ def read_questions(
         raise BadInput(f"Columns can be named where the format is that of a table, not “{format}”.")
     chosen = _chosen(path, most, bool(named)) if format == "auto" else format
     if chosen in TEXTS:
-        found = _text_questions(path, chosen, most)
+        found = _text_questions(path, chosen, most, tell)
     elif chosen == CSV:
-        found = table_questions(path, most, named)
+        found = table_questions(path, most, named, tell)
     else:
-        rows = json_rows(path, most=most)
+        rows = json_rows(path, tell, most)
         found = ((where, question_of_row(path.name, where, row, chosen)) for where, row in rows if not only or row.get(only) is True)
     kept = Kept(path.name, name or path.name.split(".")[0], hops)
     for where, question in found:
@@ -73,10 +74,10 @@ def read_questions(
     return tuple(kept.questions)
 
 
-def rows_with_graphs(path: str | FilePath, most: int | None = MOST) -> int:
+def rows_with_graphs(path: str | FilePath, most: int | None = MOST, tell: Tell | None = None) -> int:
     """How many rows of a file of questions bring a graph along. Raises BadInput where it cannot be read."""
     path = FilePath(path)
-    return sum(bool(row.get("graph")) for _, row in json_rows(path, most=most)) if _holds_rows(path, most) else 0
+    return sum(bool(row.get("graph")) for _, row in json_rows(path, tell, most)) if _holds_rows(path, most) else 0
 
 
 def read_lines(path: str | FilePath) -> tuple[str, ...]:
@@ -129,9 +130,9 @@ def _first_lines(path: FilePath, most: int | None) -> Iterator[str]:
             return
 
 
-def _text_questions(path: FilePath, format: str, most: int | None) -> Iterator[tuple[str, Question]]:
+def _text_questions(path: FilePath, format: str, most: int | None, tell: Tell | None) -> Iterator[tuple[str, Question]]:
     expected, read = TEXTS[format]
-    for number, line in lines(path, most=most):
+    for number, line in lines(path, tell, most):
         question = read(line.split("\t"))
         if question is None or not question.text:
             raise BadInput(f"{path.name}, line {number}: expected {expected}, found “{shorten(line)}”.")

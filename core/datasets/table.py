@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 
 from core.datasets.rows import like_answers
 from core.errors import BadInput, nearest, shorten
-from core.io.files import LONGEST_LINE, lines, size_text
+from core.io.files import LONGEST_LINE, Tell, lines, size_text
 from core.types import Question
 
 EXAMPLE = (
@@ -57,7 +57,9 @@ def columns_of(text: str) -> tuple[str, ...]:
     return names
 
 
-def table_questions(path: str | FilePath, most: int | None = None, columns: Sequence[str] = ()) -> Iterator[tuple[str, Question]]:
+def table_questions(
+    path: str | FilePath, most: int | None = None, columns: Sequence[str] = (), tell: Tell | None = None
+) -> Iterator[tuple[str, Question]]:
     """The questions of a CSV file with the row of each, the header being row 1, as a spreadsheet counts.
 
     Columns are found by name, in any order: `question`, and where they are there `answers` and `entities` (several in a cell separated by
@@ -65,7 +67,7 @@ def table_questions(path: str | FilePath, most: int | None = None, columns: Sequ
     over. Raises BadInput, naming file and row, for what cannot be read so.
     """
     path = FilePath(path)
-    rows = _rows(path, most)
+    rows = _rows(path, most, tell)
     number, header = next(rows, (1, []))
     if columns:
         places, width = {name: place for place, name in enumerate(columns) if name != LEFT_OUT}, len(header)
@@ -101,13 +103,13 @@ def _several(cell: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part for part in map(str.strip, cell.split(SEVERAL)) if part))
 
 
-def _rows(path: FilePath, most: int | None) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: FilePath, most: int | None, tell: Tell | None) -> Iterator[tuple[int, list[str]]]:
     """Every row that is not blank with its number, the header first. Raises BadInput naming the row that cannot be read."""
     taken: list[int] = []  # the lines of the row that is being read
 
     def recorded() -> Iterator[str]:
         size = 0
-        for number, line in lines(path, most=most):
+        for number, line in lines(path, tell, most):
             size = len(line) + (size if taken else 0)
             if size > LONGEST_LINE:
                 raise BadInput(f"{path.name}, line {number}: a row of more than {size_text(LONGEST_LINE)} is too long.")

@@ -18,6 +18,7 @@ from core.graph.readers.triple_file import FORMATS, TripleFile, columns_of
 from core.io.files import size_text
 from core.io.home import graphs_folder, home
 from core.runtime.jobs import DONE, Job
+from pages.parts.graphs.looking import looked_at, reading
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
 
@@ -79,22 +80,17 @@ def check_name(name: str) -> str:
 
 def _look(file, format: str, columns: str) -> list[tuple[str, str, str]]:
     """The first triples of the file; an error names the line. Looked at once, until the file or its reading changes."""
-    key, state = (file.file_id, format, columns), st.session_state
-    if state.get("upload_looked", (None,))[0] != key:
-        state.upload_looked = (key, *_looked(file, format, columns))
-    _, rows, error = state.upload_looked
-    if error:
-        st.error(plain(error))
+
+    def work(job: Job) -> list[tuple[str, str, str]]:
+        with tempfile.TemporaryDirectory() as folder:
+            source = _source(kept(file, Path(folder)), format, columns)
+            return list(islice(source.read(reading(job)), LOOKED_AT))
+
+    job = looked_at("upload_looked", (file.file_id, format, columns), work)
+    if job.error:
+        st.error(plain(job.error))
         st.caption("Correct the file, or how it is read, and choose it again.")
-    return rows
-
-
-def _looked(file, format: str, columns: str) -> tuple[list[tuple[str, str, str]], str]:
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            return list(islice(_source(kept(file, Path(folder)), format, columns).read(), LOOKED_AT)), ""
-        except HopscopeError as error:
-            return [], str(error)
+    return job.result or []
 
 
 def _source(path: Path, format: str, columns: str) -> TripleFile:

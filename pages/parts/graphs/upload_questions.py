@@ -14,9 +14,11 @@ from core.datasets.fit import fit
 from core.datasets.own import added_sets, clean_name, remove_set
 from core.datasets.questions import FORMATS, read_questions, rows_with_graphs
 from core.datasets.table import EXAMPLE
-from core.errors import HopscopeError
+from core.errors import BadInput, HopscopeError
 from core.io.files import size_text
+from core.runtime.jobs import Job
 from core.types import Question
+from pages.parts.graphs.looking import looked_at, reading
 from pages.parts.graphs.upload import kept
 from pages.parts.graphs.ways import go_on, ways_on
 from pages.parts.shared.session import engine, graph_name, said
@@ -24,18 +26,17 @@ from pages.parts.shared.text import many, plain
 
 PREVIEWED, LONGEST_TITLE = 8, 60
 MOST_MEGABYTES = 64
-MOST_FILE, MOST_TEXT = MOST_MEGABYTES << 20, 512 << 20  # bytes of the file, and of the text that it may unpack to
+MOST_FILE, MOST_TEXT = MOST_MEGABYTES << 20, 256 << 20  # bytes of the file, and of the text that it may unpack to
 TYPES = ["csv", "txt", "tsv", "json", "jsonl", "gz"]
 ASKED = {"union": "That graph", "question": "The graph of its own row"}
 
 
 @dataclass(frozen=True)
 class Looked:
-    """What a file of questions was found to hold; `error` where it cannot be read."""
+    """What a file of questions was found to hold."""
 
-    questions: Sequence[Question] = ()
-    graphs: int = 0  # rows that bring one
-    error: str = ""
+    questions: Sequence[Question]
+    graphs: int  # rows that bring one
 
 
 def add_questions() -> None:
@@ -71,33 +72,27 @@ def add_questions() -> None:
         if looked.error:
             st.error(plain(looked.error))
             st.caption("Correct the file, or how it is read, and choose it again.")
-        else:
-            _preview(looked)
-            _form(file, format, columns, looked)
+        elif looked.result:
+            _preview(looked.result)
+            _form(file, format, columns, looked.result)
     if error := st.session_state.pop("questions_error", None):
         st.error(plain(error))
     _kept(file)
     _added()
 
 
-def _look(file, format: str, columns: str) -> Looked:
-    """What the file holds. Looked at once, until the file or how it is read changes."""
-    key, state = (file.file_id, format, columns), st.session_state
-    if state.get("questions_looked", (None,))[0] != key:
-        state.questions_looked = (key, _looked(file, format, columns))
-    return state.questions_looked[1]
+def _look(file, format: str, columns: str) -> Job:
+    """What the file holds, as a job that has ended. Looked at once, until the file or how it is read changes."""
 
+    def work(job: Job) -> Looked:
+        if file.size > MOST_FILE:
+            raise BadInput(f"{file.name} is larger than {size_text(MOST_FILE)}.")
+        with tempfile.TemporaryDirectory() as folder:
+            path = kept(file, Path(folder))
+            found = read_questions(path, format=format, most=MOST_TEXT, columns=columns, tell=reading(job))
+            return Looked(found, rows_with_graphs(path, MOST_TEXT, reading(job, "Looking for graphs")))
 
-def _looked(file, format: str, columns: str) -> Looked:
-    if file.size > MOST_FILE:
-        return Looked(error=f"{file.name} is larger than {size_text(MOST_FILE)}.")
-    with tempfile.TemporaryDirectory() as folder:
-        path = kept(file, Path(folder))
-        try:
-            found = read_questions(path, format=format, most=MOST_TEXT, columns=columns)
-            return Looked(found, rows_with_graphs(path, MOST_TEXT))
-        except HopscopeError as error:
-            return Looked(error=str(error))
+    return looked_at("questions_looked", (file.file_id, format, columns), work)
 
 
 def _preview(looked: Looked) -> None:

@@ -12,7 +12,9 @@ from streamlit.testing.v1 import AppTest
 from core.datasets import datasets, questions
 from core.graph.building.build import build
 from core.io.home import ROOT
+from core.runtime.jobs import CANCELLED, Job
 from pages.parts.graphs import upload, upload_questions
+from pages.parts.graphs.looking import reading
 
 PAGE = str(ROOT / "pages" / "graphs.py")
 HOSTILE = "<img src=x onerror=alert(1)> **bold** [x](javascript:alert(2))"
@@ -181,3 +183,23 @@ def test_names_of_uploads_are_made_harmless(tmp_path):
         file = SimpleNamespace(name=name, seek=lambda at: None, read=lambda size=-1: b"")
         path = upload.kept(file, tmp_path)
         assert path.parent == tmp_path and path.is_file() and path.name.endswith(name[-4:] if "tsv" in name else "")
+
+
+def test_looking_at_a_file_is_a_job_that_can_be_cancelled(own):
+    begun = []
+
+    def endless(job: Job):
+        begun.append(job)
+        while True:
+            time.sleep(0.01)
+            reading(job)(0.5)
+            job.cancel()
+
+    at = AppTest.from_string(
+        "import streamlit as st\nfrom pages.parts.graphs.looking import looked_at\nlooked_at('looked', (1,), st.session_state['work'])",
+        default_timeout=30,
+    )
+    at.session_state["work"] = endless
+    at.run()
+    assert not at.exception and begun[0].status == CANCELLED
+    assert "Cancelled" in at.info[0].value

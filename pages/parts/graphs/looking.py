@@ -1,0 +1,35 @@
+"""Looking at an uploaded file: a job beside the page, which can be cancelled."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from core.runtime.jobs import CANCELLED, Job
+from pages.parts.shared.session import engine, follow
+
+AT_ONCE = 0.3  # seconds in which most files are looked at, without a bar
+
+
+def looked_at(name: str, key: tuple, work: Callable[[Job], Any]) -> Job:
+    """The job, once it has ended, that looks at an upload; the same one until `key` changes, kept in the session's state as `name`."""
+    known, job = st.session_state.get(name, (None, None))
+    if known != key:
+        if job is not None:
+            job.cancel()
+        id = f"look-{uuid.uuid4().hex}"
+        job = engine().jobs.start(id, lambda: Job(id, work))
+        st.session_state[name] = (key, job)
+    if not job.wait(AT_ONCE):
+        follow(job, "Reading the file")
+    if job.status == CANCELLED:
+        st.info("Cancelled; choose the file again to look at it.", icon=":material/stop_circle:")
+    return job
+
+
+def reading(job: Job, text: str = "Reading the file") -> Callable[[float], None]:
+    """What tells a job the share that is read, and ends the reading where the job was cancelled."""
+    return lambda share: job.advance(text, share)
