@@ -49,8 +49,10 @@ def read_questions(
     those of a table, or of lines of text without a header, in their order: `id,question,answers,-`. A question's id is what its row
     tells, else `name-<line from 1>` (`name` is the file's own where none is given); an id that comes again gets its place added.
     Answers keep their order, repeats dropped. `hops` holds for questions that do not tell theirs. `only` names a field that
-    JSON rows must hold as true to be taken. `tell` hears the share read. Raises BadInput,
-    naming file and line, for what cannot be read so, a file without questions, more than `most` bytes of text, and more than `core.datasets.kept.MOST` bytes of memory.
+    JSON rows must hold as true to be taken. `tell` hears the share read.
+
+    Raises BadInput, naming file and line, for what cannot be read so, a file without questions, more than `most` bytes of text, and
+    more than `core.datasets.kept.MOST` bytes of memory.
     """
     path = FilePath(path)
     if format != "auto" and format not in FORMATS:

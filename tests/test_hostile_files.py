@@ -1,0 +1,165 @@
+"""Links, case files and uploads as nobody made them: what is said is a sentence for a person, never the trace of a fault."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from urllib.parse import parse_qs
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.cases.examples import DEMO, FOLDER
+from core.cases.exchange import load
+from core.cases.file import EXTENSION
+from core.datasets.questions import FORMATS, read_questions, rows_with_graphs
+from core.errors import BadInput
+from core.graph.readers.triple_file import FORMATS as GRAPH_FORMATS
+from core.graph.readers.triple_file import read_triples
+from pages.parts.compare.permalink import Link, parse_link
+
+several = lambda examples: settings(max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUESTIONS = {
+    "q.csv": b'question,answers,entities,hops\nwho directed Inception,Christopher Nolan|Ann,"Inception, the film",1\n',
+    "q.txt": b"who directed [Inception]\tChristopher Nolan|Ann\nwho [B]\tA\n",
+    "p.txt": b"who is it\tA(A/B/)\tC#r#A#<end>#A\n",
+    "q.jsonl": b'{"question": "who", "answer": ["A"], "q_entity": ["B"], "graph": [["A", "r", "B"]]}\n{"question": "x"}\n',
+    "q.json": b'[{"RawQuestion": "who", "QuestionId": "1", "Parses": [{"TopicEntityName": "A", "Answers": [{"EntityName": "B"}]}]}]',
+    "d.json": b'{"Version": 1, "Questions": [{"qid": 1, "question": "who", "answer": [{"answer_argument": "a"}]}]}',
+}
+GRAPHS = {
+    "g.tsv": b"A\tr\tB\nB\tr\tC\n",
+    "g.csv": b'head,relation,tail\n"A, a",r,B\n',
+    "g.nt": b'<http://a/a> <http://a/r> "b"@en .\n_:x <http://a/r> <http://a/c> .\n',
+    "g.graphml": b'<graphml><key id="d" for="node" attr.name="label"/><graph><node id="a"><data key="d">A</data></node>'
+    b'<edge source="a" target="a"/></graph></graphml>',
+    "g.jsonl": b'{"graph": [["A", "r", "B"]]}\n',
+}
+PIECES = st.sampled_from(
+    [
+        b"\x00",
+        b"\xff",
+        b"\xef\xbb\xbf",
+        b'"',
+        b"[",
+        b"{",
+        b"}",
+        b"]",
+        b"\n",
+        b"\r",
+        b"\t",
+        b",",
+        b"<",
+        b"&a;",
+        b"<!DOCTYPE g [",
+        b"null",
+        b"-1e999",
+    ]
+    + [b"\\ud800", b"1" * 5000, b"[" * 3000, b"true", "²".encode(), b"\x1f\x8b", b"<node id='a'/>", b"\\", b"NaN"]
+)
+
+
+@st.composite
+def spoiled(draw, files: dict[str, bytes]):
+    """A file's name and content: a valid one in which pieces were put or left out, or any bytes; sometimes packed, sometimes cut."""
+    name, data = draw(st.sampled_from(sorted(files.items())))
+    if draw(st.integers(0, 5)) == 0:
+        data = draw(st.binary(max_size=200))
+    for _ in range(draw(st.integers(0, 3))):
+        at = draw(st.integers(0, len(data)))
+        data = data[:at] + draw(PIECES | st.binary(max_size=3)) + data[at + draw(st.integers(0, 8)) :]
+    if draw(st.booleans()):
+        name, data = name + ".gz", gzip.compress(data, 1)
+        if draw(st.integers(0, 3)) == 0:
+            at = draw(st.integers(0, len(data)))
+            data = data[:at] + draw(st.binary(max_size=2)) + data[at + draw(st.integers(0, 30)) :]
+    return name, data
+
+
+@several(250)
+@given(spoiled(QUESTIONS), st.sampled_from(["auto", "auto", "auto", *FORMATS]), st.sampled_from(["", "", "question,answers"]))
+def test_questions(tmp_path, file, format, columns):
+    path = tmp_path / file[0]
+    path.write_bytes(file[1])
+    try:
+        found = read_questions(path, format=format, columns=columns)
+        rows_with_graphs(path)
+    except BadInput as error:
+        assert str(error)
+    else:
+        assert found and all(question.text.encode() and question.id.encode() for question in found)
+
+
+@several(250)
+@given(spoiled(GRAPHS), st.sampled_from(["auto", "auto", "auto", *GRAPH_FORMATS]))
+def test_graphs(tmp_path, file, format):
+    path = tmp_path / file[0]
+    path.write_bytes(file[1])
+    try:
+        found = list(read_triples(path, format=format))
+    except BadInput as error:
+        assert str(error)
+    else:
+        assert found and all(name.strip() for triple in found for name in triple)
+
+
+VALUE = st.none() | st.booleans() | st.integers(-3, 10**20) | st.floats() | st.text(max_size=5) | st.just([]) | st.just({}) | st.just([[1]])
+
+
+def places(value, path=()):
+    """The paths of all that a JSON value holds."""
+    yield path
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from places(inner, (*path, key))
+
+
+@pytest.fixture(scope="module")
+def case_lines():
+    """The heading of a file of cases, and its shortest case."""
+    head, *rows = gzip.decompress((FOLDER / f"{DEMO}{EXTENSION}").read_bytes()).splitlines()
+    return head, min(rows, key=len)
+
+
+@several(50)
+@given(st.data())
+def test_cases(tmp_path, monkeypatch, case_lines, data):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    head, row = json.loads(case_lines[0]), json.loads(case_lines[1])
+    for _ in range(data.draw(st.integers(1, 2))):
+        known = [path for path in places(row) if path]
+        *way, last = data.draw(st.sampled_from(known))
+        inside = row
+        for key in way:
+            inside = inside[key]
+        inside[last] = data.draw(VALUE)
+    text = b"\n".join(json.dumps(one).encode() for one in (head, row))
+    try:
+        load(gzip.compress(text, 1) if data.draw(st.booleans()) else text)
+    except BadInput as error:
+        assert str(error)
+
+
+@several(200)
+@given(st.binary(max_size=300))
+def test_any_bytes_are_no_cases(tmp_path, monkeypatch, data):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    with pytest.raises(BadInput):
+        load(data)
+
+
+KEYS = st.sampled_from(["q", "e", "a", "lane", "graph", "seed", "llm", "reader", "corpus", "x"])
+TEXTS = st.sampled_from(["²", "-1", "9" * 40, "../..", "![a](http://b)", "\x00", "metaqa:", "corpus/", ""]) | st.text(max_size=20)
+
+
+@several(250)
+@given(st.dictionaries(KEYS, TEXTS | st.lists(TEXTS, max_size=6), max_size=6))
+def test_links(query):
+    link = parse_link(query)
+    assert isinstance(link, Link) and 1 <= len(link.lanes) <= 4 and 0 <= link.seed < 10**9
+    again = parse_link(link.parameters())
+    assert (again.seed, again.model, again.reader, again.corpus) == (link.seed, link.model, link.reader, link.corpus)
+    try:
+        assert parse_qs(link.address("http://here/").partition("?")[2]) is not None
+    except UnicodeEncodeError:
+        pytest.fail("a link that cannot be written")
