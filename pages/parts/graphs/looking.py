@@ -15,7 +15,7 @@ AT_ONCE = 0.3  # seconds in which most files are looked at, without a bar
 
 
 def looked_at(name: str, key: tuple, work: Callable[[Job], Any]) -> Job:
-    """The job, once it has ended, that looks at an upload; the same one until `key` changes, kept in the session's state as `name`."""
+    """The job, once it has ended, that looks at an upload; the same one until `key` changes, kept in the page's state as `name`."""
     known, job = st.session_state.get(name, (None, None))
     if known != key:
         if job is not None:
