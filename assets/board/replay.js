@@ -78,7 +78,7 @@ export class Replay {
     const row = (key) => ({ key, lead: scores.get(key), path: this.board.path(key), fate: this.board.fate(key, this.lane.data.id) });
     reconcile(this.rows, known.map(row), (entry) => entry.key, makeRow, patchRow);
     const missing = keys.length - known.length;
-    setText(this.note, missing ? `${plural(missing, `more ${noun}`)} not drawn` : known.length ? "" : `No ${noun} was ${done} in this frame.`);
+    setText(this.note, missing ? `${plural(missing, `more ${noun}`)} not drawn` : known.length ? frame.note ?? "" : `No ${noun} was ${done} in this frame.`);
     setText(this.off, documents ? "Back to the documents that were found" : "Back to the paths that were kept");
     setHidden(this.note, !this.note.textContent);
   }

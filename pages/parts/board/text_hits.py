@@ -111,7 +111,8 @@ def _row(graph, hit: Hit, gold: frozenset[str]) -> dict[str, Any]:
     text = hit_texts(graph, kind, [hit.item])[0][:LONG]
     row = {"key": hit.key, "score": hit.score, "text": text, "gold": False, "sources": [], "place": ""}
     if hit.kind == "chunk":
-        return row | passage(graph, hit.item, gold)
+        told = passage(graph, hit.item, gold)
+        return row | told | {"text": "" if text == told["title"] else text}
     name = hit_names(graph, kind, [hit.item])[0]
     if hit.kind == "community":
         members = graph.columns.communities.lists("members")[hit.item]

@@ -76,7 +76,7 @@ class TextBoard:
             lanes, gold = self._comparison.lanes, self._gold()
             told = hit_fates(lanes, gold)
             picture = self._picture.draw(lanes, gold, told)
-            stories = [story(f"lane-{i}", lane) for i, lane in enumerate(lanes)]
+            stories = [story(f"lane-{i}", lane, self._comparison.ask.question.gold) for i, lane in enumerate(lanes)]
             paths, fates = pointed(lanes, told), told
             for _, more, said in stories:
                 paths, fates = {**paths, **more}, {**fates, **said}

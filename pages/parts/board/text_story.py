@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from core.diagnosis.funnel_texts import chunk_rows
 from core.engine import Lane
 from core.graph.algorithms.simple import Simple, simple
 from core.graph.told import hit_titles
@@ -16,14 +17,19 @@ from pages.parts.board.text_picture import edge_id
 
 Told = dict[str, Any]
 Brought = tuple[int, int | None, float | None]  # a node, the neighbour that brought it in, the score that it was chosen by
+SCORED, GROWN = "Scores of the re-ranker.", "Scores that they were chosen by: likeness to the question and place in the graph."
 NEIGHBOURS = "neighbours"  # ends the title of a batch that was taken from the neighbours of nodes read before
 
 
-def story(lane_id: str, lane: Lane) -> tuple[list[Told], dict[str, Told], dict[str, Told]]:
-    """The stories of a lane, the paths that their frames light, and what is said of each; all empty where nothing came in batches."""
+def story(lane_id: str, lane: Lane, gold: Iterable[str] = ()) -> tuple[list[Told], dict[str, Told], dict[str, Told]]:
+    """The stories of a lane, the paths that their frames light, and what is said of each; all empty where nothing came in batches.
+
+    The documents `gold` have a star before their titles.
+    """
     step = next((step for step in lane.state.trace if in_batches(step)), None) if lane.retrieved else None
     if step is None:
         return [], {}, {}
+    stars = {f"chunk {lane.graph.columns.chunks.text('id', row)}" for document in gold for row in chunk_rows(lane.graph, document)}
     frames: list[Told] = []
     paths: dict[str, Told] = {}
     fates: dict[str, Told] = {}
@@ -35,11 +41,18 @@ def story(lane_id: str, lane: Lane) -> tuple[list[Told], dict[str, Told], dict[s
             on = [keys[node]] if by is None else [keys[by], keys[node]]
             edges = [] if by is None else [edge_id(*on)]
             key = f"{lane_id} reads {keys[node]}"
-            paths[key] = {"nodes": on, "edges": edges, "steps": [names[node]], "words": [], "forward": []}
+            paths[key] = {
+                "nodes": on,
+                "edges": edges,
+                "steps": [f"{'★ ' if keys[node] in stars else ''}{names[node]}"],
+                "words": [],
+                "forward": [],
+            }
             words = "found by the first search" if by is None else f"beside “{names[by]}”"
             fates[key] = {lane_id: {"fate": "found", "text": words, "plain": True}}
         told = [f"{lane_id} reads {keys[node]}" for node in nodes]
-        frames.append({"title": title, "considered": considered, "paths": told, "scores": [score for _, _, score in brought]})
+        scores, note = [score for _, _, score in brought], GROWN if step.operator == "Loop" and frames else SCORED
+        frames.append({"title": title, "considered": considered, "paths": told, "scores": scores, "note": note})
     return [{"title": "Batches", "frames": frames}], paths, fates
 
 

@@ -21,7 +21,7 @@ from core.operators.nodes.smoothing import GraphRerank
 from pages.parts.compare.lanes import try_beside
 from pages.parts.shared.text import many, plain
 
-FIRST, GOLD = 10, 8  # documents that are listed
+FIRST, GOLD = 10, 4  # documents that are listed
 
 
 @dataclass(frozen=True)
@@ -133,10 +133,15 @@ def _gold(rows: list[Row], keep: int) -> str:
         return ""
     now, before = sum(row.place <= keep for row in gold), sum(row.was is not None and row.was <= keep for row in gold)
     moved = [f"{plain(row.title)} {row.was:,} → {row.place:,}" for row in gold if row.place > keep and row.was not in (None, row.place)]
-    more = f" Further down: {'; '.join(moved[:GOLD])}." if moved else ""
+    rest = f"; {len(moved) - GOLD:,} more moved" if len(moved) > GOLD else ""
+    more = f" Further down: {'; '.join(moved[:GOLD])}{rest}." if moved else ""
     return f"★ {many(now, 'gold document')} in the first {keep:,}, {before:,} as asked.{more}"
 
 
 def _unread(count: int) -> str:
-    what = f"{many(count, 'document')} that these settings come upon {'was' if count == 1 else 'were'} not read"
-    return f"{what}; a lane of its own reads what it needs." if count else ""
+    was = "was" if count == 1 else "were"
+    return (
+        f"{many(count, 'neighbour')} {was} passed over, as the re-ranker has not read them; a lane of its own reads what it needs."
+        if count
+        else ""
+    )

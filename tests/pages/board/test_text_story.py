@@ -22,7 +22,7 @@ def lane(line, question, *start, states=None):
 
 
 def test_each_round_tells_beside_which_document_its_own_lies():
-    (told,), paths, fates = story("lane-0", lane(LOOP, "brandy", "e"))
+    (told,), paths, fates = story("lane-0", lane(LOOP, "brandy", "e"), ["b"])
     assert [(frame["title"], frame["paths"]) for frame in told["frames"]] == [
         ("Start", ["lane-0 reads chunk e"]),
         ("Round 1", ["lane-0 reads chunk d"]),  # all that lies beside e
@@ -37,6 +37,7 @@ def test_each_round_tells_beside_which_document_its_own_lies():
         ["chunk e", "chunk d"],
         ["chunk d | chunk e"],
     )
+    assert [paths[f"lane-0 reads chunk {one}"]["steps"] for one in "db"] == [["d"], ["★ b"]]
     assert told["frames"][2]["scores"] == [0.0] and told["frames"][2]["considered"] == 2
 
 
