@@ -14,12 +14,16 @@ from core.types import Step
 
 @dataclass(frozen=True)
 class LostPassage:
-    """A passage by its title, the stage of the funnel at which it was lost, what became of it, and the step that cut it, if one did."""
+    """A passage by its title, the stage of the funnel at which it was lost, what became of it, and the step that cut it, if one did.
+
+    `walked` tells that the lane went on from what it found first, batch by batch, and did not come upon it.
+    """
 
     title: str
     stage: str
     fate: Fate
     step: Step | None = None
+    walked: bool = False
 
     @property
     def kept(self) -> int | None:
@@ -36,7 +40,12 @@ def lost_passages(lane: Lane, stages: Sequence[Stage]) -> tuple[LostPassage, ...
 
 def _lost(lane: Lane, stage: str, fate: Fate) -> LostPassage:
     steps = (step for step in reversed(lane.state.trace) if step.operator == fate.cut_by and step.before_cut is not None)
-    return LostPassage(_title(lane.graph, fate), stage, fate, next(steps, None))
+    return LostPassage(_title(lane.graph, fate), stage, fate, next(steps, None), any(in_batches(step) for step in lane.state.trace))
+
+
+def in_batches(step: Step) -> bool:
+    """Whether an operator found nodes in several batches."""
+    return len(step.frames) > 1 and step.frames[0].ranking.kind == "node"
 
 
 def _title(graph, fate: Fate) -> str:
@@ -75,6 +84,8 @@ def why(lost: LostPassage) -> str:
         return f"it was found{place}, and the prompt had no room for it"
     if fate.place is None:
         return "no step of this line came upon it"
+    if lost.walked and fate.cut_by:
+        return f"the first search had it at place {fate.place:,}, and no batch came upon it"
     if lost.kept is not None:
         return f"k is {lost.kept:,}, it was place {fate.place:,}"
     by = OPERATORS[fate.cut_by].title if fate.cut_by in OPERATORS else "the ranking"

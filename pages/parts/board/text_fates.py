@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from core.diagnosis.funnel_texts import Fate, chunk_rows
-from core.diagnosis.lost_passages import kept_by
+from core.diagnosis.lost_passages import in_batches, kept_by
 from core.engine import Lane
 from core.graph.told import hit_names, leaves
-from core.types import Ranking, Step
+from core.types import Ranking
 from pages.parts.board.text_hits import KINDS, Hit, hits_of, kept_chunks
 
 Told = dict[str, Any]  # `fate`, one of found, dropped, never, and its `text`, which needs no word before it: `plain`
@@ -74,11 +74,6 @@ def _late(lane: Lane, keys: Sequence[str]) -> dict[str, Told]:
 def walks(lane: Lane) -> bool:
     """Whether a lane read nodes batch by batch, so that what it did not read may have been ranked by its first search all the same."""
     return any(in_batches(step) for step in lane.state.trace)
-
-
-def in_batches(step: Step) -> bool:
-    """Whether an operator found nodes in several batches."""
-    return len(step.frames) > 1 and step.frames[0].ranking.kind == "node"
 
 
 def _unread(place: int) -> Told:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from core.diagnosis.funnel_texts import chunk_rows
+from core.diagnosis.lost_passages import in_batches
 from core.engine import Lane
 from core.graph.algorithms.simple import Simple, simple
 from core.graph.told import hit_titles
 from core.operators.nodes.replay import brought_by
 from core.types import Frame, Step
-from pages.parts.board.text_fates import in_batches
 from pages.parts.board.text_hits import node_keys
 from pages.parts.board.text_picture import edge_id
 

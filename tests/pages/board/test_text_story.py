@@ -2,6 +2,8 @@
 
 from types import SimpleNamespace
 
+from core.diagnosis.funnel import Stage
+from core.diagnosis.lost_passages import lost_passages, why
 from core.operators.text import parse_line
 from core.types import Ranking
 from pages.parts.board.text_fates import hit_fates
@@ -76,3 +78,11 @@ def test_links_between_documents_are_drawn():
     assert {key: told["role"] for key, told in drawing.nodes.items()} == {"chunk b": "gold", "chunk e": "passage", "chunk d": "passage"}
     assert drawing.edges == {("chunk d", "chunk e"): "links to", ("chunk b", "chunk d"): "links to"}
     assert drawing.kept[0]["edges"] == ["chunk b | chunk d", "chunk d | chunk e"]
+
+
+def test_a_document_that_no_batch_came_upon_is_told_so():
+    line = "EmbedQuery() >> VectorNodes(keep=2) >> Loop(body=ExpandNodes(keep=1) >> GraphRerank(alpha=0.0), budget=3)"
+    one = lane(line, "brandy")  # finds d and e, which hold the word; then b, one of the two beside d
+    one.states = (one.state,)
+    (lost,) = lost_passages(one, (Stage("retrieved", (), ("g",), 1),))
+    assert why(lost) == "the first search had it at place 7, and no batch came upon it"  # behind a, b, c and f, which are as far
