@@ -66,6 +66,7 @@ def told(graph, row):
     ], (lane.state.prompt.messages, lane.state.answer)
 
 
+@pytest.mark.usefixtures("triples_by_words")
 @pytest.mark.parametrize("row", sorted(key for key, one in catalogue().items() if not one.documents))
 def test_the_order_of_lines_decides_nothing(graphs, row):
     first, *others = (told(graph, row) for graph in graphs)

@@ -41,6 +41,7 @@ def asked(line):
                 yield value
 
 
+@pytest.mark.usefixtures("triples_by_words")
 @pytest.mark.parametrize("row", ROWS)
 def test_every_row_with_written_down_models(kit, row):
     picker = kit.Picker("has_genre", "directed_by", "One, has_genre, Drama", "One -> has_genre -> Drama", "One -> directed_by -> Ann")
