@@ -134,6 +134,7 @@ export class Lane {
     setHidden(this.number, !number);
     this.tools.show(this.board.editable, title, list(this.board.payload.lanes).length);
     setText(this.subtitle, subtitle);
+    this.subtitle.title = subtitle || ""; // long lines are cut after two rows
     setHidden(this.subtitle, !subtitle);
     setText(this.sign, SIGNS[status] ?? "");
     setText(this.statusText, text || STATUS_WORDS[status] || "");
