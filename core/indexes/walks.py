@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, field
 from pathlib import Path as FilePath
+from typing import Protocol
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from core.graph.storage.write import locked
 from core.graph.store import Graph
 from core.indexes import vectors
 from core.indexes.chains import fingerprint
-from core.indexes.encoded import DONE, Blocks, Encode, Tell, here
+from core.indexes.encoded import DONE, Blocks, Tell, here
 from core.indexes.place import AT_WORK, free, index_folder, waiting
 from core.indexes.sentences import sentences
 from core.runtime.meter import spent
@@ -25,7 +26,26 @@ SHELF = "walk corpora"
 AT_ONCE = 2_000  # nodes whose walks are encoded within a question
 LIMIT = 1_000_000  # nodes whose walks are encoded at all
 JOIN = "; "
-Words = Callable[[Sequence[Path]], list[str]]
+
+
+class Words(Protocol):
+    """Says walks as sentences, in their order; `wording` tells its sentences from those of others."""
+
+    @property
+    def wording(self) -> str: ...
+
+    def __call__(self, walks: Sequence[Path], /) -> list[str]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Template:
+    """Sentences by the template."""
+
+    graph: Graph
+    wording: str = ""
+
+    def __call__(self, walks: Sequence[Path], /) -> list[str]:
+        return sentences(self.graph, walks)
 
 
 def nothing(*_) -> None:
@@ -78,8 +98,8 @@ def rooted(graph: Graph, plan: WalkPlan) -> np.ndarray:
     return nodes
 
 
-def place(graph: Graph, encoder, plan: WalkPlan, wording: str = "") -> FilePath:
-    """The folder of the vectors of these walks by this encoder, said in this `wording` (empty: by the template). Raises StoreError."""
+def place(graph: Graph, encoder, plan: WalkPlan, wording: str = Template.wording) -> FilePath:
+    """The folder of the vectors of these walks by this encoder, said in this `wording`. Raises StoreError."""
     told = hashlib.blake2b(repr((astuple(plan), graph.resolve(plan.direction), wording)).encode(), digest_size=4).hexdigest()
     return index_folder(graph) / f"walks-{plan.strategy}-{plan.walks}x{plan.length}-{told}-{fingerprint(encoder)}"
 
@@ -90,15 +110,15 @@ def walk_corpus(
     encoder,
     plan: WalkPlan,
     words: Words | None = None,
-    wording: str = "",
     progress: Tell = nothing,
     check: Callable[[], None] = nothing,
 ) -> WalkCorpus:
-    """The walk corpus, encoded first where there is none and few nodes have walks.
+    """The walk corpus, encoded first where there is none and few nodes have walks; said by `words`, else by the template.
 
     Raises StoreError where there is none and more than `AT_ONCE` nodes have walks, with the command that prepares it, and BadInput.
     """
-    folder, shelf = place(graph, encoder, plan, wording), graph.derived.shelf(SHELF)
+    words = words or Template(graph)
+    folder, shelf = place(graph, encoder, plan, words.wording), graph.derived.shelf(SHELF)
     with waiting(shelf.lock, check):
         corpus = shelf.values.get(folder.name)
         if corpus is None or not (folder / DONE).exists():  # may have been deleted since
@@ -109,7 +129,7 @@ def walk_corpus(
                     f"The walks of the {len(nodes):,} nodes of “{graph.name}” are not encoded yet; do it on the page Indexes, or with: "
                     f"{command(graph, plan)}"
                 )
-            corpus = WalkCorpus(graph, plan, nodes, index) if index else build(graph, encoder, plan, words, wording, progress, check)
+            corpus = WalkCorpus(graph, plan, nodes, index) if index else build(graph, encoder, plan, words, progress, check)
         shelf.values[folder.name] = corpus
     return corpus
 
@@ -128,24 +148,23 @@ def build(
     encoder,
     plan: WalkPlan,
     words: Words | None = None,
-    wording: str = "",
     progress: Tell = nothing,
     check: Callable[[], None] = nothing,
-    encode: Encode | None = None,
 ) -> WalkCorpus:
     """The walk corpus, made where it is not finished, block by block; what is done is kept.
 
     A node whose walks say what they said in an earlier content of the graph is not encoded again: a triple more or less costs
     the nodes whose walks come past it. The outcome equals one made from nothing. Raises BadInput and StoreError.
     """
-    folder, nodes = place(graph, encoder, plan, wording), rooted(graph, plan)
+    words = words or Template(graph)
+    folder, nodes = place(graph, encoder, plan, words.wording), rooted(graph, plan)
     progress("Waiting until no other process is at it", None)
     with locked(folder / AT_WORK, True, check):
         index = vectors.opened(folder)
         if index is None:
-            blocks = WalkBlocks(graph, "nodes", folder, plan=plan, nodes=nodes, words=words or (lambda walks: sentences(graph, walks)))
-            facts = {"of": "walks", "plan": list(astuple(plan)), "wording": wording}
-            index = vectors.finished(blocks, encode or here(encoder, check), facts, progress, check)
+            blocks = WalkBlocks(graph, "nodes", folder, plan=plan, nodes=nodes, words=words)
+            facts = {"of": "walks", "plan": list(astuple(plan)), "wording": words.wording}
+            index = vectors.finished(blocks, here(encoder, check), facts, progress, check)
         return WalkCorpus(graph, plan, nodes, index)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -102,9 +103,9 @@ class PairScorer(Scoring):
         states = caught[0][:, 0] if caught[0].dim() == 3 else caught[0]
         return states.float().cpu().numpy()
 
+    @abstractmethod
     def _parts(self, model: Any) -> tuple[Any, Any]:
         """The network and the tokenizer of a loaded model."""
-        raise NotImplementedError
 
     def _engine(self) -> Any:
         """The loaded model. Raises ModelUnavailable where the library or the weights are missing."""
@@ -125,11 +126,13 @@ class PairScorer(Scoring):
                 raise ModelFailed(f"{self.name} could not be loaded: {shorten(str(error), 200)}") from error
         return self._model
 
+    @abstractmethod
     def _load(self) -> Any:
-        raise NotImplementedError
+        """The model, loaded."""
 
+    @abstractmethod
     def _numbers(self, model: Any, pairs: list[tuple[str, str]]) -> list[float]:
-        raise NotImplementedError
+        """The last layer's number of each pair."""
 
 
 class FlagReranker(PairScorer):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeGuard
 
@@ -63,12 +64,12 @@ class TokenEncoder(Protocol):
         ...
 
 
-class Scoring:
+class Scoring(ABC):
     """Turns `score` into `choose`: the k best, with every candidate's place in `Choice.order`."""
 
+    @abstractmethod
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         """float64 [n], larger is better."""
-        raise NotImplementedError(f"{type(self).__name__} does not score.")
 
     def choose(self, task: Task, texts: Sequence[str], k: int) -> Choice:
         """The `k` best texts (all where k <= 0) by score, ties by first appearance."""

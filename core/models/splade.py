@@ -8,24 +8,20 @@ from typing import Any
 import numpy as np
 
 from core.models.base import Task
-from core.models.chat.turns import Turn, in_turn
-from core.models.encoders.pooled import loaded
+from core.models.chat.turns import in_turn
+from core.models.pretrained import Pretrained
 from core.models.scorers import Scoring, counted
-from core.runtime.meter import Advance, spent
+from core.runtime.meter import Advance
 
 
-class Splade(Scoring):
+class Splade(Pretrained, Scoring):
     """Weights of a text over the vocabulary: log(1 + relu(logits)), the largest over its tokens (Formal et al. 2021). Scores
-    are dot products. `weights` is a local folder or a name on the model hub; loads when first used."""
+    are dot products."""
+
+    kind = "AutoModelForMaskedLM"
 
     def __init__(self, weights: str, name: str, batch: int = 32, max_tokens: int = 256):
-        self.weights, self.name, self.batch, self.max_tokens = weights, name, batch, max_tokens
-        self._model: tuple[Any, Any] | None = None
-        self._lock = Turn()
-
-    @property
-    def loaded(self) -> bool:
-        return self._model is not None
+        super().__init__(weights, name, batch, max_tokens)
 
     def vectors(self, texts: Sequence[str], check: Callable[[], None] | None = None) -> Any:
         """A scipy csr_array, float32 [n, words], in the order of `texts`. Raises ModelUnavailable, and what `check` raises."""
@@ -35,13 +31,11 @@ class Splade(Scoring):
         advance = Advance(f"Reading {counted(len(texts), 'text')}", len(texts))
 
         def read() -> None:
-            if self._model is None:
-                with spent("preparation", f"Loading {self.name}"):
-                    self._model = loaded(self.weights, self.name, "AutoModelForMaskedLM")
+            net, tokenizer = self.engine()
             for start in range(0, len(texts), self.batch):
                 if check:
                     check()
-                parts.append(csr_array(_weights(*self._model, list(texts[start : start + self.batch]), self.max_tokens)))
+                parts.append(csr_array(_weights(net, tokenizer, list(texts[start : start + self.batch]), self.max_tokens)))
                 advance(min(len(texts), start + self.batch))
 
         in_turn(self._lock, read, check)

@@ -179,6 +179,18 @@ NEED = {
     "points": "points, and nothing before it notes any",
     "aside": "hits set aside, and nothing before it sets any aside",
 }
+
+
+def needs(operators: Iterable[Operator]) -> tuple[str, ...]:
+    """The fields of a state that operators one after the other read and that none before wrote, in the order of reading."""
+    found: dict[str, None] = {}
+    written: set[str] = set()
+    for operator in operators:
+        found |= dict.fromkeys(need for need in operator.reads if need not in written)
+        written.update(operator.writes)
+    return tuple(found)
+
+
 HITS = ("nodes", "relations", "chunks", "communities")  # the rankings of a state by kind of hit, on a graph made of texts
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.environment import Environment
 from core.errors import BadParameter
-from core.operators.base import Context, Operator
+from core.operators.base import Context, Operator, needs
 from core.types import State
 
 DECIDES = ("hops",)  # fields of State that a branch can look at
@@ -60,12 +60,7 @@ class Branch(Operator):
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
-        needs = [self.on]
-        for arm in self.every_arm():
-            for place, operator in enumerate(arm):
-                written = {field for before in arm[:place] for field in before.writes}
-                needs += [need for need in operator.reads if need not in written]
-        return tuple(dict.fromkeys(needs))
+        return tuple(dict.fromkeys([self.on, *(need for arm in self.every_arm() for need in needs(arm))]))
 
     @property
     def writes(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.environment import Environment
 from core.errors import BadParameter, nearest
-from core.operators.base import Context, Operator, Recorder
+from core.operators.base import Context, Operator, Recorder, needs
 from core.operators.branch import Branch
 from core.operators.nodes.expansion import ExpandNodes
 from core.operators.nodes.smoothing import GraphRerank
@@ -53,11 +53,7 @@ class Loop(Operator):
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
-        needs = ["nodes"]
-        for place, operator in enumerate(self.body):
-            written = {field for before in self.body[:place] for field in before.writes}
-            needs += [need for need in operator.reads if need not in written]
-        return tuple(dict.fromkeys(needs))
+        return tuple(dict.fromkeys(["nodes", *needs(self.body)]))
 
     @property
     def writes(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.environment import Environment
 from core.errors import BadParameter, nearest
-from core.operators.base import HITS, Context, Operator, Recorder
+from core.operators.base import HITS, Context, Operator, Recorder, needs
 from core.operators.branch import Branch
 from core.operators.texts.merge import ORDER_HELP, ORDERS, merged
 from core.operators.texts.sparse import SparseNodes
@@ -55,12 +55,7 @@ class Union(Operator):
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
-        needs: list[str] = []
-        for arm in self.arms:
-            for place, operator in enumerate(arm):
-                written = {field for before in arm[:place] for field in before.writes}
-                needs += [need for need in operator.reads if need not in written]
-        return tuple(dict.fromkeys(needs))
+        return tuple(dict.fromkeys(need for arm in self.arms for need in needs(arm)))
 
     @property
     def writes(self) -> tuple[str, ...]:  # type: ignore[override]

@@ -6,6 +6,7 @@ import hashlib
 import json
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -97,7 +98,7 @@ class Writing:
         return Reply(self.text, self.tokens_in, self.tokens_out, finish, seconds=seconds)
 
 
-class ChatClient:
+class ChatClient(ABC):
     """A `Chat` that says in `_write` how one reply comes about; all else is here."""
 
     streams = True  # whether replies come piece by piece
@@ -151,11 +152,12 @@ class ChatClient:
         return patiently(work, check)
 
     def _ready(self) -> None:
-        """Make ready what is not part of a reply's time. Raises ModelUnavailable, ModelFailed."""
+        """Make ready what is not part of a reply's time, where there is anything. Raises ModelUnavailable, ModelFailed."""
+        return
 
+    @abstractmethod
     def _write(self, request: ChatRequest, writing: Writing, check: Check | None) -> None:
         """Give `writing` the reply, and what is known of tokens and end. Raises ModelFailed, and what `check` raises."""
-        raise NotImplementedError(f"{type(self).__name__} does not write.")
 
 
 class LocalChat(ChatClient):
@@ -189,6 +191,6 @@ class LocalChat(ChatClient):
     def _waited_for(self, work: Callable[[], T], check: Check | None) -> T:
         return in_turn(self._running, work, check)
 
+    @abstractmethod
     def _start(self) -> Any:
         """A new engine."""
-        raise NotImplementedError(f"{type(self).__name__} has no engine.")

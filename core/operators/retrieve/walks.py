@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from core.graph.algorithms.walk_corpus import STRATEGIES, WalkPlan, walks_from
-from core.indexes.sentences import sentences
 from core.indexes.told_walks import ToldWalks
-from core.indexes.walks import Words, walk_corpus
+from core.indexes.walks import Template, Words, walk_corpus
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
 from core.operators.retrieve.chains import touched
@@ -66,9 +64,9 @@ class NodesThenWalks(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         encoder = ctx.models.encoder(self.encoder)
-        words = self._told(ctx)
-        wording = words.wording if words else ""
-        corpus = walk_corpus(ctx.graph, encoder, self.plan, words, wording, ctx.progress, ctx.check)
+        told = self._told(ctx)
+        words: Words = told or Template(ctx.graph)
+        corpus = walk_corpus(ctx.graph, encoder, self.plan, words, ctx.progress, ctx.check)
         ctx.progress("Searching walks", None)
         question = encoder.encode([state.question.text], ctx.check)[0]
         recorder.usage += Usage(texts=1)
@@ -76,19 +74,19 @@ class NodesThenWalks(Operator):
         nodes = Ranking("node", tuple(chosen.tolist()), tuple(scores.tolist()))
         recorder.notes.append(f"The nearest of {len(corpus.nodes):,} nodes with walks: {', '.join(ctx.graph.names(chosen))}.")
         drawn = [walks_from(ctx.graph, node, self.plan) for node in nodes.items]
-        found = self._nearest(question, drawn, encoder, words or partial(sentences, ctx.graph), ctx, recorder)
+        found = self._nearest(question, drawn, encoder, words, ctx, recorder)
         recorder.before_cut = _ranked(found)
         best = found[: self.keep] if self.per == "all" else _of_each(found, self.keep)
         kept = _ranked(best)
         if len(kept) < len(best):
             recorder.notes.append(f"Of the {len(best)} walks kept, {len(best) - len(kept)} are copies of others.")
         after = state.replace(nodes=nodes, paths=kept, subgraph=touched(nodes.items, kept))
-        if words is None:
+        if told is None:
             return after
-        reports = tuple(Report("Walk", text) for text in words(kept.items))
-        recorder.usage += words.usage
-        if words.silent:
-            recorder.notes.append(f"Of {words.silent} walks the language model told nothing; the template says them.")
+        reports = tuple(Report("Walk", text) for text in told(kept.items))
+        recorder.usage += told.usage
+        if told.silent:
+            recorder.notes.append(f"Of {told.silent} walks the language model told nothing; the template says them.")
         return after.replace(reports=reports)
 
     def _told(self, ctx: Context) -> ToldWalks | None:

@@ -1,0 +1,50 @@
+"""A transformers model of a local folder or the model hub, loaded when it is first used."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from core.errors import ModelUnavailable, shorten
+from core.models.chat.turns import Turn
+from core.models.cross import device
+from core.models.threads import threads
+from core.runtime.meter import spent
+
+
+class Pretrained:
+    """`weights` is a folder or a name on the hub; it reads `batch` texts at a time, `max_tokens` of each. `kind` is the class of
+    transformers that holds the network."""
+
+    kind: ClassVar[str]
+
+    def __init__(self, weights: str, name: str, batch: int = 32, max_tokens: int = 512):
+        self.weights, self.name, self.batch, self.max_tokens = weights, name, batch, max_tokens
+        self._model: tuple[Any, Any] | None = None
+        self._lock = Turn()
+
+    @property
+    def loaded(self) -> bool:
+        return self._model is not None
+
+    def engine(self) -> tuple[Any, Any]:
+        """The network, on a graphics card where there is one, and its tokenizer. Raises ModelUnavailable."""
+        if self._model is None:
+            with spent("preparation", f"Loading {self.name}"):
+                self._model = self._load()
+        return self._model
+
+    def _load(self) -> tuple[Any, Any]:
+        try:
+            import torch
+            import transformers
+
+            torch.set_num_threads(threads())
+            tokenizer = transformers.AutoTokenizer.from_pretrained(self.weights)
+            return getattr(transformers, self.kind).from_pretrained(self.weights).float().eval().to(device()), tokenizer
+        except ImportError:
+            raise ModelUnavailable(f"{self.name} needs a library; get it with: pip install torch transformers") from None
+        except (OSError, ValueError) as error:
+            raise ModelUnavailable(
+                f"{self.name}: {self.weights} cannot be loaded from this computer or the model hub. Put its weights in a folder and name "
+                f"that folder in models.toml. ({shorten(str(error), 120)})"
+            ) from error
