@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, field
+from itertools import islice
 from pathlib import Path as FilePath
 from typing import Protocol
 
 import numpy as np
 
 from core.errors import BadInput, StoreError
-from core.graph.algorithms.walk_corpus import OrderedSteps, WalkPlan, walks_from
+from core.graph.algorithms.walk_corpus import OrderedSteps, WalkPlan, each_walk
 from core.graph.storage.write import locked
 from core.graph.store import Graph
 from core.indexes import vectors
@@ -26,6 +28,8 @@ SHELF = "walk corpora"
 AT_ONCE = 2_000  # nodes whose walks are encoded within a question
 LIMIT = 1_000_000  # nodes whose walks are encoded at all
 JOIN = "; "
+AT_A_TIME = 8  # walks that are put into words before their length is looked at
+WORD = re.compile(r"\S*[0-9A-Za-z]\S*")  # a token at least, of whatever tokenizer
 
 
 class Words(Protocol):
@@ -69,11 +73,12 @@ class WalkCorpus:
 
 @dataclass(eq=False)
 class WalkBlocks(Blocks):
-    """The vectors of the nodes' walks in blocks; item `i` is `nodes[i]`."""
+    """The vectors of the nodes' walks in blocks; item `i` is `nodes[i]`, of whose walks the encoder reads `most` tokens (0: all)."""
 
     plan: WalkPlan = field(kw_only=True)
     nodes: np.ndarray = field(kw_only=True)
     words: Words = field(kw_only=True)
+    most: int = field(kw_only=True)
 
     @property
     def label(self) -> str:
@@ -83,7 +88,20 @@ class WalkBlocks(Blocks):
         return len(self.nodes)
 
     def told(self, items: range) -> list[str]:
-        return [JOIN.join(self.words(walks_from(self.graph, int(node), self.plan))) for node in self.nodes[items.start : items.stop]]
+        return in_words(self.graph, self.nodes[items.start : items.stop], self.plan, self.words, self.most)
+
+
+def in_words(graph: Graph, nodes: Sequence[int] | np.ndarray, plan: WalkPlan, words: Words, most: int) -> list[str]:
+    """The walks of each node in words, one after the other; none that an encoder of `most` tokens would not come to (0: all of them)."""
+    walks, said = [each_walk(graph, int(node), plan) for node in nodes], [list[str]() for _ in nodes]
+    going = list(range(len(walks)))
+    while going:
+        parts = [list(islice(walks[i], AT_A_TIME)) for i in going]
+        new = iter(words([walk for part in parts for walk in part]))
+        for i, part in zip(going, parts):
+            said[i] += islice(new, len(part))
+        going = [i for i, part in zip(going, parts) if part and not 0 < most <= sum(len(WORD.findall(one)) for one in said[i])]
+    return [JOIN.join(one) for one in said]
 
 
 def rooted(graph: Graph, plan: WalkPlan) -> np.ndarray:
@@ -162,7 +180,8 @@ def build(
     with locked(folder / AT_WORK, True, check):
         index = vectors.opened(folder)
         if index is None:
-            blocks = WalkBlocks(graph, "nodes", folder, plan=plan, nodes=nodes, words=words)
+            most = getattr(encoder, "max_tokens", 0)
+            blocks = WalkBlocks(graph, "nodes", folder, plan=plan, nodes=nodes, words=words, most=most)
             facts = {"of": "walks", "plan": list(astuple(plan)), "wording": words.wording}
             index = vectors.finished(blocks, here(encoder, check), facts, progress, check)
         return WalkCorpus(graph, plan, nodes, index)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,6 +78,32 @@ def _ordered(graph: KnowledgeGraph, direction: str) -> OrderedSteps:
     return OrderedSteps(indptr, ends[order], every[order], along[order])
 
 
+@dataclass(frozen=True, eq=False)
+class Doors:
+    """The neighbours of every node in the order of their first step, and the steps to each: door `d` leads along the steps at
+    `places[starts[d] : starts[d + 1]]`; node `n` has the doors from `indptr[n]` to `indptr[n + 1]`."""
+
+    indptr: np.ndarray
+    starts: np.ndarray
+    places: np.ndarray
+
+    @classmethod
+    def of(cls, graph: KnowledgeGraph, direction: str) -> Doors:
+        """Those of a graph in a resolved direction; made once and kept on the graph."""
+        return graph.derived.once("doors of steps", direction, lambda: _doors(OrderedSteps.of(graph, direction)))
+
+
+def _doors(steps: OrderedSteps) -> Doors:
+    n_nodes = len(steps.indptr) - 1
+    roots = np.repeat(np.arange(n_nodes), np.diff(steps.indptr))
+    _, first, which = np.unique(roots * n_nodes + steps.nodes, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # by their first step, and so by node
+    door = np.argsort(order)[which]
+    counts = np.bincount(roots[np.sort(first)], minlength=n_nodes)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(door, minlength=len(first)))])
+    return Doors(np.concatenate([[0], np.cumsum(counts)]), starts, np.argsort(door, kind="stable"))
+
+
 def _ranks(names: Iterable[str]) -> np.ndarray:
     """The place of each name among them in alphabetical order."""
     names = list(names)
@@ -95,10 +121,24 @@ def walks_from(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> list[Path]:
     >>> toy.texts(walks_from(toy, 4, WalkPlan("random", 2, 1, "out")))  # from E only A is reached
     ['E -> r5 -> A', 'E -> r5 -> A']
     """
+    return list(each_walk(graph, node, plan))
+
+
+def each_walk(graph: KnowledgeGraph, node: int, plan: WalkPlan) -> Iterator[Path]:
+    """The same walks, each made when it is asked for."""
     steps = OrderedSteps.of(graph, graph.resolve(plan.direction))
     if plan.strategy == "breadth-first":
         return _breadth_first(steps, node, plan)
-    return _random(steps, node, plan, _draws(graph.node_name(node), plan))
+    drawn = _random(steps, Doors.of(graph, graph.resolve(plan.direction)), node, _draws(graph.node_name(node), plan))
+    return _once(drawn) if plan.unique else drawn
+
+
+def _once(walks: Iterable[Path]) -> Iterator[Path]:
+    seen = set()
+    for walk in walks:
+        if walk not in seen:
+            seen.add(walk)
+            yield walk
 
 
 def _draws(name: str, plan: WalkPlan) -> np.ndarray:
@@ -107,40 +147,26 @@ def _draws(name: str, plan: WalkPlan) -> np.ndarray:
     return np.random.default_rng(int.from_bytes(digest, "little")).random((plan.walks, plan.length, 2))
 
 
-def _random(steps: OrderedSteps, root: int, plan: WalkPlan, draws: np.ndarray) -> list[Path]:
-    doors: dict[int, list[list[int]]] = {}
-    found = []
+def _random(steps: OrderedSteps, doors: Doors, root: int, draws: np.ndarray) -> Iterator[Path]:
     for chances in draws.tolist():
         nodes, edges, ways = [root], [], []
         for which, by in chances:
-            here = nodes[-1]
-            if here not in doors:
-                doors[here] = _doors(steps, here)
-            if not doors[here]:
+            first, after = doors.indptr[nodes[-1]], doors.indptr[nodes[-1] + 1]
+            if first == after:
                 break
-            door = doors[here][int(which * len(doors[here]))]
-            place = door[int(by * len(door))]
+            door = int(first) + int(which * int(after - first))
+            start, end = int(doors.starts[door]), int(doors.starts[door + 1])
+            place = doors.places[start + int(by * (end - start))]
             nodes.append(int(steps.nodes[place]))
             edges.append(int(steps.edges[place]))
             ways.append(bool(steps.forward[place]))
         if edges:
-            found.append(Path(tuple(nodes), tuple(edges), tuple(ways)))
-    return list(dict.fromkeys(found)) if plan.unique else found
+            yield Path(tuple(nodes), tuple(edges), tuple(ways))
 
 
-def _doors(steps: OrderedSteps, node: int) -> list[list[int]]:
-    """The places of a node's steps, one list a neighbour, in the order of their first step."""
-    doors: dict[int, list[int]] = {}
-    at = steps.at(node)
-    for place, neighbour in enumerate(steps.nodes[at].tolist(), at.start):
-        doors.setdefault(neighbour, []).append(place)
-    return list(doors.values())
-
-
-def _breadth_first(steps: OrderedSteps, root: int, plan: WalkPlan) -> list[Path]:
+def _breadth_first(steps: OrderedSteps, root: int, plan: WalkPlan) -> Iterator[Path]:
     most = plan.walks or len(steps.indptr)
     tree, layer = {root: Path((root,))}, [root]
-    found: list[Path] = []
     for _ in range(plan.length):
         following = []
         for node in layer:
@@ -151,9 +177,8 @@ def _breadth_first(steps: OrderedSteps, root: int, plan: WalkPlan) -> list[Path]
                 edge, way = int(steps.edges[place]), bool(steps.forward[place])
                 walk = Path((*so_far.nodes, neighbour), (*so_far.edges, edge), (*so_far.forward, way))
                 tree[neighbour] = walk
-                found.append(walk)
+                yield walk
                 following.append(neighbour)
-                if len(found) == most:
-                    return found
+                if len(tree) > most:
+                    return
         layer = following
-    return found

@@ -47,6 +47,7 @@ class MiniLMEncoder:
     """
 
     heard = True  # `encode` tells what it has as it comes
+    max_tokens = MAX_TOKENS  # of a text that it reads
 
     def __init__(self, folder: Path, backend: str = "auto", precision: str | None = None, remember: int = REMEMBERED):
         self.folder, self.backend, self.precision = Path(folder), backend, precision

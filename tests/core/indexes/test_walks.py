@@ -11,7 +11,7 @@ from core.graph.building.build import build as build_graph
 from core.graph.building.build import in_memory
 from core.indexes import walks
 from core.indexes.sentences import sentences
-from core.indexes.walks import build, command, place, walk_corpus
+from core.indexes.walks import build, command, in_words, place, walk_corpus
 from core.types import Path
 from tests.films import TRIPLES, Bag
 
@@ -107,6 +107,26 @@ def test_graphs_without_walks_say_so(monkeypatch):
     monkeypatch.setattr(walks, "LIMIT", 0)
     with pytest.raises(BadInput, match="up to 0 nodes"):
         walk_corpus(in_memory([("A", "r", "B")], "line"), Bag(), PLAN)
+
+
+@pytest.mark.parametrize("strategy", ["random", "breadth-first"])
+def test_walks_that_the_encoder_would_not_come_to_are_not_put_into_words(strategy, tmp_path):
+    class Brief(Counting):
+        def encode(self, texts, check=None):
+            return super().encode([" ".join(text.split()[:50]) for text in texts])
+
+    class Tells(Brief):
+        max_tokens = 50
+
+    graph = build_graph([(f"F{i}", "directed_by", "Ann") for i in range(30)], tmp_path / "films", "films", "both")
+    plan, asked, told = WalkPlan(strategy, 30, 1, "in"), Brief(), Tells()  # of 30 walks of three words each, 16 are 48 words
+    vectors = vectors_of(build(graph, asked, plan))
+    (tmp_path / "again").mkdir()
+    again = build_graph([(f"F{i}", "directed_by", "Ann") for i in range(30)], tmp_path / "again" / "films", "films", "both")
+    assert np.array_equal(vectors, vectors_of(build(again, told, plan)))
+    (ann,) = graph.nodes_named("Ann")
+    whole, read = (in_words(graph, [ann], plan, walks.Template(graph), most)[0].split("; ") for most in (0, 50))
+    assert len(whole) == 30 and read == whole[:24]  # they are told eight at a time
 
 
 def test_another_plan_encoder_or_wording_has_vectors_of_its_own(grown):
