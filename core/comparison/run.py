@@ -131,7 +131,7 @@ class LaneRun:
         operators = [operator for operator in self.line if operator.stage != "generate"]
         if self.ask.reader and not any(operator.stage == "read" for operator in operators):
             if any("paths" in operator.writes for operator in operators):
-                operators.append(GraphReader())
+                operators.append(GraphReader(anywhere=any(part.wanders for operator in operators for part in operator.parts())))
             elif not self.ask.model and any({"chunks", "nodes"} & {*operator.writes} for operator in operators):
                 operators.append(NearestSentence())
         self._run(operators, progress)

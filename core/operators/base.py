@@ -81,6 +81,7 @@ class Operator(Declared):
     reads: ClassVar[tuple[str, ...]] = ()
     reads_any: ClassVar[tuple[str, ...]] = ()  # fields of which one is enough
     writes: ClassVar[tuple[str, ...]] = ()
+    wanders: ClassVar[bool] = False  # whether its paths are led to no end, so that an answer may lie anywhere on them
     without_model: ClassVar[bool] = False  # whether it does something else where no language model is to be asked
     remembered: ClassVar[bool] = True  # whether what came of it may be taken from an earlier run of the same question
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from core.operators.expected import MOST, AnswerFit, Expected, expected
 from core.parameters import param
 from core.types import Path, State
 
+ANYWHERE_HELP = "Every entity on a path may be an answer, not only its end: for walks and triples that are not led by the question."
 ITSELF_HELP = "An entity of the question counts as an answer where a path comes back to it, as for “the spouse of the spouse of Ann”."
 LOOKED_AT = 5_000  # paths of which one that ends in what is asked for is sought
 
@@ -25,6 +26,8 @@ class GraphReader(Operator):
     same relations gives its end, in the order of the paths. The question's own entities are no answer, so the best path is
     the first that ends elsewhere, at an entity that has a name. With `itself` they may be one, where a path comes back by a
     triple that it had not taken before (“the spouse of the spouse”); of the retrievers beam search finds such paths.
+    Of walks and of single triples, which were not led to an end, `anywhere` reads each as the paths on it from the question's entity
+    to every other node, in both directions.
     Answers that a retriever of one's own brought along stay as they are.
 
     >>> toy.names(retrieve("EgoNetwork() >> ShortestPaths(direction='out') >> GraphReader()", "A").reader)  # r0 leads to B alone
@@ -40,6 +43,7 @@ class GraphReader(Operator):
         True, "Minds what is asked for", "No year for “who”: paths whose end is of the kind that the question's words name first."
     )
     itself: bool = param(False, "May answer the question's entity", ITSELF_HELP)
+    anywhere: bool = param(False, "Answers anywhere on a path", ANYWHERE_HELP)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         if state.reader is not None:
@@ -47,7 +51,8 @@ class GraphReader(Operator):
             return state
         assert state.paths is not None  # a line is refused where nothing wrote what is read
         seeds = frozenset(state.seeds)
-        ending = [path for path in state.paths.items if path.end not in seeds or self.itself and _returns(path)]
+        paths = [part for walk in state.paths.items for part in stretches(walk, seeds)] if self.anywhere else state.paths.items
+        ending = [path for path in paths if path.end not in seeds or self.itself and _returns(path)]
         elsewhere = [path for path in ending if not unnamed(ctx.graph.node_name(path.end))]
         if not elsewhere:
             return state.replace(reader=())
@@ -63,6 +68,37 @@ class GraphReader(Operator):
             same = [path for path in alike if fit(path) == MOST or own and _chain(relations, path) == chain]
         ends = dict.fromkeys(path.end for path in same)
         return state.replace(reader=tuple(ends)[: self.keep])
+
+
+def stretches(walk: Path, seeds: frozenset[int]) -> Iterator[Path]:
+    """The parts of a walk that lead to each of its nodes from the nearest of `seeds` on it, short ones first; where it passes none of
+    them, from its start, and to its start by its first step.
+
+    >>> from core.operators.read import stretches
+    >>> from core.types import Path
+    >>> walk = Path((0, 1, 2), (7, 8), (True, False))  # to 0 and to 2 from 1
+    >>> [(part.nodes, part.edges, part.forward) for part in stretches(walk, frozenset({1}))]
+    [((1, 0), (7,), (False,)), ((1, 2), (8,), (False,))]
+    """
+    if not walk.edges:
+        return
+    here = [place for place, node in enumerate(walk.nodes) if node in seeds]
+    nearest = [min(here or [1 if to == 0 else 0], key=lambda place: abs(place - to)) for to in range(len(walk.nodes))]
+    done = set(seeds)
+    for to in sorted(range(len(nearest)), key=lambda to: abs(to - nearest[to])):
+        if walk.nodes[to] not in done:
+            done.add(walk.nodes[to])
+            yield _stretch(walk, nearest[to], to)
+
+
+def _stretch(walk: Path, start: int, end: int) -> Path:
+    """The part of a walk between two places, backwards where it ends before it starts."""
+    low, high = sorted((start, end))
+    part = walk.nodes[low : high + 1], walk.edges[low:high], walk.forward[low:high]
+    if start < end:
+        return Path(*part)
+    nodes, edges, forward = (one[::-1] for one in part)
+    return Path(nodes, edges, tuple(not way for way in forward))
 
 
 def _returns(path: Path) -> bool:

@@ -40,8 +40,9 @@ BY_TEXT = (
 )
 BY_NODE = (
     "The graph reader needs no language model: it names the ends of all paths that run along the best path's relations, in the order of "
-    "the paths, at most 50. A name counts as right if it is that of a known answer, so nothing is matched by substring. No name at all "
-    "scores 0; a question without known answers is left out."
+    "the paths, at most 50; of walks, and of triples that need not begin at the question's entity, every node is such an end. A name "
+    "counts as right if it is that of a known answer, so nothing is matched by substring. No name at all scores 0; a question without "
+    "known answers is left out."
 )
 IN_ALL = (
     "Summed over the operators of the line, as each reports it; shared operators are charged to every instance that uses them, and "

@@ -36,6 +36,7 @@ class ScoredTriples(Operator):
     stage = "retrieve"
     title = "scored triples"
     reads, writes = ("seeds", "subgraph"), ("subgraph", "paths")
+    wanders = True
 
     keep: int = param(100, "Keep", "How many triples are kept.", low=1, high=100_000)
     encoder: str = param("encoder", "Encoder", "The sentence encoder that the scorer was trained with.", model=True)

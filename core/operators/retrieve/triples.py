@@ -62,6 +62,7 @@ class NearestTriples(Operator):
     stage = "retrieve"
     title = "nearest triples"
     writes = ("subgraph", "paths")
+    wanders = True
 
     keep: int = param(3, "Keep", "How many triples are taken.", low=1, high=10_000)
     encoder: str = param("encoder", "Encoder", "The sentence encoder that reads the question and the triples.", model=True)

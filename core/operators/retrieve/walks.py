@@ -44,6 +44,7 @@ class NodesThenWalks(Operator):
     stage = "retrieve"
     title = "nodes, then walks"
     writes = ("subgraph", "nodes", "paths", "reports")
+    wanders = True
 
     strategy: str = param("random", "Walks", STRATEGY_HELP, choices=STRATEGIES)
     walks: int = param(60, "Walks of a node", WALKS_HELP, low=0, high=10_000)
