@@ -118,14 +118,14 @@ class Table:
     def __len__(self) -> int:
         return self.arrow.num_rows
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of its columns."""
         return tuple(self.arrow.column_names)
 
     def has(self, name: str) -> bool:
         """Whether it has a column of that name."""
-        return name in self.arrow.column_names
+        return name in self.names
 
     def text(self, name: str, row: int) -> str:
         """The text of a row; empty where the table has no such column."""

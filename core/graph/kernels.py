@@ -127,3 +127,11 @@ def fill_scores(scores, found, damping, way, out_indptr, tails, in_indptr, in_he
                 if scores[near] > 0.0:
                     total += damping * scores[near] / _degree(near, way, out_indptr, in_indptr)
         scores[node] = max(total, 1e-300)
+
+
+@njit(cache=True, nogil=True)
+def mix(mixed, states, rows, near, weights):
+    """Adds to row `rows[i]` of `mixed` the row `near[i]` of `states`, `weights[i]` times."""
+    for at in range(len(rows)):
+        for place in range(states.shape[1]):
+            mixed[rows[at], place] += weights[at] * states[near[at], place]

@@ -21,10 +21,10 @@ def leaves(graph: KnowledgeGraph, nodes: Ids) -> dict[int, int]:
     chunks = graph.columns.chunks
     if chunks is None or not node_chunks(graph) or not len(nodes):
         return {}
-    rows = chunks_of(graph, "nodes")
-    alone = [int(node) for node in nodes if rows.indptr[node + 1] - rows.indptr[node] == 1]
-    row = [int(rows[node][0]) for node in alone]
-    same = zip(alone, row, graph.names(alone), chunks.texts("id", row))
+    rows, asked = chunks_of(graph, "nodes"), np.asarray(nodes, np.int64)
+    alone = asked[rows.indptr[asked + 1] - rows.indptr[asked] == 1]
+    row = rows.ids[rows.indptr[alone]]
+    same = zip(alone.tolist(), row.tolist(), graph.names(alone), chunks.texts("id", row))
     return {node: row for node, row, name, chunk in same if name == chunk}
 
 
@@ -50,18 +50,21 @@ def node_labels(graph: KnowledgeGraph, nodes: Ids) -> list[str]:
     >>> node_labels(graph, [0, 1])
     ['Marley: person: A partner.', 'Scrooge']
     """
-    table, names, own = graph.columns.nodes, graph.names(nodes), leaves(graph, nodes)
+    own = leaves(graph, nodes)
+    labels = dict(zip(own, chunk_labels(graph, list(own.values()))))
+    others = [int(node) for node in nodes if int(node) not in own]
+    if others:
+        labels |= zip(others, _own_labels(graph, others))
+    return [labels[int(node)] for node in nodes]
+
+
+def _own_labels(graph: KnowledgeGraph, nodes: Sequence[int]) -> list[str]:
+    table, names = graph.columns.nodes, graph.names(nodes)
     if table is None:
         return names
-    parts = zip(nodes, names, table.texts("type", nodes), table.texts("description", nodes))
-    high = set(np.flatnonzero(table.numbers("level") > 0).tolist()) if table.has("level") else set()
-    labels = []
-    for node, name, kind, description in parts:
-        if int(node) in own:
-            labels.append(chunk_label(graph, own[int(node)]))
-        else:
-            labels.append(description if int(node) in high and description else ": ".join(filter(None, (name, kind, description))))
-    return labels
+    high = table.numbers("level")[nodes] > 0 if table.has("level") else [False] * len(names)
+    parts = zip(names, table.texts("type", nodes), table.texts("description", nodes), high)
+    return [told if summary and told else ": ".join(filter(None, (name, kind, told))) for name, kind, told, summary in parts]
 
 
 def relation_labels(graph: KnowledgeGraph, edges: Ids, name_alone: bool = False) -> list[str]:
@@ -100,8 +103,15 @@ def chunk_text(graph: KnowledgeGraph, row: int) -> str:
 
 def chunk_label(graph: KnowledgeGraph, row: int) -> str:
     """What an encoder reads of a chunk: its title and its text; one that is nothing but its title once."""
+    return chunk_labels(graph, [row])[0]
+
+
+def chunk_labels(graph: KnowledgeGraph, rows: Ids) -> list[str]:
+    """`chunk_label` of some chunks."""
     chunks = graph.columns.chunks
-    return "\n".join(dict.fromkeys(filter(None, (chunks.text("title", row), chunks.text("text", row))))) if chunks is not None else ""
+    if chunks is None:
+        return [""] * len(rows)
+    return ["\n".join(dict.fromkeys(filter(None, both))) for both in zip(chunks.texts("title", rows), chunks.texts("text", rows))]
 
 
 def chunk_title(graph: KnowledgeGraph, row: int) -> str:

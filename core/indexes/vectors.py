@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -53,6 +54,17 @@ class VectorIndex:
             return np.zeros((0, self.facts["dimension"]), np.float32)
         return self.index.reconstruct_batch(np.ascontiguousarray(items, np.int64))
 
+    def cosines(self, vector: np.ndarray, items: np.ndarray) -> np.ndarray:
+        """float64 [n]: the cosines of some items with a unit vector, to six digits as `nearest` gives them."""
+        from faiss import swig_ptr
+
+        asked = np.ascontiguousarray(vector, np.float32)
+        if not hasattr(self.index, "compute_distance_subset"):  # of a graph of neighbours
+            return np.round((self.of(items) @ asked).astype(np.float64), 6)
+        items, found = np.ascontiguousarray(items, np.int64), np.empty(len(items), np.float32)
+        self.index.compute_distance_subset(1, swig_ptr(asked), len(items), swig_ptr(found), swig_ptr(items))
+        return np.round(found.astype(np.float64), 6)
+
     def nearest(self, vector: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The `k` items of largest cosine, fewer where there are fewer: (ids int64, cosines float64) by (-cosine, id).
 
@@ -79,8 +91,8 @@ def vector_index(graph: Graph, encoder, of: Of, progress: Tell = nothing, check:
     """
     key, shelf = (fingerprint(encoder), of), graph.derived.shelf(SHELF)
     with waiting(shelf.lock, check):
-        index = shelf.values.get(key)
-        if index is None or not (place(graph, encoder, of) / DONE).exists():  # may have been deleted since
+        index, done = shelf.values.get(key, (None, ""))
+        if index is None or not os.path.exists(done):  # may have been deleted since
             index = opened(place(graph, encoder, of))
             if index is None and count(graph, of) > AT_ONCE:
                 name = graph.folder or graph.name
@@ -89,7 +101,8 @@ def vector_index(graph: Graph, encoder, of: Of, progress: Tell = nothing, check:
                     f"python -m core index vectors --graph {name} --of {of}"
                 )
             index = index or build(graph, encoder, of, progress, check)
-        shelf.values[key] = index
+            done = str(place(graph, encoder, of) / DONE)
+        shelf.values[key] = index, done
     return index
 
 

@@ -26,7 +26,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.usage = Usage()
-        self.notes: list[str] = []
+        self.notes: list[str | Callable[[], str]] = []  # a function where it is to be worded only if it is told
         self.frames: list[Frame] = []
         self.before_cut: Ranking | None = None
         self.sizes: dict[str, int] = {}  # beside those of what the operator writes
@@ -97,7 +97,7 @@ class Operator(Declared):
             self.told(),
             usage=recorder.usage,
             sizes=sizes(after, self.writes) | recorder.sizes,
-            notes=tuple(recorder.notes),
+            notes=tuple(note if isinstance(note, str) else note() for note in recorder.notes),
             frames=tuple(recorder.frames),
             before_cut=recorder.before_cut,
             **_times(meter, ctx.environment.clock() - start),

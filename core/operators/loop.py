@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,7 +70,7 @@ class Loop(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         recorder.frames.append(Frame("Start", state.nodes or Ranking("node", (), ()), _size(state)))
-        notes: list[str] = []
+        notes: list[str | Callable[[], str]] = []
         for number in range(1, ROUNDS):
             before = _size(state)
             if before >= self.budget:
@@ -85,10 +85,10 @@ class Loop(Operator):
         recorder.notes += notes
         return state
 
-    def _round(self, number: int, state: State, ctx: Context, recorder: Recorder) -> tuple[State, list[str]]:
+    def _round(self, number: int, state: State, ctx: Context, recorder: Recorder) -> tuple[State, list[str | Callable[[], str]]]:
         """One round and its notes; the nodes beyond the budget are cut off as soon as they are there, and where the first operator adds
         none the round ends."""
-        notes: list[str] = []
+        notes: list[str | Callable[[], str]] = []
         for operator in self.body:
             inner, known = Recorder(), state.nodes.items if state.nodes else ()
             state = operator.apply(state, ctx, inner)

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from core.environment import Environment
 from core.graph.building.text_graph import assemble, store
@@ -83,8 +84,9 @@ def made(rng: np.random.Generator) -> Graph:
 
 
 def run() -> list[dict]:
-    """One row: the processor seconds of a question beside encoding it, the first search, and the re-ranker's reading and head."""
-    with tempfile.TemporaryDirectory() as folder:
+    """One row: the processor seconds of a question beside encoding it, the first search, and the re-ranker's reading and head. Arithmetic
+    has one thread, since those that wait for work on a busy machine spin."""
+    with tempfile.TemporaryDirectory() as folder, threadpool_limits(1):
         before = os.environ.get("HOPSCOPE_HOME")
         os.environ["HOPSCOPE_HOME"] = folder
         try:

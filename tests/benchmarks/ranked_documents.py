@@ -3,12 +3,14 @@
 For each method and budget capped recall, nDCG and Topological Recall at 10, and the median milliseconds of its operators beside what the
 re-ranker and the encoder take; then the paired tests of FastInsight against each other method at the largest budget. `--to FILE` puts the
 tables in the place between the marks `<!-- NAME -->` and `<!-- /NAME -->` of a file. Token vectors of texts are kept, so that late
-interaction reads no document twice.
+interaction reads no document twice; and each question's figures, in `ranked-documents` of the person's folder, so that a run that was
+stopped goes on where it was.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 import sys
 import time
@@ -25,6 +27,7 @@ from core.environment import Environment
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.outcome import observe
 from core.evaluation.metrics.statistics import estimates, paired
+from core.io.home import home
 from core.models.registry import Registry
 from core.models.scorers import LateInteractionScorer
 from core.operators.base import Context
@@ -109,30 +112,63 @@ def asked(line: str, question: Question, context: Context) -> tuple[State, float
     return state, beside
 
 
+class Answered:
+    """What was found out question by question, one line of JSON each, behind a line that says what was asked of which models."""
+
+    def __init__(self, file: Path, about: str):
+        self.file, self.rows = file, dict[str, list[dict[str, Any]]]()
+        lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()] if file.is_file() else []
+        if lines and lines[0] == about:
+            self.rows = {one["question"]: one["rows"] for one in lines[1:]}
+        else:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(about) + "\n", "utf-8")
+
+    def add(self, question: str, rows: list[dict[str, Any]]) -> None:
+        self.rows[question] = rows
+        with self.file.open("a", encoding="utf-8") as out:
+            out.write(json.dumps({"question": question, "rows": rows}) + "\n")
+
+
 def figures(corpus_name: str, most: int) -> tuple[dict[tuple[str, int], np.ndarray], dict[tuple[str, int], float], str]:
-    """For each method and budget float64 [questions, metrics], and its median milliseconds; and what was asked."""
+    """For each method and budget float64 [questions, metrics], and its median milliseconds; and what was asked.
+
+    Questions are asked in an order drawn with a seed, so that the first of them are a sample drawn in advance wherever it is ended; those
+    that were answered before by the same lines on the same graph are not asked again.
+    """
     models, corpus = Models(), open_corpus(corpus_name)
     one = standing(corpus, "links")
     graph = build(corpus, one, models, lambda text, share: None)
     questions = corpus.questions(corpus_name)
-    if most and most < len(questions):
-        drawn = np.random.default_rng(2026).permutation(len(questions))[:most]
-        questions = tuple(questions[place] for place in sorted(drawn.tolist()))
+    drawn = [questions[place] for place in np.random.default_rng(2026).permutation(len(questions))[: most or len(questions)].tolist()]
     context = Context(graph, Environment(models))
+    asked_of = f"{graph.n_nodes:,} documents, {graph.n_edges:,} links ({one.id}), {models.title('reranker')}"
+    known = Answered(home() / "ranked-documents" / f"{corpus_name}.jsonl", f"{asked_of}; {LINES}; {BUDGETS}; {METRICS}")
+    start = time.monotonic()
+    for number, question in enumerate(drawn, 1):
+        if question.id not in known.rows:
+            known.add(question.id, measured(question, context, corpus_name))
+        print(f"\r{number} of {len(drawn)} questions, {time.monotonic() - start:.0f} s", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
     values: dict[tuple[str, int], list[list[float]]] = {}
     seconds: dict[tuple[str, int], list[float]] = {}
-    start = time.monotonic()
-    for number, question in enumerate(questions, 1):
-        for name, (line, grows) in LINES.items():
-            for budget in BUDGETS if grows else BUDGETS[-1:]:
-                state, beside = asked(line.format(n=budget), question, context)
-                outcome = observe(graph, state, corpus=GoneCorpus(corpus_name))
-                values.setdefault((name, budget), []).append([metric(key)(outcome) or 0.0 for key in METRICS])
-                seconds.setdefault((name, budget), []).append(beside)
-        print(f"\r{number} of {len(questions)} questions, {time.monotonic() - start:.0f} s", end="", file=sys.stderr)
-    print(file=sys.stderr)
-    about = f"{len(questions)} questions, {graph.n_nodes:,} documents, {graph.n_edges:,} links ({one.id}), {models.title('reranker')}"
+    for row in (row for question in drawn for row in known.rows[question.id]):
+        values.setdefault((row["method"], row["budget"]), []).append(row["figures"])
+        seconds.setdefault((row["method"], row["budget"]), []).append(row["seconds"])
+    about = f"{len(drawn)} questions, {asked_of}"
     return {key: np.array(rows) for key, rows in values.items()}, {key: 1000 * statistics.median(s) for key, s in seconds.items()}, about
+
+
+def measured(question: Question, context: Context, corpus_name: str) -> list[dict[str, Any]]:
+    """A row for each method and budget: its figures on this question, and its seconds beside the models."""
+    rows = []
+    for name, (line, grows) in LINES.items():
+        for budget in BUDGETS if grows else BUDGETS[-1:]:
+            state, beside = asked(line.format(n=budget), question, context)
+            outcome = observe(context.graph, state, corpus=GoneCorpus(corpus_name))
+            found = [metric(key)(outcome) or 0.0 for key in METRICS]
+            rows.append({"method": name, "budget": budget, "figures": found, "seconds": round(beside, 6)})
+    return rows
 
 
 def tables(values: dict[tuple[str, int], np.ndarray], milliseconds: dict[tuple[str, int], float], about: str) -> str:
@@ -167,7 +203,7 @@ def main(given: Sequence[str] | None = None) -> None:
     """Print the tables, or put them into a file."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.ranked_documents", description=__doc__)
     parser.add_argument("corpus", choices=("cacm", "scifact"))
-    parser.add_argument("--questions", type=int, default=0, help="a draw of so many (default: all)")
+    parser.add_argument("--questions", type=int, default=0, help="the first so many of a draw (default: all)")
     parser.add_argument("--to", type=Path, default=None, metavar="FILE")
     options = parser.parse_args(given)
     text = tables(*figures(options.corpus, options.questions))

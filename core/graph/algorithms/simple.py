@@ -17,6 +17,9 @@ class Simple:
     indptr: np.ndarray  # int64 [n + 1]
     near: np.ndarray  # int64
 
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
     def of(self, node: int) -> np.ndarray:
         """The neighbours of a node."""
         return self.near[self.indptr[node] : self.indptr[node + 1]]
@@ -33,10 +36,11 @@ class Simple:
     def among(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Every link between two of some nodes, both ways: (place, place)."""
         rows, near = self.steps(nodes)
-        order = np.argsort(nodes)
-        at = np.minimum(np.searchsorted(nodes[order], near), max(0, len(nodes) - 1))
-        inside = nodes[order][at] == near if len(nodes) else np.zeros(0, bool)
-        return rows[inside], order[at[inside]]
+        places = np.zeros(len(self), np.int32)  # from 1 on; of memory that is not there until it is written to
+        places[nodes] = np.arange(1, len(nodes) + 1)
+        at = places[near]
+        inside = at > 0
+        return rows[inside], at[inside].astype(np.int64) - 1
 
 
 def simple(graph: KnowledgeGraph) -> Simple:

@@ -57,8 +57,7 @@ class ExpandNodes(Operator):
         if not len(added) and self.backfill == "vector":
             order = added = self._nearest(state, index)
         recorder.before_cut = order
-        told = names_told(ctx.graph, added)
-        recorder.notes.append(f"Of {max(total, len(added)):,} neighbours: {told}." if told else "No neighbour is left.")
+        recorder.notes.append(lambda: _told(ctx.graph, added, total))
         last = min(state.nodes.scores, default=0.0) if state.nodes and state.nodes.scores else 0.0
         scores = (*(state.nodes.scores or () if state.nodes else ()), *(last for _ in added.items))
         return state.replace(nodes=Ranking("node", (*nodes, *added.items), scores if len(scores) == len(nodes) + len(added) else None))
@@ -75,17 +74,21 @@ class ExpandNodes(Operator):
         return f"{self.keep} neighbours more, beta {self.beta:g}"
 
 
+def _told(graph: KnowledgeGraph, added: Ranking, total: int) -> str:
+    return f"Of {max(total, len(added)):,} neighbours: {names_told(graph, added)}." if len(added) else "No neighbour is left."
+
+
 class Likeness:
     """The dot product of the question's vector with those of nodes, agreeing to six digits as searches do; each is worked out once."""
 
     def __init__(self, index: VectorIndex, vector: np.ndarray):
-        self._index, self._vector = index, vector.astype(np.float64)
+        self._index, self._vector = index, vector
         self._known = np.full(len(index), np.nan)
 
     def __call__(self, nodes: np.ndarray) -> np.ndarray:
         missing = nodes[np.isnan(self._known[nodes])]
         if len(missing):
-            self._known[missing] = np.round(self._index.of(missing).astype(np.float64) @ self._vector, 6)
+            self._known[missing] = self._index.cosines(self._vector, missing)
         return self._known[nodes]
 
 
@@ -113,10 +116,14 @@ def structures(found: np.ndarray, links: Simple) -> tuple[np.ndarray, np.ndarray
     >>> [part.tolist() for part in structures(np.array([0, 1, 2]), star)]
     [[3], [1.0]]
     """
-    ranks, near = links.steps(found)
-    outside = ~np.isin(near, found)
-    fresh, first, counts = np.unique(near[outside], return_index=True, return_counts=True)  # steps come by rank, so the first is the best
-    size = len(found)
-    structure = 1.0 - ranks[outside][first] / (size - 1) if size > 1 else np.zeros(len(fresh))
+    size, (ranks, near) = len(found), links.steps(found)
+    inside = np.zeros(len(links), bool)
+    inside[found] = True
+    outside = ~inside[near]
+    steps = np.sort(near[outside] * size + ranks[outside])  # by neighbour, the best rank first
+    first = np.flatnonzero(np.diff(steps // max(size, 1), prepend=-1))
+    fresh, best = np.divmod(steps[first], max(size, 1))
+    counts = np.diff(first, append=len(steps))
+    structure = 1.0 - best / (size - 1) if size > 1 else np.zeros(len(fresh))
     most = np.minimum(links.degrees(fresh), size)
     return fresh, structure + np.where(most > 1, (counts - 1) / np.maximum(most - 1, 1), 0.0)

@@ -53,7 +53,7 @@ class GraphRerank(Operator):
         ctx.progress("Re-ranking along links", None)
         hidden = read(state, nodes, self.model, ctx, recorder)
         found = smoothed_order(hidden, nodes, simple(ctx.graph), self.alpha, self.lonely)
-        recorder.notes.append(f"The best: {names_told(ctx.graph, found)}.")
+        recorder.notes.append(lambda: f"The best: {names_told(ctx.graph, found)}.")
         return state.replace(nodes=found, hidden=hidden)
 
     def words(self) -> str:
@@ -62,9 +62,8 @@ class GraphRerank(Operator):
 
 def smoothed_order(hidden: HiddenStates, nodes: tuple[int, ...], links: Simple, alpha: float, lonely: str = "keep") -> Ranking:
     """These nodes by the score of their smoothed hidden states, equal ones in the order that they had."""
-    ids = np.array(nodes, np.int64)
-    smooth = smoothed(rows_of(hidden, nodes), ids, links, alpha, lonely)
-    scores = np.round(hidden.head(smooth), DIGITS)
+    ids, known = np.array(nodes, np.int64), rows_of(hidden, nodes)
+    scores = np.round(hidden.head(smoothed(known, ids, links, alpha, lonely) if alpha else known), DIGITS)
     order = np.argsort(-scores, kind="stable")
     return Ranking("node", tuple(ids[order].tolist()), tuple(scores[order].tolist()))
 
@@ -77,9 +76,11 @@ def smoothed(states: np.ndarray, nodes: np.ndarray, links: Simple, alpha: float,
     >>> smoothed(np.array([[1.0], [0.0], [0.0]]), np.array([0, 1, 3]), simple(toy), 0.5).tolist()  # A and B are linked, D to neither
     [[0.5], [0.5], [0.0]]
     """
+    from core.graph.kernels import mix  # brings numba
+
     rows, near = links.among(nodes)
     weights = 1.0 / links.degrees(nodes)[near]
     sums = np.bincount(rows, weights, len(nodes))
-    mixing = np.diag(np.where(sums > 0, 1 - alpha, 1.0 if lonely == "keep" else 1 - alpha))
-    mixing[rows, near] += alpha * weights / sums[rows]
-    return mixing @ states
+    mixed = states * np.where(sums > 0, 1 - alpha, 1.0 if lonely == "keep" else 1 - alpha)[:, None]
+    mix(mixed, states, rows, near, alpha * weights / sums[rows])
+    return mixed

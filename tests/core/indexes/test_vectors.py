@@ -47,6 +47,7 @@ def test_the_nearest_by_hand(grown):
     question = Bag().encode(["who is ann of one"])[0]
     ids, cosines = vector_index(graph, Bag(), "nodes").nearest(question, 3)
     assert graph.names(ids) == ["Ann", "One", "1999"] and cosines.tolist() == [0.447214, 0.447214, 0.0]
+    assert vector_index(graph, Bag(), "nodes").cosines(question, ids[::-1]).tolist() == [0.0, 0.447214, 0.447214]
     ids, cosines = vector_index(graph, Bag(), "nodes").nearest(question, 99)
     assert len(ids) == 5 and graph.names(ids[2:]) == ["1999", "Drama", "Two"]
     # One -> directed_by -> Ann has five words, the arrow twice: sqrt(1 + 4 + 1 + 1) long, ann and one in common.
@@ -164,6 +165,7 @@ def test_every_kind_of_index_finds_what_brute_force_finds(clouds, tmp_path, kind
     for query in made[::80]:
         exact = np.argsort(-(made @ query), kind="stable")[:20]
         hits += len(np.intersect1d(found.nearest(query, 20)[0], exact)) / 20 / 50
+        assert found.cosines(query, exact[:3]) == pytest.approx(made[exact[:3]] @ query, abs=0.02)  # of bytes, about
     assert hits >= least - 1e-9
     again, _ = searchable(blocks, lambda: None, kind)
     with open(tmp_path / "again", "wb") as stream:

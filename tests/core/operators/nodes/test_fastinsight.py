@@ -77,6 +77,13 @@ def test_the_worked_example_of_structure():
     assert total == 1 and found.items == (3,) and found.scores == (1.3,)
 
 
+def test_the_best_rank_of_several_neighbours_counts_wherever_they_stand():
+    # Ranked e, c, a, f of four: b lies beside a (third) alone, of its 2 links: 1 - 2/3 and 0; d beside e (first) and c, of 3: 1 and 1/2.
+    graph = corpus_graph()
+    fresh, structure = structures(np.array(named(graph, "e", "c", "a", "f")), simple(graph))
+    assert graph.names(fresh) == ["b", "d"] and structure == pytest.approx([1 / 3, 1.5])
+
+
 def test_beside_a_single_node_structure_counts_nothing():
     fresh, structure = structures(np.array([0]), simple(corpus_graph()))
     assert fresh.tolist() == [1, 2] and structure.tolist() == [0.0, 0.0]
