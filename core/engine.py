@@ -28,6 +28,7 @@ from core.operators.base import Line
 from core.operators.text import parse_line
 from core.parameters import parameters, values
 from core.runtime.jobs import Job, Jobs
+from core.runtime.weight import weight
 from core.types import Question
 
 LONGEST_QUESTION = 2_000  # characters
@@ -46,7 +47,7 @@ class Engine:
     def __init__(self, models: Models | None = None, solved: Callable[[str], Sequence[Question]] = solved):
         models = Registry() if models is None else models
         self.environment = Environment(models, solved, BuiltGraphs(models))
-        self.jobs = Jobs(workers=4)
+        self.jobs = Jobs(workers=4, weigh=_weight)
         self.evaluations = Jobs(workers=1)  # apart, so that hours of evaluation never keep a question waiting
         self.preparing = Jobs()  # apart as well: indexes, and measuring how they serve
         self._prefixes, self._queues, self._waiters = Prefixes(), Queues(), Waiters()
@@ -212,6 +213,12 @@ class Engine:
             )
         except BadParameter:
             return False
+
+
+def _weight(job: Job) -> int:
+    """The bytes that the result of a job takes, as far as nothing else holds it: what lanes found."""
+    comparison: Comparison | None = getattr(job, "comparison", None)
+    return 0 if comparison is None else weight([lane.run.states for lane in comparison.lanes])
 
 
 def check_question(text: str) -> str:

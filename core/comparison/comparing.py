@@ -14,7 +14,7 @@ from core.comparison.run import Ask, LaneRun, Progress
 from core.errors import Cancelled, HopscopeError
 from core.instances.catalogue import Instance
 from core.operators.base import Line
-from core.runtime.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, sentence
+from core.runtime.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, nothing, sentence
 from core.runtime.meter import HowFar
 from core.types import Repair, Rest, State
 
@@ -148,12 +148,13 @@ class Comparing:
         self.comparison, self._models, self._queues, self._asks_chat = comparison, models, queues, asks_chat
         self._after = after
         self._at_work: list[Lane] = []
-        self._head_start = HeadStart(lambda: queues.others(self._job))
         self._lock = threading.RLock()
 
     def start(self, job: Job) -> None:
         """Put the lanes into their queues; the job ends when the last one has."""
         self._job, job.on_cancel = job, self._cancelled
+        queues = self._queues  # not by way of this, which would then hold itself
+        self._head_start = HeadStart(lambda: queues.others(job))
         for lane in sorted(self.comparison.lanes, key=lambda lane: self._queues.expected(lane.instance.line)):
             self._put(self._queues.asking if self._asks_chat(lane.instance) else self._queues.retrieving, lane, RUNNING, self._retrieve)
 
@@ -262,10 +263,19 @@ class Comparing:
 
     def _end_with_the_last(self) -> None:
         with self._lock:
-            after = self._after
-            if not self._job.ended and all(lane.status in ENDED for lane in self.comparison.lanes):
-                self._job.result = self.comparison
-                if after is not None and not self._job.cancelled:
-                    self.comparison.repairing = True
-                    self._queues.repairing.put(self._job, lambda: after(self._job))
-                self._job.end(CANCELLED if self._job.cancelled else DONE)
+            job, after = self._job, self._after
+            if job.ended or not all(lane.status in ENDED for lane in self.comparison.lanes):
+                return
+            job.result = self.comparison
+            if after is None or job.cancelled:
+                job.on_cancel = nothing
+            else:
+                self.comparison.repairing = True
+                self._queues.repairing.put(job, lambda: self._afterwards(after))
+            job.end(CANCELLED if job.cancelled else DONE)
+
+    def _afterwards(self, after: Callable[[Job], None]) -> None:
+        try:
+            after(self._job)
+        finally:
+            self._job.on_cancel = nothing  # else the job and this hold one another, and all results, until garbage is collected

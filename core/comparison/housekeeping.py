@@ -1,13 +1,15 @@
 """What the process does for itself while nobody waits: garbage is collected, and the answering model is loaded.
 
 Python's own full collections, and Streamlit's after every run of a page, stop all threads for as long as they walk everything
-that is loaded. What stays is therefore frozen, and the rest is collected now and then, in a moment in which nobody waits.
+that is loaded. What stays is therefore frozen, and the rest is collected now and then, in a moment in which nobody waits, or where much
+has come since: what a browser leaves behind that went away lies in circles, which a collection alone frees.
 """
 
 from __future__ import annotations
 
 import gc
 import logging
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -16,15 +18,25 @@ LOOK = 2.0  # seconds between two looks at whether anybody waits
 REST = 5.0  # seconds in which nobody waited before something is done
 COLLECT = 60.0  # seconds between two collections
 LATEST = 300.0  # seconds after which one is done even where somebody waits
+MUCH = 500_000  # blocks of memory, some 50 MB, that came since the last collection and may be garbage by now
+SELDOM = 10.0  # seconds between two collections at least
 THRESHOLDS = (20_000, 20, 1_000)  # so that Python's own full collections come rarely
 
 
 class Housekeeping:
-    """Looks after the process in a thread of its own. `busy()` says whether somebody waits; `once` is done in the first rest."""
+    """Looks after the process in a thread of its own. `busy()` says whether somebody waits; `once` is done in the first rest; `held()`
+    counts the blocks of memory that are taken."""
 
-    def __init__(self, busy: Callable[[], bool], once: Callable[[], None] = lambda: None, clock: Callable[[], float] = time.monotonic):
-        self._busy, self._once, self._clock = busy, once, clock
+    def __init__(
+        self,
+        busy: Callable[[], bool],
+        once: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
+        held: Callable[[], int] = sys.getallocatedblocks,
+    ):
+        self._busy, self._once, self._clock, self._held = busy, once, clock, held
         self._rested = self._collected = clock()
+        self._left = held()  # by the last collection
         self._done_once, self._started = False, False
 
     def start(self) -> None:
@@ -42,9 +54,10 @@ class Housekeeping:
         if resting and not self._done_once:
             self._done_once = True
             self._once()
-        if now - self._collected >= (COLLECT if resting else LATEST):
+        rest, much = now - self._collected, self._held() - self._left >= MUCH
+        if rest >= (COLLECT if resting else LATEST) or (much and rest >= SELDOM):
             gc.collect()
-            self._collected = self._clock()
+            self._collected, self._left = self._clock(), self._held()
 
     def _run(self) -> None:
         gc.set_threshold(*THRESHOLDS)

@@ -63,6 +63,7 @@ class Fair:
                     if not self._busy[owner]:
                         del self._busy[owner]
                     self._changed.notify()
+            del taken, owner, work  # else a thread that waits holds on to what it did last
 
     def _next(self) -> tuple[Hashable, Work] | None:
         """The next piece and its owner, who then stands last; None after a while without any."""

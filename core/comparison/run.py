@@ -18,7 +18,10 @@ from core.operators.read import GraphReader
 from core.operators.texts.built import BuiltGraph
 from core.operators.texts.excerpt import NearestSentence
 from core.runtime.meter import HowFar, untold
+from core.runtime.weight import weight
 from core.types import Question, State
+
+MOST = 128 << 20  # bytes of states that are kept for other lanes
 
 
 @dataclass(frozen=True)
@@ -58,11 +61,12 @@ def build_of(line: Line) -> str | None:
 
 
 class Prefixes:
-    """States by the operators that led to them; the least recently used are forgotten. Safe between threads."""
+    """States by the operators that led to them: at most `size`, of at most `most` bytes together; the least recently used are forgotten.
+    Safe between threads."""
 
-    def __init__(self, size: int = 64):
+    def __init__(self, size: int = 64, most: int = MOST):
         self._lock = threading.Lock()
-        self._states: LRUCache[tuple, State] = LRUCache(size)
+        self._states: LRUCache[tuple, State] = LRUCache(most, lambda state: min(most, max(most // size, weight(state))))
 
     def get(self, key: tuple) -> State | None:
         with self._lock:

@@ -12,7 +12,12 @@ from typing import Any, Protocol
 
 from core.errors import Cancelled, HopscopeError
 
+MOST = 256 << 20  # bytes that the results of jobs may take together
 WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
+
+
+def nothing() -> None:
+    """Does nothing."""
 
 
 class Listener(Protocol):
@@ -43,7 +48,7 @@ class Job:
         self.started = time.time()
         self.kept = False  # whether it is to end even where nobody waits for it
         self.left = False  # whether it was cancelled since nobody waited for it any more
-        self.on_cancel: Callable[[], None] = lambda: None
+        self.on_cancel: Callable[[], None] = nothing
         self._cancel, self._ended, self._news = threading.Event(), threading.Event(), threading.Condition()
 
     def check(self) -> None:
@@ -122,16 +127,19 @@ class Job:
 
 
 class Jobs:
-    """Runs jobs, a few at a time, one for each key; keeps the last ones so that another browser finds them."""
+    """Runs jobs, a few at a time, one for each key; keeps those asked for last so that another browser finds them: at most `keep`, with
+    results of at most `most` bytes together, as `weigh` tells of one that has ended. Those that run are kept in any case."""
 
-    def __init__(self, workers: int = 2, keep: int = 64):
+    def __init__(self, workers: int = 2, keep: int = 64, most: int = MOST, weigh: Callable[[Job], int] = lambda job: 0):
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="job")
         self._jobs: OrderedDict[str, Job] = OrderedDict()
-        self._keep, self._lock = keep, threading.Lock()
+        self._keep, self._most, self._weigh, self._lock = keep, most, weigh, threading.Lock()
+        self._weights: dict[str, int] = {}  # of those that have ended
 
     def get(self, key: str) -> Job | None:
         """The job of that key, running or ended, if it is still known."""
-        return self._jobs.get(key)
+        with self._lock:
+            return self._known(key)
 
     def start(self, key: str, make: Callable[[], Job], again: bool = False, run: Callable[[Job], None] | None = None) -> Job:
         """The running job of that key, or a new one; an ended one is taken as it is unless `again`, or if it did not end well.
@@ -139,17 +147,34 @@ class Jobs:
         With `run` a new one is handed to it instead of to the threads here, and one that was asked to stop is as good as ended.
         """
         with self._lock:
-            job = self._jobs.get(key)
+            job = self._known(key)
             if job is not None and ((job.status == DONE and not again) if job.ended else not (run and job.cancelled)):
                 return job
             job = make()
             self._jobs[key] = job
             self._jobs.move_to_end(key)
-            ended = [k for k, j in self._jobs.items() if j.ended]
-            for old in ended[: max(0, len(self._jobs) - self._keep)]:
-                del self._jobs[old]
+            self._weights.pop(key, None)
+            self._forget()
         run(job) if run is not None else self._pool.submit(job.run)
         return job
+
+    def _known(self, key: str) -> Job | None:
+        """The job of that key, which is then the last to be forgotten. Call with the lock held."""
+        job = self._jobs.get(key)
+        if job is not None:
+            self._jobs.move_to_end(key)
+        return job
+
+    def _forget(self) -> None:
+        """Those that have ended and were not asked for the longest, as far as there are too many. Call with the lock held."""
+        ended = [key for key, job in self._jobs.items() if job.ended]
+        for key in ended:
+            if key not in self._weights:
+                self._weights[key] = self._weigh(self._jobs[key])
+        for key in ended:
+            if len(self._jobs) <= self._keep and sum(self._weights.values()) <= self._most:
+                return
+            del self._jobs[key], self._weights[key]
 
     @property
     def busy(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 
-from core.comparison.housekeeping import COLLECT, LATEST, REST, Housekeeping
+from core.comparison.housekeeping import COLLECT, LATEST, MUCH, REST, SELDOM, Housekeeping
 
 
 class Cycle:
@@ -17,8 +17,8 @@ class House:
     """Housekeeping at a time and with visitors that the test sets."""
 
     def __init__(self):
-        self.now, self.busy, self.loaded = 0.0, True, []
-        self.keeping = Housekeeping(lambda: self.busy, lambda: self.loaded.append(self.now), lambda: self.now)
+        self.now, self.busy, self.loaded, self.held = 0.0, True, [], 1000
+        self.keeping = Housekeeping(lambda: self.busy, lambda: self.loaded.append(self.now), lambda: self.now, lambda: self.held)
 
     def look(self, now: float) -> None:
         self.now = now
@@ -54,5 +54,28 @@ def test_garbage_waits_for_a_rest_but_not_for_ever():
         assert second() is not None
         house.look(COLLECT + REST + LATEST)
         assert second() is None
+    finally:
+        gc.enable()
+
+
+def test_where_much_has_come_it_is_looked_through_at_once_but_not_again_and_again():
+    gc.disable()
+    try:
+        house, first = House(), garbage()
+        house.held += MUCH - 1
+        house.look(SELDOM)
+        assert first() is not None
+        house.held += 1
+        house.look(SELDOM + 1)
+        assert first() is None
+        second = garbage()
+        house.held += MUCH
+        house.look(2 * SELDOM)
+        assert second() is not None
+        house.look(2 * SELDOM + 1)
+        assert second() is None
+        third = garbage()
+        house.look(4 * SELDOM)  # as much as there was, none of it new
+        assert third() is not None
     finally:
         gc.enable()

@@ -1,0 +1,71 @@
+"""Which jobs are kept, and which are forgotten."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+from functools import partial
+
+from core.runtime.jobs import Job, Jobs
+
+
+def done(jobs: Jobs, key: str, result=None) -> Job:
+    job = jobs.start(key, lambda: Job(key, lambda job: result))
+    assert job.wait(10)
+    return job
+
+
+def known(jobs: Jobs, *keys: str) -> list[str]:
+    return [key for key in keys if key in jobs._jobs]
+
+
+def test_the_one_that_was_not_asked_for_the_longest_is_forgotten():
+    jobs, ran = Jobs(keep=2), []
+    for key in ("warm", "a", "warm", "b", "warm", "c"):
+        jobs.start(key, partial(Job, key, lambda job: ran.append(job.key))).wait(10)
+    assert ran == ["warm", "a", "b", "c"]  # what is asked for all the time is done once
+    assert known(jobs, "warm", "a", "b", "c") == ["warm", "c"]
+
+
+def test_asking_for_one_keeps_it():
+    jobs = Jobs(keep=2)
+    done(jobs, "a"), done(jobs, "b")
+    assert jobs.get("a") is not None
+    done(jobs, "c")
+    assert known(jobs, "a", "b", "c") == ["a", "c"]
+
+
+def test_results_are_kept_within_a_bound_of_bytes():
+    jobs = Jobs(keep=64, most=1000, weigh=lambda job: len(job.result))
+    for number in range(20):
+        done(jobs, str(number), b"x" * 300)
+    done(jobs, "next", b"")
+    assert known(jobs, *map(str, range(20))) == ["17", "18", "19"]
+
+
+def test_one_at_work_is_kept_however_much_there_is():
+    jobs, go = Jobs(keep=1, most=1, weigh=lambda job: 2), threading.Event()
+    running = jobs.start("running", lambda: Job("running", lambda job: go.wait(10)))
+    for number in range(5):
+        done(jobs, str(number))
+    assert jobs.get("running") is running
+    go.set()
+
+
+def test_what_is_forgotten_is_gone():
+    class Result:
+        pass
+
+    jobs, result = Jobs(keep=1), Result()
+    gone = weakref.ref(result)
+    done(jobs, "a", result)
+    del result
+    gc.disable()
+    try:
+        done(jobs, "b")
+        jobs.stop()
+        jobs._pool.shutdown()
+        assert gone() is None
+    finally:
+        gc.enable()

@@ -1,0 +1,33 @@
+"""What values take of memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from core.runtime.weight import weight
+
+
+@dataclass(frozen=True)
+class Held:
+    what: Any
+    again: Any = None
+
+
+def test_arrays_weigh_their_bytes_wherever_they_lie():
+    array = np.zeros(100_000, np.int64)
+    for value in (array, Held(array), (array, [array]), {"a": Held(array, array)}):
+        assert 800_000 <= weight(value) < 801_000
+
+
+def test_a_long_tuple_is_weighed_by_its_first_items():
+    texts = tuple(f"text {n:04}" * 100 for n in range(1000))
+    assert 900_000 < weight(texts) < 1_100_000
+
+
+def test_what_holds_itself_has_a_weight():
+    own: list = []
+    own.append(own)
+    assert 0 < weight(own) < 1000
