@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.io.home import ROOT, keep_private
 from core.runtime.jobs import Job
+from pages.parts.shared.people import let_in
 from pages.parts.shared.session import engine, leave_all_but
 from pages.parts.shared.sidebar import sidebar
 
@@ -13,6 +14,7 @@ keep_private()
 st.set_page_config(page_title="Hopscope", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
 st.logo(str(ROOT / "assets" / "logo.svg"), size="large")
 st.html(ROOT / "assets" / "style.css")
+let_in()
 
 page = st.navigation(
     [

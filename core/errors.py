@@ -37,6 +37,10 @@ class ModelFailed(HopscopeError):
     """A model that is here, or a server that should answer, failed while it was used."""
 
 
+class NotAllowed(HopscopeError):
+    """Where Hopscope is shared, somebody asked for what only the owner of a thing, or the administrator, may do."""
+
+
 class RetrieverFailed(HopscopeError):
     """A retriever of a person's own did not answer, or not as it should."""
 

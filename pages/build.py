@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.errors import BadParameter, HopscopeError
-from core.instances.catalogue import OWN, Instance, delete, find, named, save
+from core.instances.catalogue import KIND, OWN, Instance, delete, find, named, save
 from core.operators import OPERATORS
 from core.operators.base import STAGES, Line
 from pages.parts.build.draft import Draft, heading
@@ -13,6 +13,7 @@ from pages.parts.build.trying import try_it
 from pages.parts.methods.advice import show_advice, tried
 from pages.parts.methods.forms import operator_form, sentence_of
 from pages.parts.methods.groups import is_heading, options
+from pages.parts.shared.people import barred, held, whose
 from pages.parts.shared.session import instances, said
 from pages.parts.shared.text import plain
 
@@ -218,9 +219,16 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
         st.caption("Nothing saved yet. What you save appears here, under “Start from”, and as a lane on Compare.")
     for instance in own:
         with st.container(horizontal=True, vertical_alignment="center", key=f"own-{instance.id}"):
-            st.text(f"{instance.label}  ·  {instance.line.words()}", width="stretch")
+            st.text("  ·  ".join(filter(None, (instance.label, instance.line.words(), whose(KIND, instance.id)))), width="stretch")
+            how = held(barred(KIND, instance.id))
             st.button(
-                "Delete", key=f"delete-{instance.id}", type="tertiary", icon=":material/delete:", on_click=_delete, args=(instance.id,)
+                "Delete",
+                key=f"delete-{instance.id}",
+                type="tertiary",
+                icon=":material/delete:",
+                on_click=_delete,
+                args=(instance.id,),
+                **how,
             )
 
 

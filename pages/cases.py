@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.case_adapter import comparison
 from core.cases import Case, delete, edit, export, get, tags, whole
+from core.cases.store import KIND
 from core.corpus import corpora
 from core.datasets import datasets
 from core.errors import HopscopeError
@@ -13,6 +14,7 @@ from core.runtime.jobs import sentence
 from pages.parts.board.finished import downloads, finished_board
 from pages.parts.cases.casebook import badges, casebook, copy_case, facts
 from pages.parts.compare.presenting import offer
+from pages.parts.shared.people import barred, held
 from pages.parts.shared.text import plain
 
 
@@ -70,15 +72,16 @@ def actions(case: Case) -> None:
     offer([case])
     if case.link and (case.link.get("corpus") in corpora() if "corpus" in case.link else case.graph in datasets()):
         st.page_link("pages/compare.py", label="Ask again", icon=":material/view_column:", query_params=dict(case.link))
+    how = held("" if case.example else barred(KIND, case.id))
     if not case.example:
-        with st.popover("Notes and tags", icon=":material/edit_note:"):
+        with st.popover("Notes and tags", icon=":material/edit_note:", **how):
             annotate(case)
     st.button("Duplicate", key="duplicate", icon=":material/content_copy:", on_click=copy_case, args=(case.id,))
     st.download_button(
         "Export", lambda: export([case.id]), f"{case.id}.cases.gz", "application/gzip", icon=":material/download:", on_click="ignore"
     )
     if not case.example:
-        with st.popover("Delete", icon=":material/delete:"):
+        with st.popover("Delete", icon=":material/delete:", **how):
             st.write("Delete this case? It cannot be brought back.")
             st.button("Yes, delete it", key="delete", type="primary", on_click=remove, args=(case.id,))
 

@@ -22,7 +22,7 @@ from pages.parts.compare.reranked import rerank
 from pages.parts.compare.sharing import share
 from pages.parts.compare.thumbs import press_thumb, show_thumbs
 from pages.parts.shared.address import in_place
-from pages.parts.shared.session import corpus_name, engine, graph, graph_name, instances, opened_graph, waiter
+from pages.parts.shared.session import corpus_name, engine, give_up, graph, graph_name, instances, opened_graph, waiter
 from pages.parts.shared.text import plain
 
 POLL = 0.7  # seconds between two looks at a running job, at least: a look waits for something new
@@ -100,7 +100,7 @@ def _clear() -> None:
 
 def stop(job: Job) -> None:
     """Cancel, and ask nothing in this run, even where the click on Ask has only just come."""
-    job.cancel()
+    give_up(job, "compare")
     st.session_state.stopped = True
 
 

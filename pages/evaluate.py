@@ -5,11 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from core.errors import HopscopeError
+from core.evaluation.runs.store import KIND
 from pages.parts.evaluate.evaluating import leave, progress, run_actions, runs
 from pages.parts.evaluate.figures import facts, figures
 from pages.parts.evaluate.form import new_run
 from pages.parts.evaluate.questions import one_question
 from pages.parts.evaluate.searching import show_search
+from pages.parts.shared.people import whose
 from pages.parts.shared.session import store
 from pages.parts.shared.text import many, plain
 
@@ -53,7 +55,7 @@ def one_run(number: int) -> None:
             run_actions(run)
     with st.container(gap=None):
         st.subheader(plain(f"{many(len(run.spec['instances']), 'method')} on {run.spec['set']}"), anchor=False)
-        st.caption(plain(facts(run)))
+        st.caption(plain(" · ".join(filter(None, (facts(run), whose(KIND, str(run.id)))))))
     progress(run)
     if run.done + run.failed:
         figures(run)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from core.datasets import dataset_of
+from core.datasets.own_graphs import KIND
 from pages.parts.graphs.shape import charts, counted, details, figures
 from pages.parts.graphs.upload import add_graph
 from pages.parts.graphs.upload_questions import add_questions
 from pages.parts.graphs.walk import walk
+from pages.parts.shared.people import whose
 from pages.parts.shared.session import graph, graph_name
 from pages.parts.shared.text import plain
 
@@ -27,6 +29,8 @@ def page() -> None:
         add_questions()
     with top:
         opened = graph()
+        if known is not None and known.triples is None:
+            st.caption(plain(whose(KIND, known.name)))
         figures(opened)
     with walking:
         walk(opened)

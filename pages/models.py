@@ -6,6 +6,7 @@ import psutil
 import streamlit as st
 
 from core.models.declared import ROLES
+from core.sharing import who
 from pages.parts.models.add_model import add_model
 from pages.parts.models.model_cards import cards
 from pages.parts.models.trying_model import try_model
@@ -31,7 +32,10 @@ def page() -> None:
     with trying:
         try_model()
     with adding:
-        add_model()
+        if who().administrator:
+            add_model()
+        else:
+            st.info("Where Hopscope is shared, only the administrator adds models.", icon=":material/lock:")
 
 
 def _memory() -> None:
@@ -46,7 +50,7 @@ def _memory() -> None:
 
 def _roles() -> None:
     """Which model does what; a choice is kept for the next start."""
-    registry = engine().models
+    registry, mine = engine().models, who().administrator
     declared = registry.declared()
     with st.container(border=True):
         st.markdown("**Who does what**")
@@ -66,11 +70,14 @@ def _roles() -> None:
                     key=key,
                     help=help_text,
                     on_change=chosen,
+                    disabled=not mine,
                     width=225,
                     format_func=lambda name, fit=fit: (
                         fit[name].title.split(",")[0].split(" (")[0] + ("" if fit[name].present else " · not installed")
                     ),
                 )
+        if not mine:
+            st.caption("Where Hopscope is shared, only the administrator chooses, fetches and removes models. All may try them.")
         absent = [ROLE_WORDS[role][0] for role, name in registry.roles.items() if not registry.info(name).present]
         if absent:
             st.caption(f"{' and '.join(absent)}: that model is not installed yet. Get it below, or choose another.")

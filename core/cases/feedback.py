@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from dataclasses import asdict, dataclass, field
 
 from core.cases.database import reading, writing
 from core.cases.store import cases
+from core.sharing import check_may_change, gone, made
 from core.types import Question
 
+KIND = "rating"
 ABOUT = ("entities", "graph", "instance", "answers", "size", "hops")
 
 
@@ -36,22 +39,34 @@ class Rating:
 
 
 def rate(rating: Rating) -> None:
-    """Write a rating, in the place of an earlier one of the same answer."""
+    """Write a rating, in the place of an earlier one of the same answer. Raises NotAllowed where that is another person's."""
+    name = _check(rating.digest, rating.question, rating.line, rating.answer)
     fields = asdict(rating)
     row = (rating.digest, rating.question, rating.line, rating.answer, int(rating.up), rating.time)
     with writing() as database:
         database.execute(
             "INSERT OR REPLACE INTO feedback VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (*row, json.dumps({name: fields[name] for name in ABOUT})),
+            (*row, json.dumps({key: fields[key] for key in ABOUT})),
         )
+        made(KIND, name)
 
 
 def unrate(digest: str, question: str, line: str, answer: str) -> None:
-    """Take a rating back."""
+    """Take a rating back. Raises NotAllowed where it is another person's."""
+    name = _check(digest, question, line, answer)
     with writing() as database:
         database.execute(
             "DELETE FROM feedback WHERE digest = ? AND question = ? AND line = ? AND answer = ?", (digest, question, line, answer)
         )
+        gone(KIND, name)
+
+
+def _check(digest: str, question: str, line: str, answer: str) -> str:
+    """What a rating is known by as a thing that somebody owns. Raises NotAllowed where it is there and another person's."""
+    name = hashlib.sha256(json.dumps([digest, question, line, answer]).encode()).hexdigest()[:32]
+    if verdict(digest, question, line, answer) is not None:
+        check_may_change(KIND, name)
+    return name
 
 
 def verdict(digest: str, question: str, line: str, answer: str) -> bool | None:

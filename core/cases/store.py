@@ -15,7 +15,9 @@ from core.cases.database import reading, writing
 from core.cases.examples import examples
 from core.cases.finished import Finished, freeze_finished, thaw_finished
 from core.errors import BadInput, shorten
+from core.sharing import check_may_change, gone, made
 
+KIND = "case"
 COLUMNS = "id, created, changed, digest, about, link, notes, tags"
 
 
@@ -57,7 +59,7 @@ def content(key: str) -> tuple[Case, bytes]:
 
 
 def edit(key: str, notes: str | None = None, tags: Iterable[str] | None = None) -> Case:
-    """Change the notes or the tags. Raises BadInput where there is no such case, or it is an example."""
+    """Change the notes or the tags. Raises BadInput where there is no such case, or it is an example; NotAllowed where it is another's."""
     case = _own(key)
     case = replace(
         case,
@@ -83,10 +85,11 @@ def duplicate(key: str) -> Case:
 
 
 def delete(key: str) -> None:
-    """Remove a case. Raises BadInput where there is no such case, or it is an example."""
+    """Remove a case. Raises BadInput where there is no such case, or it is an example; NotAllowed where it is another's."""
     _own(key)
     with writing() as database:
         database.execute("DELETE FROM cases WHERE id = ?", (key,))
+    gone(KIND, key)
 
 
 def insert(database, case: Case, packed: bytes) -> None:
@@ -95,6 +98,7 @@ def insert(database, case: Case, packed: bytes) -> None:
     row = [case.id, case.created, case.changed, case.digest, description, dict(case.link), case.notes, case.tags, packed]
     row = [json.dumps(value) if isinstance(value, dict | tuple) else value for value in row]
     database.execute(f"INSERT INTO cases ({COLUMNS}, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    made(KIND, case.id)
 
 
 def _case(row: tuple) -> Case:
@@ -131,6 +135,7 @@ def _own(key: str) -> Case:
     case = get(key)
     if case.example:
         raise BadInput("This case is an example that ships with Hopscope; duplicate it to change it.")
+    check_may_change(KIND, key)
     return case
 
 

@@ -13,11 +13,12 @@ from hashlib import sha256
 from pathlib import Path as FilePath
 
 from core.corpus import stored
-from core.corpus.corpus import Asked, Corpus, write
+from core.corpus.corpus import KIND, Asked, Corpus, write
 from core.corpus.links import read_links
 from core.corpus.published import FORMATS, read
 from core.errors import BadInput, StoreError, nearest, shorten
 from core.io.home import ROOT, home
+from core.sharing import check_may_change, gone
 from core.types import Question
 
 DATA = ROOT / "data"
@@ -138,18 +139,21 @@ def own_corpus(name: str) -> Corpus | None:
 
 
 def remove_corpus(name: str) -> None:
-    """Removes a corpus of a person's own. Raises BadInput where there is none or it ships, StoreError where the disk refuses."""
+    """Removes a corpus of a person's own. Raises BadInput where there is none or it ships, StoreError where the disk refuses, NotAllowed
+    where it is another's."""
     if name in shipped():
         raise BadInput(f"The corpus “{name}” comes with Hopscope and cannot be removed.")
     folder = corpora_folder() / name
     if not SAFE_NAME.fullmatch(name) or not folder.is_dir():
         raise BadInput(f"There is no corpus “{shorten(name)}” of your own.")
-    gone = folder.with_name(f".{name}-removed")
+    check_may_change(KIND, name)
+    aside = folder.with_name(f".{name}-removed")
     with stored.locked(folder):
         try:
-            shutil.rmtree(gone, ignore_errors=True)
-            folder.rename(gone)
-            shutil.rmtree(gone)
+            shutil.rmtree(aside, ignore_errors=True)
+            folder.rename(aside)
+            gone(KIND, name)
+            shutil.rmtree(aside)
         except OSError as error:
             raise StoreError(f"The corpus in {folder} cannot be removed: {error.strerror or error}.") from None
 

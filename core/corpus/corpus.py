@@ -16,8 +16,10 @@ from core.corpus.links import Link, links_in
 from core.corpus.links import table_of as links_table
 from core.errors import BadInput, StoreError, nearest, shorten
 from core.graph.columns import Table
+from core.sharing import check_may_change, made
 from core.types import Question
 
+KIND = "corpus"
 Check = Callable[[], None]
 Asked = tuple[str, Sequence[Question]]  # a question set: its title and questions
 
@@ -194,6 +196,7 @@ class Corpus:
         if fixed and not self.own:
             raise BadInput(f"The corpus “{self.name}” comes with Hopscope and stays as it is; make one of your own with these documents.")
         with stored.locked(self.folder, check):
+            check_may_change(KIND, self.name)
             current = Corpus.open(self.folder)
             table, meta = change(current), stored.read_meta(self.folder)
             asked = current._questions | {name: tuple(questions) for name, (_, questions) in sets.items()}
@@ -237,5 +240,9 @@ def write(
     meta: dict[str, Any] = {"name": folder.name, "title": title or folder.name, "licence": licence, "source": source}
     meta |= {"examples": list(examples), "sets": {name: known for name, (known, _) in asked.items()}, "own": own, "made_of": made_of}
     with stored.locked(folder, check):
+        if own and (folder / stored.META).is_file():
+            check_may_change(KIND, folder.name)
         stored.put(folder, meta, table, {name: questions for name, (_, questions) in asked.items()}, links_table(links))
+        if own:
+            made(KIND, folder.name)
     return Corpus.open(folder)

@@ -13,15 +13,18 @@ from core.datasets.catalogue import (
     question_set,
     questions,
 )
+from core.datasets.own_graphs import add_graph, free_name
 from core.datasets.questions import read_questions
 from core.datasets.sets import QuestionSet
 
 __all__ = [
     "Dataset",
     "QuestionSet",
+    "add_graph",
     "dataset_of",
     "datasets",
     "draw",
+    "free_name",
     "full_name",
     "graph_for",
     "keep_set",

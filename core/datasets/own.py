@@ -14,7 +14,9 @@ from core.datasets.sets import QuestionSet
 from core.errors import BadInput, StoreError
 from core.graph.readers.triple_file import bare_suffix
 from core.io.home import home
+from core.sharing import check_may_change, gone, made
 
+KIND = "question set"
 DESCRIPTION = "set.toml"
 LONGEST_NAME = 40
 
@@ -80,6 +82,7 @@ def save_set(file: FilePath, name: str, title: str, graph: str, taken: Container
         QuestionSet.described(cleaned, description, aside).questions()  # all of it can be read
         (aside / DESCRIPTION).write_text(tomli_w.dumps(description), "utf-8")
         os.rename(aside, known.file.parent)
+        made(KIND, cleaned)
     except OSError as error:
         raise StoreError(f"The question set cannot be stored in {sets_folder()}: {error.strerror or error}.") from None
     finally:
@@ -89,14 +92,16 @@ def save_set(file: FilePath, name: str, title: str, graph: str, taken: Container
 
 
 def remove_set(name: str) -> None:
-    """Remove a set that a person added. Raises StoreError where there is none or the disk refuses."""
+    """Remove a set that a person added. Raises StoreError where there is none or the disk refuses, NotAllowed where it is another's."""
     folder = sets_folder() / clean_name(name)
     if not folder.is_dir():
         raise StoreError(f"There is no question set “{name}” of your own.")
-    gone = folder.with_name(f".{folder.name}-removed")
+    check_may_change(KIND, folder.name)
+    aside = folder.with_name(f".{folder.name}-removed")
     try:
-        shutil.rmtree(gone, ignore_errors=True)
-        os.rename(folder, gone)
-        shutil.rmtree(gone)
+        shutil.rmtree(aside, ignore_errors=True)
+        os.rename(folder, aside)
+        gone(KIND, folder.name)
+        shutil.rmtree(aside)
     except OSError as error:
         raise StoreError(f"The question set in {folder} cannot be removed: {error.strerror or error}.") from None

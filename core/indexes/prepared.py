@@ -18,8 +18,10 @@ from core.indexes.place import NAMED, being_made, index_folder
 from core.indexes.table import KINDS, Kind
 from core.io.durations import with_time_left
 from core.runtime.jobs import Job, Jobs
+from core.sharing import check_administrator, check_may_change, gone, made
 
 READY, PARTLY, OTHER, ABSENT, DAMAGED = "ready", "partly there", "for another setting", "not built", "damaged"
+KIND = "index"
 SETTLED = 600.0  # seconds after which a file that was never put in place is one that a killed process left
 
 
@@ -131,9 +133,15 @@ def key(graph: Graph, kind: Kind) -> str:
 
 
 def start(jobs: Jobs, graph: Graph, kind: Kind, env: Environment, anew: bool = False) -> Job:
-    """A job that builds an index, or the one that is at it. `anew` makes from nothing what is otherwise added to."""
+    """A job that builds an index, or the one that is at it. `anew` makes from nothing what is otherwise added to. Raises NotAllowed where
+    that would make another person's anew; what is not all there may be completed by all."""
+    there = any(kind.owns(path.name) for path in index_folder(graph).iterdir())
+    if there and (anew or not kind.adds):
+        check_may_change(KIND, key(graph, kind))
 
     def work(job: Job) -> None:
+        if not there:
+            made(KIND, key(graph, kind))
         if anew and kind.adds:
             _remove(graph, kind)
         job.tell("Beginning", None)
@@ -150,10 +158,13 @@ def building(jobs: Jobs, graph: Graph, kind: Kind) -> Job | None:
 
 
 def delete(jobs: Jobs, graph: Graph, kind: Kind) -> None:
-    """Deletes every file of a kind. Raises StoreError while it is built, here or by another process, or read by a question."""
+    """Deletes every file of a kind. Raises StoreError while it is built, here or by another process, or read by a question, and
+    NotAllowed where it is another person's."""
+    check_may_change(KIND, key(graph, kind))
     if building(jobs, graph, kind):
         raise StoreError(f"“{kind.title}” is being built; cancel that first.")
     _remove(graph, kind)
+    gone(KIND, key(graph, kind))
 
 
 def _remove(graph: Graph, kind: Kind) -> None:
@@ -166,7 +177,9 @@ def _remove(graph: Graph, kind: Kind) -> None:
 
 
 def delete_leftover(graph: Graph, leftover: Leftover) -> None:
-    """Deletes what nothing reads; what is no leftover of the graph any more stays. Raises StoreError."""
+    """Deletes what nothing reads; what is no leftover of the graph any more stays. Raises StoreError, and NotAllowed where people share
+    and this is not the administrator."""
+    check_administrator("delete what is left over")
     if leftover.path in {one.path for one in leftovers(graph)}:
         _unlink(leftover.path)
 

@@ -22,6 +22,7 @@ from core.operators.generate import Answer
 from core.operators.retrieve.external import OwnRetriever
 from core.operators.text import parse_line
 from core.retrievers import declared
+from core.sharing import check_may_change, gone, made
 
 FOLDER = Path(__file__).parent
 FIELDS = ("title", "short", "method", "paper", "group", "base", "notes", "line")
@@ -32,6 +33,7 @@ LAST = (
     "graph_rag_methods_kg",
     "without_retrieval",
 )  # the files that come behind those of papers on graphs of triples
+KIND = "method"
 OWN = "own"
 RETRIEVER, RETRIEVERS = "retriever-", "Your own retrievers"  # what their ids begin with, and their group
 
@@ -217,17 +219,20 @@ def save(name: str, line: Line, notes: str = "") -> Instance:
         if key in known:
             raise BadInput(f"There is already an instance “{known[key].title}”; choose another name.")
         _write({**_own_rows(), key: row(instance)})
+        made(KIND, key)
     return instance
 
 
 def delete(key: str) -> None:
-    """Remove one of the person's own instances. Raises BadInput where it is not one."""
+    """Remove one of the person's own instances. Raises BadInput where it is not one, NotAllowed where it is another's."""
     with changing(own_file()):
         rows = _own_rows()
         if key not in rows:
             raise BadInput(f"“{shorten(key)}” is not an instance of your own.")
+        check_may_change(KIND, key)
         del rows[key]
         _write(rows)
+        gone(KIND, key)
 
 
 def row(instance: Instance) -> dict[str, Any]:

@@ -14,8 +14,10 @@ from core.models import combine, declared, make
 from core.models.base import Chat, Chooser, Encoder, Scorer
 from core.models.declared import ROLES, Row
 from core.models.fetch import fetch
+from core.models.hosts import check_host
 from core.models.llm_chooser import LLMChooser
 from core.models.scorers import EncoderScorer
+from core.sharing import check_administrator
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,8 @@ class Registry:
         )
 
     def set_role(self, role: str, name: str, save: bool = True) -> None:
-        """Give `role` to the model `name`; with `save` also in the person's models.toml. Raises BadParameter."""
+        """Give `role` to the model `name`; with `save` also in the person's models.toml. Raises BadParameter, NotAllowed."""
+        check_administrator("choose which model does what")
         with self._lock:
             declared.check_role(role, name, self._rows, "Models")
             if save:
@@ -179,8 +182,11 @@ class Registry:
     def add(self, name: str, kind: str, backend: str, **settings: Any) -> ModelInfo:
         """Declare a model or server and save it in the person's models.toml; `settings` are the keys of its row there.
 
-        A row of the same name is replaced. Raises BadParameter.
+        A row of the same name is replaced. Raises BadParameter, and NotAllowed where people share and this is not the administrator.
         """
+        check_administrator("add models")
+        if "url" in settings:
+            check_host(str(settings["url"]))
         with self._lock:
             values = {"kind": kind, "backend": backend, **settings}
             declared.row(name, values, "Models", own=True)
@@ -191,7 +197,8 @@ class Registry:
         return self.info(name)
 
     def remove(self, name: str) -> None:
-        """Take a person's own row out of their models.toml, with the roles it had there. Raises BadParameter."""
+        """Take a person's own row out of their models.toml, with the roles it had there. Raises BadParameter, NotAllowed."""
+        check_administrator("remove models")
         with self._lock, changing(declared.own_file()):
             rows, roles = declared.raw_own()
             if name not in rows:
@@ -200,14 +207,16 @@ class Registry:
         self.reload()
 
     def fetch(self, name: str, progress: Callable[[str, float], None] | None = None, check: Callable[[], None] | None = None) -> Path:
-        """Get the file of a model that has sources; see `core.models.fetch.fetch`. Raises BadParameter, ModelUnavailable."""
+        """Get the file of a model that has sources; see `core.models.fetch.fetch`. Raises BadParameter, ModelUnavailable, NotAllowed."""
+        check_administrator("fetch models")
         row = self.resolve(name)
         if row.backend != "llama":
             raise ModelUnavailable(make.missing(row, self._rows) or f"{row.name} needs no fetching.")
         return fetch(row.name, row.settings, make.weights_file(row), progress, check)
 
     def unload(self, name: str) -> None:
-        """Let go of a model's memory; the next use loads it anew. Raises BadParameter."""
+        """Let go of a model's memory; the next use loads it anew. Raises BadParameter, NotAllowed."""
+        check_administrator("unload models")
         with self._lock:
             made = self._made.pop(self._roles.get(name, name), None)
         _close(made)

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
-from core.errors import Cancelled, HopscopeError
+from core.errors import Cancelled, HopscopeError, NotAllowed
+from core.sharing import acting, called, who
 
 MOST = 256 << 20  # bytes that the results of jobs may take together
 WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
@@ -39,7 +40,7 @@ class Job:
     number: int  # of a job that evaluates: its run's in the store
 
     def __init__(self, key: str, work: Callable[[Job], Any] = lambda job: None):
-        self.key, self._work = key, work
+        self.key, self._work, self.who = key, work, who()
         self.status, self.text = WAITING, "Waiting for its turn"
         self.fraction: float | None = None
         self.error: str | None = None
@@ -77,8 +78,21 @@ class Job:
         with self._news:
             return self._news.wait_for(lambda: self.version != version, seconds)
 
+    @property
+    def kept_from(self) -> str:
+        """Why the job may not be cancelled by who asks, in a sentence; empty where it may."""
+        person = who()
+        of = "" if person.administrator or person == self.who else called(self.who.id)
+        return of and f"This was begun by {of}, and only they and the administrator may cancel it."
+
     def cancel(self) -> None:
-        """Ask the work to stop at its next check."""
+        """Ask the work to stop at its next check. Raises NotAllowed where somebody else began it."""
+        if sentence := self.kept_from:
+            raise NotAllowed(sentence)
+        self.stop()
+
+    def stop(self) -> None:
+        """Cancel the work, whoever began it."""
         if not self._cancel.is_set():
             self._cancel.set()
             self.on_cancel()
@@ -87,7 +101,7 @@ class Job:
     def leave(self) -> None:
         """Cancel the work since nobody waits for it."""
         self.left = True
-        self.cancel()
+        self.stop()
 
     @property
     def cancelled(self) -> bool:
@@ -107,7 +121,8 @@ class Job:
         try:
             self.check()
             self.begin()
-            self.result = self._work(self)
+            with acting(self.who):
+                self.result = self._work(self)
             self.end(DONE)
         except Cancelled:
             self.end(CANCELLED)
@@ -184,7 +199,7 @@ class Jobs:
     def stop(self) -> None:
         """Cancel everything and take no more work."""
         for job in list(self._jobs.values()):
-            job.cancel()
+            job.stop()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 

@@ -18,6 +18,7 @@ from core.evaluation.metrics.outcome import Outcome
 from core.evaluation.runs.plan import Drawn, key
 from core.io.home import home
 from core.io.sqlite import WAIT, write_ahead
+from core.sharing import check_may_change, gone, made, why_not
 from core.types import Question
 
 APPLICATION, VERSION = 0x486F7053, 1  # "HopS" in the file's header, and the schema's number
@@ -32,6 +33,7 @@ CREATE TABLE IF NOT EXISTS rows (
   outcome TEXT, error TEXT, states BLOB, UNIQUE (run, instance, question));
 CREATE INDEX IF NOT EXISTS runs_by_key ON runs (key);
 """
+KIND = "evaluation"
 RUNNING, DONE, CANCELLED = "running", "done", "cancelled"
 
 
@@ -81,15 +83,17 @@ class Store:
             raise
 
     def begin(self, spec: dict[str, Any], drawn: Sequence[Drawn], again: bool = False) -> Run:
-        """The newest run of that spec, taken up where it stopped, or a new one where there is none or `again` is asked for."""
+        """The newest run of that spec, taken up where it stopped, or a new one where there is none, it is another person's and not
+        finished, or `again` is asked for."""
         known = key(spec)
         with self._write():
             found = self._db.execute("SELECT max(id) FROM runs WHERE key = ?", (known,)).fetchone()[0]
-            if found is None or again:
+            if found is None or again or self._anothers(found):
                 values = (known, _json(spec), time.time(), RUNNING)
                 found = self._db.execute("INSERT INTO runs (key, spec, created, status) VALUES (?, ?, ?, ?)", values).lastrowid
                 rows = [(found, place, one.question.id, _json(asdict(one))) for place, one in enumerate(drawn)]
                 self._db.executemany("INSERT INTO questions VALUES (?, ?, ?, ?)", rows)
+                made(KIND, str(found))
         return self.run(found)
 
     def mark(self, run: int, status: str) -> None:
@@ -143,9 +147,16 @@ class Store:
         return json.loads(zlib.decompress(found[0][0])) if found and found[0][0] is not None else None
 
     def delete(self, run: int) -> None:
-        """Remove a run with its rows."""
+        """Remove a run with its rows. Raises NotAllowed where it is another person's."""
+        check_may_change(KIND, str(run))
         with self._write():
             self._db.execute("DELETE FROM runs WHERE id = ?", (run,))
+            gone(KIND, str(run))
+
+    def _anothers(self, run: int) -> bool:
+        """Whether a run is another person's, and something is left to do that would change it."""
+        known = self.run(run)
+        return known.done < known.total and bool(why_not(KIND, str(run)))
 
     def close(self) -> None:
         """Let go of the file."""

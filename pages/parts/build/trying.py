@@ -17,7 +17,7 @@ from core.runtime.jobs import Job
 from core.types import Question, Step
 from pages.parts.compare.asking import known_question
 from pages.parts.compare.permalink import Link
-from pages.parts.shared.session import engine, graph, graph_name, said, waiter
+from pages.parts.shared.session import engine, give_up, graph, graph_name, said, waiter
 from pages.parts.shared.text import plain
 
 BESIDE = "lego-12"  # the lane that Compare opens beside the own line
@@ -109,7 +109,7 @@ def _watch(job: Job) -> None:
         if running and not job.ended:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text))
-                st.button("Cancel", key="try_cancel", icon=":material/stop_circle:", on_click=job.cancel)
+                st.button("Cancel", key="try_cancel", icon=":material/stop_circle:", on_click=give_up, args=(job, "build"))
         _lane(job, lane)
         if running and job.ended:
             st.rerun()

@@ -7,8 +7,10 @@ from datetime import datetime
 import streamlit as st
 
 from core.cases import Case, cases, duplicate, export, load, tags
+from core.cases.store import KIND
 from core.errors import HopscopeError
 from pages.parts.compare.presenting import offer
+from pages.parts.shared.people import whose
 from pages.parts.shared.text import plain
 
 SHOWN = 25
@@ -54,7 +56,8 @@ def casebook() -> None:
 def facts(case: Case) -> str:
     """What there is to say of a case in one line."""
     when = "example" if case.example else f"{datetime.fromtimestamp(case.created):%d %b %Y, %H:%M}"
-    return " · ".join((", ".join(case.instances), case.graph, when))
+    by = "" if case.example else whose(KIND, case.id)
+    return " · ".join(filter(None, (", ".join(case.instances), case.graph, when, by)))
 
 
 def badges(case: Case) -> None:

@@ -14,9 +14,10 @@ from core.evaluation.reports.naming import titles
 from core.evaluation.reports.summary import Summary, summary_dict
 from core.evaluation.runs.opening import planned
 from core.evaluation.runs.starting import evaluate
-from core.evaluation.runs.store import Run
+from core.evaluation.runs.store import KIND, Run
 from core.runtime.jobs import Job
-from pages.parts.shared.session import engine, store
+from pages.parts.shared.people import barred, held, whose
+from pages.parts.shared.session import cancel, engine, store
 from pages.parts.shared.text import many, plain
 
 SHOWN_RUNS = 30
@@ -40,7 +41,8 @@ def progress(run: Run) -> None:
         failed = f" ({run.failed:,} of them failed)" if run.failed else ""
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             st.text(f"{missing:,} of {run.total:,} answers are missing{failed}.", width="stretch")
-            st.button("Go on", key="resume", icon=":material/play_arrow:", on_click=resume, args=(run,))
+            why = barred(KIND, str(run.id))
+            st.button("Go on", key="resume", icon=":material/play_arrow:", on_click=resume, args=(run,), **held(why))
 
 
 @st.fragment(run_every=1.0)
@@ -50,7 +52,7 @@ def follow(job: Job, run: Run) -> None:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text or "Waiting for its turn"), width="stretch")
-        st.button("Cancel", key="cancel", icon=":material/stop_circle:", on_click=job.cancel)
+        cancel(job, "cancel", ":material/stop_circle:")
     now = store().run(run.id)
     drawn, when = st.session_state.get("evaluate_drawn", (0, 0.0))
     if now.done + now.failed != drawn and time.monotonic() - when > 5:
@@ -83,7 +85,7 @@ def run_actions(run: Run) -> None:
             file("Table (LaTeX)", latex, ".tex", "text/x-tex")
             file("Everything (JSON)", lambda s: json.dumps(summary_dict(s), ensure_ascii=False, indent=1), ".json", "application/json")
     if job is None or job.ended:
-        with st.popover("Delete", icon=":material/delete:"):
+        with st.popover("Delete", icon=":material/delete:", **held(barred(KIND, str(run.id)))):
             st.write("Delete this evaluation? It cannot be brought back.")
             st.button("Yes, delete it", type="primary", on_click=remove, args=(run.id,))
 
@@ -108,7 +110,8 @@ def runs() -> None:
             with st.container(gap=None, width="stretch"):
                 st.text(", ".join(titles(run).values()))
                 when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.created))
-                st.caption(plain(f"{many(run.spec['sample'], 'question')} of {run.spec['set']} · {when} · {state}"))
+                parts = (f"{many(run.spec['sample'], 'question')} of {run.spec['set']}", when, state, whose(KIND, str(run.id)))
+                st.caption(plain(" · ".join(filter(None, parts))))
             st.button("Open", key=f"open-{run.id}", help=f"Open evaluation {run.id}", on_click=open_run, args=(run.id,))
     if len(known) > SHOWN_RUNS:
         st.caption(f"{len(known) - SHOWN_RUNS:,} older ones are not shown.")

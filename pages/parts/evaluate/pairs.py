@@ -14,7 +14,7 @@ from core.evaluation.pairwise.verdicts import CRITERIA
 from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.summary import Summary
 from core.runtime.jobs import Job
-from pages.parts.shared.session import engine, said
+from pages.parts.shared.session import cancel, engine, said
 from pages.parts.shared.text import many, plain
 
 WIDE = 465  # pixels of a picture, so that two stand side by side where there is room
@@ -53,7 +53,7 @@ def _follow(job: Job) -> None:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(min(1.0, job.fraction or 0.0), text=plain(job.text or "Waiting for its turn"), width="stretch")
-        st.button("Cancel", key="cancel-pairs", icon=":material/stop_circle:", on_click=job.cancel)
+        cancel(job, "cancel-pairs", ":material/stop_circle:")
 
 
 def _begin(summary: Summary, tally: Tally, job: Job | None) -> None:

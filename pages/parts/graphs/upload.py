@@ -10,13 +10,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.datasets import datasets
+from core.datasets import add_graph as keep_graph
+from core.datasets import free_name
 from core.datasets.own import clean_name
-from core.errors import BadInput, HopscopeError
-from core.graph.building.build import build
+from core.errors import HopscopeError
 from core.graph.readers.triple_file import FORMATS, TripleFile, columns_of
 from core.io.files import size_text
-from core.io.home import graphs_folder, home
+from core.io.home import home
 from core.runtime.jobs import DONE, Job
 from pages.parts.graphs.looking import looked_at, reading
 from pages.parts.shared.session import engine
@@ -66,16 +66,6 @@ def _reading() -> tuple[str, str]:
             help="For lines of text that hold more than three columns, or in another order. Counted from 1.",
         )
     return format, columns.strip() if format in TEXTS else ""
-
-
-def check_name(name: str) -> str:
-    """The cleaned name. Raises BadInput where nothing is left of it or it is taken."""
-    cleaned = clean_name(name)
-    if not cleaned:
-        raise BadInput("Give the graph a name of letters, digits or dashes.")
-    if cleaned in datasets() or (graphs_folder() / cleaned).exists():
-        raise BadInput(f"There is already a graph “{cleaned}”; choose another name.")
-    return cleaned
 
 
 def _look(file, format: str, columns: str) -> list[tuple[str, str, str]]:
@@ -134,7 +124,7 @@ def _form(file, rows: list[tuple[str, str, str]], format: str, columns: str) -> 
         st.caption(f"It will be called {plain(clean_name(name))}.")
     if pressed:
         try:
-            _start(file, check_name(name), way, format, columns)
+            _start(file, free_name(name), way, format, columns)
         except HopscopeError as error:
             st.error(plain(str(error)))
 
@@ -145,7 +135,7 @@ def _start(file, name: str, way: str, format: str, columns: str) -> None:
 
     def work(job: Job) -> str:
         try:
-            build(source, graphs_folder() / name, name, way, job.tell, job.check)
+            keep_graph(source, name, way, job.tell, job.check)
             engine().forget(name)
             return name
         finally:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from core.datasets import datasets, keep_set
 from core.datasets.fit import fit
-from core.datasets.own import added_sets, clean_name, remove_set
+from core.datasets.own import KIND, added_sets, clean_name, remove_set
 from core.datasets.questions import FORMATS, read_questions, rows_with_graphs
 from core.datasets.table import EXAMPLE
 from core.errors import BadInput, HopscopeError
@@ -21,6 +21,7 @@ from core.types import Question
 from pages.parts.graphs.looking import looked_at, reading
 from pages.parts.graphs.upload import kept
 from pages.parts.graphs.ways import go_on, ways_on
+from pages.parts.shared.people import barred, held, whose
 from pages.parts.shared.session import engine, graph_name, said
 from pages.parts.shared.text import many, plain
 
@@ -199,18 +200,19 @@ def _added() -> None:
     for name, (graph, questions) in added.items():
         with st.container(horizontal=True, vertical_alignment="center"):
             where = plain(known[graph].title) if graph in known else f"{plain(graph)}, a graph that is gone"
-            st.markdown(f"{plain(questions.title)} · {where}", width="stretch")
+            by = plain(whose(KIND, name))
+            st.markdown(" · ".join(filter(None, (plain(questions.title), where, by))), width="stretch")
             if graph in known:
                 ways_on(questions, graph, name, type="tertiary")
-            label = f"Remove {questions.title}"
+            how = held(barred(KIND, name), f"Remove {questions.title}")
             st.button(
                 "Remove",
                 key=f"questions_remove_{name}",
                 type="tertiary",
                 icon=":material/delete:",
-                help=label,
                 on_click=_remove,
                 args=(name,),
+                **how,
             )
 
 

@@ -12,6 +12,7 @@ from core.errors import HopscopeError
 from core.indexes.prepared import (
     ABSENT,
     DAMAGED,
+    KIND,
     OTHER,
     PARTLY,
     READY,
@@ -29,6 +30,8 @@ from core.indexes.prepared import (
 from core.indexes.table import KINDS, Kind
 from core.io.durations import ago
 from core.runtime.jobs import CANCELLED, WAITING, Job
+from core.sharing import who
+from pages.parts.shared.people import barred, held, whose
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain, size
 from pages.parts.shared.working import working
@@ -105,11 +108,12 @@ def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
     """What is there, a line for each setting, and how long building takes where it is not all there."""
     if at_work and one.kind.adds:
         return []  # it grows; the bar tells how far it is
-    now, lines = time.time(), []
+    now, lines, by = time.time(), [], whose(KIND, key(graph, one.kind))
     for kept in sorted(one.kept, key=lambda kept: not kept.usual):
         facts = [kept.words[:1].upper() + kept.words[1:]] if kept.words else []
         facts += [f"{one.parts[0]:,} of {one.parts[1]:,} {one.kind.parts}"] if one.parts and kept.usual else []
         facts += [size(kept.size), ago(now - kept.changed)]
+        facts += [by] if by else []
         facts += [] if kept.usual or one.lacks else ["read only by lines that ask for this setting or model"]
         lines.append("  ·  ".join(facts))
     if one.state not in (READY, DAMAGED) and not one.lacks and not at_work and one.kind.build is not None:
@@ -120,26 +124,31 @@ def _facts(graph: Any, one: Prepared, at_work: bool) -> list[str]:
 
 def _buttons(graph: Any, one: Prepared) -> None:
     kind, name = one.kind, one.kind.name
+    why = barred(KIND, key(graph, kind)) if one.kept else ""
     if kind.build is not None and not one.lacks and not one.damage:
         if one.state != READY:
             label = "Go on" if one.state == PARTLY else "Build"
-            st.button(label, key=f"build-{name}", icon=":material/play_arrow:", on_click=_start, args=(graph, kind))
+            how = held("" if kind.adds else why)
+            st.button(label, key=f"build-{name}", icon=":material/play_arrow:", on_click=_start, args=(graph, kind), **how)
         elif not kind.adds:
-            anew = "Makes it anew. What is there serves until the new one is whole."
+            how = held(why, "Makes it anew. What is there serves until the new one is whole.")
             st.button(
-                "Rebuild", key=f"rebuild-{name}", icon=":material/refresh:", type="tertiary", on_click=_start, args=(graph, kind), help=anew
+                "Rebuild", key=f"rebuild-{name}", icon=":material/refresh:", type="tertiary", on_click=_start, args=(graph, kind), **how
             )
         else:
             question = f"Throw away what is there and make it anew? That takes {kind.takes(graph, engine().environment)}."
-            _asked("Rebuild", ":material/refresh:", f"rebuild-{name}", question, "Yes, rebuild it", lambda: _start(graph, kind, anew=True))
+            _asked(
+                "Rebuild", ":material/refresh:", f"rebuild-{name}", question, "Yes, rebuild it", lambda: _start(graph, kind, anew=True), why
+            )
     if one.kept:
         question = f"Delete {size(one.size)}? A question that needs it will make it again, and wait for it."
-        _asked("Delete", ":material/delete:", f"delete-{name}", question, "Yes, delete it", lambda: delete(engine().preparing, graph, kind))
+        act = lambda: delete(engine().preparing, graph, kind)
+        _asked("Delete", ":material/delete:", f"delete-{name}", question, "Yes, delete it", act, why)
 
 
-def _asked(label: str, icon: str, key: str, question: str, yes: str, action: Callable[[], Any]) -> None:
-    """A button that asks before it acts."""
-    with st.popover(label, icon=icon, type="tertiary", key=f"ask-{key}"):
+def _asked(label: str, icon: str, key: str, question: str, yes: str, action: Callable[[], Any], why: str) -> None:
+    """A button that asks before it acts; one that cannot be used where there is a reason `why`."""
+    with st.popover(label, icon=icon, type="tertiary", key=f"ask-{key}", **held(why)):
         st.write(plain(question))
         st.button(yes, key=f"yes-{key}", type="primary", on_click=_tried, args=(action,))
 
@@ -185,6 +194,7 @@ def _leftovers(graph: Any, left: list[Leftover]) -> None:
                     question,
                     "Yes, delete it",
                     lambda one=one: delete_leftover(graph, one),
+                    "" if who().administrator else "Only the administrator deletes what is left over.",
                 )
 
 

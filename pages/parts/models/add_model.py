@@ -9,7 +9,9 @@ import streamlit as st
 from core.errors import BadInput, HopscopeError
 from core.models.chat.openai import OpenAIChat
 from core.models.declared import own_file
+from core.models.hosts import check_host
 from core.models.keys import HOW, NAME, key_for
+from core.sharing import check_administrator
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
 
@@ -69,6 +71,7 @@ def add_model() -> None:
 
 def checked(name: str, url: str, model: str, variable: str) -> tuple[str, str, str, str]:
     """The fields, trimmed. Raises BadInput that says which one is not usable."""
+    check_administrator("add models")
     name, url, model, variable = name.strip(), url.strip().rstrip("/"), model.strip(), variable.strip()
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._\-]{0,59}", name):
         raise BadInput("Give the server a name of letters, digits, dashes and dots.")
@@ -76,6 +79,7 @@ def checked(name: str, url: str, model: str, variable: str) -> tuple[str, str, s
         raise BadInput(f"“{name}” is the name of a model that comes with Hopscope; choose another.")
     if not re.fullmatch(r"https?://[^\s/]+\S*", url):
         raise BadInput("The address must begin with http:// or https://, such as http://localhost:8000/v1.")
+    check_host(url)
     if not model:
         raise BadInput("Name the model as the server calls it.")
     if variable:

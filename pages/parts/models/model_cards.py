@@ -7,6 +7,7 @@ import streamlit as st
 from core.errors import HopscopeError
 from core.models.registry import ModelInfo
 from core.runtime.jobs import DONE, Job
+from core.sharing import who
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
 from pages.parts.shared.working import working
@@ -67,6 +68,8 @@ def _facts(info: ModelInfo) -> list[str]:
 
 
 def _buttons(info: ModelInfo) -> None:
+    if not who().administrator:
+        return
     job = engine().jobs.get(f"fetch-{info.name}")
     if info.fetchable and not info.present and (job is None or job.ended):
         st.button("Fetch", key=f"fetch-{info.name}", icon=":material/download:", on_click=_fetch, args=(info.name,))

@@ -17,7 +17,9 @@ from core.errors import HopscopeError
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import Instance, catalogue
 from core.runtime.jobs import Job
+from core.sharing import asked_of
 from pages.parts.shared.ending import end_soon
+from pages.parts.shared.people import held, visitor
 from pages.parts.shared.text import plain
 
 ASKING = ("compare", "build")  # the pages that ask questions
@@ -43,6 +45,7 @@ _store = lru_cache(maxsize=8)(Store)
 
 @cache
 def _engine() -> Engine:
+    asked_of(visitor)
     made = Engine()
     end_soon(made)
     return made
@@ -128,10 +131,20 @@ def follow(job: Job, title: str) -> None:
     place = st.empty()
     with place.container(), st.status(title, expanded=True):
         bar = st.progress(0.0)
-        st.button("Cancel", key=f"cancel-{job.key}", on_click=job.cancel)
+        cancel(job, f"cancel-{job.key}")
         while not job.wait(0.2):
             bar.progress(min(1.0, job.fraction or 0.0), text=job.text)
     place.empty()
+
+
+def cancel(job: Job, key: str, icon: str | None = None) -> None:
+    """The button that cancels a job, for who began it."""
+    st.button("Cancel", key=key, icon=icon, on_click=job.cancel, **held(job.kept_from))
+
+
+def give_up(job: Job, page: str) -> None:
+    """Cancel a comparison; one that somebody else began goes on for them, and this visit waits for it no more."""
+    engine().leave(waiter(page).id) if job.kept_from else job.cancel()
 
 
 def said(action: Callable[[], Any]) -> Any | None:

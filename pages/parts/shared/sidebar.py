@@ -8,6 +8,7 @@ from core.corpus import corpora, open_corpus
 from core.datasets import datasets
 from core.datasets.catalogue import unreadable
 from core.instances.catalogue import faults
+from pages.parts.shared.people import signed
 from pages.parts.shared.session import ASKS_CORPORA, CORPUS, chosen, engine, graph_name, said
 from pages.parts.shared.text import many, plain
 
@@ -19,6 +20,7 @@ def sidebar() -> None:
     with st.sidebar:
         _graph()
         _models()
+        signed()
         for sentence in (*faults(), *engine().models.faults()):
             st.warning(plain(f"Left out: {sentence}"), icon=":material/rule:")
         st.caption("Hopscope lets you see how a graph retriever hops.")

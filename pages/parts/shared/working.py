@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.runtime.jobs import Job
+from pages.parts.shared.session import cancel
 from pages.parts.shared.text import plain
 
 
@@ -21,7 +22,7 @@ def working(job: Job, key: str, ended: str = "", share: bool = False) -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 percent = f"{100 * min(1.0, job.fraction):.0f} %  ·  " if share and job.fraction is not None else ""
                 st.progress(min(1.0, job.fraction or 0.0), text=plain(f"{percent}{job.text}"))
-                st.button("Cancel", key=f"cancel-{key}", icon=":material/stop_circle:", on_click=job.cancel)
+                cancel(job, f"cancel-{key}", ":material/stop_circle:")
         elif job.error:
             st.error(plain(job.error))
         elif ended:

@@ -10,12 +10,14 @@ from pathlib import Path
 import streamlit as st
 
 from core.corpus import Brought, Corpus, bring, corpora, own_corpus, remove_corpus
+from core.corpus.corpus import KIND
 from core.corpus.readers.table import Columns
 from core.datasets.own import clean_name
 from core.errors import BadInput, HopscopeError
 from core.io.home import home
 from core.runtime.jobs import DONE, Job
 from pages.parts.graphs.upload import kept
+from pages.parts.shared.people import barred, held
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.working import working
@@ -53,7 +55,7 @@ def bring_files(here: str) -> None:
 
 def _form(files: list, here: str) -> None:
     known = corpora()
-    own = [name for name, corpus in known.items() if isinstance(corpus, Corpus) and corpus.own]
+    own = [name for name, corpus in known.items() if isinstance(corpus, Corpus) and corpus.own and not barred(KIND, name)]
     columns = choose_columns(files)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         into = NEW
@@ -145,7 +147,7 @@ def remove(corpus: Corpus) -> None:
     """A way to remove texts of a person's own, which is asked first."""
     if not corpus.own:
         return
-    with st.popover("Remove", icon=":material/delete:", type="tertiary"):
+    with st.popover("Remove", icon=":material/delete:", type="tertiary", **held(barred(KIND, corpus.name))):
         st.write(plain(f"Remove {corpus.title} with its {many(corpus.n_documents, 'document')} and every graph built of it?"))
         st.button("Yes, remove it", key="texts_remove", type="primary", on_click=tried, args=(lambda: _remove(corpus),))
 
@@ -160,7 +162,7 @@ def remove_document(corpus: Corpus, id: str) -> None:
     """A way to take one document out of texts of a person's own, which is asked first."""
     if not corpus.own or len(corpus) < 2:
         return
-    with st.popover("Remove this document", icon=":material/delete:", type="tertiary"):
+    with st.popover("Remove this document", icon=":material/delete:", type="tertiary", **held(barred(KIND, corpus.name))):
         st.write("Remove it? Graphs of these texts are to be built again; only what depends on it is made anew.")
         st.button("Yes, remove it", key="texts_remove_one", type="primary", on_click=tried, args=(lambda: corpus.remove([id]),))
 

@@ -7,8 +7,10 @@ from typing import Any
 import streamlit as st
 
 from core.corpus import Corpus, corpora, open_corpus
+from core.corpus.corpus import KIND
 from core.runtime.jobs import Job
 from pages.parts.shared.address import in_place
+from pages.parts.shared.people import whose
 from pages.parts.shared.session import CORPUS, chosen, engine, follow, went_here
 from pages.parts.shared.text import many, plain
 
@@ -84,5 +86,6 @@ def awaited(key: str, work: Any, words: str, again: bool = True) -> Job:
 
 def about(corpus: Corpus) -> None:
     """Its size and origin in a line."""
-    parts = [many(corpus.n_documents, "document"), many(corpus.characters, "character"), corpus.source, corpus.licence]
+    by = whose(KIND, corpus.name) if corpus.own else ""
+    parts = [many(corpus.n_documents, "document"), many(corpus.characters, "character"), corpus.source, corpus.licence, by]
     st.caption(plain("  ·  ".join(filter(None, parts))))

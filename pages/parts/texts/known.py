@@ -9,9 +9,11 @@ from pathlib import Path
 import streamlit as st
 
 from core.corpus import Corpus, bring_questions, corpora
+from core.corpus.corpus import KIND
 from core.errors import HopscopeError
 from core.io.home import home
 from pages.parts.graphs.upload import kept
+from pages.parts.shared.people import barred
 from pages.parts.shared.text import many, plain
 
 SAID = "texts_questions_said"  # what came of the last file: a sentence, and those on what does not fit
@@ -21,7 +23,7 @@ ROUND = "texts_questions_round"
 def bring_known(here: str) -> None:
     """Draw the form, where these texts are a person's own."""
     corpus = corpora().get(here)
-    if not isinstance(corpus, Corpus) or not corpus.own:
+    if not isinstance(corpus, Corpus) or not corpus.own or barred(KIND, here):
         return
     st.markdown("**Questions with known answers**")
     st.write(

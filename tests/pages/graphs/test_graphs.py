@@ -10,13 +10,12 @@ import time
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.datasets import open_graph
+from core.datasets import free_name, open_graph
 from core.errors import BadInput
 from core.graph.building.build import build
 from core.io.home import ROOT
 from pages.parts.graphs import shape
 from pages.parts.graphs.overview import legend, part, picture_of
-from pages.parts.graphs.upload import check_name
 from pages.parts.graphs.walk_view import neighbourhood, picture
 
 PAGE = str(ROOT / "pages" / "graphs.py")
@@ -180,7 +179,7 @@ def test_a_file_becomes_a_graph(own):
     assert at.session_state["graph"] == "my-films-1"
     assert [metric.value for metric in at.metric] == ["3", "2", "1"]
     with pytest.raises(BadInput, match="already a graph"):
-        check_name("My films 1")
+        free_name("My films 1")
 
 
 def test_a_bad_line_far_down_is_found_while_building(own):
@@ -198,4 +197,4 @@ def test_a_bad_line_far_down_is_found_while_building(own):
 
 def test_names_of_graphs():
     with pytest.raises(BadInput, match="letters, digits or dashes"):
-        check_name("../..")
+        free_name("../..")

@@ -1,0 +1,47 @@
+"""Graphs that a person adds under names of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from core.datasets.catalogue import datasets
+from core.datasets.own import clean_name
+from core.errors import BadInput
+from core.graph.building.build import Source, build
+from core.graph.protocol import KnowledgeGraph
+from core.graph.store import META
+from core.io.home import graphs_folder
+from core.sharing import made
+from core.types import Direction
+
+KIND = "graph"
+
+
+def free_name(name: str) -> str:
+    """The name of a new graph, cleaned. Raises BadInput where nothing is left of it or it is taken."""
+    cleaned = clean_name(name)
+    if not cleaned:
+        raise BadInput("Give the graph a name of letters, digits or dashes.")
+    if cleaned in datasets() or (graphs_folder() / cleaned).exists():
+        raise BadInput(_taken(cleaned))
+    return cleaned
+
+
+def add_graph(
+    triples: Source,
+    name: str,
+    direction: Direction = "both",
+    progress: Callable[[str, float], None] | None = None,
+    check: Callable[[], None] | None = None,
+) -> KnowledgeGraph:
+    """The graph of some triples, kept under a name as `free_name` gives it; it belongs to who adds it, and takes no other's place. Raises
+    BadInput where there is one of that name by now, and as `build` does."""
+    if clean_name(name) != name or name in datasets() or (graphs_folder() / name / META).is_file():
+        raise BadInput(_taken(name))
+    graph = build(triples, graphs_folder() / name, name, direction, progress, check)
+    made(KIND, name)
+    return graph
+
+
+def _taken(name: str) -> str:
+    return f"There is already a graph “{name}”; choose another name."

@@ -1,0 +1,82 @@
+"""Where several people share one Hopscope: who looks at the page, to whom a thing belongs, and what may be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from core.errors import HopscopeError
+from core.sharing import NOBODY, VISIT, Person, called, owner, shared, signed_in, visiting, who, why_not
+from pages.parts.shared.text import plain
+
+TOKEN = "visit"  # where in the state of a visit stands what it alone knows
+
+
+def visitor() -> Person:
+    """Who looks at the page: by the email address of their sign-in, unless the provider says that it was never verified, else by this visit
+    alone. Nobody outside of a run of a page."""
+    if get_script_run_ctx(suppress_warning=True) is None:
+        return NOBODY
+    person = NOBODY if str(st.user.get("email_verified")).lower() == "false" else signed_in(str(st.user.get("email") or ""))
+    return person if person != NOBODY else visiting(st.session_state.setdefault(TOKEN, uuid4().hex))
+
+
+def let_in() -> None:
+    """Where people share and sign-in is set up, the way to sign in instead of the page for those who did not."""
+    if not shared() or st.user.get("is_logged_in", True):
+        return
+    st.header("Hopscope", anchor=False)
+    st.write("Sign in to ask questions, compare methods and see what others shared.")
+    for provider, title in _providers().items():
+        st.button(title, key=f"sign-in-{provider}", type="primary", icon=":material/login:", on_click=st.login, args=(provider or None,))
+    st.stop()
+
+
+def _providers() -> dict[str, str]:
+    """The ways to sign in that `[auth]` of secrets.toml sets up, with the words of their buttons."""
+    auth = st.secrets["auth"]
+    named = {name: f"Sign in with {name}" for name, value in auth.items() if isinstance(value, Mapping) and "client_id" in value}
+    return ({"": "Sign in"} if "client_id" in auth else {}) | named
+
+
+def signed() -> None:
+    """Who one is here, what that means, and the way out; nothing where nothing is shared."""
+    if not shared():
+        return
+    person = who()
+    st.markdown("**Shared with others**")
+    if person.id.startswith(VISIT):
+        st.caption("You are not signed in. What you keep is seen by all, and is yours to change until you close or reload this page.")
+    else:
+        role = " · administrator" if person.administrator else ""
+        st.caption(f"{plain(person.id)}{role}  \nWhat you keep is seen by all, and changed by you alone.")
+    if st.user.get("is_logged_in"):
+        st.button("Sign out", key="sign-out", icon=":material/logout:", type="tertiary", on_click=st.logout)
+
+
+def barred(kind: str, name: str) -> str:
+    """Why the visitor may not change or delete a thing, in a sentence; empty where they may."""
+    try:
+        return why_not(kind, name)
+    except HopscopeError as error:
+        return str(error)
+
+
+def held(why: str, help: str | None = None) -> dict[str, Any]:
+    """What makes a control one that cannot be used where there is a reason `why`, which it then tells in the place of its help."""
+    return {"disabled": bool(why), "help": plain(why) or help}
+
+
+def whose(kind: str, name: str) -> str:
+    """To whom a thing belongs, in a few words; empty where nothing is shared."""
+    if not shared():
+        return ""
+    try:
+        of = owner(kind, name)
+    except HopscopeError as error:
+        return str(error)
+    return "yours" if of and of == who().id else f"by {called(of)}"

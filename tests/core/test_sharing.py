@@ -1,0 +1,424 @@
+"""Where people share one Hopscope: each kind of thing is changed and deleted by who made it and the administrator alone."""
+
+from __future__ import annotations
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import pytest
+
+from core import sharing
+from core.cases import Rating, cases, delete, duplicate, edit, export, get, load, rate, unrate, verdict
+from core.corpus import Document, bring, bring_questions, open_corpus, remove_corpus
+from core.datasets import add_graph, keep_set, open_graph, question_set
+from core.datasets.own import added_sets, remove_set
+from core.environment import Environment
+from core.errors import BadInput, BadParameter, NotAllowed, StoreError
+from core.evaluation.metrics.outcome import Extracted, Outcome
+from core.evaluation.runs.plan import Drawn
+from core.evaluation.runs.store import Store, evaluations_file
+from core.indexes import prepared
+from core.indexes.table import KINDS
+from core.instances.catalogue import catalogue, find, save
+from core.instances.catalogue import delete as delete_method
+from core.io.home import home
+from core.models.hosts import check_host
+from core.models.registry import Registry
+from core.runtime.jobs import Job, Jobs
+from core.sharing import (
+    NOBODY,
+    OPERATOR,
+    acting,
+    asked_of,
+    called,
+    check_may_change,
+    made,
+    owner,
+    shared,
+    signed_in,
+    visiting,
+    who,
+    why_not,
+)
+from core.types import Question
+
+ANN, BOB = signed_in("ann@example.com"), signed_in("bob@example.com")
+TRIPLES = [("One", "by", "Ann"), ("Two", "by", "Bob"), ("One", "genre", "Drama")]
+SPEC = {"instances": [{"id": "a", "name": "A"}], "sample": 1, "seed": 0}
+DRAWN = (Drawn(Question("what", "q-1"), "set", "films"),)
+FIRST = ("digest", "who", "Answer()", "Ann")
+LINE = "EgoNetwork(hops=1) >> ShortestPaths(hops=1)"
+
+
+@pytest.fixture(autouse=True)
+def room(tmp_path, monkeypatch):
+    """A home that people share, and an administrator."""
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    monkeypatch.setenv("HOPSCOPE_SHARED", "1")
+    monkeypatch.setenv("HOPSCOPE_ADMINS", " Root@Example.com, other@example.com")
+    monkeypatch.delenv("HOPSCOPE_ALLOWED_HOSTS", raising=False)
+    monkeypatch.setattr(sharing, "_asked", lambda: NOBODY)
+    return tmp_path
+
+
+@dataclass
+class Thing:
+    """How one of a kind is made, which gives its name; the ways of changing or deleting it; and its state, None once it is gone."""
+
+    make: object
+    changes: tuple
+    state: object
+
+
+def _case() -> str:
+    return duplicate(next(case.id for case in cases() if case.example)).id
+
+
+def _corpus() -> str:
+    (home() / "a.txt").write_text("Scrooge was a man.")
+    (home() / "b.txt").write_text("Marley was dead.")
+    return bring("texts", [home() / "a.txt", home() / "b.txt"], "Texts").corpus.name
+
+
+def _more() -> object:
+    (home() / "c.txt").write_text("Another text.")
+    return home() / "c.txt"
+
+
+def _questions() -> object:
+    (home() / "q.jsonl").write_text('{"question": "who", "answers": ["Marley"]}')
+    return home() / "q.jsonl"
+
+
+def _set() -> str:
+    (home() / "q.csv").write_text("question,answers\nwho made One,Ann\n")
+    return keep_set(home() / "q.csv", "mine", "Mine", "metaqa").name
+
+
+def _run() -> str:
+    return str(Store(evaluations_file()).begin(SPEC, DRAWN).id)
+
+
+def _corpus_state(name: str):
+    try:
+        found = open_corpus(name)
+    except BadInput:
+        return None
+    return found.digest, found.title, dict(found.sets)
+
+
+def _graph() -> str:
+    return add_graph(TRIPLES, "films").name
+
+
+THINGS = {
+    "case": Thing(
+        _case,
+        (lambda key: edit(key, notes="Bob was here"), lambda key: edit(key, tags=["x"]), delete),
+        lambda key: next((case for case in cases() if case.id == key), None),
+    ),
+    "corpus": Thing(
+        _corpus,
+        (
+            lambda name: bring(name, [_more()]),
+            lambda name: bring_questions(name, _questions()),
+            lambda name: open_corpus(name).add([Document("d", "text")]),
+            lambda name: open_corpus(name).change([Document("a.txt", "another")]),
+            lambda name: open_corpus(name).put([Document("d", "text")], title="Bob's"),
+            lambda name: open_corpus(name).with_questions({"bobs": ("Bob's", [Question("who", "1")])}),
+            lambda name: open_corpus(name).remove(["a.txt"]),
+            remove_corpus,
+        ),
+        _corpus_state,
+    ),
+    "question set": Thing(_set, (remove_set,), lambda name: added_sets().get(name)),
+    "method": Thing(lambda: save("Mine", find(LINE).line).id, (delete_method,), lambda key: catalogue().get(key)),
+    "evaluation": Thing(
+        _run,
+        (lambda run: Store(evaluations_file()).delete(int(run)),),
+        lambda run: next((one for one in Store(evaluations_file()).runs() if one.id == int(run)), None),
+    ),
+    "rating": Thing(
+        lambda: rate(Rating("who", "digest", "Answer()", "Ann", True)) or "",
+        (lambda _: rate(Rating("who", "digest", "Answer()", "Ann", False)), lambda _: unrate("digest", "who", "Answer()", "Ann")),
+        lambda _: verdict("digest", "who", "Answer()", "Ann"),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", THINGS)
+@pytest.mark.parametrize("other", [BOB, visiting("b"), NOBODY], ids=["another", "a visitor", "nobody"])
+def test_another_person_changes_and_deletes_nothing(kind, other):
+    thing = THINGS[kind]
+    with acting(ANN):
+        name = thing.make()
+    before = thing.state(name)
+    for change in thing.changes:
+        with acting(other), pytest.raises(NotAllowed, match=f"^This {kind} belongs to ann@example.com; only they and the administrator"):
+            change(name)
+        assert thing.state(name) == before is not None
+
+
+@pytest.mark.parametrize("kind", THINGS)
+@pytest.mark.parametrize("email", [ANN.id, "ANN@Example.COM", "root@example.com", "the command line"])
+def test_its_owner_and_the_administrator_change_and_delete_it(kind, email):
+    thing, one = THINGS[kind], OPERATOR if email == "the command line" else signed_in(email)
+    with acting(ANN):
+        name = thing.make()
+    before = thing.state(name)
+    with acting(one):
+        for change in thing.changes[:-1]:
+            change(name)
+        assert thing.state(name) != before or len(thing.changes) == 1
+        thing.changes[-1](name)
+    assert thing.state(name) is None
+
+
+@pytest.mark.parametrize("kind", THINGS)
+def test_what_is_made_anew_under_a_name_belongs_to_who_made_it(kind, monkeypatch):
+    thing = THINGS[kind]
+    with acting(ANN):
+        name = thing.make()
+        thing.changes[-1](name)
+    with acting(BOB):
+        assert thing.make() is not None
+    monkeypatch.delenv("HOPSCOPE_SHARED")
+    if kind != "case":  # whose names never come again
+        thing.changes[-1](name)
+        assert thing.make() == name
+        monkeypatch.setenv("HOPSCOPE_SHARED", "1")
+        with acting(BOB), pytest.raises(NotAllowed, match=f"This {kind} belongs to the administrator"):
+            thing.changes[-1](name)
+
+
+def test_a_visitor_owns_what_this_visit_made_and_no_other_visit_does():
+    with acting(visiting("a")):
+        key = _case()
+        edit(key, notes="mine")
+    with acting(visiting("b")), pytest.raises(NotAllowed, match="belongs to a visitor who did not sign in; only they and"):
+        delete(key)
+    with acting(visiting("a")):
+        delete(key)
+
+
+def test_what_was_there_before_people_shared_is_the_administrator_s(monkeypatch):
+    monkeypatch.delenv("HOPSCOPE_SHARED")
+    key = _case()
+    edit(key, notes="one person, no owner")
+    assert not (home() / "owners.sqlite").exists()
+    monkeypatch.setenv("HOPSCOPE_SHARED", "1")
+    with acting(ANN), pytest.raises(NotAllowed, match="This case belongs to the administrator, who alone may change or delete it"):
+        delete(key)
+    with acting(signed_in("other@example.com")):
+        delete(key)
+
+
+def test_a_copy_and_an_import_belong_to_who_made_them():
+    with acting(ANN):
+        key = _case()
+    with acting(BOB):
+        copy = duplicate(key).id
+        assert load(export([key])).known == 1  # as it is here already, nothing is added
+        delete(copy)
+    with acting(ANN):
+        packed = export([key])
+        edit(key, notes="changed since")
+    with acting(BOB):
+        (added,) = load(packed).added
+        assert added.id != key and get(key).notes == "changed since"
+        delete(added.id)
+
+
+def test_a_graph_takes_nobody_s_place():
+    with acting(ANN):
+        name = _graph()
+    digest = open_graph(name).digest
+    for one in (BOB, ANN, OPERATOR):
+        with acting(one), pytest.raises(BadInput, match="There is already a graph “films”"):
+            add_graph([("x", "y", "z")], name)
+        with acting(one), pytest.raises(BadInput, match="already a graph"):
+            add_graph([("x", "y", "z")], "../films")
+    assert open_graph(name).digest == digest and owner("graph", name) == ANN.id
+
+
+def test_an_evaluation_of_another_is_opened_when_finished_and_never_gone_on_with():
+    store = Store(evaluations_file())
+    with acting(ANN):
+        run = store.begin(SPEC, DRAWN)
+        assert store.begin(SPEC, DRAWN).id == run.id
+    with acting(BOB):
+        assert (bobs := store.begin(SPEC, DRAWN)).id != run.id
+        store.delete(bobs.id)
+    store.keep(run.id, "a", "q-1", Outcome(1, Extracted(1, 1, 1, 1)), None, None)
+    with acting(BOB):
+        assert store.begin(SPEC, DRAWN).id == run.id  # nothing is left to do in it
+
+
+def test_an_index_is_deleted_and_made_anew_by_who_made_it():
+    kind, jobs = KINDS["communities"], Jobs()
+    graph, env = add_graph(TRIPLES, "films"), Environment(SimpleNamespace(signature=lambda name: name))
+    with acting(ANN):
+        job = prepared.start(jobs, graph, kind, env)
+    assert job.wait(60) and job.error is None
+    for act in (lambda: prepared.start(jobs, graph, kind, env), lambda: prepared.delete(jobs, graph, kind)):
+        with acting(BOB), pytest.raises(NotAllowed, match="This index belongs to ann@example.com"):
+            act()
+    left = SimpleNamespace(path=home() / "nothing")
+    with acting(ANN), pytest.raises(NotAllowed, match="only the administrator may delete what is left over"):
+        prepared.delete_leftover(graph, left)
+    with acting(ANN):
+        assert prepared.start(jobs, graph, kind, env).wait(60)
+        prepared.delete(jobs, graph, kind)
+    assert owner("index", prepared.key(graph, kind)) == ""
+
+
+def test_only_the_administrator_changes_the_models():
+    registry = Registry()
+    role = registry.roles["encoder"]
+    changes = {
+        "add models": lambda: registry.add("mine", "chat", "openai", url="http://localhost:1/v1", model="m"),
+        "remove models": lambda: registry.remove("mine"),
+        "choose which model does what": lambda: registry.set_role("encoder", role),
+        "fetch models": lambda: registry.fetch("answer"),
+        "unload models": lambda: registry.unload("encoder"),
+    }
+    for one in (ANN, visiting("a"), NOBODY):
+        for what, change in changes.items():
+            with acting(one), pytest.raises(NotAllowed, match=f"only the administrator may {what}"):
+                change()
+    assert not (home() / "models.toml").exists()
+    with acting(signed_in("root@example.com")):
+        changes["add models"]()
+        changes["choose which model does what"]()
+        changes["remove models"]()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.com/v1",
+        "http://169.254.169.254/latest",
+        "http://localhost@example.com/v1",
+        "http://example.com\\@localhost/v1",
+        "http://localhost.example.com/v1",
+        "http://10.0.0.1/v1",
+        "file:///etc/passwd",
+        "http://[::2]/v1",
+        "http://localhost:x/v1",
+        "http://0.0.0.0/v1",
+        "http:// localhost/v1",
+    ],
+)
+def test_servers_stand_on_this_computer_unless_others_are_named(url):
+    with acting(OPERATOR), pytest.raises(BadParameter, match="Servers may stand on|The address of a server"):
+        Registry().add("mine", "chat", "openai", url=url, model="m")
+
+
+def test_the_hosts_that_are_named_are_the_hosts_that_are_allowed(monkeypatch):
+    for url in ("http://localhost:8000/v1", "http://127.0.0.2/v1", "http://[::1]:1/v1", "https://LOCALHOST./v1"):
+        check_host(url)
+    monkeypatch.setenv("HOPSCOPE_ALLOWED_HOSTS", "Models.example.com, 10.0.0.7:8000")
+    for url in ("https://models.example.com/v1", "http://MODELS.example.com:9/v1", "http://10.0.0.7:8000/v1"):
+        check_host(url)
+    for url in ("http://localhost/v1", "http://10.0.0.7/v1", "http://10.0.0.7:80/v1", "http://models.example.com.evil.org/v1"):
+        with pytest.raises(BadParameter, match="Servers may stand on models.example.com, 10.0.0.7:8000 alone"):
+            check_host(url)
+
+
+def test_a_job_works_for_who_began_it_and_is_cancelled_by_nobody_else():
+    jobs = Jobs()
+    with acting(ANN):
+        job = jobs.start("a", lambda: Job("a", lambda job: who()))
+    assert job.wait(10) and job.result == ANN
+    with acting(ANN):
+        long = Job("b")
+    with (
+        acting(BOB),
+        pytest.raises(NotAllowed, match="begun by ann@example.com, and only they and the administrator"),
+    ):
+        long.cancel()
+    assert not long.cancelled
+    with acting(OPERATOR):
+        long.cancel()
+    assert long.cancelled
+
+
+def test_a_thread_that_nobody_is_known_for_may_change_nothing():
+    with acting(ANN):
+        key = _case()
+    with ThreadPoolExecutor(1) as pool, pytest.raises(NotAllowed):
+        pool.submit(delete, key).result()
+    asked_of(lambda: ANN)
+    delete(key)
+
+
+def test_visitors_name_no_file_or_folder_of_this_computer(room):
+    (room / "q.csv").write_text("question,answers\nwho made One,Ann\n")
+    elsewhere = room / "elsewhere" / "films"
+    with acting(OPERATOR):
+        graph = add_graph(TRIPLES, "films")
+        assert len(question_set(room / "q.csv").questions()) == 1
+        graph.folder.parent.rename(room / "elsewhere")
+        assert open_graph(elsewhere).n_nodes == 5
+    for one in (ANN, NOBODY):
+        with acting(one), pytest.raises(BadInput, match="There is no question set"):
+            question_set(room / "q.csv")
+        for name in (elsewhere, "../elsewhere/films"):
+            with acting(one), pytest.raises(BadInput, match="There is no graph"):
+                open_graph(name)
+
+
+def test_a_damaged_file_of_owners_lets_nobody_in_but_the_administrator(room):
+    with acting(ANN):
+        key = _case()
+    (room / "owners.sqlite").write_bytes(b"no database " * 100)
+    with acting(ANN), pytest.raises(StoreError, match="The owners in .* cannot be used"):
+        delete(key)
+    assert (room / "owners.sqlite").read_bytes().startswith(b"no database")
+
+
+def test_people_who_are_nobody_and_names_that_only_look_alike():
+    assert signed_in(" Ann@Example.com ") == ANN and signed_in("ROOT@example.com").administrator
+    for odd in ("", "ann", "ann@b@c", "visit 123@x", "ann @example.com", "@", "ann@", "Root@Example.com,other@example.com"):
+        assert signed_in(odd) == NOBODY
+    kelvin = signed_in("\u212aate@example.com")  # the sign for kelvin, which Python makes a small k
+    assert kelvin != signed_in("kate@example.com") and not kelvin.administrator
+    assert visiting("a") != visiting("b") and "token" not in visiting("token").id
+    with acting(signed_in("<script>alert(1)</script>@example.com")):
+        made("case", "<b>'; DROP TABLE owners; --")
+    assert owner("case", "<b>'; DROP TABLE owners; --").startswith("<script>")
+    assert called(visiting("a").id) == "a visitor who did not sign in"
+
+
+@pytest.mark.parametrize("value", ["", ",", " , ", "@"])
+def test_no_administrator_is_named_by_emptiness(monkeypatch, value):
+    monkeypatch.setenv("HOPSCOPE_ADMINS", value)
+    assert not signed_in("").administrator and not signed_in("@").administrator and not ANN.administrator
+    monkeypatch.delenv("HOPSCOPE_ADMINS")
+    assert not signed_in("").administrator
+
+
+def test_where_nothing_is_shared_there_is_one_person_and_nothing_is_written(monkeypatch):
+    for value in (None, "", "0"):
+        monkeypatch.delenv("HOPSCOPE_SHARED") if value is None else monkeypatch.setenv("HOPSCOPE_SHARED", value)
+        with acting(NOBODY):
+            assert not shared() and who() == OPERATOR and why_not("case", "x") == ""
+            made("case", "x")
+            check_may_change("case", "x")
+            check_host("http://example.com")
+        monkeypatch.setenv("HOPSCOPE_SHARED", "0")
+    assert not (home() / "owners.sqlite").exists()
+
+
+def test_owners_are_kept_by_several_processes_at_once(room):
+    with acting(ANN), ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: _made(str(number)), range(40)))
+    with sqlite3.connect(room / "owners.sqlite") as database:
+        assert database.execute("SELECT count(*), min(owner), max(owner) FROM owners").fetchone() == (40, ANN.id, ANN.id)
+
+
+def _made(name: str) -> None:
+    with acting(ANN):
+        made("case", name)

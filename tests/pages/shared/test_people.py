@@ -1,0 +1,169 @@
+"""Two people on one Hopscope: whose things are, what the other cannot do, and what a browser that sends it all the same is told."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import sharing
+from core.cases import cases, duplicate, get
+from core.cases.database import writing
+from core.evaluation.runs.plan import Drawn
+from core.evaluation.runs.store import Store, evaluations_file
+from core.instances.catalogue import catalogue, find, save
+from core.io.home import ROOT
+from core.sharing import acting, signed_in
+from core.types import Question
+from pages.parts.shared.people import visitor
+
+ANN, BOB, ROOT_USER = "ann@example.com", "Bob@Example.com", "root@example.com"
+SPEC = {
+    "instances": [{"id": "a", "name": "A", "line": "EgoNetwork() >> ShortestPaths()"}],
+    "sample": 1,
+    "seed": 0,
+    "set": "films",
+    "model": False,
+    "graphs": [["films", "0" * 64]],
+    "of": 1,
+    "cold": False,
+}
+
+
+@pytest.fixture(autouse=True)
+def room(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    monkeypatch.setenv("HOPSCOPE_SHARED", "1")
+    monkeypatch.setenv("HOPSCOPE_ADMINS", ROOT_USER)
+    monkeypatch.setattr(sharing, "_asked", visitor)
+    return tmp_path
+
+
+def page(name: str, email: str = "", **query: str) -> AppTest:
+    at = AppTest.from_file(str(ROOT / "pages" / f"{name}.py"), default_timeout=60)
+    at.user = {"email": email} if email else {}
+    for key, value in query.items():
+        at.query_params[key] = value
+    return at.run()
+
+
+def said(at: AppTest) -> str:
+    kinds = (at.markdown, at.caption, at.text, at.info, at.error, at.success, at.header)
+    return "\n".join(part.value for kind in kinds for part in kind).replace("\\", "")
+
+
+@pytest.fixture
+def anns():
+    """A case of Ann's."""
+    with acting(signed_in(ANN)):
+        key = duplicate(next(case.id for case in cases() if case.example)).id
+    with writing() as database:
+        database.execute("UPDATE cases SET link = '{}'")  # the driver knows no other page to lead to
+    return key
+
+
+def test_another_sees_a_case_and_whose_it_is_and_cannot_delete_it(anns):
+    assert f"by {ANN}" in said(page("cases", BOB))
+    at = page("cases", BOB, case=anns)
+    assert f"by {ANN}" in said(at) and [one.proto.popover.disabled for one in at.get("popover")] == [True, True]
+    at.button(key="delete").click().run()  # as no browser would
+    assert f"This case belongs to {ANN}; only they and the administrator may change or delete it." in said(at)
+    assert get(anns).id == anns
+
+
+@pytest.mark.parametrize("email", [ANN, ANN.upper(), ROOT_USER])
+def test_its_owner_and_the_administrator_delete_it(anns, email):
+    at = page("cases", email, case=anns)
+    assert not any(one.proto.popover.disabled for one in at.get("popover")) and ("yours" in said(at)) == (email != ROOT_USER)
+    at.button(key="delete").click().run()
+    assert "The case was deleted." in said(at) and anns not in {case.id for case in cases()}
+
+
+def test_visits_without_a_sign_in_are_told_apart():
+    one, other = (page("build") for _ in range(2))
+    one.text_input(key="keep_name").set_value("Mine")
+    one.selectbox(key="build_start").select("lego-12").run()
+    one.button(key="keep-go").click().run()
+    assert "own-mine" in catalogue()
+    other.run()
+    assert "by a visitor who did not sign in" in said(other) and other.button(key="delete-own-mine").disabled
+    one.run()
+    assert "yours" in said(one) and not one.button(key="delete-own-mine").disabled
+    one.button(key="delete-own-mine").click().run()
+    assert "own-mine" not in catalogue()
+
+
+def test_an_email_that_the_provider_never_verified_is_nobody_s():
+    with acting(signed_in(ANN)):
+        save("Mine", find("lego-12").line)
+    for claim in (False, "false"):
+        at = AppTest.from_file(str(ROOT / "pages" / "build.py"), default_timeout=60)
+        at.user = {"is_logged_in": True, "email": ANN, "email_verified": claim}
+        assert at.run().button(key="delete-own-mine").disabled
+    at.user = {"is_logged_in": True, "email": ANN, "email_verified": True}
+    assert not at.run().button(key="delete-own-mine").disabled
+
+
+def test_an_evaluation_of_another_is_looked_at_and_no_more():
+    store = Store(evaluations_file())
+    with acting(signed_in(ANN)):
+        run = store.begin(SPEC, (Drawn(Question("what", "q-1"), "films", "films"),)).id
+    at = page("evaluate", BOB, run=str(run))
+    assert f"by {ANN}" in said(at) and at.button(key="resume").disabled and all(one.proto.popover.disabled for one in at.get("popover"))
+    next(one for one in at.button if one.label == "Yes, delete it").click().run()
+    assert f"This evaluation belongs to {ANN}" in said(at) and store.run(run)
+
+
+@pytest.mark.parametrize("email", [BOB, ""])
+def test_models_are_read_and_not_changed(email):
+    at = page("models", email)
+    assert not at.exception and {one.disabled for one in at.selectbox if one.key and one.key.startswith("role-")} == {True}
+    assert "only the administrator chooses, fetches and removes models" in said(at) and "only the administrator adds models" in said(at)
+    assert not [one.key for one in at.button if one.key and one.key.startswith(("fetch-", "unload-", "remove-", "server-"))]
+
+
+def test_the_administrator_adds_servers_of_this_computer_alone():
+    at = page("models", ROOT_USER)
+    assert not any(one.disabled for one in at.selectbox if one.key and one.key.startswith("role-"))
+    for key, value in (("server_name", "far"), ("server_url", "http://169.254.169.254/v1"), ("server_model", "m")):
+        at.text_input(key=key).set_value(value)
+    for button in ("server-go", "server-add"):
+        at.button(key=button).click().run()
+        assert "Servers may stand on this computer alone, not on “169.254.169.254”" in said(at)
+
+
+SCREEN = """
+import streamlit as st
+from pages.parts.shared.people import let_in, signed
+let_in()
+signed()
+st.text("in")
+"""
+
+
+def app(**user) -> AppTest:
+    at = AppTest.from_string(SCREEN)
+    at.user = user
+    at.secrets["auth"] = {"client_id": "hopscope", "google": {"client_id": "x"}, "client_kwargs": {"prompt": "login"}}
+    return at.run()
+
+
+def test_who_did_not_sign_in_where_one_can_sees_the_way_in_alone():
+    at = app(is_logged_in=False)
+    assert [one.label for one in at.button] == ["Sign in", "Sign in with google"] and "in" not in [one.value for one in at.text]
+
+
+def test_who_one_is_stands_in_the_sidebar():
+    at = app(is_logged_in=True, email="<script>alert(1)</script>@Example.com")
+    assert "in" in [one.value for one in at.text] and at.button(key="sign-out")
+    assert any("\\<script\\>alert\\(1\\)\\</script\\>@example\\.com" in one.value.replace("\\@", "@") for one in at.caption)
+    assert "administrator" in said(app(is_logged_in=True, email=ROOT_USER)) and "You are not signed in" in said(app())
+
+
+def test_where_nothing_is_shared_nothing_is_said_of_people(monkeypatch, anns, room):
+    monkeypatch.delenv("HOPSCOPE_SHARED")
+    (room / "owners.sqlite").unlink()
+    at = page("cases", case=anns)
+    assert "by " not in said(at).split("·")[-1] and not any(one.proto.popover.disabled for one in at.get("popover"))
+    assert "Shared with others" not in said(app(is_logged_in=False)) and "in" in [one.value for one in app(is_logged_in=False).text]
+    at.button(key="delete").click().run()
+    assert not (room / "owners.sqlite").exists() and "The case was deleted." in said(at)
