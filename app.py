@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.io.home import ROOT, keep_private
 from core.runtime.jobs import Job
-from pages.parts.shared.people import let_in
+from pages.parts.shared.people import entered, let_in
 from pages.parts.shared.session import engine, leave_all_but
 from pages.parts.shared.sidebar import sidebar
 
@@ -14,7 +14,6 @@ keep_private()
 st.set_page_config(page_title="Hopscope", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
 st.logo(str(ROOT / "assets" / "logo.svg"), size="large")
 st.html(ROOT / "assets" / "style.css")
-let_in()
 
 page = st.navigation(
     [
@@ -26,8 +25,10 @@ page = st.navigation(
         st.Page("pages/evaluate.py", title="Evaluate", icon=":material/analytics:"),
         st.Page("pages/cases.py", title="Cases", icon=":material/bookmarks:"),
         st.Page("pages/models.py", title="Models", icon=":material/memory:"),
-    ]
+    ],
+    position="sidebar" if entered() else "hidden",
 )
+let_in()
 leave_all_but(page.url_path or "compare")
 sidebar()
 try:

@@ -13,7 +13,7 @@ from pages.parts.build.trying import try_it
 from pages.parts.methods.advice import show_advice, tried
 from pages.parts.methods.forms import operator_form, sentence_of
 from pages.parts.methods.groups import is_heading, options
-from pages.parts.shared.people import barred, held, whose
+from pages.parts.shared.people import admit, barred, held, whose
 from pages.parts.shared.session import instances, said
 from pages.parts.shared.text import plain
 
@@ -239,4 +239,4 @@ def _delete(key: str) -> None:
         st.toast(plain(str(error)))
 
 
-page()
+admit(page)

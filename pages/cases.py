@@ -14,7 +14,7 @@ from core.runtime.jobs import sentence
 from pages.parts.board.finished import downloads, finished_board
 from pages.parts.cases.casebook import badges, casebook, copy_case, facts
 from pages.parts.compare.presenting import offer
-from pages.parts.shared.people import barred, held
+from pages.parts.shared.people import admit, barred, held
 from pages.parts.shared.text import plain
 
 
@@ -114,4 +114,4 @@ def leave() -> None:
     st.query_params.pop("case", None)
 
 
-page()
+admit(page)

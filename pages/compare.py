@@ -22,6 +22,7 @@ from pages.parts.compare.reranked import rerank
 from pages.parts.compare.sharing import share
 from pages.parts.compare.thumbs import press_thumb, show_thumbs
 from pages.parts.shared.address import in_place
+from pages.parts.shared.people import admit
 from pages.parts.shared.session import corpus_name, engine, give_up, graph, graph_name, instances, opened_graph, waiter
 from pages.parts.shared.text import plain
 
@@ -224,4 +225,4 @@ def welcome() -> None:
         st.button(plain(text), key=f"first-{text}", type="tertiary", icon=":material/arrow_forward:", on_click=begin, args=(text,))
 
 
-page()
+admit(page)

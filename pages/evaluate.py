@@ -11,7 +11,7 @@ from pages.parts.evaluate.figures import facts, figures
 from pages.parts.evaluate.form import new_run
 from pages.parts.evaluate.questions import one_question
 from pages.parts.evaluate.searching import show_search
-from pages.parts.shared.people import whose
+from pages.parts.shared.people import admit, whose
 from pages.parts.shared.session import store
 from pages.parts.shared.text import many, plain
 
@@ -61,4 +61,4 @@ def one_run(number: int) -> None:
         figures(run)
 
 
-page()
+admit(page)

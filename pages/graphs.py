@@ -10,7 +10,7 @@ from pages.parts.graphs.shape import charts, counted, details, figures
 from pages.parts.graphs.upload import add_graph
 from pages.parts.graphs.upload_questions import add_questions
 from pages.parts.graphs.walk import walk
-from pages.parts.shared.people import whose
+from pages.parts.shared.people import admit, whose
 from pages.parts.shared.session import graph, graph_name
 from pages.parts.shared.text import plain
 
@@ -40,4 +40,4 @@ def page() -> None:
             charts(opened)
 
 
-page()
+admit(page)

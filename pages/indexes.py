@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.parts.indexes.index_cards import cards
 from pages.parts.indexes.pageranks import pageranks
+from pages.parts.shared.people import admit
 from pages.parts.shared.session import graph
 
 
@@ -20,4 +21,4 @@ def page() -> None:
         pageranks(opened)
 
 
-page()
+admit(page)

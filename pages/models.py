@@ -10,6 +10,7 @@ from core.sharing import who
 from pages.parts.models.add_model import add_model
 from pages.parts.models.model_cards import cards
 from pages.parts.models.trying_model import try_model
+from pages.parts.shared.people import admit
 from pages.parts.shared.session import engine, said
 
 ROLE_WORDS = {
@@ -83,4 +84,4 @@ def _roles() -> None:
             st.caption(f"{' and '.join(absent)}: that model is not installed yet. Get it below, or choose another.")
 
 
-page()
+admit(page)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.parts.shared.people import admit
 from pages.parts.texts.bringing import bring_files, remove, trouble
 from pages.parts.texts.building import builds
 from pages.parts.texts.chosen import ask_about, choose, missed, opened
@@ -40,4 +41,4 @@ def page() -> None:
         remove(corpus)
 
 
-page()
+admit(page)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.errors import HopscopeError
-from core.sharing import NOBODY, VISIT, Person, called, owner, shared, signed_in, visiting, who, why_not
+from core.sharing import NOBODY, VISIT, Person, asked_of, called, owner, shared, signed_in, visiting, who, why_not
 from pages.parts.shared.text import plain
 
 TOKEN = "visit"  # where in the state of a visit stands what it alone knows
@@ -25,9 +25,22 @@ def visitor() -> Person:
     return person if person != NOBODY else visiting(st.session_state.setdefault(TOKEN, uuid4().hex))
 
 
+def entered() -> bool:
+    """Whether who looks may see anything: all but those who did not sign in where people share and sign-in is set up."""
+    return not shared() or bool(st.user.get("is_logged_in", True))
+
+
+def admit(page: Callable[[], None]) -> None:
+    """Draw a page for those who may see it. Each page goes through this by itself: Streamlit runs the page's own file instead of app.py
+    as long as nobody has opened app.py since the server started."""
+    let_in()
+    page()
+
+
 def let_in() -> None:
-    """Where people share and sign-in is set up, the way to sign in instead of the page for those who did not."""
-    if not shared() or st.user.get("is_logged_in", True):
+    """From here on what is done is done for the visitor; those who may not see anything are shown the way to sign in instead."""
+    asked_of(visitor)
+    if entered():
         return
     st.header("Hopscope", anchor=False)
     st.write("Sign in to ask questions, compare methods and see what others shared.")

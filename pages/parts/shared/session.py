@@ -17,9 +17,8 @@ from core.errors import HopscopeError
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import Instance, catalogue
 from core.runtime.jobs import Job
-from core.sharing import asked_of
 from pages.parts.shared.ending import end_soon
-from pages.parts.shared.people import held, visitor
+from pages.parts.shared.people import held
 from pages.parts.shared.text import plain
 
 ASKING = ("compare", "build")  # the pages that ask questions
@@ -45,7 +44,6 @@ _store = lru_cache(maxsize=8)(Store)
 
 @cache
 def _engine() -> Engine:
-    asked_of(visitor)
     made = Engine()
     end_soon(made)
     return made
