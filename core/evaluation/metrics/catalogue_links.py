@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.evaluation.metrics.formulas_links import capped_recall, miss_tr, ndcg, topological_recall
+from core.evaluation.metrics.formulas_links import capped_recall, miss_tr, ndcg, recall_at_budget, topological_at_budget, topological_recall
 from core.evaluation.metrics.metric import Metric
 
 DOCUMENTS = (
@@ -13,6 +13,11 @@ WALK = (
     "u is the sum of ln(1 + degree) over the nodes of the shortest path from a retrieved document to the known one, except that one; the "
     "least over those retrieved. Links count both ways and once; of shortest paths the one with the least sum is taken. A document that no "
     "path leads to counts 0. On graphs in which documents are nodes; of a document in several chunks each is one."
+)
+BUDGET = (
+    "For budgets of 10, 20 and so on to 100, from the trace of one run: loops and GAR do not look ahead, so what stood after a batch is "
+    "what a run with that budget finds; without smoothing a re-ranker scores each document by itself; a search alone reads none, so it is "
+    "the same at every budget. Lines of other kinds, and budgets above the line's own or between two batches, have no number."
 )
 SOURCE = "FastInsight, section 4.3"
 
@@ -51,6 +56,24 @@ LINKED = (
         WALK + " Topological Recall is recall plus this.",
         miss_tr,
         source=f"{SOURCE}, corollary 1 (MissTR)",
+        cutoff=True,
+    ),
+    Metric(
+        "budget_recall",
+        "Capped recall @10 by budget",
+        "Capped recall @10 of the line, had it read so many documents at most: the cut-off is the budget.",
+        BUDGET,
+        recall_at_budget,
+        source=SOURCE,
+        cutoff=True,
+    ),
+    Metric(
+        "budget_topological_recall",
+        "Topological Recall @10 by budget",
+        "Topological Recall @10 of the line, had it read so many documents at most: the cut-off is the budget.",
+        f"{BUDGET} {WALK}",
+        topological_at_budget,
+        source=SOURCE,
         cutoff=True,
     ),
 )

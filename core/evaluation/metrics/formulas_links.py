@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from core.evaluation.metrics.budgets import SHOWN
 from core.evaluation.metrics.outcome import Outcome
 
 
@@ -67,3 +68,35 @@ def miss_tr(outcome: Outcome, k: int | None = None) -> float | None:
     """
     facts = outcome.nearing
     return None if facts is None or not facts.golds else sum(1 / (1 + cost) for cost in facts.at(k) if cost > 0) / facts.golds
+
+
+def recall_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
+    """Known documents among the first ten with a budget of k (the largest where None), over the smaller of 10 and their number.
+
+    >>> from core.evaluation.metrics.budgets import Budgets
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome
+    >>> found = Outcome(golds=0, budgets=Budgets(2, (10, 20), (1, 2), (0.6, 1.0)))
+    >>> metric("budget_recall@10")(found), metric("budget_recall@20")(found), metric("budget_recall@30")(found)
+    (0.5, 1.0, None)
+    """
+    place = _place(outcome, k)
+    return None if place is None or outcome.budgets is None else outcome.budgets.found[place] / min(SHOWN, outcome.budgets.golds)
+
+
+def topological_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
+    """Topological Recall of the first ten with a budget of k (the largest where None).
+
+    >>> from core.evaluation.metrics.budgets import Budgets
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Outcome
+    >>> metric("budget_topological_recall@10")(Outcome(golds=0, budgets=Budgets(2, (10, 20), (1, 2), (0.6, 1.0))))
+    0.6
+    """
+    place = _place(outcome, k)
+    return None if place is None or outcome.budgets is None or not outcome.budgets.near else outcome.budgets.near[place]
+
+
+def _place(outcome: Outcome, k: int | None) -> int | None:
+    of = outcome.budgets.of if outcome.budgets else ()
+    return of.index(k or of[-1]) if of and (k is None or k in of) else None

@@ -12,6 +12,7 @@ from core.diagnosis.funnel import funnel, gold_nodes
 from core.diagnosis.funnel_texts import answer_funnel
 from core.diagnosis.matching import match, normalize
 from core.evaluation.metrics.answering import Answered, answered
+from core.evaluation.metrics.budgets import Budgets, budgets
 from core.evaluation.metrics.built import Built
 from core.evaluation.metrics.passages import Passages, passages, ranked_passages
 from core.evaluation.metrics.ranking import Ranked, ranked
@@ -76,6 +77,7 @@ class Outcome:
     supported: Supported | None = None  # whether the answer's sentences rest on what the prompt showed
     built: Built | None = None  # what the graph cost that the line stands on
     nearing: Nearing | None = None  # how near the search came to these passages in a graph of documents
+    budgets: Budgets | None = None  # what would have been found with less to read
 
     @property
     def without_context(self) -> bool:
@@ -104,18 +106,8 @@ class Outcome:
         return cls(facts["golds"], **made, costs=tuple(_made(Cost, cost) for cost in facts["costs"]), alive=facts["alive"])
 
 
-PARTS = {
-    "extracted": Extracted,
-    "paths": Ranked,
-    "reader": Ranked,
-    "answer": Answered,
-    "judged": Judged,
-    "passages": Ranked,
-    "fates": Passages,
-    "supported": Supported,
-    "built": Built,
-    "nearing": Nearing,
-}
+PARTS: dict[str, Any] = {"extracted": Extracted, "paths": Ranked, "reader": Ranked, "answer": Answered, "judged": Judged}
+PARTS |= {"passages": Ranked, "fates": Passages, "supported": Supported, "built": Built, "nearing": Nearing, "budgets": Budgets}
 
 
 def observe(
@@ -153,6 +145,7 @@ def observe(
         supported=supported,
         built=built,
         nearing=None if corpus is None else nearing(graph, state),
+        budgets=None if corpus is None else budgets(graph, state),
     )
 
 

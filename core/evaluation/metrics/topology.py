@@ -54,9 +54,16 @@ def nearing(graph: KnowledgeGraph, state: State) -> Nearing | None:
     if not nodes:
         return None
     kept, rows = order
-    oracles = [nodes[row] for id in dict.fromkeys(state.question.gold) for row in sorted(chunk_rows(graph, id)) if row in nodes][:MOST]
     retrieved = [nodes[row] for row in rows if row in nodes]
-    return falls([uncertainty(simple(graph), oracle) for oracle in oracles], retrieved, len(kept))
+    return falls(links_to_known(graph, state.question.gold), retrieved, len(kept))
+
+
+def links_to_known(graph: KnowledgeGraph, gold: Sequence[str]) -> list[np.ndarray]:
+    """For each known document that is a node float64 [nodes], the uncertainty of the way to it from every node; none where no document is
+    a node with links."""
+    nodes = _documents(graph) if gold and graph.n_edges else {}
+    known = [nodes[row] for id in dict.fromkeys(gold) for row in sorted(chunk_rows(graph, id)) if row in nodes][:MOST] if nodes else []
+    return [uncertainty(simple(graph), one) for one in known]
 
 
 def falls(costs: Sequence[np.ndarray], retrieved: Sequence[int], count: int) -> Nearing:

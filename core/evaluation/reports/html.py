@@ -9,6 +9,7 @@ from html import escape
 from core.evaluation.metrics.catalogue import REPORTED, metric
 from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports import plots
+from core.evaluation.reports.by_budget import FIGURES, by_budget
 from core.evaluation.reports.export import shown
 from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.summary import Summary
@@ -112,6 +113,7 @@ def _pictures(summary: Summary, table: dict[str, dict[str, Estimate]]) -> str:
     figures = [plots.front(summary, table, cost, quality) for cost, quality in pairs]
     figures.append(plots.funnel(summary))
     figures += [plots.passage_funnel(summary)] if any(map(summary.passage_funnel, summary.instances)) else []
+    figures += [plots.by_budget(summary, found, name) for name in FIGURES if (found := by_budget(summary, name))]
     if len(summary.by_hops()) > 1:
         figures += [plots.by_hops(summary, name) for name in ("hits@1", "path_recall@32") if _says_something(table, name)]
     settings = {"displaylogo": False, "responsive": True}

@@ -148,6 +148,28 @@ def sensitivity(points: Mapping[str, Sequence[tuple[Any, Estimate]]], parameter:
     return styled(figure, f"{_title(name)} by {escape(parameter)}")
 
 
+def by_budget(summary: Summary, curves: Mapping[str, Sequence[tuple[int, Estimate]]], name: str) -> Figure:
+    """A figure of `core.evaluation.reports.by_budget` against the documents read, a line an instance; intervals are in the hover text."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    for i, (instance, title) in enumerate(called(summary.run).items()):
+        if curve := curves.get(instance):
+            figure.add_scatter(
+                x=[budget for budget, _ in curve],
+                y=[estimate.mean for _, estimate in curve],
+                mode="lines+markers",
+                marker={**_marker(i), "size": 8},
+                line={"color": COLOURS[i % len(COLOURS)], "width": 2},
+                name=_small(title),
+                customdata=[[_figure_text(name, estimate)] for _, estimate in curve],
+                hovertemplate=f"<b>{escape(str(title))}</b><br>%{{x}} documents read<br>%{{customdata[0]}}<extra></extra>",
+            )
+    figure.update_xaxes(title="Documents read at most (budget)", dtick=10)
+    figure.update_yaxes(title=_title(name).removesuffix(" by budget"))
+    return styled(figure, _title(name))
+
+
 def _small(name: Called) -> str:
     """A method's name on one line, the paper's own small beside it."""
     return " ".join(filter(None, (escape(name.plain), _number(name))))

@@ -10,6 +10,7 @@ import streamlit as st
 
 from core.evaluation.metrics.catalogue import REPORTED, metric
 from core.evaluation.reports import plots
+from core.evaluation.reports.by_budget import FIGURES, by_budget
 from core.evaluation.reports.export import shown, usual
 from core.evaluation.reports.naming import titles
 from core.evaluation.reports.sensitivity import curves
@@ -140,6 +141,9 @@ def _pictures(results: Summary) -> None:
     drawn["funnel"] = plots.funnel(results)
     if any(map(results.passage_funnel, results.instances)):
         drawn["passages"] = plots.passage_funnel(results)
+    for name in FIGURES:
+        if found := by_budget(results, name):
+            drawn[name] = plots.by_budget(results, found, name)
     if len(results.by_hops()) > 1:
         drawn["hops"] = plots.by_hops(results, quality)
     for operator, parameter in _varied(results):

@@ -8,7 +8,9 @@ from html.parser import HTMLParser
 import pytest
 
 from core.errors import BadParameter
+from core.evaluation.metrics.budgets import Budgets
 from core.evaluation.reports import plots
+from core.evaluation.reports.by_budget import by_budget
 from core.evaluation.reports.html import report_html
 from core.evaluation.reports.sensitivity import curves, varied
 from core.evaluation.reports.summary import Summary
@@ -35,6 +37,27 @@ def test_the_funnel_and_the_hops(summary):
     assert a["x"] == ["Graph", "Subgraph", "Paths", "Prompt", "Answer"] and a["y"][:2] == [1, pytest.approx(0.5)] and b["y"] == [1] * 5
     a, b = data(plots.by_hops(summary, "recall"))
     assert (a["x"], a["y"], b["y"]) == (["1 hop", "2 hops"], [1, pytest.approx(0.25)], [1, 0.5])
+
+
+def test_figures_by_budget_are_a_line_a_method_that_has_a_budget(summary):
+    found = [Budgets(2, (10, 20), (0, 1), (0.2, 0.6)), Budgets(1, (10, 20), (1, 1), (1.0, 1.0))]
+    rows = [dataclasses.replace(row, outcome=dataclasses.replace(row.outcome, budgets=one)) for row, one in zip(summary.rows[::2], found)]
+    read = Summary(RUN, [*rows, summary.rows[1]])  # of a alone, for two questions
+    curves = by_budget(read, "budget_recall")
+    assert {name: [(budget, one.mean, one.n) for budget, one in curve] for name, curve in curves.items()} == {
+        "a": [(10, 0.5, 2), (20, 0.75, 2)]  # none and one of two, then one of one both times
+    }
+    (line,) = data(plots.by_budget(read, curves, "budget_recall"))
+    assert (line["x"], line["y"]) == ([10, 20], [0.5, 0.75]) and "n = 2" in line["customdata"][0][0]
+    assert by_budget(read, "budget_topological_recall")["a"][0][1].mean == pytest.approx(0.6)
+    html = report_html(read)
+    assert "Capped recall @10 by budget" in html and "Topological Recall @10 by budget" in html
+
+
+def test_where_nothing_changes_with_the_budget_none_is_drawn(summary):
+    flat = dataclasses.replace(summary.rows[0].outcome, budgets=Budgets(1, (10, 20), (1, 1), ()))
+    assert by_budget(Summary(RUN, [dataclasses.replace(summary.rows[0], outcome=flat)]), "budget_recall") == {}
+    assert by_budget(summary, "budget_recall") == {} and "by budget" not in report_html(summary)
 
 
 class Seen(HTMLParser):

@@ -1,0 +1,102 @@
+"""What a line that reads documents with a re-ranker would have found with less to read, from the trace of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from core.diagnosis.funnel_texts import chunk_rows
+from core.evaluation.metrics.topology import links_to_known
+from core.graph.protocol import KnowledgeGraph
+from core.graph.told import told_by
+from core.types import Ranking, State, Step
+
+BUDGETS = tuple(range(10, 101, 10))
+SHOWN = 10  # documents handed on, which are measured
+SEARCHES = ("VectorNodes", "SparseNodes", "LearnedSparseNodes", "SimilarPageRank")  # that find the same first ones whatever they keep
+
+
+@dataclass(frozen=True)
+class Budgets:
+    """Of `golds` known documents how many are `found` among the first ten at each of the budgets `of`, and the Topological Recall
+    (`near`) there; `near` is empty where documents are no nodes with links."""
+
+    golds: int
+    of: tuple[int, ...]
+    found: tuple[int, ...]
+    near: tuple[float, ...]
+
+
+def budgets(graph: KnowledgeGraph, state: State) -> Budgets | None:
+    """The facts behind figures by budget; None where the line has no budget to vary, or no document is known.
+
+    >>> from core.evaluation.metrics.budgets import budgets
+    >>> from core.types import Question
+    >>> state = retrieve("SparseNodes(keep=2)", graph=story, question="cheerful Fred").replace(question=Question("?", gold=("carol",)))
+    >>> budgets(story, state).of[:3], budgets(story, state).found[:3]  # a search finds the same ten documents whatever is read
+    ((10, 20, 30), (1, 1, 1))
+    """
+    orders = {budget: order for budget, order in by_budget(state.trace, state.nodes) if budget in BUDGETS}
+    gold = [chunk_rows(graph, document) for document in dict.fromkeys(state.question.gold)]
+    if not orders or not gold:
+        return None
+    of, found, near, costs = tuple(sorted(orders)), list[int](), list[float](), links_to_known(graph, state.question.gold)
+    for budget in of:
+        order = orders[budget]
+        rows = dict.fromkeys(row for told in told_by(graph, "nodes", order[:SHOWN]) for row in told)
+        first = set(list(rows)[:SHOWN])
+        found.append(sum(bool(first & known) for known in gold))
+        if costs:
+            least = [min((float(cost[node]) for node in order[:SHOWN]), default=float("inf")) for cost in costs]
+            near.append(round(sum(1 / (1 + cost) for cost in least) / len(least), 6))
+    return Budgets(len(gold), of, tuple(found), tuple(near))
+
+
+def by_budget(trace: tuple[Step, ...], nodes: Ranking | None) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """(budget, order of the nodes) for each budget at which the run is known: it is that at a larger budget, ended there.
+
+    A loop and GAR do not look ahead: a run with a smaller budget does the same until its end, so what stood after a batch is what it
+    would have found. Where no more can be found, that is so for every larger budget up to the run's own. Of a search and a re-ranker
+    behind it, which scores each document by itself, it is the order without those found later. Nothing for other lines.
+    """
+    steps = [step for step in trace if "entities" in step.sizes]
+    if not steps or nodes is None:
+        return
+    last, before = steps[-1], [step.operator for step in steps[:-1]]
+    if last.operator in ("Loop", "AdaptiveRerank"):
+        known = dict(_of_loop(last) if last.operator == "Loop" else _of_batches(last))
+        yield from known.items()
+        most = max(known, default=0)
+        for budget in BUDGETS if most < last.parameters["budget"] else ():
+            if most < budget <= last.parameters["budget"]:
+                yield budget, known.get(most, ())
+    elif last.operator in SEARCHES and not before:
+        yield from ((budget, (last.before_cut or nodes).items) for budget in BUDGETS)
+    elif last.operator == "GraphRerank" and not last.parameters["alpha"] and len(before) == 1 and before[0] in SEARCHES:
+        order = steps[0].before_cut.items[: steps[0].sizes["entities"]] if steps[0].before_cut else ()
+        for budget in BUDGETS:
+            first = frozenset(order[:budget])
+            if budget <= steps[0].parameters["keep"] and order:
+                yield budget, tuple(node for node in nodes.items if node in first)
+
+
+def _of_loop(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """How many nodes there were and their order, at the start and after each round."""
+    order: tuple[int, ...] = ()
+    title = ""
+    for frame in step.frames:
+        number = frame.title.partition(":")[0]
+        if number != title and title:
+            yield len(order), order
+        title, items = number, frame.ranking.items
+        order = items if set(order) <= set(items) else (*order, *items)
+    if title:
+        yield len(order), order
+
+
+def _of_batches(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """How many nodes were read and their order, after each batch of GAR; of equal ones those read later come first."""
+    read: list[tuple[float, int, int]] = []
+    for turn, frame in enumerate(step.frames):
+        read += [(-score, -turn, node) for node, score in zip(frame.ranking.items, frame.ranking.scores or ())]
+        yield len(read), tuple(node for _, _, node in sorted(read))

@@ -1,0 +1,77 @@
+"""Figures by budget, by hand and as what a run anew with that budget gives."""
+
+import numpy as np
+import pytest
+
+from core.comparison.run import GoneCorpus
+from core.evaluation.metrics.budgets import BUDGETS, by_budget
+from core.evaluation.metrics.catalogue import metric
+from core.evaluation.metrics.outcome import Outcome, observe
+from core.types import Question
+from tests.core.operators.nodes.kit import Models, Reranker, corpus_graph, run
+
+SEARCH = "EmbedQuery() >> VectorNodes(keep={n}) >> "
+LOOP = "EmbedQuery() >> VectorNodes(keep=10) >> GraphRerank() >> Loop(body=ExpandNodes() >> GraphRerank(), budget={n})"
+GAR = "EmbedQuery() >> VectorNodes(keep=100) >> AdaptiveRerank(budget={n})"
+RE2 = SEARCH + "GraphRerank(alpha=0.0)"
+WORDS = "ash birch cedar elm fir gum hazel ivy".split()
+
+
+def drawn(seed, size=140):
+    """A graph of texts of drawn words, in parts of its own, and the hidden states of a re-ranker for each."""
+    rng = np.random.default_rng(seed)
+    texts = {f"d{place:03}": " ".join(rng.choice(WORDS, 5)) + f" {place}" for place in range(size)}
+    names = sorted(texts)
+    links = sorted({(names[a], names[b]) for a, b in rng.integers(0, size, (2 * size, 2)) if a != b and a % 2 == b % 2})
+    states = {text: tuple(np.round(rng.normal(size=2), 1)) for text in texts.values()}
+    return corpus_graph(texts, links), Models(Reranker(states))
+
+
+@pytest.mark.parametrize("line", [LOOP, GAR, RE2])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_trace_of_one_run_gives_what_runs_with_smaller_budgets_give(line, seed):
+    graph, models = drawn(seed)
+    whole = run(line.format(n=100), "ash elm ivy", graph, models)
+    known = dict(by_budget(whole.trace, whole.nodes))
+    assert set(BUDGETS) <= set(known)
+    for budget in BUDGETS:
+        anew = run(line.format(n=budget), "ash elm ivy", graph, models).nodes
+        assert known[budget][:10] == anew.items[:10]
+
+
+def test_where_nothing_more_is_found_a_larger_budget_finds_the_same():
+    # From a come b and c, then d, then e; there are never more than these five.
+    line = "EmbedQuery() >> VectorNodes(keep=1) >> GraphRerank() >> Loop(body=ExpandNodes(keep=2) >> GraphRerank(), budget=40)"
+    state = run(line, "apples")
+    known = dict(by_budget(state.trace, state.nodes))
+    assert sorted(known) == [1, 3, 4, 5, 10, 20, 30, 40] and known[10] == known[40] == state.nodes.items
+
+
+def test_other_lines_have_no_figure_by_budget():
+    for line in (
+        "EmbedQuery() >> VectorNodes() >> NeighbourNodes()",
+        SEARCH.format(n=20) + "GraphRerank()",
+        LOOP.format(n=20) + " >> GraphRerank()",
+    ):
+        state = run(line, "apples")
+        assert dict(by_budget(state.trace, state.nodes)) == {}
+
+
+def test_recall_at_a_budget_is_that_of_the_documents_handed_on():
+    # Only the words of d are asked for. Of d and f, to which no link leads, d is found.
+    state = run("SparseNodes(keep=1)", "plums brandy").replace(question=Question("?", gold=("d", "f")))
+    graph = corpus_graph()
+    outcome = observe(graph, state, corpus=GoneCorpus("fruit"))
+    assert [metric(f"budget_recall@{budget}")(outcome) for budget in (10, 100)] == [0.5, 0.5]
+    assert metric("budget_topological_recall@50")(outcome) == metric("topological_recall@10")(outcome)
+    assert metric("budget_recall@15")(outcome) is None and Outcome.from_dict(outcome.to_dict()) == outcome
+
+
+@pytest.mark.parametrize("line", [LOOP, GAR, RE2])
+def test_at_its_own_budget_it_is_the_figure_of_the_line(line):
+    graph, models = drawn(7)
+    gold = tuple(graph.names(np.arange(0, graph.n_nodes, 9)))
+    state = run(line.format(n=100) + " >> DocumentsOfNodes()", "fir hazel", graph, models).replace(question=Question("?", gold=gold))
+    outcome = observe(graph, state, corpus=GoneCorpus("fruit"))
+    assert metric("budget_recall@100")(outcome) == metric("capped_recall@10")(outcome)
+    assert metric("budget_topological_recall@100")(outcome) == pytest.approx(metric("topological_recall@10")(outcome), abs=1e-5)
