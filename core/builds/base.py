@@ -85,10 +85,6 @@ class BuildContext:
                 self._engines[name] = several_at_once(self.models.chat(name), self.lanes)
             return self._engines[name]
 
-    def with_facts(self, facts: FactStore) -> BuildContext:
-        """This context with another place for what extractors find."""
-        return replace(self, facts=facts)
-
     def part(self, progress: Callable[[str, float | None], None]) -> BuildContext:
         """This context with other progress."""
         return replace(self, progress=progress)

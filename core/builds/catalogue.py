@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from core.builds.base import STAGES, BuildLine, BuildOperator
 from core.builds.text import operator_class, parse_line
 from core.errors import BadParameter, nearest, shorten
 from core.lines import check_row, stage_of
-from core.parameters import make
+from core.parameters import make, parameters
 
 FILE = Path(__file__).with_name("builds.toml")
 FIELDS = ("title", "graph", "extractor", "paper", "notes", "line")
@@ -28,6 +28,7 @@ KINDS = {
     "links": "corpus graph",
 }
 """Each kind of graph in words."""
+BY = "@"  # between the id of a row and the language model that is asked in the place of the row's
 EXTRACTORS = ("llm", "described", "noun-phrases", "given", "nearest", "terms")
 
 
@@ -46,6 +47,24 @@ class Build:
     paper: str = ""
     notes: str = ""
 
+    @property
+    def row(self) -> str:
+        """The id of the row whose line it is, with whatever language model."""
+        return self.id.partition(BY)[0]
+
+    def by(self, model: str) -> Build:
+        """This build with another language model. Raises BadParameter where it asks none.
+
+        >>> from core.builds import find
+        >>> find("kg-described").by("qwen-0.5b").id
+        'kg-described@qwen-0.5b'
+        """
+        if not self.line.asks_chat:
+            raise BadParameter(f"The build “{self.title}” asks no language model.")
+        line = BuildLine(tuple(_asking(operator, model) for operator in self.line))
+        known = next((one for one in catalogue().values() if one.line == line), None)
+        return known or replace(self, id=f"{self.row}{BY}{model}", line=line, title=f"{self.title.split(':')[0]}: {model}")
+
 
 @cache
 def catalogue() -> dict[str, Build]:
@@ -63,11 +82,14 @@ def read(file: Path) -> dict[str, Build]:
 
 
 def find(spec: str) -> Build:
-    """The build with that id, the first of a kind of graph, or the one that a line of building operators in text describes. Raises
-    BadParameter."""
+    """The build with that id, the first of a kind of graph, or the one that a line of building operators in text describes; an id may
+    name another language model behind an @, as `tkg-described@qwen-0.5b`. Raises BadParameter."""
     known = catalogue()
     if spec in known:
         return known[spec]
+    row, _, model = spec.partition(BY)
+    if row in known and model:
+        return known[row].by(model)
     if of_kind(spec):
         return of_kind(spec)[0]
     if "(" not in spec:
@@ -101,6 +123,12 @@ def _build(key: str, row: Any, where: str) -> Build:
     except BadParameter as error:
         raise BadParameter(f"{where}: {error}") from None
     return Build(key, line=line, **{field: row[field] for field in FIELDS if field in row and field != "line"})
+
+
+def _asking(operator: BuildOperator, model: str) -> BuildOperator:
+    """An operator with another language model, where it asks one."""
+    asked = {p.name: model for p in parameters(type(operator)) if p.chat and getattr(operator, p.name) in operator.models()}
+    return replace(operator, **asked)
 
 
 def _operator(step: Any, where: str) -> BuildOperator:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 
@@ -12,6 +13,7 @@ from core.builds.report import BuildReport
 from core.graph.columns import Table
 from core.types import Usage
 
+SOON = 0.5  # seconds
 NOTES = 5  # kinds of notes of chunks that are told, each with how many chunks have it
 
 
@@ -23,7 +25,7 @@ class Extractor(BuildOperator):
 
     stage = "extract"
     reads, writes = ("chunks",), ("facts",)
-    held = 1  # chunks that may be lost where the process is killed
+    held = 32  # chunks that may be lost where the process is killed, of those that were read within `SOON`
 
     @abstractmethod
     def extracted(self, texts: Sequence[str], ctx: BuildContext) -> Iterator[tuple[int, Facts]]:
@@ -52,13 +54,14 @@ class Extractor(BuildOperator):
             report.count(extracted=len(missing), kept=len(keys) - len(missing))
             report.fresh += len(missing)
         fresh: dict[bytes, Facts] = {}
+        last = time.monotonic()
         try:
             for done, (number, facts) in enumerate(self.extracted([keys[key] for key in missing], ctx), 1):
                 fresh[missing[number]] = facts
-                if len(fresh) >= self.held:
+                if len(fresh) >= self.held or time.monotonic() - last > SOON:
                     ctx.facts.keep(fresh)
                     known.update(fresh)
-                    fresh = {}
+                    fresh, last = {}, time.monotonic()
                 ctx.progress(f"Reading chunks: {done:,} of {len(missing):,}", done / len(missing))
         finally:
             ctx.facts.keep(fresh)

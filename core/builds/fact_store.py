@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+import threading
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from core.builds.facts import SHAPE, Facts
 from core.errors import StoreError
+from core.io.files import lines
 from core.io.home import home
 from core.io.sqlite import WAIT, write_ahead
 
@@ -24,11 +26,17 @@ def key_of(operator: str, signature: str, text: str) -> bytes:
     return hashlib.sha256(json.dumps([SHAPE, operator, signature, text]).encode()).digest()
 
 
-class FactStore:
-    """The facts in one SQLite file, that of the person by default. Raises StoreError where it cannot be used."""
+ROW = "facts"  # what a row of a shipped file is known by that holds the facts of a chunk, rather than a reply
 
-    def __init__(self, file: Path | None = None):
-        self.file = file or home() / "facts.sqlite"
+
+class FactStore:
+    """The facts in one SQLite file, that of the person by default, and below it those in files that ship, which are only read. Raises
+    StoreError where it cannot be used, BadInput for a damaged shipped file."""
+
+    def __init__(self, file: Path | None = None, shipped: Sequence[Path] = ()):
+        self.file, self._files = file or home() / "facts.sqlite", tuple(shipped)
+        self._lock = threading.Lock()
+        self._shipped: dict[bytes, str] | None = None
 
     def found(self, keys: Sequence[bytes]) -> dict[bytes, Facts]:
         """The facts that are kept, by key."""
@@ -38,18 +46,19 @@ class FactStore:
                 part = keys[first : first + AT_ONCE]
                 asked = f"select key, facts from facts where key in ({','.join('?' * len(part))})"
                 known |= {key: Facts.from_json(zlib.decompress(packed).decode()) for key, packed in base.execute(asked, part)}
-        return known
-
-    def count(self, keys: Sequence[bytes]) -> int:
-        """How many of these keys are kept."""
-        with self._opened() as base:
-            parts = (keys[first : first + AT_ONCE] for first in range(0, len(keys), AT_ONCE))
-            asked = "select count(*) from facts where key in ({})"
-            return sum(base.execute(asked.format(",".join("?" * len(part))), part).fetchone()[0] for part in parts)
+        came = self._shipped_ones() if self._files and len(known) < len(keys) else {}
+        return known | {key: Facts.from_json(came[key]) for key in keys if key in came and key not in known}
 
     def keep(self, facts: Mapping[bytes, Facts]) -> None:
         """Keep some facts, at once and for good."""
         self._write(((key, zlib.compress(one.to_json().encode(), 1)) for key, one in facts.items()))
+
+    def _shipped_ones(self) -> dict[bytes, str]:
+        with self._lock:
+            if self._shipped is None:
+                rows = (json.loads(line) for file in self._files if file.exists() for _, line in lines(file))
+                self._shipped = {bytes.fromhex(row[ROW]): row["told"] for row in rows if ROW in row}
+            return self._shipped
 
     def _write(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
         with self._opened() as base:

@@ -21,6 +21,8 @@ class BuildReport:
     usage_kept: Usage = Usage()  # of replies that were kept, as they cost when they were made
     seconds: dict[str, float] = field(default_factory=dict)  # by operator
     fresh: int = 0  # texts that were read or encoded now, rather than kept from before
+    models: tuple[str, ...] = ()  # the titles of the language models that it rests on
+    shipped: dict[str, Any] | None = None  # where it came with the corpus: what it took when it was made (`core.builds.shipped`)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def count(self, **more: int) -> None:
@@ -48,4 +50,5 @@ class BuildReport:
         )
         seconds = {name: round(took, 1) for name, took in self.seconds.items()}
         counts = dict(sorted(self.counts.items()))
-        return {"counts": counts, "notes": list(self.notes), "usage": used, "usage_kept": kept, "seconds": seconds}
+        told = {"counts": counts, "notes": list(self.notes), "usage": used, "usage_kept": kept, "seconds": seconds}
+        return told | ({"models": list(self.models)} if self.models else {}) | ({"shipped": self.shipped} if self.shipped else {})

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from core.builds.base import BuildContext, BuildLine, BuildOperator, Made
-from core.builds.catalogue import Build, catalogue, find, of_kind
+from core.builds.catalogue import Build, find
+from core.builds.fact_store import FactStore
 from core.builds.report import BuildReport
+from core.builds.shipped import builds_of, shipped_replies, ships
 from core.builds.speed import Took, learn
 from core.corpus import Corpus
 from core.errors import BadParameter, StoreError
@@ -20,7 +22,6 @@ from core.graph.building.text_graph import assemble, moved, store
 from core.graph.storage.write import locked
 from core.graph.store import Graph, read_meta
 from core.indexes.place import AT_WORK, keep, take_indexes
-from core.io.home import ROOT
 from core.io.locks import is_locked
 from core.models.base import Models
 from core.models.chat.kept import KeptReplies
@@ -74,17 +75,27 @@ def status(corpus: Corpus, build: str | Build) -> Status:
         return Status(one, False, False, folder)
 
 
-def standing(corpus: Corpus, spec: str) -> Build:
+def standing(corpus: Corpus, spec: str, shipped: bool = True) -> Build:
     """The build that is meant by an id, a kind of graph or a line: of a kind (kg, tkg ...) the first that is built of the documents as
-    they are, by a language model before noun phrases, or else serves while it is built anew; where none is, the one that asks no language
-    model, and that the corpus has all for. Raises BadParameter."""
-    kind = of_kind(spec)
+    they are or (`shipped`) came with them, by a language model before noun phrases, or else serves while it is built anew; where none
+    is, the one that asks no language model, and that the corpus has all for. Raises BadParameter."""
+    known = builds_of(corpus)
+    kind = [one for one in known.values() if one.graph == spec]
     kind = [one for one in kind if not any(operator.lacks(corpus) for operator in one.line)] or kind
-    if spec in catalogue() or not kind:
+    if spec in known or not kind:
         return find(spec)
     stand = [status(corpus, one) for one in kind]
-    ready = next((now.build for now in stand if now.current), next((now.build for now in stand if now.serves), None))
+    there = (now.build for now in stand if now.current or (shipped and ships(corpus, now.build)))
+    ready = next(there, next((now.build for now in stand if now.serves), None))
     return ready or next((one for one in kind if not one.line.asks_chat), kind[0])
+
+
+def built_as(graph: Graph) -> Build | None:
+    """The build that made a graph, as stands beside it; None where nothing does that can be read."""
+    try:
+        return find(json.loads(((graph.folder or Path()) / BUILT).read_text("utf-8"))["build"])
+    except (OSError, ValueError, KeyError, TypeError, BadParameter):
+        return None
 
 
 def place(corpus: Corpus, build: Build) -> Path:
@@ -102,12 +113,9 @@ def context(
     lanes: int = 4,
 ) -> BuildContext:
     """What the operators of a build of this corpus work with."""
-    return BuildContext(models, progress, check, report or BuildReport(), lanes, kept or KeptReplies(shipped=shipped_replies(corpus)))
-
-
-def shipped_replies(corpus: Corpus) -> list[Path]:
-    """The files of replies that ship with a corpus, on which its graphs by a language model stand."""
-    return sorted((ROOT / "data" / corpus.name).glob("replies*.jsonl.gz"))
+    files = shipped_replies(corpus)
+    replies, facts = kept or KeptReplies(shipped=files), FactStore(shipped=[] if kept else files)
+    return BuildContext(models, progress, check, report or BuildReport(), lanes, replies, facts)
 
 
 def build(
@@ -123,8 +131,8 @@ def build(
     """The graph that a build makes of a corpus, stored and opened; only what depends on what has changed is made anew.
 
     What each chunk told and each reply of a language model is kept as it comes, so that a build that was cancelled or killed goes on from
-    there; replies come from `kept`, by default the person's own with those that ship with the corpus. A language
-    model is asked `lanes` things at a time where it can. The graph before serves until this one is whole, with its vectors.
+    there; replies come from `kept`, by default the person's own with those that ship with the corpus, as what its chunks told does. A
+    language model is asked `lanes` things at a time where it can. The graph before serves until this one is whole, with its vectors.
 
     Raises BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed, and what `check` raises.
     """
@@ -136,6 +144,7 @@ def build(
             graph = _built(one, Made(corpus), folder, ctx)
         finally:
             ctx.close()
+        _came(corpus, one, ctx)
         told = {
             "version": VERSION,
             "corpus": corpus.digest,
@@ -147,6 +156,15 @@ def build(
         keep(folder / BUILT, lambda stream: stream.write(json.dumps(told, ensure_ascii=False, indent=1).encode()))
     progress("Done", 1.0)
     return graph
+
+
+def _came(corpus: Corpus, build: Build, ctx: BuildContext) -> None:
+    """Report which language models a build rests on; of one that came with the corpus what they took when it was made."""
+    asked = tuple(dict.fromkeys(ctx.models.title(name) for name in build.line.models() if ctx.models.is_chat(name)))
+    known, report = ships(corpus, build), ctx.report
+    report.models = asked
+    if known is not None and not report.usage.calls:
+        report.models, report.usage_kept, report.shipped = known.models, known.usage, known.plain()
 
 
 def being_built(corpus: Corpus, build: str | Build) -> bool:

@@ -1,70 +1,108 @@
-"""The replies that builds stand on, put into a file that ships with a corpus, so that its graphs are made again without the model."""
+"""What builds by a language model stand on, put into a file that ships with a corpus, so that its graphs open without the model."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from core.builds.base import Made
+from core.builds.base import BuildContext, Made
 from core.builds.catalogue import Build
-from core.builds.fact_store import FactStore
+from core.builds.extracting import Extractor
+from core.builds.fact_store import ROW, key_of
+from core.builds.facts import Facts
 from core.builds.run import context
+from core.builds.shipped import HEAD, ShippedBuild, Unasked, Uncovered, digest_of
 from core.corpus import Corpus
-from core.errors import ModelUnavailable, StoreError
-from core.models.base import Chat, Encoder, Models, NoModels, Reply
+from core.errors import BadInput, StoreError
+from core.graph.columns import Table
+from core.models.base import Models, Reply
 from core.models.chat.kept import KeptReplies, write_shipped
 
-NAME = "replies.jsonl.gz"
-"""What the file is called, in the folder of the corpus's data."""
+
+@dataclass(eq=False)
+class Gathered:
+    """What builds of a corpus stand on: `builds` in plain data, replies and facts by key, and the digest of each one's chunks."""
+
+    corpus: Corpus
+    builds: list[ShippedBuild] = field(default_factory=list)
+    replies: dict[str, Reply] = field(default_factory=dict)
+    facts: dict[bytes, Facts] = field(default_factory=dict)
+    chunks: dict[str, None] = field(default_factory=dict)
+
+    def head(self) -> dict[str, Any]:
+        """The first row of the file. Raises BadInput where the builds cut chunks in different ways."""
+        if len(self.chunks) != 1:
+            raise BadInput("These builds cut the documents in different ways; write a file for each way.")
+        return {HEAD: {"corpus": self.corpus.digest, "chunks": next(iter(self.chunks)), "builds": [one.plain() for one in self.builds]}}
+
+    def told(self) -> Iterator[Mapping[str, Any]]:
+        """A row for the facts of each chunk, by key."""
+        return ({ROW: key.hex(), "told": self.facts[key].to_json()} for key in sorted(self.facts))
 
 
-class Unasked(NoModels):
-    """The models of another, of which no language model is asked."""
+def gathered(
+    corpus: Corpus,
+    builds: Sequence[Build],
+    models: Models,
+    check: Callable[[], None] = lambda: None,
+    kept: KeptReplies | None = None,
+    lanes: int = 4,
+) -> Gathered:
+    """What these builds stand on; they are run once more to tell, without storing their graphs. `lanes` is how many replies were asked for
+    at a time, by which their seconds are those of the clock.
 
-    def __init__(self, models: Models):
-        self._models = models
-
-    def encoder(self, name: str = "encoder") -> Encoder:
-        return self._models.encoder(name)
-
-    def chat(self, role: str = "answer") -> Chat:
-        raise ModelUnavailable("No language model is asked here.")
-
-    def signature(self, name: str | None = None) -> str:
-        return self._models.signature(name)
-
-    def weights(self, name: str) -> str:
-        return self._models.weights(name)
-
-
-def replies_of(
-    corpus: Corpus, builds: Sequence[Build], models: Models, check: Callable[[], None] = lambda: None, kept: KeptReplies | None = None
-) -> list[tuple[str, Reply]]:
-    """Every reply that these builds stand on, with its key; the builds are run once more to tell which, without storing their graphs.
-
-    Raises StoreError where one is not kept: the build is to be finished first.
+    Raises StoreError where a reply is not kept: the build is to be finished first. Raises BadInput for a build that asks no language model.
     """
-    used: dict[str, Reply] = {}
+    found = Gathered(corpus)
     for build in builds:
+        if not build.line.asks_chat:
+            raise BadInput(f"“{build.title}” asks no language model, so that it has no replies to ship.")
         ctx = context(corpus, Unasked(models), check=check, kept=kept)
-        with tempfile.TemporaryDirectory(prefix="hopscope-") as folder:
-            ctx = ctx.with_facts(FactStore(Path(folder) / "facts.sqlite"))
-            made = Made(corpus)
-            try:
-                for operator in build.line:
-                    made = made if operator.stage == "index" else operator.apply(made, ctx)
-            except ModelUnavailable:
-                raise StoreError(f"Not all replies of “{build.title}” of {corpus.name} are kept; build it first.") from None
-        for chat in ctx.chats.values():
-            used |= {key: reply for key in chat.used if (reply := chat.kept.find(key)) is not None}
-    return sorted(used.items())
+        try:
+            chunks = _run(build, corpus, ctx, found)
+        except Uncovered:
+            raise StoreError(f"Not all replies of “{build.title}” of {corpus.name} are kept; build it first.") from None
+        used = {key: reply for chat in ctx.chats.values() for key in chat.used if (reply := chat.kept.find(key)) is not None}
+        found.replies |= used
+        found.builds.append(_told(build, chunks, list(used.values()), ctx, lanes))
+    return found
 
 
-def ship(corpus: Corpus, builds: Sequence[Build], models: Models, file: Path, check: Callable[[], None] = lambda: None) -> int:
-    """Write the replies that these builds stand on into a file; how many. Raises StoreError."""
-    found = replies_of(corpus, builds, models, check)
+def ship(
+    corpus: Corpus, builds: Sequence[Build], models: Models, file: Path, check: Callable[[], None] = lambda: None, lanes: int = 4
+) -> tuple[ShippedBuild, ...]:
+    """Write what these builds stand on into a file, as `gathered` finds it; what the file tells of them. Raises as it does."""
+    found = gathered(corpus, builds, models, check, lanes=lanes)
     try:
-        return write_shipped(file, found)
+        write_shipped(file, found.replies.items(), [found.head()], found.told())
     except OSError as error:
         raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from None
+    return tuple(found.builds)
+
+
+def _run(build: Build, corpus: Corpus, ctx: BuildContext, found: Gathered) -> Table:
+    """Take the corpus through a line but for its vectors, noting what its chunks tell by the replies; the chunks. Raises Uncovered."""
+    made = Made(corpus)
+    for operator in (one for one in build.line if one.stage != "index"):
+        if isinstance(operator, Extractor) and made.chunks is not None:
+            texts, signature = made.chunks.texts("text"), operator.signature(ctx)
+            told = [facts for _, facts in sorted(operator.extracted(texts, ctx), key=lambda pair: pair[0])]
+            found.facts |= {key_of(repr(operator), signature, text): facts for text, facts in zip(texts, told)}
+            ctx.report.count(unread=sum(one.unread for one in told))
+            made = made.replace(facts=tuple(told))
+        else:
+            made = operator.apply(made, ctx)
+    assert made.chunks is not None  # a line that asks a language model reads them
+    found.chunks[digest_of(made.chunks)] = None
+    return made.chunks
+
+
+def _told(build: Build, chunks: Table, replies: Sequence[Reply], ctx: BuildContext, lanes: int) -> ShippedBuild:
+    """What the replies of a build took."""
+    read, written = sum(one.tokens_in for one in replies), sum(one.tokens_out for one in replies)
+    seconds = round(sum(one.seconds for one in replies) / lanes, 1)
+    unread = ctx.report.counts["unread"] + ctx.report.counts["unread reports"]
+    models = tuple(dict.fromkeys(ctx.models.title(name) for name in ctx.chats))
+    return ShippedBuild(build.id, repr(build.line), models, len(chunks), len(replies), read, written, seconds, unread)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.builds.shipped import shipped
 from core.commands import corpus_build, corpus_questions
 from core.commands.terminal import OK, bar, warn
 from core.corpus import Corpus, bring, bring_questions, corpora, open_corpus, remove_corpus
@@ -78,6 +79,8 @@ def _show(options) -> int:
     for text in filter(None, (corpus.title, corpus.source, corpus.licence)):
         print(text)
     _tell(corpus)
+    for told in dict.fromkeys(came.words() for came in shipped(corpus)):
+        print(f"Comes with it, as graphs: {told}")
     for row in range(min(SHOWN, len(corpus))):
         document = corpus.at(row)
         title = f"  {shorten(document.title, 60)}" if document.title != document.id else ""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from core.builds import build, catalogue, chosen, status
+from core.builds import build, chosen, status
 from core.builds.catalogue import EXTRACTORS, Build, find
 from core.builds.cost import cost
 from core.builds.report import BuildReport
-from core.builds.shipping import NAME, ship
+from core.builds.shipped import NAME, builds_of, shipped, ships
+from core.builds.shipping import ship
 from core.commands.terminal import OK, bar, warn
 from core.corpus import Corpus, open_corpus
 from core.errors import BadInput, ModelFailed
@@ -35,19 +36,26 @@ def add_parts(parts) -> None:
         metavar="WHO",
         help="llm, or noun-phrases without one; for links: given, nearest, terms",
     )
+    made.add_argument(
+        "--model", default="", metavar="MODEL", help="the language model that is asked, by name, in the place of the build's own"
+    )
     made.add_argument("--yes", action="store_true", help="do not ask before a language model is put to work")
     made.add_argument("--lanes", type=int, default=4, metavar="N", help="chunks that a language model reads at a time (default: 4)")
     made.set_defaults(run=_build)
 
     ships = parts.add_parser(
         "replies",
-        help="write the replies of language models that graphs stand on into a file",
-        description=f"Write the replies that these builds stand on into a file. As data/NAME/{NAME} it ships with the corpus: the graphs "
-        "are then made again from it without the model.",
+        help="write what graphs by a language model stand on into a file",
+        description="Write the replies that these builds stand on, and what each chunk told, into a file that says which model made them, "
+        f"how long that took and how much could not be read. As data/NAME/{NAME} it ships with the corpus: the graphs then open without "
+        "the model.",
     )
     ships.add_argument("name", metavar="NAME", help="the corpus")
     ships.add_argument("builds", nargs="+", metavar="BUILD", help="the builds, as status lists them")
     ships.add_argument("--to", required=True, metavar="FILE", help="the file to write")
+    ships.add_argument(
+        "--lanes", type=int, default=4, metavar="N", help="how many were asked for at a time, for the time told (default: 4)"
+    )
     ships.set_defaults(run=_replies)
 
     stands = parts.add_parser("status", help="which graphs of a corpus are built, and what building them took")
@@ -57,6 +65,7 @@ def add_parts(parts) -> None:
 
 def _build(options) -> int:
     one = find(options.graph) if "(" in options.graph else chosen(options.graph, options.extractor)
+    one = one.by(options.model) if options.model else one
     with bar("Opening the corpus") as advanced:
         corpus = open_corpus(options.name)
         advanced("Cutting chunks")
@@ -80,9 +89,12 @@ def _build(options) -> int:
 
 
 def _replies(options) -> int:
+    file, models = Path(options.to), options.engine().models
     with bar("Gathering replies"):
-        number = ship(open_corpus(options.name), [find(one) for one in options.builds], options.engine().models, Path(options.to))
-    print(f"{number:,} replies in {options.to}")
+        builds = ship(open_corpus(options.name), [find(one) for one in options.builds], models, file, lanes=max(1, options.lanes))
+    for one in builds:
+        print(f"{one.build}: {one.words()}")
+    print(f"{file}: {file.stat().st_size / 1000:,.0f} kB")
     return OK
 
 
@@ -96,20 +108,22 @@ def _ask() -> None:
 
 def _status(options) -> int:
     corpus = open_corpus(options.name)
-    for one in catalogue().values():
+    for one in builds_of(corpus).values():
         print(f"{one.id:22} {_state(corpus, one):40} {one.title}")
+    for came in shipped(corpus):
+        print(f"{came.build} comes with it: {came.words()}")
     return OK
 
 
 def _state(corpus: Corpus, one: Build) -> str:
     now = status(corpus, one)
     if not now.built:
-        return "not built"
+        return "comes with it, opened when asked" if ships(corpus, one) else "not built"
     counts, used = now.report.get("counts", {}), now.report.get("usage", {})
     told = "built" if now.current else "of earlier documents"
     more = [f"{counts[what]:,} {what}" for what in ("chunks", "unread", "dropped") if counts.get(what)]
     more += [f"{used['calls']:,} calls"] if used.get("calls") else []
-    return ", ".join([told, *more])
+    return ", ".join([told, *more, *(f"by {model}" for model in now.report.get("models", ()))])
 
 
 def _tell(report: dict) -> None:

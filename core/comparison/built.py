@@ -9,6 +9,7 @@ from cachetools import LRUCache
 
 from core.builds import Build, build, open_graph, standing, status
 from core.builds.run import BUILT, place
+from core.builds.shipped import Unasked, Uncovered, ships
 from core.corpus import Corpus
 from core.graph.store import Graph
 from core.indexes.place import waiting
@@ -27,6 +28,7 @@ class BuiltGraphs:
     def __init__(self, models: Models):
         self._models, self._lock = models, threading.Lock()
         self._making: dict[Key, threading.Lock] = {}  # so that nobody waits for the graph of another corpus
+        self._uncovered: set[Key] = set()  # those that came with a corpus, and do not fit what is here
         self._opened: LRUCache[Key, tuple[int, Graph | None]] = LRUCache(OPENED)
 
     def __call__(
@@ -39,10 +41,16 @@ class BuiltGraphs:
         """The graph that a build made of a corpus, of a kind of graph the best that is there (`core.builds.standing`).
 
         That of the chunks alone is made where there is none; with `progress`, which is told, that of a corpus which is not large as well,
-        unless a language model is asked for it. Raises BadParameter for an unknown build, StoreError where it is not built yet, saying how
-        to build it.
+        unless a language model is asked for it; one that came with the corpus asks none, and where it does not fit what is here the next
+        best is taken. Raises BadParameter for an unknown build, StoreError where it is not built yet, saying how to build it.
         """
         one = standing(corpus, spec)
+        try:
+            return self._graph(corpus, one, check, progress)
+        except Uncovered:
+            return self._graph(corpus, standing(corpus, spec, shipped=False), check, progress)
+
+    def _graph(self, corpus: Corpus, one: Build, check: Callable[[], None], progress: Callable[[str, float | None], None] | None) -> Graph:
         file = place(corpus, one) / BUILT
         key = (str(corpus.folder), corpus.digest, repr(one.line))
         with self._lock:
@@ -53,14 +61,27 @@ class BuiltGraphs:
             if known is not None and file.exists() and stamp == file.stat().st_mtime_ns:
                 return known
             if not status(corpus, one).serves and (one.graph == CHUNKS or (progress is not None and _soon(corpus, one))):
-                graph = build(corpus, one, self._models, progress or untold, check)
+                graph = self._made(corpus, one, check, progress or untold)
             else:
                 graph = open_graph(corpus, one)
             with self._lock:
                 self._opened[key] = (file.stat().st_mtime_ns, graph)
             return graph
 
+    def _made(self, corpus: Corpus, one: Build, check: Callable[[], None], progress: Callable[[str, float | None], None]) -> Graph:
+        """The graph, built without asking a language model. Raises Uncovered where it came with the corpus and does not fit here."""
+        if not one.line.asks_chat:
+            return build(corpus, one, self._models, progress, check)
+        key = (str(corpus.folder), corpus.digest, repr(one.line))
+        if key in self._uncovered:
+            raise Uncovered
+        try:
+            return build(corpus, one, Unasked(self._models), progress, check)
+        except Uncovered:
+            self._uncovered.add(key)
+            raise
+
 
 def _soon(corpus: Corpus, one: Build) -> bool:
     """Whether a graph can be made while a person waits."""
-    return not one.line.asks_chat and corpus.characters <= AT_ONCE
+    return (not one.line.asks_chat or ships(corpus, one) is not None) and corpus.characters <= AT_ONCE

@@ -80,7 +80,32 @@ def test_replies_of_a_build_are_written_into_a_file(notes, capsys, tmp_path):
     code, out, _ = told(capsys, "replies", "notes", "rkg", "tkg", "--to", tmp_path / "replies.jsonl.gz")
     assert code == WRONG  # the reports of tkg are not written yet
     code, out, _ = told(capsys, "replies", "notes", "rkg", "--to", tmp_path / "replies.jsonl.gz")
-    assert code == OK and out == [f"2 replies in {tmp_path / 'replies.jsonl.gz'}"]
+    assert code == OK and out[0].startswith(
+        "rkg-llm: Made by answer of 2 chunks: 2 calls, 300 tokens, 1 second; all of its replies could be read"
+    )
+    assert out[1].startswith(f"{tmp_path / 'replies.jsonl.gz'}: ") and out[1].endswith(" kB")
+
+
+def test_what_comes_with_a_corpus_is_told(notes, capsys, tmp_path, monkeypatch):
+    told(capsys, "build", "notes", "--graph", "rkg", "--yes")
+    (tmp_path / "data" / "notes").mkdir(parents=True)
+    told(capsys, "replies", "notes", "rkg-llm", "--to", tmp_path / "data" / "notes" / "replies.jsonl.gz", "--lanes", 2)
+    monkeypatch.setattr("core.builds.shipped.DATA", tmp_path / "data")
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "newcomer"))
+    write(new_folder("notes"), list(notes))
+    _, out, _ = told(capsys, "status", "notes")
+    assert any(line.startswith("rkg-llm") and "comes with it" in line for line in out)
+    assert out[-1].startswith("rkg-llm comes with it: Made by answer of 2 chunks: 2 calls")
+
+
+def test_another_language_model_is_asked_where_it_is_named(notes, capsys):
+    models = Models(lambda *_: {"about": {"John Smith": "A man."}, "links": []})
+    models.is_chat = lambda name: name.startswith("qwen")
+    build = ("build", "notes", "--graph", "kg", "--extractor", "described", "--model", "qwen-0.5b", "--yes")
+    code, out, _ = told(capsys, *build, models=models)
+    assert code == OK and out[0].startswith("Knowledge graph, names by a parser, described by a language model: qwen-0.5b")
+    code, _, err = told(capsys, "build", "notes", "--graph", "kg", "--extractor", "noun-phrases", "--model", "qwen-0.5b")
+    assert code == WRONG and "asks no language model" in err
 
 
 @pytest.mark.parametrize(

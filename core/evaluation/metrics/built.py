@@ -20,7 +20,8 @@ def built(report: Mapping[str, Any], asks: bool) -> Built:
     """What a build cost by its own report (`core.builds.status`); `asks` tells whether it asks a language model.
 
     Where chunks had been read by an earlier build, or replies were kept, the seconds of a build from nothing are not known; nor are the
-    tokens where a language model had read chunks earlier. Kept replies count as what they cost when they were made.
+    tokens where a language model had read chunks earlier. Kept replies count as what they cost when they were made;
+    so does a graph that came with its corpus, its seconds being those of the language model.
 
     >>> from core.evaluation.metrics.built import built
     >>> used = {"calls": 2, "tokens_in": 900, "tokens_out": 100}
@@ -29,6 +30,8 @@ def built(report: Mapping[str, Any], asks: bool) -> Built:
     >>> built({"counts": {"extracted": 1, "kept": 1}, "usage": used, "seconds": {"DescribedNames": 4.0}}, asks=True)
     Built(seconds=None, calls=None, tokens=None)
     """
+    if came := report.get("shipped"):
+        return Built(came["seconds"], came["calls"], came["tokens_in"] + came["tokens_out"])
     counts, used, before = report.get("counts", {}), report.get("usage", {}), report.get("usage_kept")
     replies, chunks = counts.get("replies kept", 0), counts.get("kept", 0)
     seconds = None if replies or chunks else float(sum(report.get("seconds", {}).values()))

@@ -8,7 +8,7 @@ import io
 import json
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -76,16 +76,17 @@ class KeptReplies:
         with self._lock:
             if self._shipped is None:
                 rows = (json.loads(line) for file in self._files if file.exists() for _, line in lines(file))
-                self._shipped = {row["key"]: Reply(**{field: row[field] for field in FIELDS}) for row in rows}
+                self._shipped = {row["key"]: Reply(**{field: row[field] for field in FIELDS}) for row in rows if "key" in row}
             return self._shipped
 
 
-def write_shipped(file: Path, replies: Iterable[tuple[str, Reply]]) -> int:
-    """Write replies to a file that ships, packed by gzip, ordered by key; how many. The same replies give the same bytes."""
+def write_shipped(file: Path, replies: Iterable[tuple[str, Reply]], head: Iterable[Mapping] = (), more: Iterable[Mapping] = ()) -> int:
+    """Write replies to a file that ships, packed by gzip, ordered by key, between other rows; how many. The same give the same bytes."""
     rows = [{"key": key, **{field: getattr(reply, field) for field in FIELDS}} for key, reply in sorted(replies, key=lambda pair: pair[0])]
+    rounded = ({**row, "seconds": round(row["seconds"], 2)} for row in rows)
     with open(file, "wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed, io.TextIOWrapper(packed, "utf-8") as stream:
-        for row in rows:
-            stream.write(json.dumps({**row, "seconds": round(row["seconds"], 2)}, ensure_ascii=False) + "\n")
+        for row in (*head, *rounded, *more):
+            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
     return len(rows)
 
 

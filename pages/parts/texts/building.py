@@ -6,9 +6,10 @@ import time
 
 import streamlit as st
 
-from core.builds import Build, Status, build, catalogue, status
+from core.builds import Build, Status, build, status
 from core.builds.cost import cost
 from core.builds.run import place
+from core.builds.shipped import ShippedBuild, Unasked, builds_of, ships
 from core.corpus import Corpus
 from core.errors import HopscopeError
 from core.graph.store import Graph
@@ -49,6 +50,8 @@ def _card(corpus: Corpus, now: Status, job: Job | None) -> None:
             st.badge("waiting" if job.status == WAITING else "being built", color="orange", icon=":material/construction:")
         elif now.current:
             st.badge("built", color="green", icon=":material/check:")
+        elif ships(corpus, now.build):
+            st.badge("comes with these texts", color="blue", icon=":material/inventory_2:")
         else:
             st.badge("of earlier documents" if now.built else "not built", color="gray")
         if now.current and not at_work:
@@ -64,6 +67,11 @@ def _card(corpus: Corpus, now: Status, job: Job | None) -> None:
 
 def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
     """What it will cost, and the button that starts it once that is known."""
+    came = ships(corpus, now.build)
+    if came is not None:
+        st.write(plain(f"{came.words()}. Opening it makes vectors, and asks no language model."))
+        st.button("Open", key="texts-start", type="primary", icon=":material/play_arrow:", on_click=start, args=(corpus, now.build))
+        return
     if now.built:
         st.write("The documents have changed since it was built. Only what depends on the changes is made anew.")
     counting = _counting(corpus, now.build)
@@ -116,12 +124,12 @@ def _counted(job: Job) -> None:
 
 def start(corpus: Corpus, one: Build) -> Job:
     """The job that builds: the one at work where somebody began it before."""
-    key = _key(corpus, one)
+    key, models = _key(corpus, one), Unasked(engine().models) if ships(corpus, one) else engine().models
 
     def work(job: Job) -> None:
         job.tell("Cutting the documents into chunks")
         try:
-            build(corpus, one, engine().models, with_time_left(job.tell), job.check)
+            build(corpus, one, models, with_time_left(job.tell), job.check)
         finally:
             _ended.append(key)
 
@@ -130,7 +138,7 @@ def start(corpus: Corpus, one: Build) -> Job:
 
 def at_work(corpus: Corpus) -> bool:
     """Whether a graph of the corpus is being built."""
-    jobs = [engine().preparing.get(_key(corpus, one)) for one in catalogue().values()]
+    jobs = [engine().preparing.get(_key(corpus, one)) for one in builds_of(corpus).values()]
     return any(job is not None and not job.ended for job in jobs)
 
 
@@ -149,12 +157,15 @@ def _watch(corpus: Corpus, one: Build, shown: bool) -> None:
 def _told(now: Status) -> None:
     """What the build told of itself: time, language model, and what could not be read."""
     counts, used = now.report.get("counts", {}), now.report.get("usage", {})
-    took = sum(now.report.get("seconds", {}).values())
-    parts = [many(counts.get("chunks", 0), "chunk"), f"built in {span(took)}"]
+    took, came = sum(now.report.get("seconds", {}).values()), now.report.get("shipped")
+    parts = [many(counts.get("chunks", 0), "chunk"), f"{'opened' if came else 'built'} in {span(took)}"]
+    parts += [] if came else now.report.get("models", [])
     if used.get("calls"):
         parts.append(f"{many(used['calls'], 'call')} of a language model, {used['tokens_in'] + used['tokens_out']:,} tokens")
-    parts += [f"{many(counts['replies kept'], 'reply', 'replies')} kept from before"] if counts.get("replies kept") else []
+    parts += [f"{many(counts['replies kept'], 'reply', 'replies')} kept from before"] if counts.get("replies kept") and not came else []
     st.caption(plain("  ·  ".join(parts)), width="content")
+    if came:
+        st.caption(plain(f"It came with these texts: {ShippedBuild.of(came).words()}."))
     problems = [f"{many(counts['unread'], 'reply', 'replies')} could not be read"] if counts.get("unread") else []
     problems += [f"{many(counts['dropped'], 'fact')} named what is nowhere and fell away"] if counts.get("dropped") else []
     notes = [*problems, *now.report.get("notes", ())]

@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.builds.shipped import shipped
 from core.corpus import Corpus, corpora, open_corpus
 from core.corpus.corpus import KIND
 from core.runtime.jobs import Job
@@ -89,3 +90,5 @@ def about(corpus: Corpus) -> None:
     by = whose(KIND, corpus.name) if corpus.own else ""
     parts = [many(corpus.n_documents, "document"), many(corpus.characters, "character"), corpus.source, corpus.licence, by]
     st.caption(plain("  ·  ".join(filter(None, parts))))
+    for told in dict.fromkeys(came.words() for came in shipped(corpus)):
+        st.caption(plain(f"Comes with it, as graphs: {told}."))

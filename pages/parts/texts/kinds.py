@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.builds import Build, catalogue, status
+from core.builds import Build, status
+from core.builds.shipped import builds_of, ships
 from core.corpus import Corpus
 
 KINDS = {
@@ -37,11 +38,13 @@ HERE, KIND = "texts_build", "texts_kind"
 def chosen_build(corpus: Corpus) -> Build:
     """The choice of the kind of graph, and of who reads the chunks."""
     offered: dict[str, list[Build]] = {kind: [] for kind in KINDS}
-    for one in catalogue().values():
+    known = builds_of(corpus)
+    for one in known.values():
         if one.graph in offered:
             offered[one.graph].append(one)
     built = [one for some in offered.values() for one in some if status(corpus, one).current]
-    _begin(corpus, offered, built)
+    there = [*built, *(one for some in offered.values() for one in some if one not in built and ships(corpus, one))]
+    _begin(corpus, offered, there)
     kind = st.segmented_control(
         "Kind of graph",
         [kind for kind, some in offered.items() if some],
@@ -54,7 +57,7 @@ def chosen_build(corpus: Corpus) -> Build:
     key = f"{HERE}-{kind}"
     ids = [one.id for one in some]
     if st.session_state.get(key) not in ids:
-        st.session_state[key] = next((one.id for one in some if one in built), ids[0])
+        st.session_state[key] = next((one.id for one in some if one in there), ids[0])
     st.caption(f"{KINDS[kind][1]}{_ready(built, kind)}")
     chosen = ids[0]
     if len(ids) > 1:
@@ -68,7 +71,7 @@ def chosen_build(corpus: Corpus) -> Build:
             captions=[words[id][1] for id in ids],
             horizontal=True,
         )
-    return catalogue()[chosen]
+    return known[chosen]
 
 
 def _begin(corpus: Corpus, offered: dict[str, list[Build]], built: list[Build]) -> None:

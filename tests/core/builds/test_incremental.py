@@ -111,7 +111,7 @@ def test_a_build_that_is_killed_goes_on_with_the_running_call_lost_alone(tmp_pat
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(corpus.folder)], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
     try:
         until = time.monotonic() + 60
-        while cost(corpus, find(LINES["merged"]), Readers()).missing > 8:
+        while cost(corpus, find(LINES["merged"]), Readers()).usage.calls > 8:
             assert time.monotonic() < until and process.poll() is None
             time.sleep(0.1)
     finally:

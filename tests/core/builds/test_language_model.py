@@ -7,14 +7,12 @@ import threading
 
 import pytest
 
-from core.builds import build, find, open_graph, status
+from core.builds import build, open_graph, status
 from core.builds.base import BuildContext
-from core.builds.fact_store import FactStore
 from core.builds.language_model import LanguageModelExtraction
-from core.builds.shipping import ship
 from core.errors import BadInput, Cancelled, ModelFailed, StoreError
 from core.models.base import Reply
-from core.models.chat.kept import KeptReplies, reply_key
+from core.models.chat.kept import reply_key
 from tests.core.builds.kit import Reading, Texts
 
 ANN = "Ann is a cook who lives in Rome. She met Bob there."
@@ -197,33 +195,6 @@ def test_the_textual_graph_shares_the_replies_of_the_rich_one(tmp_path):
     plain = build(corpus, "tkg", models)
     assert sum(asked.startswith("Text: ") for asked in models.writer.asked) == 6  # what else is asked is reports
     assert rich.columns.edges.texts("keywords")[0] == "meeting" and not any(plain.columns.edges.texts("keywords"))
-
-
-def test_replies_that_ship_are_taken_without_any_model(tmp_path):
-    first = Models(met)
-    corpus = Texts(tmp_path / "corpus", **TEXTS)
-    made = build(corpus, "rkg", first)
-    shipped = tmp_path / "replies.jsonl.gz"
-    assert ship(corpus, [find("rkg")], first, shipped) == len(first.writer.asked) == 6
-    before = shipped.read_bytes()
-    ship(corpus, [find("rkg"), find("rkg")], first, shipped)
-    assert shipped.read_bytes() == before
-    KeptReplies().file.unlink()
-    FactStore().file.unlink()
-
-    class Absent(Models):
-        def chat(self, role="answer"):
-            raise AssertionError("no model is asked")
-
-    again = build(corpus, "rkg", Absent(met), kept=KeptReplies(shipped=[shipped]))
-    assert again.digest == made.digest
-
-
-def test_replies_of_a_build_that_is_not_finished_do_not_ship(tmp_path):
-    corpus, models = Texts(tmp_path / "corpus", **TEXTS), Models(met)
-    with pytest.raises(StoreError, match="build it first"):
-        ship(corpus, [find("rkg")], models, tmp_path / "replies.jsonl.gz")
-    assert not models.writer.asked
 
 
 def test_a_key_tells_weights_messages_form_and_settings_apart():

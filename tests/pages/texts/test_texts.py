@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 
 import pytest
 
-from core.builds import open_graph, status
+from core.builds import build, find, open_graph, status
+from core.builds.fact_store import FactStore
+from core.builds.shipped import NAME
+from core.builds.shipping import ship
 from core.corpus import Document
+from core.models.chat.kept import KeptReplies
+from pages.parts.shared.session import engine
 from pages.parts.texts import building
 from pages.parts.texts.community_map import tiled
 from pages.parts.texts.passage import marked
+from tests.core.builds.test_language_model import Writer
 from tests.pages.texts.texts_kit import HOSTILE, button, html, labels, opened, texts, until
 
 
@@ -155,3 +162,25 @@ def test_tiles_fill_the_map_and_are_as_large_as_their_sizes(sizes):
     for number, (left, top, width, height) in enumerate(tiles):
         for x, y, w, h in tiles[:number]:
             assert min(left + width, x + w) - max(left, x) < 1e-6 or min(top + height, y + h) - max(top, y) < 1e-6
+
+
+def test_a_graph_that_comes_with_the_texts_opens_with_a_click_and_says_who_made_it(small, monkeypatch, tmp_path):
+    models, file = engine().models, tmp_path / "data" / "small" / NAME
+    file.parent.mkdir(parents=True)
+    monkeypatch.setattr("core.builds.shipped.DATA", tmp_path / "data")
+    said = Writer(lambda *_: {"about": {"Anna Berg": "She sails to Turku."}, "links": []})
+    monkeypatch.setattr(models, "chat", lambda role="answer": said)
+    build(small, "kg-described", models)
+    ship(small, [find("kg-described")], models, file)
+    shutil.rmtree(small.folder / "graphs")
+    for base in (KeptReplies().file, FactStore().file):
+        base.unlink()
+    at = opened(**{"texts_begun": "", "texts_kind": "kg"})
+    until(at, lambda: "Open" in labels(at))
+    made = "Made by Qwen2.5-Coder-1.5B-Instruct of 2 chunks: 2 calls, 300 tokens, 1 second; all of its replies could be read."
+    assert made in texts(at) and "comes with these texts" in texts(at)
+    button(at, "Open").click().run()
+    until(at, lambda: at.dataframe)
+    assert "It came with these texts: " + made in texts(at) and len(said.asked) == 2 and status(small, "kg-described").current
+    at = opened(texts_open=":material/description: Documents")
+    assert made in texts(at)

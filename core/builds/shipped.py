@@ -1,0 +1,146 @@
+"""Graphs by a language model that ship with a corpus: what its chunks told and what the model replied, so that they open without it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from core.builds.catalogue import Build, catalogue, find
+from core.corpus import Corpus
+from core.errors import BadInput, ModelUnavailable
+from core.graph.columns import Table
+from core.io.durations import span
+from core.io.files import lines
+from core.io.home import ROOT
+from core.models.base import Chat, Encoder, Models, NoModels
+from core.types import Usage
+
+DATA = ROOT / "data"
+NAME = "replies.jsonl.gz"
+"""What the file is called, in the folder of the corpus's data."""
+HEAD = "about"  # what the first row of such a file holds: of which documents and chunks it is, and its builds
+
+
+@dataclass(frozen=True)
+class ShippedBuild:
+    """A build that ships: its id, its line in text, the titles of its language models, and what they took when they were asked: calls,
+    tokens, and seconds by the clock. `unread` of their replies could not be read."""
+
+    build: str
+    line: str
+    models: tuple[str, ...]
+    chunks: int
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    seconds: float
+    unread: int
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> ShippedBuild:
+        """The build that plain data tells. Raises KeyError, TypeError where they lack something."""
+        values = {field.name: told[field.name] for field in fields(cls)}
+        return cls(**{**values, "models": tuple(values["models"])})
+
+    @property
+    def usage(self) -> Usage:
+        """What the language models took."""
+        return Usage(self.calls, self.tokens_in, self.tokens_out)
+
+    def plain(self) -> dict[str, Any]:
+        """This as plain data."""
+        return {**asdict(self), "models": list(self.models)}
+
+    def words(self) -> str:
+        """Who made it, in what time, and how much could not be read.
+
+        >>> from core.builds.shipped import ShippedBuild
+        >>> ShippedBuild("kg-described", "", ("Qwen",), 2, 3, 900, 100, 7200.0, 1).words()
+        'Made by Qwen of 2 chunks: 3 calls, 1,000 tokens, 2.0 hours; 1 of its replies (33.3 %) could not be read'
+        """
+        took = f"{self.calls:,} calls, {self.tokens_in + self.tokens_out:,} tokens, {span(self.seconds)}"
+        share = self.unread / max(1, self.calls)
+        unread = f"{self.unread:,} of its replies ({share:.1%})".replace("%)", " %)") if self.unread else "all of its replies"
+        return f"Made by {' and '.join(self.models)} of {self.chunks:,} chunks: {took}; {unread} could {'not ' * bool(self.unread)}be read"
+
+
+def shipped_replies(corpus: Corpus) -> list[Path]:
+    """The files of replies that ship with a corpus, on which its graphs by a language model stand."""
+    return sorted((DATA / corpus.name).glob("replies*.jsonl.gz"))
+
+
+def shipped(corpus: Corpus) -> tuple[ShippedBuild, ...]:
+    """The builds that ship with a corpus as its documents are now. Raises BadInput for a damaged file."""
+    heads = (_head(file, file.stat().st_mtime_ns) for file in shipped_replies(corpus))
+    return tuple(one for head in heads if head["corpus"] == corpus.digest for one in head["builds"])
+
+
+def ships(corpus: Corpus, build: Build) -> ShippedBuild | None:
+    """What ships of a build of a corpus; None where nothing does, or only of other documents."""
+    return next((one for one in shipped(corpus) if one.line == repr(build.line)), None)
+
+
+def builds_of(corpus: Corpus) -> dict[str, Build]:
+    """The builds that can be chosen for a corpus, by id: those of the catalogue, and behind each those by another language model that
+    ship with this corpus."""
+    more = [find(one.build) for one in shipped(corpus)]
+    both = (one for row in catalogue().values() for one in (row, *(other for other in more if other.row == row.id)))
+    return {one.id: one for one in both}
+
+
+def digest_of(chunks: Table) -> str:
+    """The sha256 of chunks in hex: of their ids and texts."""
+    return sha256(json.dumps([chunks.texts("id"), chunks.texts("text")]).encode()).hexdigest()
+
+
+def head_of(file: Path) -> dict[str, Any]:
+    """What a file of replies tells of itself: the digests of `corpus` and `chunks`, and its `builds`; of one without a first row that
+    tells it, no builds of no corpus. Raises BadInput for a damaged file."""
+    row: Any = next((json.loads(line) for _, line in lines(file)), {})
+    try:
+        told = row.get(HEAD, {"corpus": "", "chunks": "", "builds": []})
+        return {**told, "builds": [ShippedBuild.of(one) for one in told["builds"]], "corpus": told["corpus"], "chunks": told["chunks"]}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise BadInput(f"{file} does not begin with what it holds ({error}); write it anew.") from None
+
+
+@lru_cache(maxsize=32)
+def _head(file: Path, stamp: int) -> dict[str, Any]:
+    return head_of(file)
+
+
+class Uncovered(ModelUnavailable):
+    """What came with a corpus does not cover its graph here, as where the parser is another one."""
+
+    def __init__(self) -> None:
+        super().__init__("What came with these documents does not cover this graph here; build it with its language model, or without one.")
+
+
+class Unasked(NoModels):
+    """The models of another, of which no language model is asked: it raises Uncovered."""
+
+    def __init__(self, models: Models):
+        self._models = models
+
+    def encoder(self, name: str = "encoder") -> Encoder:
+        return self._models.encoder(name)
+
+    def chat(self, role: str = "answer") -> Chat:
+        raise Uncovered
+
+    def signature(self, name: str | None = None) -> str:
+        return self._models.signature(name)
+
+    def weights(self, name: str) -> str:
+        return self._models.weights(name)
+
+    def is_chat(self, name: str) -> bool:
+        return self._models.is_chat(name)
+
+    def title(self, name: str) -> str:
+        return self._models.title(name)

@@ -1,0 +1,261 @@
+"""Graphs by a language model that ship with a corpus: a newcomer opens them, and no language model is asked."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+
+import pytest
+
+from core.builds import build, find, open_graph, standing, status
+from core.builds.fact_store import FactStore, key_of
+from core.builds.run import built_as, context
+from core.builds.shipped import NAME, ShippedBuild, Uncovered, builds_of, digest_of, head_of, shipped, shipped_replies, ships
+from core.builds.shipping import ship
+from core.comparison.built import BuiltGraphs
+from core.corpus import corpora, open_corpus
+from core.errors import BadInput, BadParameter, StoreError
+from core.models.chat.kept import KeptReplies
+from core.models.registry import Registry
+from core.operators.texts.built import BuiltGraph
+from tests.core.builds.kit import Reading, Texts
+from tests.core.builds.test_language_model import Models
+from tests.core.builds.test_language_model import entity as entity_of
+from tests.core.builds.test_language_model import relation as relation_of
+
+TEXTS = {
+    "a": "Ebenezer Scrooge and Jacob Marley were partners in London.",
+    "b": "Bob Cratchit lived in Camden Town with Tiny Tim.",
+    "c": "Nobody is named, and nothing is asked.",
+}
+BUILDS = ("kg-described", "tkg-described", "rkg-described")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "maker"))
+    monkeypatch.setattr("core.builds.shipped.DATA", tmp_path / "data")
+
+
+class Titled(Models):
+    """A language model with a name of its own for each that is asked for."""
+
+    def is_chat(self, name):
+        return "qwen" in name
+
+    def title(self, name):
+        return f"Model {name}"
+
+    def weights(self, name):
+        return f"weights of {name}"
+
+
+def described(asked, number):
+    """A reply about the names that a prompt lists; that on Bob is no JSON, and a report is one."""
+    if "Reports on parts" in asked:
+        return {"title": "People", "summary": "They are told of.", "findings": [], "rating": 3}
+    if "Bob Cratchit" in asked:
+        return "I cannot."
+    about = {"Ebenezer Scrooge": "A partner in London.", "Jacob Marley": "His partner."}
+    return {"about": about, "links": [["Ebenezer Scrooge", "was partner of", "Jacob Marley", "business"]]}
+
+
+class Nobody(Titled):
+    """The models of a newcomer, who has no language model."""
+
+    def __init__(self):
+        super().__init__(described)
+
+    def chat(self, role="answer"):
+        raise AssertionError("no language model is asked")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder where graphs of a corpus were made, and what they stand on was written; what the file tells of them."""
+    folder, models = tmp_path_factory.mktemp("maker"), Titled(described)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("HOPSCOPE_HOME", str(folder))
+        corpus = Texts(folder / "corpus", **TEXTS)
+        for one in BUILDS:
+            build(corpus, one, models)
+        return folder, corpus, models, ship(corpus, [find(one) for one in BUILDS], models, folder / NAME, lanes=2)
+
+
+@pytest.fixture
+def maker(made, monkeypatch, tmp_path):
+    """Who made them, with the file put where it ships."""
+    folder, corpus, models, told = made
+    monkeypatch.setenv("HOPSCOPE_HOME", str(folder))
+    (tmp_path / "data" / "tests").mkdir(parents=True)
+    shutil.copy(folder / NAME, tmp_path / "data" / "tests")
+    return corpus, models, told
+
+
+@pytest.fixture
+def newcomer(maker, tmp_path, monkeypatch):
+    """The same documents with somebody who has never built anything."""
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "newcomer"))
+    (tmp_path / "newcomer").mkdir()
+    return Texts(tmp_path / "theirs", **TEXTS)
+
+
+def heard(text, share):
+    """Progress that nobody looks at."""
+
+
+def test_a_newcomer_opens_the_graphs_with_no_call_of_a_language_model(maker, newcomer):
+    (corpus, _, _), built = maker, BuiltGraphs(Nobody())
+    newcomer.characters = 200
+    for kind in ("kg", "tkg", "rkg"):
+        assert standing(newcomer, kind).id == f"{kind}-described" and not status(newcomer, f"{kind}-described").built
+        graph = built(newcomer, kind, progress=heard)
+        assert graph.digest == open_graph(corpus, f"{kind}-described").digest
+        assert built_as(graph).id == f"{kind}-described" and status(newcomer, f"{kind}-described").current
+    nodes = graph.columns.nodes.texts("description")
+    assert "A partner in London." in nodes and graph.columns.edges.texts("keywords") == ["business"]
+
+
+def test_what_it_took_travels_with_the_file(maker, newcomer):
+    _, models, (kg, tkg, rkg) = maker
+    # Two chunks with names: two replies of 150 tokens and 2 seconds, two at a time, one of which is no JSON; reports for tkg alone.
+    assert kg == ShippedBuild("kg-described", repr(find("kg-described").line), ("Model qwen-1.5b",), 3, 2, 200, 100, 2.0, 1)
+    assert kg.words() == "Made by Model qwen-1.5b of 3 chunks: 2 calls, 300 tokens, 2 seconds; 1 of its replies (50.0 %) could not be read"
+    assert rkg.calls == 2 and tkg.calls == len(models.writer.asked) > 2 and tkg.unread == 1
+    assert shipped(newcomer) == (kg, tkg, rkg) and ships(newcomer, find("tkg-described")) == tkg
+    assert ships(newcomer, find("tkg-llm")) is None
+    build(newcomer, "tkg-described", Nobody())
+    report = status(newcomer, "tkg-described").report
+    assert report["models"] == list(tkg.models) == ["Model qwen-1.5b", "Model qwen-0.5b"]  # that of the reports is another
+    assert ShippedBuild.of(report["shipped"]) == tkg
+    assert report["usage"]["calls"] == 0 and report["usage_kept"]["calls"] == tkg.calls and report["counts"]["unread"] == 1
+
+
+def test_the_file_is_the_same_whoever_writes_it_from_the_same(maker, tmp_path):
+    corpus, models, told = maker
+    file = tmp_path / NAME
+    before = (tmp_path / "data" / "tests" / NAME).read_bytes()
+    assert ship(corpus, [find(one) for one in BUILDS], Nobody(), file, lanes=2) == told and file.read_bytes() == before
+
+
+def test_the_replies_alone_are_enough_where_what_chunks_told_is_not_taken(newcomer):
+    kept = KeptReplies(shipped=shipped_replies(newcomer))
+    made = build(newcomer, "rkg-described", Nobody(), kept=kept)
+    assert "A partner in London." in made.columns.nodes.texts("description")
+    assert status(newcomer, "rkg-described").report["counts"]["extracted"] == 3
+
+
+def test_a_shipped_graph_is_not_that_of_other_documents(newcomer):
+    other = newcomer.changed(a="Ebenezer Scrooge was alone.")
+    assert not shipped(other) and standing(other, "tkg").id == "tkg-noun-phrases"
+
+
+def test_where_the_models_here_are_others_the_next_best_graph_answers(newcomer):
+    class Other(Nobody):
+        def weights(self, name):
+            return "other weights"
+
+    built = BuiltGraphs(Other())
+    newcomer.characters = 200
+    for _ in range(2):
+        assert built_as(built(newcomer, "kg", progress=heard)).id == "kg-noun-phrases"
+    with pytest.raises(Uncovered, match="does not cover"):
+        built(newcomer, "kg-described", progress=heard)
+
+
+def test_a_graph_that_a_person_built_comes_before_one_that_ships(newcomer):
+    rows = {"entities": [entity_of("Ebenezer Scrooge")], "relations": [relation_of("Ebenezer Scrooge", "Jacob Marley")]}
+    models = Titled(lambda asked, number: {"names": ["Jacob Marley"], "triples": []} | rows)
+    build(newcomer, "rkg-llm", models)
+    assert standing(newcomer, "rkg").id == "rkg-llm" and standing(newcomer, "tkg").id == "tkg-described"
+
+
+def test_another_language_model_makes_a_build_that_ships_like_any(tmp_path, monkeypatch):
+    corpus, models = Texts(tmp_path / "corpus", **TEXTS), Titled(described)
+    small = find("kg-described@qwen-0.5b")
+    assert small == find("kg-described").by("qwen-0.5b") == small.by("qwen-0.5b") and small.row == "kg-described" and small.graph == "kg"
+    assert find("kg-described").by("qwen-1.5b") == find("kg-described") != small and "model='qwen-0.5b'" in repr(small.line)
+    assert small.id not in builds_of(corpus)
+    build(corpus, small, models)
+    (tmp_path / "data" / "tests").mkdir(parents=True)
+    (told,) = ship(corpus, [small], models, tmp_path / "data" / "tests" / NAME)
+    assert told.models == ("Model qwen-0.5b",)
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "newcomer"))
+    (tmp_path / "newcomer").mkdir()
+    theirs = Texts(tmp_path / "theirs", **TEXTS)
+    theirs.characters = 200
+    ids = list(builds_of(theirs))
+    assert ids.index(small.id) == ids.index("kg-described") + 1 and standing(theirs, "kg") == small
+    assert built_as(BuiltGraphs(Nobody())(theirs, "kg", progress=heard)).id == small.id
+    assert BuiltGraph(build=small.id).build == small.id
+
+
+@pytest.mark.parametrize("spec", ["kg-noun-phrases@qwen-0.5b", "chunks@qwen-0.5b", "nothing@qwen-0.5b"])
+def test_a_build_that_asks_nobody_takes_no_language_model(spec):
+    with pytest.raises(BadParameter):
+        find(spec)
+
+
+def test_what_cannot_ship_is_a_sentence(maker, tmp_path):
+    corpus, models, _ = maker
+    with pytest.raises(BadInput, match="asks no language model"):
+        ship(corpus, [find("kg-noun-phrases")], models, tmp_path / NAME)
+    with pytest.raises(StoreError, match="build it first"):
+        ship(corpus.changed(d="Fred met Mrs. Cratchit."), [find("kg-described")], Nobody(), tmp_path / NAME)
+    with pytest.raises(BadInput, match="different ways"):
+        other = find(repr(find("kg-described").line).replace("size=240, overlap=24", "size=10, overlap=0"))
+        build(corpus, other, models)
+        ship(corpus, [find("kg-described"), other], models, tmp_path / NAME)
+    assert not (tmp_path / NAME).exists()
+
+
+@pytest.mark.parametrize("row", [{"about": {"corpus": "x"}}, {"about": 3}, {"about": {"corpus": "x", "chunks": "y", "builds": [{}]}}])
+def test_a_file_that_does_not_tell_what_it_holds_is_a_sentence(row, tmp_path):
+    with gzip.open(tmp_path / NAME, "wt") as stream:
+        stream.write(json.dumps(row))
+    with pytest.raises(BadInput, match="write it anew"):
+        head_of(tmp_path / NAME)
+
+
+def test_replies_without_a_first_row_are_replies_still(tmp_path):
+    with gzip.open(tmp_path / NAME, "wt") as stream:
+        stream.write(json.dumps({"key": "k", "text": "t", "tokens_in": 1, "tokens_out": 1, "finish": "stop", "seconds": 1.0}))
+    assert head_of(tmp_path / NAME)["builds"] == [] and KeptReplies(shipped=[tmp_path / NAME]).find("k").text == "t"
+
+
+FILES = [file for name in corpora() for file in shipped_replies(type("Named", (), {"name": name})())]
+
+
+@pytest.mark.skipif(not FILES, reason="no replies ship with any corpus here")
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
+def test_what_ships_is_of_the_documents_and_chunks_as_they_are(file, monkeypatch):
+    """The real files: of these documents, cut as they are cut now, with what every chunk told under the keys of today."""
+    monkeypatch.setattr("core.builds.shipped.DATA", file.parent.parent)
+    corpus, head = open_corpus(file.parent.name), head_of(file)
+    assert head["corpus"] == corpus.digest and head["builds"]
+    ctx = context(corpus, Registry())
+    for one in head["builds"]:
+        line = find(one.build).line
+        assert repr(line) == one.line
+        chunks = line.operators[0].table(corpus, lambda: None)
+        assert digest_of(chunks) == head["chunks"]
+        extract = next(operator for operator in line if operator.stage == "extract")
+        keys = [key_of(repr(extract), extract.signature(ctx), text) for text in chunks.texts("text")]
+        assert set(keys) <= set(FactStore(shipped=[file]).found(keys))
+
+
+@pytest.mark.skipif(not FILES, reason="no replies ship with any corpus here")
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
+def test_what_ships_opens_with_no_call_of_a_language_model(file, monkeypatch):
+    """The real files with an encoder that counts letters; the real one is not the point, and takes its time."""
+    monkeypatch.setattr("core.builds.shipped.DATA", file.parent.parent)
+    corpus, real = open_corpus(file.parent.name), Registry()
+
+    class Here(Reading):
+        weights, is_chat, title, signature = real.weights, real.is_chat, real.title, real.signature
+
+    for one in shipped(corpus):
+        build(corpus, one.build, Here())
+        report = status(corpus, one.build).report
+        assert report["usage"]["calls"] == 0 and ShippedBuild.of(report["shipped"]) == one
