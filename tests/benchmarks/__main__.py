@@ -29,7 +29,7 @@ ALL = (
     "builds",
     "screen",
 )
-APART = ("generate", "store", "visitors", "crowd", "threads", "methods")  # commands with options of their own
+APART = ("generate", "store", "visitors", "crowd", "threads", "methods", "walks")  # commands with options of their own
 
 
 def main() -> None:

@@ -1,0 +1,129 @@
+"""Walk&Retrieve beside its baselines on unseen questions of a graph, as Markdown tables: right, wrong, withheld answers, what the context
+holds, tokens and seconds, with intervals and paired tests; `python -m tests.benchmarks walks [--sample 100] [--llm]`.
+
+Each row is a run of its own and every question is kept: the command goes on where it stopped. Rows whose walks are not encoded yet are left
+out, with the command that encodes them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from core.engine import Engine
+from core.errors import HopscopeError
+from core.evaluation.metrics.catalogue import metric
+from core.evaluation.metrics.statistics import holm, paired
+from core.evaluation.reports.export import shown
+from core.evaluation.reports.summary import Summary
+from core.indexes import vectors, walks
+from core.instances.catalogue import Instance, catalogue
+from core.operators.retrieve.walks import NodesThenWalks
+from tests.benchmarks.methods import asks, summary
+
+ROWS = ("vanilla-triples", "walk-retrieve-bfs", "walk-retrieve-rw", "subgraph-rag", "lego-12", "chain-ranking", "language-model-or-decline")
+BASE = ROWS[0]  # what the others are tested against
+CONTEXT = ("path_hit@32", "path_recall@32")
+READ = ("reader_hit@1", "reader_f1")
+ANSWERED = ("accurate", "hallucination", "missing", "truthfulness")
+TESTED = ("truthfulness", "accurate", "path_hit@32")
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Ask what was not asked yet and print the tables."""
+    options = _options(arguments)
+    engine = Engine()
+    found: dict[str, Summary] = {}
+    left_out: dict[str, str] = {}
+    for instance in (catalogue()[name] for name in options.instances or ROWS):
+        why = _absent(engine, instance, options)
+        if why:
+            left_out[instance.id] = why
+        else:
+            found[instance.id] = summary(engine, instance, options.sets, options.sample, options.llm)
+    for line in told(found, left_out, options.llm):
+        print(line)
+
+
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks walks", description=__doc__)
+    parser.add_argument("instances", nargs="*", help=f"ids of instances (default: {', '.join(ROWS)})")
+    parser.add_argument("--graph", default="metaqa")
+    parser.add_argument("--sets", default="metaqa-1hop,metaqa-2hop,metaqa-3hop", help="question sets, with commas (%(default)s)")
+    parser.add_argument("--sample", type=int, default=100, help="questions of each set (%(default)s)")
+    parser.add_argument("--llm", action="store_true", help="a language model answers; else the graph reader does")
+    return parser.parse_args(arguments)
+
+
+def _absent(engine: Engine, instance: Instance, options: argparse.Namespace) -> str:
+    """Why a row cannot be asked, empty where it can."""
+    operators = [part for operator in instance.line for part in operator.parts()]
+    if not options.llm and (asks(instance, engine.models) or not any("paths" in one.writes for one in operators)):
+        return "it needs a language model"
+    graph = engine.graph(options.graph)
+    for one in (one for one in operators if isinstance(one, NodesThenWalks)):
+        try:
+            folder = walks.place(graph, engine.models.encoder(one.encoder), one.plan)
+            if vectors.opened(folder) is None and len(walks.rooted(graph, one.plan)) > walks.AT_ONCE:
+                return f"its walks are not encoded; do it with `{walks.command(graph, one.plan)}`"
+        except HopscopeError as error:
+            return str(error)
+    return ""
+
+
+def told(found: dict[str, Summary], left_out: dict[str, str], llm: bool) -> Iterator[str]:
+    """The lines of the tables: all questions, then those of each hop count."""
+    names = (*ANSWERED, *(() if llm else READ), *CONTEXT, *(("tokens",) if llm else ()), "seconds")
+    if found:
+        sizes = sorted({one.run.spec["sample"] for one in found.values()})
+        yield f"{' or '.join(map(str, sizes))} questions; {'a language model answers' if llm else 'the graph reader answers'}."
+        yield "Mean and 95 % bootstrap interval over the questions; seconds of a question as if it were the first."
+        yield from _table("All", found, names)
+        hops = sorted({hop for one in found.values() for hop in one.by_hops() if hop})
+        for hop in hops:
+            yield from _table(f"{hop} hop{'s' * (hop > 1)}", {key: one.by_hops()[hop] for key, one in found.items()}, names, False)
+    yield ""
+    for key, one in found.items():
+        if sentence := one.answered(key):
+            yield f"- `{key}`: {sentence}"
+    for key, why in left_out.items():
+        yield f"- `{key}` is left out: {why}."
+    yield from _tests(found)
+
+
+def _table(title: str, found: dict[str, Summary], names: Sequence[str], intervals: bool = True) -> Iterator[str]:
+    yield ""
+    yield f"| {title} | n | {' | '.join(metric(name).described()['title'] for name in names)} |"
+    yield "|---" + "|---:" * (len(names) + 1) + "|"
+    for key, one in found.items():
+        table = one.table(names)[key]
+        cells = []
+        for name in names:
+            value = table[name]
+            cell = "–" if value.mean is None else shown(name, value.mean)
+            spread = intervals and value.mean is not None and name not in ("tokens", "seconds")
+            cells.append(f"{cell} [{shown(name, value.low)}, {shown(name, value.high)}]" if spread else cell)
+        yield f"| `{key}` | {one.counts(key)['scored']} | {' | '.join(cells)} |"
+
+
+def _tests(found: dict[str, Summary]) -> Iterator[str]:
+    """Each row against the base, with Holm's correction over the rows for one metric."""
+    if BASE not in found or len(found) < 2:
+        return
+    yield ""
+    yield f"Against `{BASE}`, sign-flip permutation tests on the questions that gave both a number; p is Holm's over the rows."
+    yield ""
+    yield "| Row | Metric | Mean difference | 95 % interval | p | n |"
+    yield "|---|---|---:|---:|---:|---:|"
+    for name in TESTED:
+        values = {key: dict(zip(one.questions, one.values(key, [name])[:, 0])) for key, one in found.items()}
+        tests = []
+        for key in (key for key in found if key != BASE):
+            both = [question for question in values[key] if question in values[BASE]]
+            test = paired(name, key, BASE, *(np.array([values[one][question] for question in both]) for one in (key, BASE)))
+            tests += [test] if test is not None else []
+        for test, p in zip(tests, holm([test.p for test in tests])):
+            interval = f"{test.low:+.3f} to {test.high:+.3f}"
+            yield f"| `{test.a}` | {metric(name).described()['title']} | {test.difference:+.3f} | {interval} | {p:.2g} | {test.n} |"
