@@ -21,7 +21,7 @@ LENGTH_HELP = "Longest walk, in steps."
 UNIQUE_HELP = "Whether a random walk that is drawn twice counts once. The paper counts it twice."
 KEEP_HELP = "How many walks are kept of each node, or of all."
 PER_HELP = "node: so many walks of each node (the paper); all: so many over all nodes (its code)."
-VERBALISER_HELP = "Who puts walks into sentences: a template, or a chat model by its role or name, asked once for each walk of the graph."
+VERBALISER_HELP = "Who puts walks into sentences: a template, or a chat model by its role or name, asked once for each walk that is read."
 TEMPLATE = "template"
 SEED_HELP = "Of the draws of random walks; another one has vectors of its own."
 
@@ -32,7 +32,7 @@ class NodesThenWalks(Operator):
 
     Walk&Retrieve, section 2: every node of the graph has a corpus of walks, each said as a sentence; a node's vector is that of its
     sentences joined, as much of them as the encoder reads. The question's entities are not looked at. Sentences are made by a template
-    or, as in the paper, by a `verbaliser`, one call for each different walk of the graph, kept on disk; the answer then reads what it
+    or, as in the paper, by a `verbaliser`, one call for each different walk that is read, kept on disk; the answer then reads what it
     wrote. The walks of the chosen nodes are encoded on the spot, so that only the nodes' vectors are kept. Drawn copies of a
     walk take places among the `keep` and are shown once. Paths come by (-cosine, path), `nodes` by their own cosine.
     Raises StoreError where a large graph's walks are not encoded yet.
