@@ -17,6 +17,7 @@ from core.instances.catalogue import save
 from core.runtime.jobs import CANCELLED
 from pages.parts.compare.permalink import Link
 from pages.parts.evaluate.asked import asked, no_questions, usual_sets
+from pages.parts.methods.groups import saved
 from pages.parts.shared.session import engine, follow, instances, said, store
 from pages.parts.shared.text import plain
 
@@ -200,4 +201,4 @@ def _kept(point: Point, hunted: SearchPlan, verdict: SearchVerdict | None) -> No
         link = Link(drawn.question.text, drawn.question.entities, drawn.question.answers, lanes, model=False, **place)
         st.link_button("Open in Compare", link.address("./"), icon=":material/view_column:", help="In a new tab, on an unseen question.")
     if state.get("search_saved"):
-        st.success(plain(f"Saved as “{state.search_saved}”. It stands under “Saved by you” wherever a method is chosen."))
+        st.success(plain(f"Saved as “{state.search_saved}”. It stands under “{saved()}” wherever a method is chosen."))

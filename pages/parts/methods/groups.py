@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from core.instances.catalogue import OWN, Instance
+from core.sharing import shared
 
 HEADING = "# "  # begins the options that are headings; no id does
+
+
+def saved() -> str:
+    """The heading of what people saved."""
+    return "Saved here" if shared() else "Saved by you"
 
 
 def grouped(known: Mapping[str, Instance]) -> dict[str, list[Instance]]:
     """The instances under the title of their group, in the catalogue's order."""
     groups: dict[str, list[Instance]] = {}
     for one in known.values():
-        groups.setdefault("Saved by you" if one.group == OWN else one.group or "Others", []).append(one)
+        groups.setdefault(saved() if one.group == OWN else one.group or "Others", []).append(one)
     return groups
 
 

@@ -16,8 +16,9 @@ from core.datasets.own import clean_name
 from core.errors import BadInput, HopscopeError
 from core.io.home import home
 from core.runtime.jobs import DONE, Job
+from core.sharing import shared
 from pages.parts.graphs.upload import kept
-from pages.parts.shared.people import barred, held
+from pages.parts.shared.people import barred, held, whose
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import many, plain
 from pages.parts.shared.working import working
@@ -36,7 +37,8 @@ LONGEST = 40  # characters of a name
 
 def bring_files(here: str) -> None:
     """Draw the form, and the job that reads the files."""
-    st.write("Text, Markdown, HTML, PDF, Word, tables with a document a row (CSV, JSONL), or a zip of them. They stay on this computer.")
+    stay = "They stay on the server, where all who share it read them." if shared() else "They stay on this computer."
+    st.write(f"Text, Markdown, HTML, PDF, Word, tables with a document a row (CSV, JSONL), or a zip of them. {stay}")
     files = st.file_uploader(
         "Documents",
         type=TYPES,
@@ -147,6 +149,8 @@ def remove(corpus: Corpus) -> None:
     """A way to remove texts of a person's own, which is asked first."""
     if not corpus.own:
         return
+    if by := whose(KIND, corpus.name):
+        st.caption(plain(by), width="content")
     with st.popover("Remove", icon=":material/delete:", type="tertiary", **held(barred(KIND, corpus.name))):
         st.write(plain(f"Remove {corpus.title} with its {many(corpus.n_documents, 'document')} and every graph built of it?"))
         st.button("Yes, remove it", key="texts_remove", type="primary", on_click=tried, args=(lambda: _remove(corpus),))

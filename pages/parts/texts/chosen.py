@@ -8,10 +8,8 @@ import streamlit as st
 
 from core.builds.shipped import shipped
 from core.corpus import Corpus, corpora, open_corpus
-from core.corpus.corpus import KIND
 from core.runtime.jobs import Job
 from pages.parts.shared.address import in_place
-from pages.parts.shared.people import whose
 from pages.parts.shared.session import CORPUS, chosen, engine, follow, went_here
 from pages.parts.shared.text import many, plain
 
@@ -87,8 +85,7 @@ def awaited(key: str, work: Any, words: str, again: bool = True) -> Job:
 
 def about(corpus: Corpus) -> None:
     """Its size and origin in a line."""
-    by = whose(KIND, corpus.name) if corpus.own else ""
-    parts = [many(corpus.n_documents, "document"), many(corpus.characters, "character"), corpus.source, corpus.licence, by]
+    parts = [many(corpus.n_documents, "document"), many(corpus.characters, "character"), corpus.source, corpus.licence]
     st.caption(plain("  ·  ".join(filter(None, parts))))
     for told in dict.fromkeys(came.words() for came in shipped(corpus)):
         st.caption(plain(f"Comes with it, as graphs: {told}."))

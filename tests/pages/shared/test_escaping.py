@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 
 import pytest
 
 from core.io.home import ROOT
+from pages.parts.shared.text import plain
 
 ALERTS = {"error", "warning", "info", "success", "toast", "exception"}
 FILES = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py"))]
@@ -48,3 +50,17 @@ def test_alerts_are_escaped(file):
 @pytest.mark.parametrize("text", ["str(error)", "job.error", "f'no {name}'", "state.pop('x')", "led if led else 'x'"])
 def test_the_check_finds_what_is_raw(text):
     assert not safe(ast.parse(text, mode="eval").body)
+
+
+@pytest.mark.parametrize(
+    "text", ["see https://example.org/x", "HTTP://example.org", "www.example.org", "ann@example.com", "mailto:ann@example.com"]
+)
+def test_no_address_becomes_a_link(text):
+    """What Streamlit's Markdown makes a link after it has taken the escapes away: by the patterns of GitHub's autolinks."""
+    shown = re.sub(r"\\(.)", r"\1", plain(text))
+    assert not re.search(r"(https?://|www(?=\.))([-.\w]+)", shown, re.IGNORECASE) and not re.search(r"[-.\w+]+@[-\w]+(?:\.[-\w]+)+", shown)
+    assert shown.replace("\u2060", "") == text
+
+
+def test_what_is_no_address_stays_letter_by_letter():
+    assert plain("a@ b, www, 1@, x://y") == r"a\@ b, www, 1\@, x\://y"
