@@ -27,6 +27,7 @@ ALL = (
     "documents",
     "fastinsight",
     "builds",
+    "extraction",
     "screen",
 )
 APART = ("generate", "store", "visitors", "crowd", "threads", "methods", "walks")  # commands with options of their own

@@ -1,5 +1,6 @@
 """The methods of the in-depth analysis on a corpus, as a Markdown table: quality against what building and asking cost, with intervals and
-paired tests; `python -m tests.benchmarks methods --corpus hotpotqa --sample all [--no-llm]`.
+paired tests; `python -m tests.benchmarks methods --corpus hotpotqa --sample all [--no-llm]`. With `--extractor described,noun-phrases` each
+method is asked on the graph of its kind by either.
 
 Each method is a run of its own and every question is kept: the command goes on where it stopped, and a method that is new in the catalogue
 is asked alone. A graph is built once more from nothing, aside, to be measured; what a language model replied before is taken from what
@@ -22,8 +23,9 @@ from types import SimpleNamespace
 import numpy as np
 
 from core.builds import build, standing
+from core.builds.catalogue import of_kind
 from core.builds.report import BuildReport
-from core.builds.run import shipped_replies
+from core.builds.shipped import shipped_replies
 from core.commands.terminal import finish
 from core.comparison.run import build_of
 from core.corpus import Corpus, corpora, open_corpus
@@ -42,6 +44,7 @@ from core.io.home import home, models_folder
 from core.models.chat.kept import KeptReplies
 from core.operators.base import Line
 
+LANES = 4  # replies that a build asks for at a time, unless it is told otherwise
 PAPER, GROUP = "In-depth Analysis", "Documents"
 BASE = "vanilla-rag"  # what the others are tested against
 QUALITY = ("passage_recall@4", "passage_recall@10", "context_recall", "accuracy", "token_recall")
@@ -61,12 +64,12 @@ class Counting(BuildReport):
             self.replied += reply.seconds
 
 
-def main(arguments: Sequence[str]) -> None:
+def main(arguments: Sequence[str], engine: Engine | None = None) -> None:
     """Ask what was not asked yet and print the tables."""
     options = _options(arguments)
-    engine, corpus = Engine(), open_corpus(options.corpus)
+    engine, corpus = engine or Engine(), open_corpus(options.corpus)
     sets = options.set or ",".join(list(corpora()[corpus.name].sets)[:1])
-    rows = _rows(options)
+    rows = by_extractors(_rows(options), [name for name in options.extractor.split(",") if name])
     left_out = [one.id for one in rows if options.no_llm and asks(one, engine.models)]
     found: dict[str, Summary] = {}
     for instance in (one for one in rows if one.id not in left_out):
@@ -86,6 +89,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--sample", type=number, default=None, help="questions of each set, or all (the default)")
     parser.add_argument("--few", type=number, default=10, help="questions for methods that ask a language model to retrieve (%(default)s)")
     parser.add_argument("--no-llm", action="store_true", help="ask no language model; the nearest sentence stands for the answer")
+    parser.add_argument("--extractor", default="", help="who reads the chunks of the graphs, with commas: described, noun-phrases, llm")
     parser.add_argument("--originals", action="store_true", help="with the rows of the originals' own values")
     parser.add_argument("--no-builds", action="store_true", help="leave out what building costs")
     return parser.parse_args(arguments)
@@ -97,6 +101,20 @@ def _rows(options: argparse.Namespace) -> list[Instance]:
         return [known[name] for name in options.instances]
     rows = [one for one in known.values() if PAPER in one.paper or (options.originals and one.group == GROUP)]
     return sorted(rows, key=lambda one: one.id != BASE)
+
+
+def by_extractors(rows: Sequence[Instance], extractors: Sequence[str]) -> list[Instance]:
+    """Each method on the graph of its kind by each extractor; where its graph has none of them, the method as it is."""
+    found: list[Instance] = []
+    for one in rows:
+        kind, first = build_of(one.line), one.line.operators[:1]
+        graphs = {build.extractor: build for build in of_kind(kind or "")}
+        known = [name for name in extractors if name in graphs]
+        for name in known:
+            line = Line((dataclasses.replace(first[0], build=graphs[name].id), *one.line.operators[1:]))
+            found.append(dataclasses.replace(one, id=f"{one.id}-{name}", line=line))
+        found += [] if known else [one]
+    return found
 
 
 def asks(instance: Instance, models) -> bool:
@@ -124,7 +142,7 @@ def measured(models, corpus: Corpus, instance: Instance) -> dict:
     known = json.loads(file.read_text("utf-8")) if file.exists() else {}
     key = f"{corpus.digest[:16]} {one.line!r} {[models.weights(name) for name in _models(one)]}"
     if key not in known:
-        known[key] = {"build": one.id, **_built(corpus, one)}
+        known[key] = {"build": one.id, **_built(models, corpus, one)}
         file.write_text(json.dumps(known, indent=1), "utf-8")
     return known[key]
 
@@ -133,7 +151,7 @@ def _models(one) -> list[str]:
     return [name for operator in one.line for name in operator.models()]
 
 
-def _built(corpus: Corpus, one) -> dict:
+def _built(models, corpus: Corpus, one) -> dict:
     """A build in a folder of its own, with the replies that are kept; without them a language model would be asked for hours, so that a
     build that lacks some is not measured."""
     kept, report = KeptReplies(home() / "replies.sqlite", shipped=shipped_replies(corpus)), Counting()
@@ -142,13 +160,10 @@ def _built(corpus: Corpus, one) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HOPSCOPE_HOME"] = folder
         try:
-            engine, again = (
-                Engine(),
-                open_corpus(corpus.name) if not corpus.own else dataclasses.replace(corpus, folder=Path(folder) / "own"),
-            )
-            engine.models.encoder().encode(["loaded before the clock starts"])
+            again = open_corpus(corpus.name) if not corpus.own else dataclasses.replace(corpus, folder=Path(folder) / "own")
+            models.encoder().encode(["loaded before the clock starts"])
             start = time.perf_counter()
-            build(again, one, _Silent(engine.models), report=report, kept=kept)
+            graph = build(again, one, _Silent(models), report=report, kept=kept)
             seconds = time.perf_counter() - start
         except HopscopeError as error:
             return {"error": str(error)}
@@ -156,7 +171,8 @@ def _built(corpus: Corpus, one) -> dict:
             for name, value in before.items():
                 os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
     usage = report.usage + report.usage_kept
-    return {"seconds": seconds, "model": report.replied, "calls": usage.calls, "tokens": usage.tokens_in + usage.tokens_out}
+    told = {"calls": usage.calls, "tokens": usage.tokens_in + usage.tokens_out, "chunks": len(graph.columns.chunks or ())}
+    return {"seconds": seconds, "model": report.replied / LANES, **told}
 
 
 class _Silent:
@@ -172,7 +188,7 @@ class _Silent:
         def reply(*_, **__):
             raise BadInput("some replies of its language model are not kept here")
 
-        return SimpleNamespace(reply=reply, context=self._models.chat(role).context)
+        return SimpleNamespace(reply=reply)
 
 
 def told(corpus: Corpus, rows: Sequence[Instance], found: dict[str, Summary], costs: dict[str, dict], left_out, options) -> Iterator[str]:
@@ -183,17 +199,22 @@ def told(corpus: Corpus, rows: Sequence[Instance], found: dict[str, Summary], co
     yield "Mean and 95 % bootstrap interval over the questions; seconds of a question as if it were the first."
     yield ""
     titles = [metric(name).described()["title"] for name in (*QUALITY, *ASKING)]
-    building = [] if options.no_builds else ["Graph", "Calls of building", "Tokens of building", "Seconds of building"]
+    building = [] if options.no_builds else ["Graph"]
     yield f"| Method | n | {' | '.join([*titles, *building])} |"
     yield "|---" + "|---:" * (len(titles) + len(building) + 1) + "|"
     for one in (one for one in rows if one.id in found):
-        yield "| " + " | ".join([f"`{one.id}`", *_figures(found[one.id], one.id), *(_cost(costs[one.id]) if building else [])]) + " |"
+        yield (
+            "| "
+            + " | ".join([f"`{one.id}`", *_figures(found[one.id], one.id), *([costs[one.id].get("build", "–")] if building else [])])
+            + " |"
+        )
     yield ""
     for one in found:
         if sentence := found[one].answered(one):
             yield f"- `{one}`: {sentence}"
     if left_out:
         yield f"- Left out, as they ask a language model to retrieve: {', '.join(f'`{one}`' for one in left_out)}."
+    yield from _building(costs)
     yield from _notes(costs)
     yield from _tests(found)
 
@@ -204,17 +225,27 @@ def _figures(one: Summary, key: str) -> list[str]:
     return [str(one.counts(key)["scored"]), *(cell(name, table[name]) for name in QUALITY), *(shown(n, table[n].mean) for n in ASKING)]
 
 
-def _cost(cost: dict) -> list[str]:
-    if "seconds" not in cost:
-        return [cost.get("build", "–"), "–", "–", "–"]
-    return [cost["build"], f"{cost['calls']:,}", f"{cost['tokens']:,}", f"{cost['seconds'] + cost['model']:,.0f}"]
+def _building(costs: dict[str, dict]) -> Iterator[str]:
+    """What each graph cost, and for 1,000 chunks."""
+    builds = {cost["build"]: cost for cost in costs.values() if "seconds" in cost}
+    if not builds:
+        return
+    yield ""
+    yield "| Graph | Chunks | Calls | Tokens | Seconds | for 1,000 chunks: calls | tokens | seconds |"
+    yield "|---" + "|---:" * 7 + "|"
+    for name, cost in builds.items():
+        spent = [cost["calls"], cost["tokens"], cost["seconds"] + cost["model"]]
+        each = [f"{1000 * one / cost['chunks']:,.0f}" for one in spent] if cost.get("chunks") else ["–"] * 3
+        yield "| " + " | ".join([name, f"{cost.get('chunks', 0):,}", *(f"{one:,.0f}" for one in spent), *each]) + " |"
+    yield ""
 
 
 def _notes(costs: dict[str, dict]) -> Iterator[str]:
     for name, why in dict.fromkeys((cost["build"], cost["error"]) for cost in costs.values() if "error" in cost):
         yield f"- What building {name} costs is not known: {why.rstrip('.')}."
     if any(cost.get("model") for cost in costs.values()):
-        yield "- Of a language model's replies the seconds are those that each took when it was made, the rest was measured now."
+        told = "those that each took when it was made"
+        yield f"- Of a language model's replies the seconds are {told}, {LANES} at a time; the rest was measured now."
 
 
 def _tests(found: dict[str, Summary]) -> Iterator[str]:

@@ -30,6 +30,7 @@ from pages.parts.texts.known import bring_known
 TYPES = ["txt", "md", "html", "htm", "pdf", "docx", "csv", "tsv", "jsonl", "json", "zip", "gz"]
 NEW = ""
 AT_WORK, TROUBLE = "texts_bring_job", "texts_trouble"
+TAKEN = "texts_bring_taken"  # the last job whose texts were chosen when they had been read
 ROUND = "texts_round"  # counts the times that files were taken, as the choice of files is empty after each
 TOLD = 20  # sentences on what was left out that are shown
 LONGEST = 40  # characters of a name
@@ -125,6 +126,9 @@ def _watch(job: Job) -> None:
     if job.status != DONE:
         return
     brought: Brought = job.result
+    if st.session_state.get(TAKEN) != job.key:  # they are the ones that are looked at now, and asked about
+        st.session_state[TAKEN], st.session_state[WANTED] = job.key, brought.corpus.name
+        st.rerun()
     parts = [
         f"{many(brought.added, 'document')} added",
         f"{brought.changed:,} changed" if brought.changed else "",

@@ -1,0 +1,110 @@
+"""Extraction by a language model against what the engine alone needs for the same tokens, on a few chunks of the HotpotQA sample.
+
+Both read the same prompts and write as many tokens, as many at a time. Alone, the engine is asked by its own interface without a schema;
+ours goes through the building operator, which holds replies to their form, reads them and keeps them. Nothing is kept from before.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+from core.builds import find
+from core.builds.base import BuildContext, Made
+from core.builds.described_names import REPLY, DescribedNames
+from core.builds.noun_phrases import NounPhrases
+from core.builds.run import context
+from core.corpus import open_corpus
+from core.graph.columns import Table
+from core.io.home import models_folder
+from core.models.base import Messages, Reply
+from core.models.chat.lanes import BATCH
+from core.models.chat.llama import open_engine
+from core.models.registry import Registry
+
+CORPUS, MODEL = "hotpotqa", "qwen-0.5b"
+CHUNKS = int(os.environ.get("HOPSCOPE_BENCHMARK_CHUNKS", "8"))
+ROUNDS, LANES = 3, 4
+MOST = 1.2  # times what the engine alone needs
+WARM = [{"role": "user", "content": "Ready?"}]
+
+
+def run() -> list[dict]:
+    """The median share of the engine's own time that extraction takes, with the seconds of both."""
+    ours, alone, prompts = [], [], []
+    models = Registry()
+    for _ in range(ROUNDS):
+        seconds, prompts = extracted(models)
+        ours.append(seconds)
+        alone.append(by_engine(models, prompts))
+    share = statistics.median(a / b for a, b in zip(ours, alone))
+    read, written = (sum(getattr(reply, name) for _, reply in prompts) for name in ("tokens_in", "tokens_out"))
+    spread = ", ".join(f"{a:.1f} and {b:.1f}" for a, b in zip(ours, alone))
+    note = f"limit {MOST}; seconds of ours and of the engine: {spread}; "
+    note += f"{len(prompts)} prompts of {read:,} tokens, {written:,} written, {LANES} at a time"
+    return [{"name": "extraction", "value": share, "unit": "of alone", "note": note}]
+
+
+def extracted(models: Registry) -> tuple[float, list[tuple[Messages, Reply]]]:
+    """Seconds of extraction once the engine is loaded and the names are parsed, and each prompt with its reply."""
+    with own_home():
+        ctx = context(open_corpus(CORPUS), models, lanes=LANES)
+        chunks, operator = some_chunks(), DescribedNames(model=MODEL)
+        named = NounPhrases().found(chunks.texts("text"), ctx)
+        ctx.chat(MODEL).reply(WARM, max_tokens=1)
+        start = time.perf_counter()
+        operator.apply(Made(open_corpus(CORPUS), chunks), ctx)
+        seconds = time.perf_counter() - start
+        asked = [operator._asked(text, facts) for text, facts in zip(chunks.texts("text"), named)]
+        prompts = [(messages, _reply(ctx, operator, names, messages)) for _, names, messages in asked if names]
+        ctx.close()
+        return seconds, prompts
+
+
+def _reply(ctx: BuildContext, operator: DescribedNames, names: list[str], messages: Messages) -> Reply:
+    found = ctx.kept.find(ctx.chat(MODEL).key(messages, schema=operator._schema(names), max_tokens=REPLY))
+    assert found is not None  # it was asked for just now
+    return found
+
+
+def by_engine(models: Registry, prompts: Sequence[tuple[Messages, Reply]]) -> float:
+    """Seconds that the engine alone needs to read these prompts and write as many tokens as their replies have."""
+    chat = models.chat(MODEL)
+    engine = open_engine(chat.path, chat.name, chat.context, BATCH, lanes=LANES, cached=True)
+
+    def asked(messages: Messages, tokens: int) -> int:
+        how = {"max_tokens": tokens, "temperature": 0.0, "seed": 0, "ignore_eos": True, "cache_prompt": True}
+        return engine.handle_chat_completions({"messages": [dict(m) for m in messages], **how})["usage"]["completion_tokens"]
+
+    asked(WARM, 1)
+    with ThreadPoolExecutor(LANES) as pool:
+        start = time.perf_counter()
+        written = list(pool.map(lambda one: asked(one[0], one[1].tokens_out), prompts))
+        seconds = time.perf_counter() - start
+    assert written == [reply.tokens_out for _, reply in prompts], "the engine wrote another number of tokens"
+    return seconds
+
+
+def some_chunks() -> Table:
+    """The chunks of the first documents."""
+    corpus = open_corpus(CORPUS)
+    return find("rkg-described").line.operators[0].table([corpus.at(row) for row in range(CHUNKS)], lambda: None)
+
+
+@contextmanager
+def own_home() -> Iterator[None]:
+    """A folder in which nothing is kept from before."""
+    before = {name: os.environ.get(name) for name in ("HOPSCOPE_HOME", "HOPSCOPE_MODELS")}
+    os.environ["HOPSCOPE_MODELS"] = str(models_folder())
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HOPSCOPE_HOME"] = folder
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)

@@ -1,0 +1,77 @@
+"""The benchmark of methods on a corpus of three texts, with recorded replies: what is asked of which graph, and what building cost."""
+
+from __future__ import annotations
+
+import json
+
+from core.builds import build
+from core.comparison.run import build_of
+from core.corpus import Document, new_folder, write
+from core.engine import Engine
+from core.evaluation.metrics.catalogue import metric
+from core.instances.catalogue import catalogue
+from core.models.base import Reply
+from core.types import Question
+from tests.benchmarks.methods import by_extractors, main
+from tests.films import Written
+
+DOCUMENTS = (
+    Document("carol", "Jacob Marley was dead, to begin with. Ebenezer Scrooge was his partner in London.", "A Christmas Carol"),
+    Document("fred", "Fred, the nephew of Ebenezer Scrooge, wished him a merry Christmas.", "The nephew"),
+)
+ASKED = Question("Who was the partner of Jacob Marley?", answers=("Ebenezer Scrooge",), gold=("carol",))
+
+
+class Recorded:
+    """A language model that describes names, writes reports, and answers “Ebenezer Scrooge”; each reply took 2 seconds."""
+
+    context = 4096
+
+    def reply(self, messages, *, schema=None, **_):
+        asked = (schema or {}).get("properties", {})
+        told = {"about": {"Jacob Marley": "Scrooge's partner."}, "links": []}
+        if "findings" in asked:
+            told = {"title": "Partners", "summary": "They were partners.", "findings": [], "rating": 5}
+        text = json.dumps(told) if asked else "Ebenezer Scrooge"
+        return Reply(text, 100, 50, seconds=2.0)
+
+    def count_tokens(self, messages):
+        return 100
+
+
+class Models(Written):
+    """Its models, which remember nothing."""
+
+    def forget(self):
+        pass
+
+
+def test_each_method_is_asked_on_the_graph_by_each_extractor():
+    rows = [catalogue()[name] for name in ("vanilla-rag", "vgraphrag", "kgp")]
+    found = by_extractors(rows, ["described", "noun-phrases"])
+    assert {one.id: build_of(one.line) for one in found} == {
+        "vanilla-rag": "chunks",
+        "vgraphrag-described": "tkg-described",
+        "vgraphrag-noun-phrases": "tkg-noun-phrases",
+        "kgp-noun-phrases": "passage-noun-phrases",
+    }
+    assert by_extractors(rows, []) == rows
+
+
+def test_quality_and_cost_by_both_extractors(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    corpus = write(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", (ASKED,))})
+    engine = Engine(Models(Recorded()))
+    for name in ("tkg-described", "tkg-noun-phrases"):
+        build(corpus, name, engine.models)
+    main(["vgraphrag", "--corpus", "carols", "--extractor", "described,noun-phrases"], engine)
+    out = capsys.readouterr().out
+    rows = {line.split(" | ")[0].strip("| "): [cell.strip(" |") for cell in line.split(" | ")[1:]] for line in out.splitlines()}
+    head = rows["Method"]
+    for name in ("described", "noun-phrases"):
+        told = dict(zip(head, rows[f"`vgraphrag-{name}`"]))
+        assert told["n"] == "1" and told["Graph"] == f"tkg-{name}"
+        assert all(told[metric(name).described()["title"]].startswith("1") for name in ("passage_recall@4", "accuracy"))
+    chunks, calls, tokens, *_, each, _, _ = rows["tkg-described"]
+    assert chunks == "2" and int(calls) >= 2 and tokens == f"{150 * int(calls):,}" and each == f"{500 * int(calls):,}"
+    assert rows["tkg-noun-phrases"][:3] == ["2", "0", "0"]
