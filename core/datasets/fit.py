@@ -11,6 +11,8 @@ from core.graph.names.lookup import names
 from core.graph.protocol import KnowledgeGraph
 from core.types import Question
 
+OWN = "graphs of their own"  # where questions are asked on the graphs of their own rows
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -39,6 +41,16 @@ def fit(graph: KnowledgeGraph, questions: Iterable[Question]) -> Fit:
     """How questions fit one graph. Names count as in it where they differ by case only, as they are looked up."""
     known = names(graph)
     return _fit([(question, lambda name: bool(known.exact(name.strip()))) for question in questions])
+
+
+def rows_fit(questions: int, graphs: int) -> Fit:
+    """How questions fit that are asked on graphs of their own rows, of which so many rows bring one: the others cannot be asked.
+
+    >>> from core.datasets.fit import OWN, rows_fit
+    >>> rows_fit(3, 2).words(OWN)
+    'Of 3 questions on graphs of their own, 1 comes without a graph of its own and cannot be asked.'
+    """
+    return Fit(questions, alone=questions - graphs)
 
 
 def own_fit(known: QuestionSet, questions: Iterable[Question]) -> Fit:

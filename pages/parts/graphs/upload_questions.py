@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from core.datasets import datasets, keep_set
-from core.datasets.fit import fit
+from core.datasets.fit import OWN, fit, rows_fit
 from core.datasets.own import KIND, added_sets, clean_name, remove_set
 from core.datasets.questions import FORMATS, read_questions, rows_with_graphs
 from core.datasets.table import EXAMPLE
@@ -116,7 +116,10 @@ def _preview(looked: Looked) -> None:
 
 
 def _misfit(graph: str, looked: Looked) -> str:
-    """What of the questions does not fit a graph, looked at once; empty where all fits, or the graph cannot be opened."""
+    """What of the questions does not fit a graph, or where none is named the graphs of their own rows, looked at once; empty where all
+    fits, or the graph cannot be opened."""
+    if not graph:
+        return rows_fit(len(looked.questions), looked.graphs).words(OWN)
     state = st.session_state
     key = (graph, *state.questions_looked[0])
     if state.get("questions_fit", (None,))[0] != key:
@@ -158,12 +161,7 @@ def _form(file, format: str, columns: str, looked: Looked) -> None:
             args=(file, title, graph),
             kwargs={"format": format, "columns": columns, "graphs": graphs},
         )
-    if graphs == "question":
-        missing = len(looked.questions) - looked.graphs
-        problem = f"{many(missing, 'question')} without a graph of their own cannot be asked." if missing else ""
-    else:
-        problem = _misfit(graph, looked)
-    if problem:
+    if problem := _misfit(graph if graphs == "union" else "", looked):
         st.warning(plain(problem))
 
 

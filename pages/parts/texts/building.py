@@ -93,7 +93,7 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
     for how in absent:
         st.text(how)
     if not absent:
-        words = "Build anew" if now.built else "Go on" if before is not None and 0 < known.missing < known.chunks else "Build"
+        words = "Build anew" if now.built else "Go on" if before is not None and known.missing < known.chunks else "Build"
         st.button(words, key="texts-start", type="primary", icon=":material/play_arrow:", on_click=start, args=(corpus, now.build))
 
 

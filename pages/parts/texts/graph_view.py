@@ -55,7 +55,7 @@ def _figures(graph: Graph) -> None:
     figures = [(things(graph), graph.n_nodes), ("Relations", graph.n_edges)]
     figures += [] if of_chunks(graph) else [("Chunks", n_chunks(graph))]
     figures += [("Communities", len(communities))] if communities is not None else []
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="medium"):
         for words, number in figures:
             st.metric(words, f"{number:,}", width="content")
 

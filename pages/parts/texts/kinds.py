@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.builds import Build, status
+from core.builds import Build, being_built, status
 from core.builds.shipped import builds_of, ships
 from core.corpus import Corpus
 
@@ -75,7 +75,7 @@ def chosen_build(corpus: Corpus) -> Build:
 
 
 def _begin(corpus: Corpus, offered: dict[str, list[Build]], built: list[Build]) -> None:
-    """Where other texts were chosen, begin with a graph that is there."""
+    """Where other texts were chosen, or the page was loaded anew, begin with a graph that is being built, else one that is there."""
     state = st.session_state
     if state.get("texts_begun") == corpus.name and state.get(KIND) in offered:
         return
@@ -85,6 +85,8 @@ def _begin(corpus: Corpus, offered: dict[str, list[Build]], built: list[Build]) 
         ready = [one.id for one in some if one in built]
         if ready and state.get(f"{HERE}-{kind}") not in ready:
             state[f"{HERE}-{kind}"] = ready[0]
+    for one in (one for some in offered.values() for one in some if being_built(corpus, one)):
+        state[KIND], state[f"{HERE}-{one.graph}"] = one.graph, one.id
 
 
 def _ready(built: list[Build], kind: str) -> str:

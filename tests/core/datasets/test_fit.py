@@ -1,6 +1,6 @@
 """How questions fit a graph, by hand: entities and answers that are not in it, answers not told, rows without a graph."""
 
-from core.datasets.fit import Fit, fit, own_fit
+from core.datasets.fit import OWN, Fit, fit, own_fit, rows_fit
 from core.datasets.sets import QuestionSet
 from core.types import Question
 
@@ -33,3 +33,8 @@ def test_rows_are_held_against_their_own_graphs(tmp_path):
     found = own_fit(known, known.questions())
     assert found == Fit(3, ("D",), ("C",), 0, 1)
     assert found.words("graphs of their own").endswith("such as “C”; 1 comes without a graph of its own and cannot be asked.")
+
+
+def test_rows_without_a_graph_are_told_before_they_are_kept():
+    assert rows_fit(3, 1) == Fit(3, alone=2) and rows_fit(3, 3).words(OWN) == ""
+    assert rows_fit(3, 1).words(OWN) == "Of 3 questions on graphs of their own, 2 come without a graph of their own and cannot be asked."

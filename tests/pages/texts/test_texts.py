@@ -184,3 +184,9 @@ def test_a_graph_that_comes_with_the_texts_opens_with_a_click_and_says_who_made_
     assert "It came with these texts: " + made in texts(at) and len(said.asked) == 2 and status(small, "kg-described").current
     at = opened(texts_open=":material/description: Documents")
     assert made in texts(at)
+
+
+def test_a_page_that_is_loaded_anew_begins_with_the_graph_that_is_being_built(small, monkeypatch):
+    monkeypatch.setattr("pages.parts.texts.kinds.being_built", lambda corpus, one: one.id == "rkg-described")
+    at = opened()
+    assert (at.session_state["texts_kind"], at.session_state["texts_build-rkg"]) == ("rkg", "rkg-described")
