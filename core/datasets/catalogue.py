@@ -21,7 +21,7 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.storage.opening import open_store
 from core.graph.store import META
 from core.io.home import ROOT, graphs_folder
-from core.sharing import who
+from core.sharing import OPERATOR, who
 from core.types import Direction, Question
 
 DATA = ROOT / "data"
@@ -128,12 +128,12 @@ def dataset_of(graph_name: str) -> Dataset | None:
 
 
 def open_graph(name: str | FilePath, progress: Callable[[str, float], None] | None = None) -> KnowledgeGraph:
-    """The graph of a data set by name, that of one question (`webqsp-cwq:WebQTest-1`), or the store in a folder, which visitors who
-    share may not name. Raises BadInput naming the known ones, or StoreError."""
+    """The graph of a data set by name, that of one question (`webqsp-cwq:WebQTest-1`), or the store in a folder, which nobody
+    names from a browser where people share. Raises BadInput naming the known ones, or StoreError."""
     known = datasets()
     if str(name) in known:
         return known[str(name)].open(progress)
-    for folder in (FilePath(name), graphs_folder() / str(name)) if who().administrator else (graphs_folder() / FilePath(name).name,):
+    for folder in (FilePath(name), graphs_folder() / str(name)) if who() == OPERATOR else (graphs_folder() / FilePath(name).name,):
         if (folder / META).is_file():
             return _opened(folder)
     base, colon, question_id = str(name).partition(":")
@@ -149,9 +149,9 @@ def questions(set_or_file: str | FilePath) -> Sequence[Question]:
 
 def question_set(set_or_file: str | FilePath, columns: str = "") -> QuestionSet:
     """The question set of that name, or a file of questions as a set, its columns named where they are; a name goes before a file, which
-    visitors who share may not name. Raises BadInput naming the known sets."""
+    nobody names from a browser where people share. Raises BadInput naming the known sets."""
     name, file = str(set_or_file), FilePath(set_or_file)
-    if who().administrator and file.is_file() and name not in _owners():
+    if who() == OPERATOR and file.is_file() and name not in _owners():
         return QuestionSet(file.name.split(".")[0], file.name, file.absolute(), columns=columns)
     if columns:
         raise BadInput(f"Columns can be named for a file of questions; “{name}” is none.")

@@ -354,7 +354,7 @@ def test_a_thread_that_nobody_is_known_for_may_change_nothing():
     delete(key)
 
 
-def test_visitors_name_no_file_or_folder_of_this_computer(room):
+def test_nobody_names_a_file_or_folder_of_this_computer_from_a_browser(room):
     (room / "q.csv").write_text("question,answers\nwho made One,Ann\n")
     elsewhere = room / "elsewhere" / "films"
     with acting(OPERATOR):
@@ -362,7 +362,7 @@ def test_visitors_name_no_file_or_folder_of_this_computer(room):
         assert len(question_set(room / "q.csv").questions()) == 1
         graph.folder.parent.rename(room / "elsewhere")
         assert open_graph(elsewhere).n_nodes == 5
-    for one in (ANN, NOBODY):
+    for one in (ANN, NOBODY, signed_in("root@example.com")):
         with acting(one), pytest.raises(BadInput, match="There is no question set"):
             question_set(room / "q.csv")
         for name in (elsewhere, "../elsewhere/films"):

@@ -63,7 +63,8 @@ def signed() -> None:
     person = who()
     st.markdown("**Shared with others**")
     if person.id.startswith(VISIT):
-        st.caption("You are not signed in. What you keep is seen by all, and is yours to change until you close or reload this page.")
+        until = "You can change or delete it until you close or reload this page; after that only the administrator can."
+        st.caption(f"You are not signed in. What you keep is seen by all. {until}")
     else:
         role = " · administrator" if person.administrator else ""
         st.caption(f"{plain(person.id)}{role}  \nWhat you keep is seen by all, and changed by you alone.")

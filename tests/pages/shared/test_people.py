@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -138,6 +140,21 @@ let_in()
 signed()
 st.text("in")
 """
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "pages").glob("[a-z]*.py")), ids=lambda file: file.stem)
+def test_each_page_lets_in_by_itself(file):
+    """Streamlit runs a page's own file instead of app.py as long as nobody has opened app.py since the server started."""
+    assert file.read_text("utf-8").endswith("\n\n\nadmit(page)\n")
+
+
+def test_no_page_goes_past_the_functions_that_ask_whose_a_thing_is():
+    past = ("core.graph.building", "core.corpus.stored", "core.cases.database", "core.datasets.own_graphs.build", "sqlite3")
+    for file in (ROOT / "pages").rglob("*.py"):
+        nodes = list(ast.walk(ast.parse(file.read_text("utf-8"))))
+        named = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+        named += [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+        assert not [name for name in named if name.startswith(past)], file
 
 
 def app(**user) -> AppTest:
