@@ -13,6 +13,7 @@ from core.comparison.built import BuiltGraphs
 from core.comparison.comparing import Comparing, Comparison, Lane, Queues
 from core.comparison.housekeeping import Housekeeping, freeze
 from core.comparison.run import Ask, LaneRun, Prefixes, Progress, build_of
+from core.comparison.viewers import Viewers
 from core.comparison.waiters import Waiter, Waiters
 from core.corpus import Corpus, open_corpus
 from core.datasets import datasets, open_graph
@@ -51,6 +52,7 @@ class Engine:
         self.evaluations = Jobs(workers=1)  # apart, so that hours of evaluation never keep a question waiting
         self.preparing = Jobs()  # apart as well: indexes, and measuring how they serve
         self._prefixes, self._queues, self._waiters = Prefixes(), Queues(), Waiters()
+        self._viewers = Viewers(self.jobs.holds)
         self.housekeeping = Housekeeping(self._queues.busy, self._load_answering)
         self._graphs: dict[str, object] = {}
         self._lock = threading.Lock()
@@ -165,6 +167,8 @@ class Engine:
             job.kept = True
         else:
             self._waiters.wait(waiter, job)
+            self._viewers.add(waiter, job)
+        self._viewers.look()
         return job
 
     def leave(self, waiter: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from core.errors import StoreError
 from core.io.home import home
-from core.io.sqlite import WAIT, write_ahead
+from core.io.sqlite import WAIT, connect, write_ahead
 
 APPLICATION, VERSION = 0x486F7043, 1  # "HopC" in the file's header, and the schema's number
 SCHEMA = (
@@ -47,7 +47,7 @@ def writing() -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def _connected() -> Iterator[sqlite3.Connection]:
-    database = sqlite3.connect(file(), timeout=WAIT, isolation_level=None)
+    database = connect(file(), timeout=WAIT, isolation_level=None)
     try:
         _prepare(database)
         yield database

@@ -156,6 +156,10 @@ class Jobs:
         with self._lock:
             return self._known(key)
 
+    def holds(self, job: Job) -> bool:
+        """Whether it is this job that is known by its key."""
+        return self._jobs.get(job.key) is job
+
     def start(self, key: str, make: Callable[[], Job], again: bool = False, run: Callable[[Job], None] | None = None) -> Job:
         """The running job of that key, or a new one; an ended one is taken as it is unless `again`, or if it did not end well.
 

@@ -2,8 +2,8 @@
 reader documents fastinsight builds screen start] [--json]`.
 
 `generate` makes synthetic graphs, `store` measures building and looking up in them, `visitors` and `crowd` many people at once,
-`threads` how threads that wait may share a machine, and `methods` makes the tables of methods on documents; their `--help` tells
-their own options, as that of `screen` does."""
+`faults` kills and full disks, `threads` how threads that wait may share a machine, and `methods` makes the tables of methods on
+documents; their `--help` tells their own options, as that of `screen` does."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ALL = (
     "extraction",
     "screen",
 )
-APART = ("generate", "store", "visitors", "crowd", "threads", "methods", "walks")  # commands with options of their own
+APART = ("generate", "store", "visitors", "crowd", "faults", "threads", "methods", "walks")  # commands with options of their own
 
 
 def main() -> None:

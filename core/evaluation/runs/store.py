@@ -17,7 +17,7 @@ from core.errors import BadInput, StoreError
 from core.evaluation.metrics.outcome import Outcome
 from core.evaluation.runs.plan import Drawn, key
 from core.io.home import home
-from core.io.sqlite import WAIT, write_ahead
+from core.io.sqlite import WAIT, connect, write_ahead
 from core.sharing import check_may_change, gone, made, why_not
 from core.types import Question
 
@@ -74,7 +74,7 @@ class Store:
     def __init__(self, file: Path):
         self.file, self._lock = Path(file), threading.RLock()
         with self._as_store_errors():
-            self._db = sqlite3.connect(self.file, timeout=WAIT, check_same_thread=False, isolation_level=None)
+            self._db = connect(self.file, timeout=WAIT, check_same_thread=False, isolation_level=None)
         try:
             with self._as_store_errors():
                 self._prepare()

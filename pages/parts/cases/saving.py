@@ -39,7 +39,7 @@ def save_case(key: str, comparison: Comparison, link: Mapping[str, Any]) -> None
 def _save(key: str, comparison: Comparison, link: dict[str, Any]) -> None:
     state = st.session_state
     try:
-        case = save(finished(comparison), link, state.case_notes, state.case_tags)
+        case = save(finished(comparison), link, state.get("case_notes", ""), state.get("case_tags", []))
     except HopscopeError as error:
         state.case_trouble = str(error)
     else:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 import time
 import weakref
+from functools import partial
 
 import numpy as np
 import pytest
 
 from core.comparison.run import Prefixes
+from core.comparison.waiters import Waiter
 from core.engine import Engine
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
@@ -59,3 +61,46 @@ def test_a_comparison_goes_with_its_job_without_a_collection(kit, repairs):
         assert gone() is None
     finally:
         gc.enable()
+
+
+@pytest.fixture
+def asked(kit):
+    """`asked(text, waiter)`: an ended job that compares one lane, of an engine that knows the last one alone."""
+    engine = Engine(kit.Written(None, encoder=kit.Table({})))
+    engine.jobs._keep = 1
+
+    def ask(text, waiter=None):
+        job = engine.compare(engine.ask(kit.graph, Question(text), model=False), [Instance(LINE, LINE, parse_line(LINE))], waiter=waiter)
+        assert job.wait(30)
+        return job
+
+    return ask
+
+
+def found(job) -> int:
+    return len(job.comparison.lanes[0].states)
+
+
+def test_what_nobody_looks_at_and_nobody_would_find_again_is_let_go_of(asked):
+    there = {"one", "two"}
+    visitors = {name: Waiter(name, partial(there.__contains__, name)) for name in there}
+    first = asked("who was in One", visitors["one"])
+    states = found(first)
+    assert states > 1
+    there.remove("one")
+    assert asked("who was in One", visitors["two"]) is first  # two look at it, one of whom is there
+    asked("who was in Two", Waiter("next"))
+    asked("genre of Two", Waiter("next"))
+    assert found(first) == states
+    there.remove("two")
+    last = asked("genre of One", Waiter("next"))
+    assert found(first) == 0 and found(last) == states
+
+
+def test_what_is_still_known_or_was_asked_for_without_a_screen_stays(asked):
+    alone = asked("who was in One")
+    gone = asked("who was in Two", Waiter("gone", lambda: False))
+    assert found(gone) > 1  # whoever asks the same finds it
+    asked("genre of Two", Waiter("next"))
+    asked("genre of One", Waiter("next"))
+    assert found(gone) == 0 and found(alone) > 1

@@ -1,0 +1,120 @@
+"""A disk that is full, and a home that cannot be written: what stood stays, the person is told, and with room again all goes on."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.benchmarks import fault_work
+from tests.benchmarks.fault_kills import Met, Work, look
+
+SPACE = {"build": 250_000, "steps": 500_000, "index": 400_000, "evaluate": 100_000, "cases": 60_000, "instances": 1000, "text": 60_000}
+MOST = 200_000  # bytes a file may have where no disk of its own can be mounted
+
+
+@contextmanager
+def disk(folder: Path, options: str) -> Iterator[Callable[[str], None] | None]:
+    """A disk of its own at `folder`, and what mounts it anew with other options; None where this may not be done here."""
+    folder.mkdir(parents=True, exist_ok=True)
+    mount = ["mount", "-t", "tmpfs", "-o"]
+    may = os.geteuid() == 0 and not subprocess.run([*mount, options, "none", str(folder)], capture_output=True).returncode
+    try:
+        yield (lambda other: subprocess.run([*mount, f"remount,{other}", "none", str(folder)], check=True)) if may else None
+    finally:
+        if may:
+            subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def full(kind: str, folder: Path) -> Met:
+    """One kind of work on a disk that is full in its middle: it must end with a sentence, keep what stood, and be done once there is room."""
+    met = Met(f"disk full: {kind}")
+    fault_work.inputs(kind, folder / "begin")
+    need = _size(folder / "begin") + SPACE[kind]
+    with disk(folder / "disk", f"size={need}") as again:
+        place = folder / "disk" / "home"
+        shutil.copytree(folder / "begin", place)
+        work = _limited(kind, place) if again is None else Work(kind, place, 1000)
+        _told(work, kind, met)
+        look(kind, place, work.said("ok"), met, f"done {_undisturbed(kind, folder)}")
+        if again is not None:
+            again("size=1g")
+        _goes_on(kind, place, met, _undisturbed(kind, folder))
+        look(kind, place, work.said("ok"), met, f"done {_undisturbed(kind, folder)}")
+    met.note = "a full disk" if again is not None else "files of a bounded size"
+    return met
+
+
+def read_only(kind: str, folder: Path) -> Met:
+    """One kind of work in a home that cannot be written: it must say so, and what stands there must open."""
+    met = Met(f"read-only home: {kind}")
+    place = folder / "disk" / "home"
+    fault_work.inputs(kind, folder / "begin")
+    with disk(folder / "disk", "size=1g") as again:
+        shutil.copytree(folder / "begin", place)
+        if kind in ("cases", "instances"):  # some are there already
+            first = Work(kind, place, 2)
+            first.end()
+        _writable(place, again, False)
+        _told(Work(kind, place), kind, met)
+        look(kind, place, first.said("ok") if kind in ("cases", "instances") else [], met, f"done {_undisturbed(kind, folder)}")
+        _writable(place, again, True)
+        _goes_on(kind, place, met, _undisturbed(kind, folder))
+    return met
+
+
+def _told(work: Work, kind: str, met: Met) -> None:
+    """The work must end, of itself and with a sentence."""
+    met.times += 1
+    code, complaint = work.end()
+    if code not in (1, 2) or "Traceback" in complaint or "hopscope: " not in complaint:
+        met.corrupt.append(f"{met.kind}: it ended with {code}: {complaint[-400:]}")
+    met.note = complaint.strip().split("\n")[-1][:120]
+
+
+def _goes_on(kind: str, place: Path, met: Met, undisturbed: str) -> None:
+    start = time.perf_counter()
+    work = Work(kind, place, 1)
+    code, complaint = work.end()
+    met.back.append(time.perf_counter() - start)
+    if code or f"done {undisturbed}".strip() not in work.words:
+        met.corrupt.append(f"{met.kind}: afterwards it ended with {code}: {complaint[-400:]}")
+
+
+def _undisturbed(kind: str, folder: Path) -> str:
+    """The digest of the work where nothing happens, found once."""
+    known = folder / "undisturbed.txt"
+    if not known.exists():
+        shutil.copytree(folder / "begin", folder / "undisturbed")
+        work = Work(kind, folder / "undisturbed", 1)
+        work.end()
+        known.write_text("".join(work.said("done")))
+    return known.read_text()
+
+
+def _limited(kind: str, place: Path) -> Work:
+    """The work, in a process whose files may not grow beyond `MOST` bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MOST, before[1]))
+    try:
+        return Work(kind, place, 1000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def _writable(place: Path, again: Callable[[str], None] | None, may: bool) -> None:
+    if again is not None:
+        again("rw" if may else "ro")
+        return
+    for folder, _, _ in os.walk(place):
+        os.chmod(folder, 0o700 if may else 0o500)
+
+
+def _size(folder: Path) -> int:
+    """The bytes of a folder on a disk of pages of 4 KiB."""
+    return sum(4096 * (1 + file.stat().st_size // 4096) for file in folder.rglob("*") if file.is_file()) + (1 << 16)

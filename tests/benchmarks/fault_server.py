@@ -1,0 +1,185 @@
+"""The server killed while a person saves a case; and two servers with a command line on one home."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from tests.benchmarks.fault_kills import Met, Work, home, look
+from tests.benchmarks.visitors import Broken, follow
+from tests.server import server
+
+SAVE, SAVED = "Save as case", "Saved. It opens"
+WITHIN = 1.5  # seconds after the click in which the server is killed
+PATIENCE = 120.0
+QUESTION = {"q": "what does [Brazil] border", "graph": "nations", "lane": "EgoNetwork(hops=1) >> ShortestPaths(hops=1)", "llm": 0}
+
+
+class Visitor:
+    """A browser that asks a question, as the app's own protocol has it, and presses buttons by what stands on them."""
+
+    def __init__(self, address: str, query: str):
+        self.address, self.query = address, query
+        self.buttons: dict[str, str] = {}
+        self.texts: set[str] = set()
+
+    async def __aenter__(self) -> Visitor:
+        import websockets
+
+        url = self.address.replace("http", "ws", 1) + "/_stcore/stream"
+        self._socket = await websockets.connect(url, subprotocols=["streamlit"], max_size=None, proxy=None)
+        await self._send()
+        return self
+
+    async def __aexit__(self, *_: Any) -> None:
+        await self._socket.close()
+
+    async def press(self, label: str) -> None:
+        """Click on the button of that label."""
+        await self._send(self.buttons[label])
+
+    async def until(self, seen) -> None:
+        """Read on until `seen()`. Raises Broken where the page ends in an error or the server goes away."""
+        from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+        async for data in self._socket:
+            message = ForwardMsg.FromString(data)
+            if message.WhichOneof("type") == "delta":
+                element = message.delta.new_element
+                kind = element.WhichOneof("type")
+                if kind == "exception":
+                    raise Broken(element.exception.message)
+                if kind == "button":
+                    self.buttons[element.button.label] = element.button.id
+                if kind == "markdown":
+                    self.texts.add(element.markdown.body)
+            if seen():
+                return
+        raise Broken("the connection was closed")
+
+    async def _send(self, pressed: str = "") -> None:
+        from streamlit.proto.BackMsg_pb2 import BackMsg
+
+        message = BackMsg()
+        message.rerun_script.query_string = self.query
+        if pressed:
+            message.rerun_script.widget_states.widgets.add(id=pressed, trigger_value=True)
+        await self._socket.send(message.SerializeToString())
+
+
+async def save_one(address: str, query: str, pressed=lambda: None) -> bool:
+    """Ask, save what came, and see that it is said to be saved; whether the server lived so long."""
+    async with Visitor(address, query) as visitor:
+        await visitor.until(lambda: SAVE in visitor.buttons)
+        await visitor.press(SAVE)
+        pressed()
+        await visitor.until(lambda: any(text.startswith(SAVED) for text in visitor.texts))
+        return True
+
+
+def asked(number: int) -> str:
+    """The address of a question that nobody asked before."""
+    return urlencode({**QUESTION, "seed": number})
+
+
+def killed(folder: Path, count: int, seed: int = 0) -> Met:
+    """What so many kills of the server at moments after the click on Save did."""
+    met, lot = Met("server"), random.Random(f"server {seed}")
+    folder.mkdir(parents=True, exist_ok=True)
+    saved = _prepare(folder)
+    for number in range(count):
+        with server(**_environment(folder)) as (address, process):
+            began = time.perf_counter()
+            asyncio.run(asyncio.wait_for(follow(address, asked(number), 1), PATIENCE))
+            if number:
+                met.back.append(time.perf_counter() - began)
+            promised = asyncio.run(asyncio.wait_for(_broken_off(address, asked(number), process, lot.uniform(0, WITHIN)), PATIENCE))
+        met.times += 1
+        before, saved = saved, _count(folder)
+        look("cases", folder, [], met)
+        if not before + promised <= saved <= before + 1:
+            met.lost.append(f"server: {before} cases, {promised} promised, {saved} there")
+    return met
+
+
+async def _broken_off(address: str, query: str, process, after: float) -> int:
+    """Save, and kill the server so long after the click; how many cases were said to be saved."""
+
+    async def kill() -> None:
+        await asyncio.sleep(after)
+        process.kill()
+
+    begun: list[asyncio.Task] = []
+    try:
+        return int(await save_one(address, query, lambda: begun.append(asyncio.create_task(kill()))))
+    except Exception:  # the connection breaks off in many ways
+        if not begun:
+            raise
+        return 0
+    finally:
+        if begun:
+            await begun[0]
+            process.wait()
+
+
+def together(folder: Path, rounds: int = 3) -> Met:
+    """Two servers and processes of the command line on one home, all saving at once: nothing may be lost or end in an error."""
+    met = Met("two servers and a command line")
+    folder.mkdir(parents=True, exist_ok=True)
+    before = _prepare(folder)
+    with server(**_environment(folder)) as (one, _), server(**_environment(folder)) as (other, _):
+        works = [Work("cases", folder), Work("instances", folder), Work("instances", folder)]
+        start = time.perf_counter()
+        try:
+            count = sum(asyncio.run(_all([one, other], rounds)))
+        except (Broken, OSError) as error:
+            met.corrupt.append(f"a page: {error}")
+            count = 0
+        met.back.append(time.perf_counter() - start)
+        for kind, work in zip(("cases", "instances", "instances"), works):
+            code, complaint = work.end()
+            if code:
+                met.corrupt.append(f"{kind}: it ended with {code}: {complaint[-300:]}")
+            look(kind, folder, work.said("ok"), met)
+            met.times += len(work.said("ok"))
+    met.times += count
+    if _count(folder) != before + count + len(works[0].said("ok")):
+        met.lost.append(f"{_count(folder)} cases, {before + count + len(works[0].said('ok'))} were saved")
+    met.note = "saved at once; seconds of the pages"
+    return met
+
+
+async def _all(addresses: list[str], rounds: int) -> list[bool]:
+    async def one(place: int, address: str) -> list[bool]:
+        found = []
+        for number in range(rounds):
+            query = asked(1000 + 100 * place + number)
+            await asyncio.wait_for(follow(address, query, 1), PATIENCE)
+            found.append(await asyncio.wait_for(save_one(address, query), PATIENCE))
+        return found
+
+    return [saved for part in await asyncio.gather(*(one(*pair) for pair in enumerate(addresses))) for saved in part]
+
+
+def _prepare(folder: Path) -> int:
+    """The number of cases that are there, in a home that knows the models of this one."""
+    from core.io.home import models_folder
+
+    os.environ.setdefault("HOPSCOPE_MODELS", str(models_folder()))
+    return _count(folder)
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    return {"HOPSCOPE_HOME": str(folder), "HOPSCOPE_MODELS": os.environ["HOPSCOPE_MODELS"]}
+
+
+def _count(folder: Path) -> int:
+    from core.cases import cases
+
+    with home(folder):
+        return sum(not case.example for case in cases())

@@ -1,0 +1,54 @@
+"""Faults, with figures: kill -9 at random moments, a full disk, a home that cannot be written, several processes on one home.
+
+Corrupt is what cannot be opened, differs from what undisturbed work makes, or ends without a sentence; lost what was promised and is not
+there. A process is back when the same command has done its work, the server when the next question is answered.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from tests.benchmarks.fault_disk import full, read_only
+from tests.benchmarks.fault_kills import Met, kills
+from tests.benchmarks.fault_server import killed, together
+from tests.benchmarks.fault_work import WORK
+
+KILLED = (*WORK, "server")
+OTHER = ("full", "readonly", "together")
+HEAD = "| what | times | corrupt | lost | back: median, worst | |\n|---|---:|---:|---:|---|---|"
+
+
+def run(count: int = 100, kinds: Sequence[str] = (*KILLED, *OTHER), seed: int = 0) -> Iterator[Met]:
+    """What faults did: `count` kills spread over those of the kinds that are killed, then the others."""
+    chosen = [kind for kind in KILLED if kind in kinds]
+    with tempfile.TemporaryDirectory(prefix="faults-") as folder:
+        place = Path(folder)
+        for number, kind in enumerate(chosen):
+            share = count // len(chosen) + (number < count % len(chosen))
+            if share:
+                yield killed(place / kind, share, seed) if kind == "server" else kills(kind, place / kind, share, seed)
+        others: dict[str, Callable[[str, Path], Met]] = {"full": full, "readonly": read_only}
+        for name, fault in others.items():
+            for kind in WORK if name in kinds else ():
+                yield fault(kind, place / f"{name}-{kind}")
+        if "together" in kinds:
+            yield together(place / "together")
+
+
+def main(arguments: list[str]) -> None:
+    """`python -m tests.benchmarks faults [--kills N] [--kinds build server full ...] [--seed N]`"""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks faults")
+    parser.add_argument("--kills", type=int, default=100, metavar="N", help="kills in all, spread over the kinds (default: 100)")
+    parser.add_argument("--kinds", nargs="+", choices=(*KILLED, *OTHER), default=[*KILLED, *OTHER])
+    parser.add_argument("--seed", type=int, default=0, help="of the moments that are drawn")
+    options = parser.parse_args(arguments)
+    print(HEAD)
+    wrong = []
+    for met in run(options.kills, options.kinds, options.seed):
+        print(met.words(), flush=True)
+        wrong += [*met.corrupt, *met.lost]
+    for sentence in wrong:
+        print(sentence)
