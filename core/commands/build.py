@@ -14,9 +14,13 @@ if TYPE_CHECKING:
     from core.graph.protocol import KnowledgeGraph
 
 
+EPILOG = """A file of up to 128 MB of text is read at once, some 10 MB a second: after a kill the same command starts over. A larger one, or
+one with --memory, is built in steps: after a kill the same command goes on where it stopped."""
+
+
 def add(commands) -> None:
     """The command's grammar."""
-    build = commands.add_parser("build", help="build a graph from a file of triples")
+    build = commands.add_parser("build", help="build a graph from a file of triples", epilog=EPILOG)
     build.add_argument(
         "triples", metavar="FILE", help="TSV, CSV or |-separated text, N-Triples, GraphML, or JSON rows with graphs; plain, .gz or .zst"
     )

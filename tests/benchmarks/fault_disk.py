@@ -32,7 +32,7 @@ def disk(folder: Path, options: str) -> Iterator[Callable[[str], None] | None]:
 
 
 def full(kind: str, folder: Path) -> Met:
-    """One kind of work on a disk that is full in its middle: it must end with a sentence, keep what stood, and be done once there is room."""
+    """One kind of work on a disk that is full in its middle: it must say so, keep what stood, and be done once there is room."""
     met = Met(f"disk full: {kind}")
     fault_work.inputs(kind, folder / "begin")
     need = _size(folder / "begin") + SPACE[kind]

@@ -17,6 +17,7 @@ from core.graph.readers.triple_file import TripleFile
 from core.graph.storage.digest import digest_of, file_digest, stamp
 from core.graph.storage.write import ASIDE, SOURCE, UNFINISHED, clean, locked, place, write
 from core.graph.store import META, VERSION, Graph
+from core.io.durations import with_time_left
 from core.types import Direction
 
 Progress = Callable[[str, float], None]
@@ -39,8 +40,9 @@ def build(
     """The graph of some triples (an iterable, a file for `read_triples`, a TripleFile that says how to read it, or Numbers), stored
     in `folder` and opened.
 
-    A large file, or any that says how much memory may be taken, is built within that (else a quarter of the machine's), in steps that
-    the same call takes up again after a kill.
+    A file of more than 128 MB of text, or any that says how much memory may be taken, is built within that (else a quarter of the
+    machine's), in steps that the same call takes up again after a kill. A smaller one is read at once, some 10 MB a second of a
+    processor: after a kill the same call starts over, and says so.
 
     Node and relation ids go by name, so that the same triples in any order give the same store and the same results. In a build in
     steps they go by first appearance: what stands together in a large file then lies together on the disk. A triple that
@@ -109,8 +111,10 @@ def _current(source: FilePath, folder: FilePath, name: str, direction: str) -> G
 def _build(triples: Source, folder: FilePath, name: str, direction: Direction, progress: Progress | None, check: Check | None) -> Graph:
     if direction not in ("out", "in", "both"):
         raise BadInput(f"A graph's direction is out, in or both, not “{direction}”.")
-    report, stop = progress or (lambda text, share: None), check or (lambda: None)
+    tell, stop = progress or (lambda text, share: None), check or (lambda: None)
+    report = with_time_left(lambda text, share: tell(text, share or 0.0))
     existed, aside = folder.exists(), folder / ASIDE
+    over = "Starting over after a break: reading triples" if existed and not (folder / META).exists() else "Reading triples"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         clean(folder)
@@ -121,13 +125,13 @@ def _build(triples: Source, folder: FilePath, name: str, direction: Direction, p
         if isinstance(large, (TextSource, Numbers)):
             from core.graph.bulk.finish import build_large  # its compiled loops bring numba
 
-            build_large(large, folder, name, direction, report, stop)
+            build_large(large, folder, name, direction, tell, stop)
             report("Done", 1.0)
             return Graph.open(folder)
         assert not isinstance(triples, Numbers)  # which are large whatever their number
         if isinstance(triples, TripleFile):
             known = stamp(triples.path)
-            triples = triples.read(lambda share: report("Reading triples", 0.6 * share))
+            triples = triples.read(lambda share: report(over, 0.6 * share))
         found = read(triples, stop)
         report("Sorting", 0.6)
         names, relations, columns = by_name(*found)

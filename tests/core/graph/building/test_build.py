@@ -169,6 +169,17 @@ def test_a_killed_build_leaves_nothing_that_opens_and_is_cleaned_up(tmp_path, ex
     assert "building" not in names_of(tmp_path / "g") and len(names_of(tmp_path / "g")) == 2
 
 
+def test_a_build_that_starts_over_says_so(tmp_path):
+    (tmp_path / "t.tsv").write_text("a\tr\tb\n" * 60_000)
+    (tmp_path / "g").mkdir()  # as a kill leaves it
+    told = []
+    build(tmp_path / "t.tsv", tmp_path / "g", "g", progress=lambda text, share: told.append(text))
+    assert told[0] == "Starting over after a break: reading triples"
+    told.clear()
+    build(tmp_path / "t.tsv", tmp_path / "g", "g", progress=lambda text, share: told.append(text))
+    assert told[0] == "Reading triples"
+
+
 def test_a_second_process_can_wait_for_the_first(tmp_path):
     (tmp_path / "t.tsv").write_text("a\tr\tb\n")
     code = (
