@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 from cachetools import LRUCache
 
 from core.builds import Build, build, open_graph, standing, status
+from core.builds.base import BuildLine
 from core.builds.run import BUILT, place
 from core.builds.shipped import Unasked, Uncovered, ships
 from core.corpus import Corpus
@@ -34,17 +36,20 @@ class BuiltGraphs:
     def __call__(
         self,
         corpus: Corpus,
-        spec: str = CHUNKS,
+        spec: str = "",
         check: Callable[[], None] = lambda: None,
         progress: Callable[[str, float | None], None] | None = None,
     ) -> Graph:
-        """The graph that a build made of a corpus, of a kind of graph the best that is there (`core.builds.standing`).
+        """The graph that a build made of a corpus, of a kind of graph the best that is there (`core.builds.standing`); without `spec` the
+        chunks, whether their vectors are there or not.
 
         That of the chunks alone is made where there is none; with `progress`, which is told, that of a corpus which is not large as well,
         unless a language model is asked for it; one that came with the corpus asks none, and where it does not fit what is here the next
         best is taken. Raises BadParameter for an unknown build, StoreError where it is not built yet, saying how to build it.
         """
-        one = standing(corpus, spec)
+        one = standing(corpus, spec or CHUNKS)
+        if not spec and not status(corpus, one).serves:
+            return self._graph(corpus, replace(one, line=_unindexed(one.line)), check, progress)
         try:
             return self._graph(corpus, one, check, progress)
         except Uncovered:
@@ -80,6 +85,10 @@ class BuiltGraphs:
         except Uncovered:
             self._uncovered.add(key)
             raise
+
+
+def _unindexed(line: BuildLine) -> BuildLine:
+    return BuildLine(tuple(operator for operator in line if operator.stage != "index"))
 
 
 def _soon(corpus: Corpus, one: Build) -> bool:

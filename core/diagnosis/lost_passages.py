@@ -81,6 +81,8 @@ def why(lost: LostPassage) -> str:
         return "nothing of it is in the graph"
     if lost.stage == "prompt":
         place = f" at place {fate.place:,}" if fate.place else ""
+        if lost.kept is not None and fate.place is not None and fate.place > lost.kept:
+            return f"it was found{place}, and the first {lost.kept:,} are handed on"
         return f"it was found{place}, and the prompt had no room for it"
     if fate.place is None:
         return "no step of this line came upon it"

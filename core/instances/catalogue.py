@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput, BadParameter, nearest, shorten
+from core.instances.apart import one_apart, settings_apart
 from core.instances.steps import operator_of, row_of
 from core.io.home import home
 from core.io.locks import changing
@@ -189,18 +190,22 @@ def named(line: Line, known: Mapping[str, Instance]) -> Instance:
     for instance in known.values():
         if repr(instance.line) == text:
             return instance
-    apart = [(instance, at) for instance in known.values() if (at := _one_apart(instance.line, line)) is not None]
-    if not apart:
-        return Instance(text, "Own line", line)
+    apart = [(instance, at) for instance in known.values() if (at := one_apart(instance.line, line)) is not None]
+    if not apart or any(len(line.operators[at].parts()) > 1 for _, at in apart):
+        return _with_settings(text, line, known)
     base, at = min(apart, key=lambda pair: type(pair[0].line.operators[pair[1]]) is not type(line.operators[pair[1]]))
     method = f"{base.label}, changed" if base.method else ""
     return Instance(text, f"{base.name}, changed", line, notes=f"{base.name} but for {line.operators[at].words()}.", method=method)
 
 
-def _one_apart(line: Line, other: Line) -> int | None:
-    """The one position at which two lines of several operators differ; None where they differ in none or more."""
-    places = [i for i, (a, b) in enumerate(zip(line, other)) if repr(a) != repr(b)]
-    return places[0] if len(line) == len(other) > 1 and len(places) == 1 else None
+def _with_settings(text: str, line: Line, known: Mapping[str, Instance]) -> Instance:
+    """Named after the one of the same operators, and the few settings that differ: `FastInsight, alpha 0.4, beta 2`."""
+    told = [(instance, settings) for instance in known.values() if (settings := settings_apart(instance.line, line))]
+    if not told:
+        return Instance(text, "Own line", line)
+    base, settings = min(told, key=lambda pair: len(pair[1]))
+    said = ", ".join(settings)
+    return Instance(text, f"{base.name}, {said}", line, method=f"{base.label}, {said}" if base.method else "")
 
 
 def save(name: str, line: Line, notes: str = "") -> Instance:

@@ -87,13 +87,14 @@ def headed(model: Any, name: str) -> tuple[Headed, str]:
     >>> from core.models.heads import headed
     >>> from core.models.scorers import TfIdf
     >>> headed(TfIdf(), "tfidf")[1]
-    'tfidf has no head behind hidden states; its scores stand for them, as if its head were linear.'
+    'tfidf stands in the place of a cross-encoder. It has no hidden states, so its scores are smoothed instead, as with a linear head.'
     """
     if hasattr(model, "hidden") and hasattr(model, "head"):
         return model, ""
     if not hasattr(model, "score"):
         raise BadParameter(f"“{name}” picks from a list and gives no scores; name a re-ranker.")
-    return ScoresAlone(model), f"{name} has no head behind hidden states; its scores stand for them, as if its head were linear."
+    note = "stands in the place of a cross-encoder. It has no hidden states, so its scores are smoothed instead, as with a linear head."
+    return ScoresAlone(model), f"{name} {note}"
 
 
 def torch_head(net: Any, name: str) -> tuple[Any, Head]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -78,6 +79,7 @@ class Operator(Declared):
 
     stage: ClassVar[str]
     title: ClassVar[str]  # a few words for a person
+    called_nodes: str = ""  # what the nodes of the graph are that it says to stand on, where they are no entities
     reads: ClassVar[tuple[str, ...]] = ()
     reads_any: ClassVar[tuple[str, ...]] = ()  # fields of which one is enough
     writes: ClassVar[tuple[str, ...]] = ()
@@ -152,7 +154,9 @@ class Line(OperatorLine[Operator]):
     def words(self) -> str:
         """The line in words: `PageRank 1,000 → shortest paths → best 32 by encoder`; the answer only where it stands alone."""
         shown = [operator for operator in self.operators if operator.stage != "generate"] or self.operators
-        return " → ".join(operator.words() for operator in shown)
+        told = " → ".join(operator.words() for operator in shown)
+        nodes = next((operator.called_nodes for operator in self.operators if operator.stage == "graph"), "")
+        return re.sub(r"\b(entities|nodes)\b", nodes, told) if nodes else told
 
     def parts(self) -> tuple[Operator, ...]:
         """Every operator that may run, those of branches included."""

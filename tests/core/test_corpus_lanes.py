@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.builds import build, open_graph
+from core.builds import build, open_graph, status
 from core.case_adapter import comparison, finished
 from core.cases.finished import freeze_finished, thaw_finished
 from core.cli import main
@@ -69,6 +69,15 @@ def test_a_build_that_is_not_there_costs_its_own_lane_alone(corpus, engine):
 def test_a_kind_of_graph_that_asks_no_language_model_is_built_with_the_first_question(corpus, engine):
     (lane,) = compared(engine, corpus, NEAR.replace("BuiltGraph()", "BuiltGraph(build='kg')")).lanes
     assert lane.error is None and lane.graph.digest == open_graph(corpus, "kg-noun-phrases").digest
+
+
+def test_chunks_that_no_lane_searches_by_vector_are_not_encoded(corpus, engine):
+    line = "BuiltGraph(build='links-terms') >> SparseNodes(keep=1) >> DocumentsOfNodes() >> AnswerFromTables()"
+    found = compared(engine, corpus, line)
+    assert found.lanes[0].error is None and not status(corpus, "chunks").serves
+    assert found.graph.columns.chunks.texts("document") == ["carol", "fred", "turkey"]
+    found = compared(engine, corpus, NEAR)
+    assert found.lanes[0].error is None and status(corpus, "chunks").current
 
 
 def test_a_large_corpus_is_not_read_within_a_question(corpus, engine, monkeypatch):

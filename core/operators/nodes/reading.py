@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from core.errors import BadParameter
 from core.graph.told import node_labels
 from core.models.base import Task
 from core.models.heads import headed
@@ -27,7 +28,7 @@ def read(state: State, nodes: Sequence[int], model: str, ctx: Context, recorder:
     fresh = [node for node in nodes if node not in before]
     if known is not None and not fresh:
         return known
-    reranker, note = headed(ctx.models.chooser(model), model)
+    reranker, note = headed(ctx.models.chooser(model), _title(ctx, model))
     if note and note not in recorder.notes:
         recorder.notes.append(note)
     with spent("ranking"):
@@ -37,6 +38,13 @@ def read(state: State, nodes: Sequence[int], model: str, ctx: Context, recorder:
     if known is None:
         return HiddenStates(model, tuple(fresh), vectors, head)
     return HiddenStates(model, (*known.nodes, *fresh), np.concatenate([known.vectors, vectors]), head)
+
+
+def _title(ctx: Context, model: str) -> str:
+    try:
+        return ctx.models.title(model)
+    except BadParameter:  # several models in one expression
+        return model
 
 
 def rows_of(hidden: HiddenStates, nodes: Sequence[int]) -> np.ndarray:

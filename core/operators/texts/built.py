@@ -9,6 +9,8 @@ from core.operators.base import Context, Operator, Recorder
 from core.parameters import param
 from core.types import State
 
+NODES = {"links": "documents", "passage": "passages"}  # of the kinds of graph in which they are no entities
+
 
 @dataclass(frozen=True, repr=False)
 class BuiltGraph(Operator):
@@ -37,6 +39,11 @@ class BuiltGraph(Operator):
         counts |= {name: len(tables[name]) for name in ("chunks", "communities") if name in tables}
         recorder.notes.append(f"{graph.name}: {', '.join(f'{count:,} {what}' for what, count in counts.items())}.")
         return state
+
+    @property
+    def called_nodes(self) -> str:  # type: ignore[override]
+        kind = self.build if self.build in KINDS else catalogue()[self.build].graph if self.build in catalogue() else ""
+        return NODES.get(kind, "")
 
     def words(self) -> str:
         return f"on the {KINDS.get(self.build, f'graph “{self.build}”')}"

@@ -194,6 +194,21 @@ def test_find_by_id_by_text_and_not_at_all():
         find("lego12")
 
 
+def test_other_settings_of_a_line_are_said_in_its_name():
+    text = repr(catalogue()["fastinsight"].line)
+    assert find(text.replace("alpha=0.4", "")).id == "fastinsight"
+    smoothed = text.replace("GraphRerank()", "GraphRerank(alpha=0.4)")
+    assert find(smoothed).name == "FastInsight, alpha 0.4"
+    assert find(smoothed.replace("ExpandNodes()", "ExpandNodes(beta=2.0)")).name == "FastInsight, alpha 0.4, beta 2"
+    assert find(text.replace("ExpandNodes()", "ExpandNodes(beta=2.0)")).name == "FastInsight, beta 2"
+
+
+def test_on_documents_a_line_in_words_speaks_of_documents():
+    words = catalogue()["fastinsight"].line.words()
+    assert "10 documents by vector" in words and "until 100 documents" in words and "entities" not in words
+    assert "entities by vector" in find("BuiltGraph(build='tkg') >> EmbedQuery() >> VectorNodes() >> AnswerFromTables()").line.words()
+
+
 @pytest.mark.parametrize(
     "text",
     [

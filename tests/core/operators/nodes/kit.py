@@ -67,6 +67,9 @@ class Models:
     def chooser(self, expression):
         return self.reranker
 
+    def title(self, name):
+        return name
+
     def encoder(self, name="encoder"):
         return Bag()
 
