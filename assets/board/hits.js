@@ -74,15 +74,16 @@ export class Hits {
     this.fold();
   }
 
-  // Shows the passage that a sentence of the answer rests on: its tab, its row, its place in the text; null lets it go.
+  // Shows the hit that a sentence of the answer rests on, or that a point was noted on: its tab, its row, its place in the text; null lets
+  // it go.
   point(rest) {
     const before = this.rest;
     this.rest = rest?.key ? rest : null;
     if (!before && !this.rest) return;
     if (this.rest) {
-      this.kind = "passage";
-      const rows = list(this.tables?.find((table) => table.kind === "passage")?.rows);
-      if (rows.findIndex((row) => row.key === this.rest.key) >= FEW) this.all = true;
+      const table = list(this.tables).find(({ rows }) => list(rows).some((row) => row.key === this.rest.key));
+      this.kind = table?.kind ?? this.kind;
+      if (list(table?.rows).findIndex((row) => row.key === this.rest.key) >= FEW) this.all = true;
     }
     this.draw();
     const at = this.rows.querySelector("mark.rest") ?? this.rows.querySelector(".hit.rested");

@@ -8,6 +8,7 @@ import { Graph } from "./graph.js";
 import { Hits } from "./hits.js";
 import { laneTools } from "./lanetools.js";
 import { rowList } from "./paths.js";
+import { Points } from "./points.js";
 import { Replay } from "./replay.js";
 import { Resting } from "./rests.js";
 import { Said } from "./said.js";
@@ -37,6 +38,8 @@ export class Lane {
     this.funnel.setAttribute("aria-label", "Known answers that survive each stage");
     this.buildPaths();
     this.hits = new Hits(board);
+    this.points = new Points((key) => this.hits.point({ key }));
+    this.hits.element.prepend(this.points.element);
     this.buildFoot();
     this.error = el("p", "error");
     this.element = el("article", "lane", this.head, this.answer, this.funnel, this.graph.element, this.said.element, this.times.element, this.paths, this.hits.element, this.error, this.foot);
@@ -109,7 +112,11 @@ export class Lane {
     setHidden(this.error, !failed);
     setText(this.error, failed ? data.error || "This lane failed." : "");
     this.updateFoot();
-    if (failed) return;
+    this.points.update(data.points);
+    if (failed) {
+      if (data.points) this.hits.update(data.hits, true); // what was noted before it failed, and on what
+      return;
+    }
     this.updateAnswer();
     this.updateFunnel();
     this.replay.update();

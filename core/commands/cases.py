@@ -12,6 +12,7 @@ from core.cases.examples import DEMO, FOLDER
 from core.cases.file import as_file
 from core.cases.finished import freeze_finished
 from core.commands.terminal import OK, bar, watch
+from core.corpus import open_corpus
 from core.datasets import datasets
 from core.diagnosis.verdict_words import explain
 from core.errors import BadInput, HopscopeError, ModelFailed
@@ -41,7 +42,8 @@ def add(commands) -> None:
     study.add_argument("--out", required=True, metavar="FILE")
     study.set_defaults(run=_study)
 
-    demo = parts.add_parser("demo", help="make the comparisons that the first page opens with, anew")
+    demo = parts.add_parser("demo", help="make comparisons that ship, such as those that the first page opens with, anew")
+    demo.add_argument("--list", default=DEMO, metavar="NAME", help="a list in data/cases (default: demo)")
     demo.add_argument("--out", required=True, metavar="FILE")
     demo.set_defaults(run=_demo)
 
@@ -107,43 +109,68 @@ def _study(options) -> int:
 
 
 def _demo(options) -> int:
-    """The comparisons of data/cases/demo.toml, with the changes of one step that help them, by the models as they are here."""
+    """The comparisons of a list in data/cases, with the changes of one step that help them, by the models as they are here."""
     import hashlib
     import tomllib
     from dataclasses import replace
 
-    engine = options.engine()
-    file, made = tomllib.loads((FOLDER / f"{DEMO}.toml").read_text("utf-8")), []
-    dataset = datasets()[file["graph"]]
-    with bar("Opening the graph") as advanced:
-        graph = dataset.open(advanced)
+    listed = FOLDER / f"{options.list}.toml"
+    if not listed.is_file():
+        known = ", ".join(sorted(file.stem for file in FOLDER.glob("*.toml")))
+        raise BadInput(f"There is no list “{options.list}”; there are {known}.")
+    engine, file, made = options.engine(), tomllib.loads(listed.read_text("utf-8")), []
+    asked_of = _of_corpus(engine, file["corpus"]) if "corpus" in file else _of_graph(engine, file["graph"])
     for row in file["case"]:
-        question = next(one for one in dataset.questions(row["set"]) if one.text == row["question"])
-        comparison = _compared(engine, graph, question, file["lanes"], row.get("model", file["model"]))
-        asked = {"q": question.text, "e": list(question.entities), "a": list(question.answers)}
-        link = {**asked, "lane": file["lanes"], "graph": dataset.name}
+        lanes = row.get("lanes", file["lanes"])
+        question, ask = asked_of(row, row.get("model", file["model"]))
+        ended = finished(_compared(engine, ask, lanes))
+        on = {"corpus": file["corpus"]} if "corpus" in file else {"graph": file["graph"]}
+        link = {"q": question.text, "e": list(question.entities), "a": list(question.answers), "lane": lanes, **on}
         key, notes = hashlib.sha256(question.text.encode()).hexdigest()[:12], f"{row['title']}. {row['notes'].strip()}"
-        ended = finished(comparison)
         when = float(file["made"])
-        case = replace(about(ended), id=key, created=when, changed=when, link=link, notes=notes, tags=(DEMO,))
+        case = replace(about(ended), id=key, created=when, changed=when, link=link, notes=notes, tags=(options.list,))
         made.append((case, freeze_finished(ended)))
     _write(options.out, as_file(made))
     print(f"{len(made)} cases in {options.out}")
     return OK
 
 
-def _compared(engine, graph, question, lanes, model: bool):
+def _of_graph(engine, name: str):
+    """How a row's question is asked of a graph of triples."""
+    dataset = datasets()[name]
+    with bar("Opening the graph") as advanced:
+        graph = dataset.open(advanced)
+
+    def asked(row, model: bool):
+        question = next(one for one in dataset.questions(row["set"]) if one.text == row["question"])
+        return question, engine.ask(graph, question, model=model)
+
+    return asked
+
+
+def _of_corpus(engine, name: str):
+    """How a row's question is asked of documents."""
+    corpus = open_corpus(name)
+
+    def asked(row, model: bool):
+        question = next(one for one in corpus.questions(row["set"]) if one.text == row["question"])
+        return question, engine.ask_corpus(corpus, question, model=model)
+
+    return asked
+
+
+def _compared(engine, ask, lanes):
     """An ended comparison with the changes that help. Raises ModelFailed where a lane fails."""
     import time
 
-    job = engine.compare(engine.ask(graph, question, model=model), [find(key) for key in lanes], repairs=True)
+    job = engine.compare(ask, [find(key) for key in lanes], repairs=True)
     watch(job)
     while job.comparison.repairing:
         time.sleep(0.1)
     for lane in job.comparison.lanes:
         if lane.error or job.error:
             raise ModelFailed(f"{lane.instance.name}: {lane.error or job.error}")
-    print(f"{question.text}\n  {explain(job.comparison).text}")
+    print(f"{ask.question.text}\n  {explain(job.comparison).text}")
     return job.comparison
 
 

@@ -102,7 +102,7 @@ class Progress:
 
 @dataclass
 class LaneRun:
-    """The states after each operator of a line so far."""
+    """The states after each operator of a line so far; of one that failed on the way what it had come to, where that is worth keeping."""
 
     ask: Ask
     line: Line
@@ -168,6 +168,7 @@ class LaneRun:
             self.ask.model,
             progress.far,
             self.seen,
+            self.states.append,
         )
         waiting = list(operators)
         while waiting:

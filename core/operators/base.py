@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from core.environment import Environment
+from core.errors import HopscopeError
 from core.lines import OperatorLine
 from core.models.base import Choice, Models
 from core.parameters import Declared, values
@@ -31,6 +32,7 @@ class Recorder:
         self.frames: list[Frame] = []
         self.before_cut: Ranking | None = None
         self.sizes: dict[str, int] = {}  # beside those of what the operator writes
+        self.so_far: State | None = None  # what is worth keeping where the operator fails on the way
 
     def choice(self, choice: Choice) -> Choice:
         """Take the cost and the notes of a choice; hands it back."""
@@ -44,8 +46,8 @@ class Context:
     """What operators work with beside the state: graph, environment, the seed, and how to tell of progress or stop.
 
     `check()` raises Cancelled where the person cancelled; `progress(text, fraction)` says what is being done;
-    `far` hears how far a ranking or a prompt is; `on_text` receives the answer as it is written. With `answering` off,
-    language models are not asked for answers.
+    `far` hears how far a ranking or a prompt is; `on_text` receives the answer as it is written; `partly` the state that an operator
+    which fails had come to. With `answering` off, language models are not asked for answers.
     """
 
     graph: Any
@@ -57,6 +59,7 @@ class Context:
     answering: bool = True
     far: Callable[[HowFar], None] = lambda far: None
     seen: set = field(default_factory=set, repr=False, compare=False)  # what models were asked for in this run
+    partly: Callable[[State], None] = lambda state: None
 
     @property
     def models(self) -> Models:
@@ -91,8 +94,17 @@ class Operator(Declared):
         """The state after this operator, with one more step in its trace."""
         ctx.check()
         recorder, start = Recorder(), ctx.environment.clock()
-        with metered(ctx.far, ctx.seen) as meter:
-            after = self.apply(state, ctx, recorder)
+        try:
+            with metered(ctx.far, ctx.seen) as meter:
+                after = self.apply(state, ctx, recorder)
+        except HopscopeError:
+            if recorder.so_far is not None:
+                ctx.partly(self._ended(recorder.so_far, state.trace, recorder, meter, ctx.environment.clock() - start))
+            raise
+        return self._ended(after, state.trace, recorder, meter, ctx.environment.clock() - start)
+
+    def _ended(self, after: State, trace: tuple[Step, ...], recorder: Recorder, meter: Meter, seconds: float) -> State:
+        """The state that came out, with this operator's step behind those of the trace."""
         step = Step(
             type(self).__name__,
             self.stage,
@@ -102,9 +114,9 @@ class Operator(Declared):
             notes=tuple(note if isinstance(note, str) else note() for note in recorder.notes),
             frames=tuple(recorder.frames),
             before_cut=recorder.before_cut,
-            **_times(meter, ctx.environment.clock() - start),
+            **_times(meter, seconds),
         )
-        return after.replace(trace=state.trace + (step,))
+        return after.replace(trace=(*trace, step))
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         """The work itself."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
-from core.models.base import Chat
+from core.models.base import Chat, Messages
 from core.operators.base import HITS, Context, Operator, Recorder
-from core.operators.texts.asking import SPARE, asked, unasked
+from core.operators.texts.asking import SPARE, asked, unasked, with_room
 from core.operators.texts.generate import prompt_of
 from core.operators.texts.hits import tokens
 from core.operators.texts.tables import as_text, tables_of
@@ -29,6 +30,7 @@ SCHEMA = {
     "additionalProperties": False,
 }
 BEST = 100  # of a score
+PARTS, UNREADABLE, UNREAD, SHOWN = "parts", "unreadable parts", "parts not reached", "points"  # what the steps count
 PER_HELP = "item: each report and each passage on its own (the paper); packed: as many together as `group` holds (the code)."
 GROUP_HELP = "Of what is read at once; less where the model has less room."
 EMPTY_HELP = "ask: the model is told that there is no point; nothing: it is not asked, and there is no answer (nano-graphrag)."
@@ -40,7 +42,7 @@ class Points(Operator):
 
     Map of GGraphRAG and CheapRAG (in-depth analysis); a point of score 0 is left out. `per` "item" is the paper's
     reading, "packed" the code's groups of 16,384 tokens; what does not fit into the model's context is read in more parts. A reply
-    that cannot be read gives no point, which a note says.
+    that cannot be read gives no point, which a note says. Where the model fails on the way, the points so far are kept.
 
     >>> models = says('{"points": [{"description": "Cratchit is the clerk.", "score": 90}]}')
     >>> state = retrieve("SparseChunks(keep=2) >> Points()", graph=story, question="the clerk Cratchit", models=models)
@@ -69,6 +71,9 @@ class Points(Operator):
             found = _read(asked(chat, _told(part, state.question.text), ctx, recorder, self.max_tokens, SCHEMA).text)
             unread += found is None
             points += [Point(score, text, part.kind, part.items) for score, text in found or () if score > 0]
+            recorder.sizes |= {PARTS: number, UNREADABLE: unread, UNREAD: len(parts) - number}
+            recorder.so_far = state.replace(points=tuple(points))
+        recorder.sizes = {what: count for what, count in recorder.sizes.items() if count}
         if unread:
             recorder.notes.append(f"The points of {unread} of {len(parts)} parts could not be read; these gave none.")
         recorder.notes.append(f"{len(points)} points from {len(parts)} parts.")
@@ -82,8 +87,8 @@ class Points(Operator):
 class AnswerFromPoints(Operator):
     """What a language model answers from the points that were noted, the best first, those of the same score as they came.
 
-    Reduce of GGraphRAG and CheapRAG (in-depth analysis): points sorted by score and cut at `room` tokens. The prompt
-    counts every hit that was read for the points.
+    Reduce of GGraphRAG and CheapRAG (in-depth analysis): points sorted by score, cut at `room` tokens and at what the model's context
+    holds. The prompt counts every hit that was read for the points.
 
     >>> models = says('{"points": [{"description": "Cratchit is the clerk.", "score": 90}]}')
     >>> line = "SparseChunks(keep=2) >> Points() >> AnswerFromPoints()"
@@ -102,26 +107,35 @@ class AnswerFromPoints(Operator):
     role: str = param("answer", "Model", "The role or name of the chat model that answers.", chat=True)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        prompt = self._prompt(state, ctx)
-        if not ctx.answering:
-            return state.replace(prompt=prompt)
-        if not state.points and self.empty == "nothing":
-            recorder.notes.append("No part gave a point, so there is no answer.")
-            return state.replace(prompt=prompt, answer="")
-        ctx.progress("Answering from the points", None)
-        chat = ctx.models.chat(self.role)
-        reply = asked(chat, prompt.messages, ctx, recorder, self.max_tokens, on_text=ctx.on_text)
-        return state.replace(prompt=replace(prompt, tokens=reply.tokens_in), answer=reply.text.strip())
-
-    def _prompt(self, state: State, ctx: Context) -> Prompt:
-        """What the model is asked; where no points were noted for want of a model, what the first part would have been read with."""
-        tables, question = read_tables(state, ctx), state.question.text
-        hits = prompt_of(question, tables).hits
+        hits = prompt_of(state.question.text, read_tables(state, ctx)).hits
         if state.points is None:
-            first = next((_part(table, [0]) for table in tables), ContextTable("chunk", (), (), ()))
-            return Prompt(_told(first, question), 0, hits=hits)
-        best = _best(state.points, self.room) or "(no point)"
-        return Prompt(messages("texts", "reduce", points=best, question=question), 0, hits=hits)
+            return state.replace(prompt=Prompt(self._unnoted(state, ctx), 0, hits=hits))
+        best = best_first(state.points)
+        told = lambda count: _reduced(state.question.text, best[:count])
+        shown, chat = _within(best, self.room), ctx.models.chat(self.role) if ctx.answering else None
+        prompt, shown, _ = with_room(chat, told, shown, self.max_tokens) if chat else (told(shown), shown, 0)
+        recorder.sizes[SHOWN] = shown
+        state = state.replace(prompt=Prompt(prompt, 0, hits=hits))
+        if not chat:
+            return state
+        if not best and self.empty == "nothing":
+            recorder.notes.append("No part gave a point, so there is no answer.")
+            return state.replace(answer="")
+        if shown < len(best):
+            recorder.notes.append(f"Of {len(best):,} points the best {shown:,} had room.")
+        ctx.progress("Answering from the points", None)
+        reply = asked(chat, prompt, ctx, recorder, self.max_tokens, on_text=ctx.on_text)
+        return state.replace(prompt=Prompt(prompt, 0, reply.tokens_in, hits=hits), answer=reply.text.strip())
+
+    def _unnoted(self, state: State, ctx: Context) -> Messages:
+        """Where no points were noted for want of a model: what the first part would have been read with."""
+        first = next((_part(table, [0]) for table in read_tables(state, ctx)), ContextTable("chunk", (), (), ()))
+        return _told(first, state.question.text)
+
+
+def best_first(points: tuple[Point, ...]) -> tuple[Point, ...]:
+    """The points by (-score, the order in which they were noted)."""
+    return tuple(sorted(points, key=lambda point: -point.score))
 
 
 def read_tables(state: State, ctx: Context) -> tuple[ContextTable, ...]:
@@ -175,15 +189,16 @@ def _told(part: ContextTable, question: str) -> tuple[dict[str, str], ...]:
     return messages("texts", "map", tables=as_text([part]) or "(nothing was found)", question=question)
 
 
-def _best(points: tuple[Point, ...], room: int) -> str:
-    """The points by score, as far as they have room."""
-    lines, used = [], 0
-    for point in sorted(points, key=lambda point: -point.score):
-        used += tokens(point.text)
-        if used > room:
-            break
-        lines.append(f"- ({point.score}) {plain(point.text)}")
-    return "\n".join(lines)
+def _reduced(question: str, points: tuple[Point, ...]) -> Messages:
+    """The prompt that asks for an answer from these points."""
+    lines = "\n".join(f"- ({point.score}) {plain(point.text)}" for point in points)
+    return messages("texts", "reduce", points=lines or "(no point)", question=question)
+
+
+def _within(points: tuple[Point, ...], room: int) -> int:
+    """How many of the points, taken in their order, fit into so many tokens."""
+    used = list(accumulate(tokens(point.text) for point in points))
+    return sum(size <= room for size in used)
 
 
 def _read(text: str) -> list[tuple[int, str]] | None:

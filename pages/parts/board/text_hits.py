@@ -10,7 +10,7 @@ from typing import Any
 from core.engine import Lane
 from core.graph.told import chunk_title, hit_names, hit_texts, leaves, told_by
 from core.operators.base import HITS
-from core.types import Ranking
+from core.types import Kind, Ranking
 
 MEMBERS, SOURCES = 8, 6  # that a row names
 KINDS = {"chunk": "passage", "node": "entity", "summary": "summary", "triple": "relation", "community": "report"}
@@ -48,7 +48,7 @@ def question_words(text: str) -> list[str]:
 
 def hits_of(lane: Lane) -> list[Hit]:
     """The hits of a lane in the order of its rankings, a passage once; nodes that are chunks themselves count as passages."""
-    if not lane.retrieved:
+    if not has_hits(lane):
         return []
     found = (hits for field in HITS if (hits := getattr(lane.state, field)) is not None)
     every = [hit for hits in found for hit in _keyed(lane.graph, hits)]
@@ -56,6 +56,11 @@ def hits_of(lane: Lane) -> list[Hit]:
     for at, hit in enumerate(every):
         first.setdefault(hit.key, at)
     return [hit for at, hit in enumerate(every) if hit.kind != "chunk" or first[hit.key] == at]
+
+
+def has_hits(lane: Lane) -> bool:
+    """Whether all hits of a lane are found: it has retrieved, or failed over the points that a model notes on them."""
+    return lane.retrieved or lane.state.points is not None
 
 
 def _keyed(graph, hits: Ranking) -> Iterable[Hit]:
@@ -72,6 +77,11 @@ def _keyed(graph, hits: Ranking) -> Iterable[Hit]:
             yield Hit("community", item, f"community {graph.name} {item}", place, score)
         else:
             yield Hit(hits.kind, item, f"{hits.kind} {name}", place, score)
+
+
+def keyed(graph, kind: Kind, item: int) -> Hit:
+    """One thing of a graph as a hit."""
+    return next(iter(_keyed(graph, Ranking(kind, (item,), None))))
 
 
 def node_keys(graph, nodes: Sequence[int]) -> dict[int, str]:

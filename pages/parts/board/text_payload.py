@@ -15,9 +15,10 @@ from core.results import graph_dict, prompt_dict
 from core.types import State
 from pages.parts.board.payload import answerer, cost, operator_row, repair_told
 from pages.parts.board.text_fates import hit_fates
-from pages.parts.board.text_hits import passage, question_words, tables
+from pages.parts.board.text_hits import has_hits, passage, question_words, tables
 from pages.parts.board.text_lost import with_lost
 from pages.parts.board.text_picture import TextPicture, pointed
+from pages.parts.board.text_points import told_points
 from pages.parts.board.text_rests import told_rests
 from pages.parts.board.text_story import story
 from pages.parts.board.text_verdict import answer_tag, tone
@@ -115,6 +116,7 @@ class TextBoard:
             "repair": None if lane.repair is None else {"label": lane.repair.label},
             "funnel": told["funnel"],
             "hits": told["hits"],
+            "points": told_points(lane),
             "stands": told["stands"],
             "cost": cost(state.trace),
             "spans": [dataclasses.asdict(span) for span in spans(lane)],
@@ -146,7 +148,7 @@ class TextBoard:
             "funnel": [_stage(name, passages.get(name), words.get(name)) for name in TEXT_STAGES] if words or passages else None,
             "verdict": answer_tag(right, len(set(ask.question.answers)), state.answer is not None),
             "fates": found,
-            "hits": with_lost(tables(lane, ask.question.gold, shown), lane, found) if lane.retrieved else None,
+            "hits": with_lost(tables(lane, ask.question.gold, shown), lane, found) if has_hits(lane) else None,
             "excerpt": excerpt,
             "stands": _stands(self._comparison, lane) if lane.retrieved else "",
         }

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from core.comparison.run import Ask, LaneRun, Progress
+from core.comparison.run import Ask, LaneRun, Prefixes, Progress
 from core.environment import Environment
 from core.errors import ModelFailed
 from core.operators.text import parse_line
@@ -112,3 +112,36 @@ def test_a_model_that_dies_between_map_and_reduce_leaves_the_points(told):
     with pytest.raises(ModelFailed):
         run.answer(Progress())
     assert [point.text for point in run.state.points] == ["weak", "strong"] and run.state.chunks.items == (1, 2)
+
+
+def test_a_model_that_dies_within_the_map_leaves_the_points_so_far(told):
+    models = Written(Dies(points(("weak", 10))))
+    run = LaneRun(Ask(told.graph, Question("the clerk Cratchit"), ()), parse_line(LINE), Environment(models))
+    with pytest.raises(ModelFailed):
+        run.retrieve(Progress())
+    assert [point.text for point in run.state.points] == ["weak"] and run.state.chunks.items == (1, 2)
+    step = run.state.trace[-1]
+    assert (step.operator, step.sizes["parts"], step.sizes["parts not reached"], step.usage.calls) == ("Points", 1, 1, 1)
+
+
+def test_points_broken_off_are_not_taken_for_the_whole_by_the_next_run(told):
+    prefixes, ask = Prefixes(), Ask(told.graph, Question("the clerk Cratchit"), ())
+    with pytest.raises(ModelFailed):
+        LaneRun(ask, parse_line(LINE), Environment(Written(Dies(points(("weak", 10))))), prefixes).retrieve(Progress())
+    again = LaneRun(ask, parse_line(LINE), Environment(Written(Dies(points(("weak", 10)), points(("strong", 90))))), prefixes)
+    again.retrieve(Progress())
+    assert [point.text for point in again.state.points] == ["weak", "strong"]
+
+
+def test_points_that_the_model_has_no_room_for_are_left_out_from_the_worst(told):
+    replies = points(("strong " * 200, 9), ("weak " * 200, 8)), points()
+    whole, asked = after(told, LINE, *replies, "So.")
+    needed = whole.trace[-1].usage.tokens_in
+    state, asked = after(told, LINE, *replies, "So.", context=needed + 256 + 8 - 1)
+    assert "strong" in asked[2] and "weak" not in asked[2]
+    assert state.trace[-1].sizes["points"] == 1 and state.trace[-1].notes == ("Of 2 points the best 1 had room.",)
+
+
+def test_the_steps_count_parts_points_and_replies_that_could_not_be_read(told):
+    state, _ = after(told, LINE, "no JSON", points(("strong", 90)), "The clerk.")
+    assert state.trace[1].sizes == {"parts": 2, "unreadable parts": 1} and state.trace[2].sizes == {"points": 1}

@@ -1,0 +1,55 @@
+// What a language model noted on each part of what was found: the best points first, each with the parts that it was noted on.
+
+import { button, changed, el, setHidden, setText } from "./dom.js";
+import { list, plural } from "./words.js";
+
+const FEW_POINTS = 3; // points, until more are asked for
+
+export class Points {
+  // `show(key)` is told the hit whose name was pressed.
+  constructor(show) {
+    this.show = show;
+    this.memo = {};
+    this.rows = el("ol", "point-rows");
+    this.note = el("p", "point-note");
+    this.more = button("more", "", "", () => {
+      this.all = !this.all;
+      this.fold();
+    });
+    this.element = el("section", "points", el("h4", "", "What the model noted"), this.note, this.rows, this.more);
+    this.element.setAttribute("aria-label", "What the model noted");
+  }
+
+  // `points` is null in a lane whose model notes none.
+  update(points) {
+    setHidden(this.element, !points);
+    if (!points || !changed(this.memo, "points", points)) return;
+    setText(this.note, points.note);
+    this.rows.replaceChildren(...list(points.rows).map((row) => this.row(row)));
+    this.fold();
+  }
+
+  fold() {
+    const size = this.rows.children.length;
+    [...this.rows.children].forEach((item, index) => setHidden(item, !this.all && index >= FEW_POINTS));
+    setHidden(this.more, size <= FEW_POINTS);
+    setText(this.more, this.all ? "Show fewer" : `Show all ${plural(size, "point")}`);
+    this.more.setAttribute("aria-expanded", String(Boolean(this.all)));
+  }
+
+  row({ score, text, of, more, unread }) {
+    const names = list(of).flatMap((one, index) => [index ? ", " : "from ", this.name(one), one.gold ? el("span", "gold", " ★") : null]);
+    const from = el("p", "hit-source", ...names.filter(Boolean), more ? ` and ${more} more` : "");
+    const left = unread ? el("span", "unread", "not used in the answer") : null;
+    const item = el("li", "point", el("span", "score", String(score)), el("div", "", el("p", "point-text", text ?? ""), from, left));
+    item.classList.toggle("unread-point", Boolean(unread));
+    return item;
+  }
+
+  name({ key, title }) {
+    const name = button("point-of", title ?? "", "", () => this.show(key));
+    name.title = "Show it among the hits";
+    name.dataset.path = key;
+    return name;
+  }
+}

@@ -1,0 +1,67 @@
+"""What a language model noted on each part of what a lane found, as the board shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.engine import Lane
+from core.graph.told import hit_names
+from core.operators.texts.points import PARTS, SHOWN, UNREAD, UNREADABLE, AnswerFromPoints, Points, best_first
+from core.runtime.jobs import FAILED
+from core.types import Point, State
+from pages.parts.board.text_hits import SOURCES, keyed, passage
+from pages.parts.shared.text import many
+
+Told = dict[str, Any]
+
+
+def told_points(lane: Lane) -> Told | None:
+    """The points of a lane, best first: `rows` with `score, text, of, more, unread`, and a `note` that counts them; None in other lines.
+
+    `of` are the first parts that a point was noted on, each with the `key` of its hit; `more` are not named. `unread` ones had no room
+    among those that the answer was made from.
+    """
+    state = lane.state
+    if state.points is None:
+        return None
+    shown = _count(state, AnswerFromPoints, SHOWN) if _asked(state, AnswerFromPoints) else None
+    gold = frozenset(state.question.gold)
+    rows = [_row(lane, point, gold) | {"unread": shown is not None and place >= shown} for place, point in enumerate(best_first(state.points))]
+    return {"rows": rows, "note": _note(lane, state, shown)}
+
+
+def _row(lane: Lane, point: Point, gold: frozenset[str]) -> Told:
+    named = point.items[:SOURCES]
+    return {"score": point.score, "text": point.text, "of": [_of(lane, point, item, gold) for item in named], "more": len(point.items) - len(named)}
+
+
+def _of(lane: Lane, point: Point, item: int, gold: frozenset[str]) -> Told:
+    """One hit that a point was noted on."""
+    key = keyed(lane.graph, point.kind, item).key
+    if point.kind == "chunk":
+        return {"key": key} | {name: passage(lane.graph, item, gold)[name] for name in ("title", "gold")}
+    return {"key": key, "title": hit_names(lane.graph, point.kind, [item])[0], "gold": False}
+
+
+def _note(lane: Lane, state: State, shown: int | None) -> str:
+    """How many points there are, of how many parts, and what became of them."""
+    assert state.points is not None
+    parts, left = _count(state, Points, PARTS), _count(state, Points, UNREAD)
+    of = f"{parts:,} of {many(parts + left, 'part')}" if left else many(parts, "part")
+    said = [f"{many(len(state.points), 'point')} from {of}."]
+    if unreadable := _count(state, Points, UNREADABLE):
+        said.append(f"{'One reply' if unreadable == 1 else f'{unreadable:,} replies'} could not be read.")
+    if shown is not None and shown < len(state.points):
+        said.append(f"The answer was made from the best {shown:,}." if shown else "The answer was made from none of them.")
+    if lane.status == FAILED and shown is None:
+        said.append("Then the lane failed: no answer was made from them.")
+    return " ".join(said)
+
+
+def _asked(state: State, operator: type) -> bool:
+    return any(step.operator == operator.__name__ for step in state.trace)
+
+
+def _count(state: State, operator: type, what: str) -> int:
+    """What the step of an operator counts; 0 where there is none."""
+    return next((step.sizes.get(what, 0) for step in reversed(state.trace) if step.operator == operator.__name__), 0)
