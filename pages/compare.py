@@ -10,6 +10,7 @@ from core.runtime.jobs import CANCELLED, Job
 from core.types import Question
 from pages.parts.board.component import board
 from pages.parts.board.payload import idle
+from pages.parts.compare.answered import answered_before
 from pages.parts.compare.asked import Shown, address, come_back, shown
 from pages.parts.compare.asking import begin, examples, link_entities, question_bar, settle, suggest
 from pages.parts.compare.documents import ask_documents, facts
@@ -221,6 +222,7 @@ def welcome() -> None:
     what = "the documents" if corpus_name() else "the graph"
     st.subheader("See how a graph retriever hops", anchor=False)
     st.write(f"Ask a question of {what}. Every lane answers it by another method, and shows where the right answer was lost.")
+    answered_before()
     for text in first:
         st.button(plain(text), key=f"first-{text}", type="tertiary", icon=":material/arrow_forward:", on_click=begin, args=(text,))
 

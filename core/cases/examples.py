@@ -19,8 +19,13 @@ def examples() -> tuple[tuple[Case, bytes], ...]:
     return tuple(found for file in sorted(FOLDER.glob(f"*{EXTENSION}")) for found in _of(file, file.stat().st_mtime_ns))
 
 
-def demo() -> tuple[Case, ...]:
-    """The comparisons to begin with, the best first; empty where their file is not here. `whole(case.id)` opens one."""
+def demo(corpus: str = "") -> tuple[Case, ...]:
+    """The comparisons to begin with, the best first: those on a corpus where one is named; empty where no file has any.
+
+    `whole(case.id)` opens one.
+    """
+    if corpus:
+        return tuple(case for case, _ in examples() if case.link.get("corpus") == corpus)
     file = FOLDER / f"{DEMO}{EXTENSION}"
     return tuple(case for case, _ in _of(file, file.stat().st_mtime_ns)) if file.exists() else ()
 

@@ -24,22 +24,24 @@ def told_points(lane: Lane) -> Told | None:
     state = lane.state
     if state.points is None:
         return None
-    shown = _count(state, AnswerFromPoints, SHOWN) if _asked(state, AnswerFromPoints) else None
-    gold = frozenset(state.question.gold)
-    rows = [_row(lane, point, gold) | {"unread": shown is not None and place >= shown} for place, point in enumerate(best_first(state.points))]
+    shown = _count(state, AnswerFromPoints, SHOWN) if _ran(state, AnswerFromPoints) else None
+    unread = lambda place: shown is not None and place >= shown
+    rows = [{**_row(lane, point), "unread": unread(place)} for place, point in enumerate(best_first(state.points))]
     return {"rows": rows, "note": _note(lane, state, shown)}
 
 
-def _row(lane: Lane, point: Point, gold: frozenset[str]) -> Told:
-    named = point.items[:SOURCES]
-    return {"score": point.score, "text": point.text, "of": [_of(lane, point, item, gold) for item in named], "more": len(point.items) - len(named)}
+def _row(lane: Lane, point: Point) -> Told:
+    gold, named = frozenset(lane.state.question.gold), point.items[:SOURCES]
+    of = [_of(lane, point, item, gold) for item in named]
+    return {"score": point.score, "text": point.text, "of": of, "more": len(point.items) - len(named)}
 
 
 def _of(lane: Lane, point: Point, item: int, gold: frozenset[str]) -> Told:
     """One hit that a point was noted on."""
     key = keyed(lane.graph, point.kind, item).key
     if point.kind == "chunk":
-        return {"key": key} | {name: passage(lane.graph, item, gold)[name] for name in ("title", "gold")}
+        told = passage(lane.graph, item, gold)
+        return {"key": key, "title": told["title"], "gold": told["gold"]}
     return {"key": key, "title": hit_names(lane.graph, point.kind, [item])[0], "gold": False}
 
 
@@ -58,7 +60,7 @@ def _note(lane: Lane, state: State, shown: int | None) -> str:
     return " ".join(said)
 
 
-def _asked(state: State, operator: type) -> bool:
+def _ran(state: State, operator: type) -> bool:
     return any(step.operator == operator.__name__ for step in state.trace)
 
 

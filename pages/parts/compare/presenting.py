@@ -15,6 +15,7 @@ from pages.parts.board.component import board
 from pages.parts.compare.asked import Shown, show_case, shown
 from pages.parts.compare.drawn import news, payload
 from pages.parts.shared.scripts import ASSETS, joined
+from pages.parts.shared.session import corpus_name
 from pages.parts.shared.text import plain
 
 FOLDER = ASSETS / "presenter"
@@ -37,7 +38,7 @@ def present(repair: Callable[[Comparison, int], None]) -> None:
     """
     state = st.session_state
     st.html(SCREEN)
-    listed = state.get("present_cases") or [case.id for case in demo()]
+    listed = state.get("present_cases") or [case.id for case in demo(corpus_name())]
     named = st.query_params.get("show", "")
     try:
         if named and (state.get("case") is None or state.case.id != named):

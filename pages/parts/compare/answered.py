@@ -1,0 +1,28 @@
+"""Comparisons on a corpus that were made before, to open at once."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.cases.examples import demo
+from pages.parts.compare.asked import show_case
+from pages.parts.shared.session import corpus_name
+from pages.parts.shared.text import plain
+
+
+def answered_before() -> None:
+    """A button for each shipped comparison on the chosen corpus, which opens without a model; nothing where there is none."""
+    found = demo(corpus_name()) if corpus_name() else ()
+    if not found:
+        return
+    st.write("Answered before, to open at once:")
+    for case in found:
+        title = case.notes.partition(".")[0]
+        st.button(
+            f"{plain(case.question)} :gray[{plain(title)}]",
+            key=f"before-{case.id}",
+            type="tertiary",
+            icon=":material/bolt:",
+            on_click=show_case,
+            args=(case,),
+        )
