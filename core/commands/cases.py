@@ -121,7 +121,7 @@ def _demo(options) -> int:
     engine, file, made = options.engine(), tomllib.loads(listed.read_text("utf-8")), []
     asked_of = _of_corpus(engine, file["corpus"]) if "corpus" in file else _of_graph(engine, file["graph"])
     for row in file["case"]:
-        lanes = row.get("lanes", file["lanes"])
+        lanes = row.get("lanes") or file["lanes"]
         question, ask = asked_of(row, row.get("model", file["model"]))
         ended = finished(_compared(engine, ask, lanes))
         on = {"corpus": file["corpus"]} if "corpus" in file else {"graph": file["graph"]}

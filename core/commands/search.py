@@ -11,7 +11,8 @@ from core.evaluation.reports.export import shown
 from core.evaluation.runs.plan import asks_documents, misfits
 from core.evaluation.runs.store import Store, evaluations_file
 from core.evaluation.search.search import front
-from core.evaluation.search.verdict import hunt, references, search_dict, start
+from core.evaluation.search.told import search_dict
+from core.evaluation.search.verdict import POINTS, hunt, references, start
 from core.instances.catalogue import catalogue, find, save
 
 EPILOG = """Every line that was tried is kept in the folder searches of your Hopscope folder; the same command goes on from there, and with
@@ -46,6 +47,9 @@ def add(commands) -> None:
         help="published, beyond, solved, llm (default: published,beyond)",
     )
     search.add_argument(
+        "--calls", type=int, default=200, metavar="N", help="on documents with llm: how often language models may be asked (default: 200)"
+    )
+    search.add_argument(
         "--against", default="", metavar="IDS", help="published lines to beat (default: Table 1's without a language model)"
     )
     search.add_argument("--save", default="", metavar="NAME", help="keep the best line within the budget as an instance of your own")
@@ -66,7 +70,7 @@ def run(options) -> int:
     if options.json:
         print(json.dumps(search_dict(hunted, points, verdict) | ({"saved": kept.id} if kept else {}), ensure_ascii=False, indent=2))
     else:
-        _print(hunted.search.wish, points, verdict, kept)
+        _print(hunted, points, verdict, kept)
     return OK if best else FAILED
 
 
@@ -93,6 +97,7 @@ def _hunt(options, engine):
             cost=cost,
             budget=options.budget_seconds if cost == "seconds" else options.budget_tokens,
             trials=options.trials,
+            calls=options.calls,
         )
 
 
@@ -103,10 +108,12 @@ def _notes(wish) -> str:
     )
 
 
-def _print(wish, points, verdict, kept) -> None:
-    best = front(points)
+def _print(hunted, points, verdict, kept) -> None:
+    best, wish = front(points), hunted.search.wish
     print(f"{len(points)} lines tried on {len(wish.tuning.drawn)} questions of {wish.tuning.set}")
     print(f"Budget: {wish.budget:g} {wish.cost} a question")
+    if wish.asks:
+        print(f"Language models were asked {hunted.search.calls():,} times, of {wish.calls:,} that were allowed")
     given_up = [point.tried.stopped for point in points if point.tried.stopped]
     for reason in dict.fromkeys(given_up):
         print(f"{given_up.count(reason)} given up: {reason}")
@@ -120,6 +127,8 @@ def _print(wish, points, verdict, kept) -> None:
             print(f"      {point.tried.words()}")
     for one in verdict.against if verdict else ():
         print(verdict.words(one))
+    if verdict is None and (why := hunted.unjudged(best[:POINTS])):
+        print(why)
     for sentence in verdict.failed if verdict else ():
         print(sentence)
     if kept:

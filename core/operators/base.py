@@ -99,11 +99,11 @@ class Operator(Declared):
                 after = self.apply(state, ctx, recorder)
         except HopscopeError:
             if recorder.so_far is not None:
-                ctx.partly(self._ended(recorder.so_far, state.trace, recorder, meter, ctx.environment.clock() - start))
+                ctx.partly(self._with_step(recorder.so_far, state.trace, recorder, meter, ctx.environment.clock() - start))
             raise
-        return self._ended(after, state.trace, recorder, meter, ctx.environment.clock() - start)
+        return self._with_step(after, state.trace, recorder, meter, ctx.environment.clock() - start)
 
-    def _ended(self, after: State, trace: tuple[Step, ...], recorder: Recorder, meter: Meter, seconds: float) -> State:
+    def _with_step(self, after: State, trace: tuple[Step, ...], recorder: Recorder, meter: Meter, seconds: float) -> State:
         """The state that came out, with this operator's step behind those of the trace."""
         step = Step(
             type(self).__name__,

@@ -44,6 +44,7 @@ PASSAGES = (
         "those kept. A node of a tree or a passage graph that is a chunk counts as one. A question whose passages are not known, and an "
         "instance that seeks no chunks, are left out.",
         passage_recall,
+        known="gold",
         source="recall at k of passages; BEIR",
         cutoff=True,
     ),
@@ -62,6 +63,7 @@ PASSAGES = (
         "By the documents of the chunks; without a cut-off over those kept, with one over k, as trec_eval counts. A question whose "
         "passages are not known, and an instance that seeks no chunks, are left out.",
         passage_precision,
+        known="gold",
         source="precision at k of passages; trec_eval",
         cutoff=True,
     ),
@@ -72,6 +74,7 @@ PASSAGES = (
         "Unranked; rows of entities, relations and reports are not counted. A prompt without a chunk scores 0; a question whose passages "
         "are not known is left out.",
         context_precision,
+        known="gold",
         source="context precision, by known passages instead of a judging model",
     ),
 )

@@ -36,6 +36,7 @@ class Metric:
     cutoff: bool = False
     k: int | None = None
     first: str = ""  # its title over the first item alone, where that has one of its own
+    known: Literal["answers", "gold"] = "answers"  # what must be known of a question for a number
 
     @property
     def name(self) -> str:
@@ -51,15 +52,18 @@ class Metric:
         return self.unit == "share" and self.better == "higher"
 
     def when_failed(self, question: Question) -> float | None:
-        """The number for a question that failed: 0 where this is a quality and an answer is known, else None.
+        """The number for a question that failed: 0 where this is a quality and what it asks for is known, else None.
 
         >>> from core.evaluation.metrics.catalogue import metric
         >>> from core.types import Question
         >>> failed = Question("who directed One", answers=("Ann",))
         >>> metric("hits@1").when_failed(failed), metric("seconds").when_failed(failed)
         (0.0, None)
+        >>> failed = Question("what tells of One", gold=("one",))
+        >>> metric("hits@1").when_failed(failed), metric("passage_recall").when_failed(failed)
+        (None, 0.0)
         """
-        return 0.0 if self.quality and question.answers else None
+        return 0.0 if self.quality and getattr(question, self.known) else None
 
     def __matmul__(self, k: int) -> Metric:
         if not self.cutoff:

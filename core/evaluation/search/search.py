@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from core.evaluation.runs.plan import Drawn, Plan
 from core.evaluation.runs.row import warm
 from core.evaluation.search.space import Space
 from core.evaluation.search.space_texts import TextSpace
-from core.evaluation.search.trial import Trial, Tried
+from core.evaluation.search.trial import OutOfCalls, Trial, Tried
 from core.instances.catalogue import Instance
 from core.io.durations import span
 from core.io.home import home
@@ -41,6 +41,7 @@ COSTS = ("seconds", "tokens")
 RANDOM = 10  # lines drawn by lot before the sampler leans on what it has seen
 REPEATS = 3  # so many proposals for each line that is to be tried; the sampler may name one again
 TRIED, LINE = "tried", "line"  # what is kept with each proposal
+CALLS = "calls"  # what is kept of the whole: how often language models were asked
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,8 @@ class SearchConfig:
     """What is to be searched: the space, the tuning questions (a plan without a language model's answers), and the budget.
 
     `quality` names a metric that is a share, `cost` is seconds or tokens; `budget` is the mean cost a question that a line may
-    have. `trials` lines are tried.
+    have. `trials` lines are tried. Where lines may ask a language model, it is asked about `calls` times in all and no line is begun
+    after that; more may be allowed later, as more trials.
     """
 
     tuning: Plan
@@ -57,6 +59,12 @@ class SearchConfig:
     cost: str = "seconds"
     budget: float = 1.0
     trials: int = 40
+    calls: int = 200
+
+    @property
+    def asks(self) -> bool:
+        """Whether lines may ask a language model, as such for documents may; those on triples name it as a ranker."""
+        return isinstance(self.space, TextSpace) and self.space.asks
 
     def __post_init__(self) -> None:
         chosen = metric(self.quality)
@@ -68,9 +76,11 @@ class SearchConfig:
             raise BadParameter("A budget must be more than nothing.")
         if self.trials < 1:
             raise BadParameter("Try at least one line.")
+        if self.asks and self.calls < 1:
+            raise BadParameter("Allow at least one call of a language model, or leave out lines that ask one.")
 
     def key(self, models) -> str:
-        """What the search is known by: all that its trials depend on, but not how many are wished for."""
+        """What the search is known by: all that its trials depend on, but not how many of them or of calls are wished for."""
         spec = self.tuning.spec("\n".join(map(models.signature, self.space.models())))
         del spec["instances"], spec["models"]
         spec |= {"space": self.space.described(), "models": [[name, models.signature(name)] for name in self.space.models()]}
@@ -134,6 +144,10 @@ class Search:
         """What was tried so far, in order; nothing where the search was never begun."""
         return _points(_study(self.file)) if self.file.exists() else ()
 
+    def calls(self) -> int:
+        """How often language models were asked so far."""
+        return _called(_study(self.file)) if self.file.exists() else 0
+
     def __call__(self, job: Job) -> tuple[Point, ...]:
         """Raises Cancelled, and BadInput where another process is at the same search; what is done is kept."""
         with _alone(self.file):
@@ -149,7 +163,8 @@ class Search:
             return _points(study)
 
     def _finished(self, study: optuna.Study) -> bool:
-        return len(_points(study)) >= self.wish.trials or len(_kept(study)) >= REPEATS * self.wish.trials
+        called_enough = self.wish.asks and _called(study) >= self.wish.calls
+        return called_enough or len(_points(study)) >= self.wish.trials or len(_kept(study)) >= REPEATS * self.wish.trials
 
     def _next(self, study: optuna.Study, job: Job) -> bool:
         """Ask for a line, try it, and tell what came of it; whether it was a new one."""
@@ -163,7 +178,11 @@ class Search:
         line = self.wish.space.line(trial)
         points = _points(study)
         known = next((point.tried for point in points if repr(point.line) == repr(line)), None)
-        tried = known or self._tried(line, points, job)
+        try:
+            tried = known or self._tried(line, points, study, job)
+        except OutOfCalls:  # it is proposed again where more calls are allowed
+            study.tell(trial, state=_state("FAIL"))
+            return False
         trial.set_user_attr(LINE, repr(line))
         trial.set_user_attr(TRIED, asdict(tried))
         cost = self._as_sampled(tried.cost)
@@ -171,23 +190,30 @@ class Search:
         study.tell(trial, (tried.quality, cost))
         return known is None
 
-    def _tried(self, line: Line, points: tuple[Point, ...], job: Job) -> Tried:
+    def _tried(self, line: Line, points: tuple[Point, ...], study: optuna.Study, job: Job) -> Tried:
         known = [(point.tried.quality, point.tried.cost) for point in points if point.whole]
 
         def beaten(quality: float, cost: float) -> bool:
             return any(q >= quality and c <= cost and (q, c) != (quality, cost) for q, c in known)
 
         wish, plan = self.wish, self.wish.tuning
-        this = Plan((Instance(repr(line), "", line),), plan.drawn, seed=plan.seed, model=False, cold=True)
+        this = Plan((Instance(repr(line), "", line),), plan.drawn, seed=plan.seed, model=wish.asks, cold=True)
         warm(this, self.environment, self.ask, _Quiet(job))
         if plan.drawn[0].corpus:  # its graph is opened, built first where that is soon done, and its vectors are read
             self._opened(line, job)
-        return Trial(this, wish.quality, wish.cost, wish.budget, self.environment, self.ask, beaten)(line, job)
+        left = wish.calls - _called(study) if wish.asks else None
+        trial = Trial(this, wish.quality, wish.cost, wish.budget, self.environment, self.ask, beaten, left)
+        try:
+            return trial(line, job)
+        finally:
+            if trial.calls:
+                study.set_user_attr(CALLS, _called(study) + trial.calls)
 
     def _opened(self, line: Line, job: Job) -> None:
         """Have what a line on documents stands on ready; what fails here fails again in every question, which tells it."""
         try:
-            LaneRun(self.ask(self.wish.tuning.drawn[0]), line, self.environment).retrieve(Progress(check=job.check))
+            asked = replace(self.ask(self.wish.tuning.drawn[0]), model=False)  # no call is spent on it
+            LaneRun(asked, line, self.environment).retrieve(Progress(check=job.check))
         except Cancelled:
             raise
         except HopscopeError as error:
@@ -201,6 +227,7 @@ class Search:
         points = _points(study)
         left = self.wish.trials - len(points)
         words = [f"{len(points):,} of {self.wish.trials:,} lines tried", f"{len(front(points)):,} on the front"]
+        words += [f"{_called(study):,} of {self.wish.calls:,} calls of language models"] if self.wish.asks else []
         words += [f"about {span(left * sum(spent) / len(spent))} left"] if spent else []
         job.tell(", ".join(words), len(points) / self.wish.trials)
 
@@ -229,6 +256,11 @@ def _points(study: optuna.Study) -> tuple[Point, ...]:
     for trial in _kept(study):
         found.setdefault(trial.user_attrs[LINE], trial.user_attrs[TRIED])
     return tuple(Point(number, _line(text), Tried(**saved)) for number, (text, saved) in enumerate(found.items(), 1))
+
+
+def _called(study: optuna.Study) -> int:
+    """How often language models were asked."""
+    return int(study.user_attrs.get(CALLS, 0))
 
 
 @lru_cache(maxsize=1024)

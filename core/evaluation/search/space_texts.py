@@ -19,31 +19,54 @@ if TYPE_CHECKING:
     from optuna.trial import BaseTrial
 
 FILE = Path(__file__).with_name("space_texts.toml")
+WAY, TOGETHER = "way", "parts put together"
 PARTS = ("nodes", "relations", "chunks", "communities")
 ALWAYS = "chunks"  # the part that every line brings
+ASKING = "llm"  # the kind of lines that ask a language model
 STAGES = {**dict.fromkeys(PARTS, "retrieve"), "refine": "refine", "generate": "generate"}
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A line as a whole, each of its operators with what its parameters may be, on one of some graphs."""
+
+    name: str
+    builds: tuple[str, ...]
+    operators: tuple[Alternative, ...]
+
+    def drawn(self, trial: BaseTrial) -> Line:
+        """The line with values that `trial` suggests."""
+        build = trial.suggest_categorical(f"{self.name}: graph", self.builds) if len(self.builds) > 1 else self.builds[0]
+        return Line((BuiltGraph(build), *(one.drawn(trial) for one in self.operators)))
 
 
 @dataclass(frozen=True)
 class TextSpace:
     """For each part of what a prompt shows the operators that may bring it; the graphs with what they hold; what others need before them.
+    Beside what can be put together of these, `whole` lines.
 
     >>> import optuna
     >>> from core.evaluation.search.space_texts import text_space
     >>> from core.models.base import NoModels
     >>> class Here(NoModels):
     ...     def info(self, name): return type("Info", (), {"present": True, "kind": "encoder"})
-    >>> chosen = {"nodes": "none", "relations": "none", "chunks": "SparseChunks", "communities": "none", "SparseChunks.keep": 4}
-    >>> text_space(Here()).line(optuna.trial.FixedTrial(chosen | {"SparseChunks.by": "bm25"}))
+    >>> chosen = {"way": "parts put together", "nodes": "none", "relations": "none", "chunks": "SparseChunks", "communities": "none"}
+    >>> text_space(Here()).line(optuna.trial.FixedTrial(chosen | {"SparseChunks.keep": 4, "SparseChunks.by": "bm25"}))
     BuiltGraph() >> SparseChunks() >> ContextTables() >> AnswerFromTables()
     """
 
     stages: Mapping[str, tuple[Alternative, ...]]
     graphs: tuple[tuple[frozenset[str], tuple[str, ...]], ...]
     needs: Mapping[str, Operator]
+    whole: tuple[Whole, ...] = ()
+    asks: bool = False  # whether lines may ask a language model
 
     def line(self, trial: BaseTrial) -> Line:
         """A line with what `trial` suggests."""
+        ways = [TOGETHER, *(one.name for one in self.whole)]
+        way = trial.suggest_categorical(WAY, ways) if len(ways) > 1 else TOGETHER
+        if way != TOGETHER:
+            return next(one for one in self.whole if one.name == way).drawn(trial)
         found: list[Operator] = []
         for part in PARTS:
             operator = self._drawn(trial, part, optional=part != ALWAYS)
@@ -54,18 +77,22 @@ class TextSpace:
 
     @property
     def starts(self) -> tuple[dict[str, str], ...]:
-        """Each way to bring chunks, as a beginning of what is suggested."""
-        return tuple({ALWAYS: one.name} for one in self.stages[ALWAYS])
+        """Each way to bring chunks and each whole line, as a beginning of what is suggested."""
+        return (*({WAY: TOGETHER, ALWAYS: one.name} for one in self.stages[ALWAYS]), *({WAY: one.name} for one in self.whole))
 
     def described(self) -> dict[str, Any]:
         """The space as JSON can hold it."""
         graphs = [[sorted(holds), list(builds)] for holds, builds in self.graphs]
-        return described(self.stages) | {"graphs": graphs, "needs": {name: repr(one) for name, one in self.needs.items()}}
+        whole = {one.name: [list(one.builds), described({"line": one.operators})["line"]] for one in self.whole}
+        needs = {name: repr(one) for name, one in self.needs.items()}
+        return described(self.stages) | {"graphs": graphs, "needs": needs, "whole": whole, "asks": self.asks}
 
     def models(self) -> tuple[str, ...]:
         """The models and roles that lines of the space may name."""
         needed = [Alternative(type(one), type(one).__name__, {}) for one in self.needs.values()]
-        return models_of([*(one for here in self.stages.values() for one in here), *needed])
+        parts = [one for here in self.stages.values() for one in here]
+        chat = ("answer",) if self.asks else ()
+        return tuple(dict.fromkeys((*models_of([*parts, *needed, *(one for line in self.whole for one in line.operators)]), *chat)))
 
     def _before(self, found: list[Operator], operator: Operator) -> list[Operator]:
         """What has to stand before an operator that reads what nothing gives yet."""
@@ -93,7 +120,7 @@ class TextSpace:
 
 
 def text_space(models, kinds: Iterable[str] = ("published",), file: Path = FILE) -> TextSpace:
-    """The space of a file, of the models that are here; `models` is the registry. Operators that ask a language model are left out unless
+    """The space of a file, of the models that are here; `models` is the registry. Lines that ask a language model are left out unless
     `llm` is among the kinds. Raises BadParameter for an unknown operator or parameter, and where nothing is left that brings chunks."""
     table, kinds = tomllib.loads(file.read_text("utf-8")), tuple(kinds)
     needs = {name: make(operator_class(one, file.name), {}) for name, one in table.get("needs", {}).items()}
@@ -104,4 +131,19 @@ def text_space(models, kinds: Iterable[str] = ("published",), file: Path = FILE)
     if not stages[ALWAYS]:
         raise BadParameter("There is nothing to find chunks with: the models are not here.")
     graphs = tuple((frozenset(row["holds"]), tuple(row["build"])) for row in table["graph"])
-    return TextSpace(stages, graphs, needs)
+    whole = tuple(filter(None, (_whole(row, models, kinds, file.name) for row in table.get("line", ()))))
+    return TextSpace(stages, graphs, needs, whole, ASKING in kinds)
+
+
+def _whole(row: Mapping[str, Any], models, kinds: tuple[str, ...], file: str) -> Whole | None:
+    """A line of the file; None where it asks a language model unwished, or lacks a model. Raises BadParameter."""
+    if row.get("kind") == ASKING and ASKING not in kinds:
+        return None
+    found = []
+    for place, one in enumerate(row["operators"], 1):
+        cls = operator_class(one["operator"], file)
+        drawn = alternative({**one, "name": f"{row['name']}: {place} {cls.__name__}"}, cls.stage, models, kinds, file)
+        if drawn is None:
+            return None
+        found.append(drawn)
+    return Whole(row["name"], tuple(row["build"]), tuple(found))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 from core.comparison.run import Ask, LaneRun, Progress
 from core.environment import Environment
@@ -17,9 +16,6 @@ from core.evaluation.runs.plan import Drawn, Plan
 from core.operators.base import Line
 from core.runtime.jobs import Job, sentence
 
-if TYPE_CHECKING:
-    pass
-
 OVER_BUDGET = "over the budget"
 BEATEN = "beaten already"
 
@@ -29,7 +25,8 @@ class Tried:
     """What came of a line on the first `asked` questions: mean quality, to which `failed` ones add 0, and mean cost of the others.
 
     `stopped` says why no more were asked; then the cost is at least what stands here where it is over the budget. `error` says why
-    questions failed, sentences of one kind counted together. These are the readings of an evaluation's `Summary`.
+    questions failed, sentences of one kind counted together. These are the readings of an evaluation's `Summary`. `calls` of language
+    models were made.
     """
 
     quality: float
@@ -38,6 +35,7 @@ class Tried:
     stopped: str = ""
     failed: int = 0
     error: str = ""
+    calls: int = 0
 
     @property
     def answered(self) -> int:
@@ -53,6 +51,10 @@ class OverBudget(Exception):
     """The line has used what all questions together may cost."""
 
 
+class OutOfCalls(Exception):
+    """Language models were asked as often as they may be."""
+
+
 @dataclass
 class Trial:
     """A line on its way through the questions of a plan.
@@ -60,7 +62,8 @@ class Trial:
     `quality` and `cost` name metrics. Costs never fall, so a line that has used the budget of all questions before the last of
     them is given up, in the middle of a question where the cost is seconds; and so is one of which `beaten(quality, cost)`
     says that a known line is better even if every question that is left were answered rightly and cost nothing. A line that
-    may yet come onto the front is thus never given up.
+    may yet come onto the front is thus never given up. Before a question it is looked at whether language models may still be asked
+    (`most_calls`, None: without end); one that has begun is ended. An answer is asked for only where the quality is told from it.
     """
 
     plan: Plan
@@ -70,14 +73,18 @@ class Trial:
     environment: Environment
     ask: Callable[[Drawn], Ask]
     beaten: Callable[[float, float], bool] = lambda quality, cost: False
+    most_calls: int | None = None
+    calls: int = 0
 
     def __call__(self, line: Line, job: Job) -> Tried:
-        """Try a line. Raises Cancelled, and BadInput where no question has a known answer."""
+        """Try a line. Raises Cancelled, OutOfCalls, and BadInput where no question has a known answer."""
         scores: list[float] = []
         errors: list[str] = []
         spent, asked, stopped = 0.0, 0, ""
         for place, drawn in enumerate(self.plan.drawn, 1):
             asked, start = place, time.perf_counter()
+            if self.most_calls is not None and self.calls >= self.most_calls:
+                raise OutOfCalls
             try:
                 outcome = self._one(line, drawn, job, self._room(spent))
                 score, more = metric(self.quality)(outcome), metric(self.cost)(outcome)
@@ -98,7 +105,7 @@ class Trial:
             raise BadInput(f"No question of the sample has a known answer from which {self.quality} could be told.")
         cost = spent / max(1, asked - len(errors))
         stopped = stopped or (OVER_BUDGET if cost > self.budget else "")
-        return Tried(sum(scores) / len(scores) if scores else 0.0, cost, asked, stopped, len(errors), reasons(patterns(errors)))
+        return Tried(sum(scores) / len(scores) if scores else 0.0, cost, asked, stopped, len(errors), reasons(patterns(errors)), self.calls)
 
     def _room(self, spent: float) -> float:
         """What is left of the budget of all questions."""
@@ -123,7 +130,12 @@ class Trial:
             if self.cost == "seconds" and time.perf_counter() - start > room:
                 raise OverBudget
 
-        lane = LaneRun(asked, line, self.environment)
-        lane.retrieve(Progress(check=check))
-        lane.answer(Progress(check=check))
+        lane, chosen = LaneRun(asked, line, self.environment), metric(self.quality)
+        try:
+            lane.retrieve(Progress(check=check))
+            if chosen.known == "gold" or chosen.base == "context_recall":
+                lane.ask = replace(asked, model=False)  # what is retrieved is known by now
+            lane.answer(Progress(check=check))
+        finally:
+            self.calls += sum(step.usage.calls for step in lane.state.trace)
         return observe(lane.graph, lane.state, corpus=asked.corpus)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.errors import BadInput
@@ -12,14 +12,14 @@ from core.evaluation.metrics.statistics import Estimate, Paired
 from core.evaluation.reports.export import shown
 from core.evaluation.reports.naming import of
 from core.evaluation.reports.summary import Summary
-from core.evaluation.runs.plan import Drawn, Plan, make_plan
+from core.evaluation.runs.plan import Drawn, Plan, asks_documents, make_plan
 from core.evaluation.runs.row import asking
 from core.evaluation.runs.runner import Evaluation
 from core.evaluation.runs.starting import depends
 from core.evaluation.runs.store import Store
 from core.evaluation.search.search import Point, Search, SearchConfig, front
 from core.evaluation.search.space import USUAL, space
-from core.evaluation.search.space_texts import text_space
+from core.evaluation.search.space_texts import ASKING, text_space
 from core.instances.catalogue import Instance
 from core.instances.needs import missing, needed
 from core.operators.base import Line
@@ -96,6 +96,19 @@ class SearchPlan:
         found = [point.instance for point in points if all(repr(point.line) != repr(one.line) for one in published)]
         return replace(self.on_unseen, instances=(*published, *found))
 
+    def unjudged(self, points: Sequence[Point]) -> str:
+        """Why what was found is not held against published lines though that was wished for; empty where it is."""
+        if self.unseen is None or not self.search.wish.asks:
+            return ""
+        needed = len(self.unseen.drawn) * sum(_asking(one.line) for one in self.plan(points).instances)
+        left = max(0, self.search.wish.calls - self.search.calls())
+        if needed <= left:
+            return ""
+        return (
+            f"It was not held against published lines: that would ask language models about {needed:,} times, and of "
+            f"{self.search.wish.calls:,} calls {left:,} are left. Allow more, or take fewer unseen questions."
+        )
+
     @property
     def on_unseen(self) -> Plan:
         """The published lines on the unseen questions, where there are some."""
@@ -110,8 +123,8 @@ def hunt(engine, sets: str, sample: int | None, unseen: str = "", unseen_sample:
     Raises BadInput, BadParameter, StoreError.
     """
     shared: dict[str, Any] = {name: wishes.pop(name) for name in ("graph", "seed", "columns") if name in wishes}
-    shared |= {"model": False, "cold": True}
     kinds = tuple(wishes.pop("kinds", USUAL))
+    shared |= {"model": ASKING in kinds and asks_documents(sets), "cold": True}
     if wishes.get("cost") == "tokens" and "llm" not in kinds:
         raise BadInput("Without a language model no line costs a token; let language models choose, or give a budget of seconds.")
     if not known:
@@ -147,6 +160,11 @@ def _unseen(known, sets: str, size: int | None, tuning: Plan, tuned: int | None,
     return replace(plan, drawn=drawn)
 
 
+def _asking(line: Line) -> int:
+    """How many operators of a line may ask a language model, each at least once a question."""
+    return sum(operator.without_model or operator.stage == "generate" for operator in line)
+
+
 def _finds_chunks(instance: Instance) -> bool:
     return DEPTH in instance.paper and any("chunks" in operator.writes for operator in instance.line)
 
@@ -157,7 +175,7 @@ def start(engine, store: Store, hunted: SearchPlan) -> Job:
     def work(job: Job):
         points = hunted.search(job)
         chosen = front(points)[:POINTS]
-        if hunted.unseen is None or not chosen:
+        if hunted.unseen is None or not chosen or hunted.unjudged(chosen):
             return points, None
         plan = hunted.plan(chosen)
         run = store.begin(plan.spec(depends(engine, plan)), plan.drawn)
@@ -187,41 +205,6 @@ def judged(summary: Summary, hunted: SearchPlan, chosen: Sequence[Point]) -> Sea
     )
     asked, failed = summary.run.spec["sample"], tuple(summary.failed())
     return SearchVerdict(summary.run.id, best, known, {key: table[key] for key in known}, against, asked, failed)
-
-
-def search_dict(hunted: SearchPlan, points: Sequence[Point], verdict: SearchVerdict | None) -> dict[str, Any]:
-    """Everything as plain data."""
-    wish, best = hunted.search.wish, {point.number for point in front(tuple(points))}
-    found = {
-        "set": wish.tuning.set,
-        "sample": len(wish.tuning.drawn),
-        "seed": wish.tuning.seed,
-        "metric": wish.quality,
-        "budget": {wish.cost: wish.budget},
-        "trials": [_point(point) | {"front": point.number in best} for point in points],
-        "front": [point.number for point in front(tuple(points))],
-    }
-    if verdict is None:
-        return found
-    published = {key: {name: asdict(one) for name, one in row.items()} for key, row in verdict.figures.items()}
-    against = [
-        {
-            "number": one.point.number,
-            "beats": one.better,
-            "words": verdict.words(one),
-            "figures": {name: asdict(estimate) for name, estimate in one.figures.items()},
-            "quality": asdict(one.quality),
-            "cost": asdict(one.cost),
-        }
-        for one in verdict.against
-    ]
-    unseen = {"set": hunted.on_unseen.set, "sample": verdict.questions, "run": verdict.run, "best_published": verdict.best.id}
-    unseen["failed"] = list(verdict.failed)
-    return found | {"unseen": {**unseen, "published": published, "found": against}}
-
-
-def _point(point: Point) -> dict[str, Any]:
-    return {"number": point.number, "line": repr(point.line), "words": point.line.words(), **asdict(point.tried)}
 
 
 @dataclass

@@ -109,13 +109,13 @@ class AnswerFromPoints(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         hits = prompt_of(state.question.text, read_tables(state, ctx)).hits
         if state.points is None:
-            return state.replace(prompt=Prompt(self._unnoted(state, ctx), 0, hits=hits))
+            return state.replace(prompt=Prompt(tuple(self._unnoted(state, ctx)), 0, hits=hits))
         best = best_first(state.points)
         told = lambda count: _reduced(state.question.text, best[:count])
         shown, chat = _within(best, self.room), ctx.models.chat(self.role) if ctx.answering else None
         prompt, shown, _ = with_room(chat, told, shown, self.max_tokens) if chat else (told(shown), shown, 0)
         recorder.sizes[SHOWN] = shown
-        state = state.replace(prompt=Prompt(prompt, 0, hits=hits))
+        state = state.replace(prompt=Prompt(tuple(prompt), 0, hits=hits))
         if not chat:
             return state
         if not best and self.empty == "nothing":
@@ -125,7 +125,7 @@ class AnswerFromPoints(Operator):
             recorder.notes.append(f"Of {len(best):,} points the best {shown:,} had room.")
         ctx.progress("Answering from the points", None)
         reply = asked(chat, prompt, ctx, recorder, self.max_tokens, on_text=ctx.on_text)
-        return state.replace(prompt=Prompt(prompt, 0, reply.tokens_in, hits=hits), answer=reply.text.strip())
+        return state.replace(prompt=Prompt(tuple(prompt), 0, reply.tokens_in, hits=hits), answer=reply.text.strip())
 
     def _unnoted(self, state: State, ctx: Context) -> Messages:
         """Where no points were noted for want of a model: what the first part would have been read with."""

@@ -12,7 +12,8 @@ from core.evaluation.runs.plan import asks_documents
 from core.evaluation.search.plot import found_figure
 from core.evaluation.search.search import Point, front
 from core.evaluation.search.space import KINDS, USUAL
-from core.evaluation.search.verdict import SearchPlan, SearchVerdict, hunt, references, start
+from core.evaluation.search.space_texts import ASKING
+from core.evaluation.search.verdict import POINTS, SearchPlan, SearchVerdict, hunt, references, start
 from core.instances.catalogue import save
 from core.runtime.jobs import CANCELLED
 from pages.parts.compare.permalink import Link
@@ -26,6 +27,7 @@ QUALITIES_OF_DOCUMENTS = ("passage_recall", "passage_recall@4", "passage_recall@
 TUNING = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 UNSEEN = ("metaqa-1hop-test", "metaqa-2hop-test", "metaqa-3hop-test")
 OTHERS = "Of a set that is searched with, other questions are taken."
+ASKED = "For keywords, names, missing evidence and points; for answers only where what is good is told from them."
 MEASURED = (
     "Seconds are those of the operators, one question after the other, nothing remembered from line to line, models loaded before; "
     "they depend on what else this machine does."
@@ -92,12 +94,13 @@ def _form() -> dict[str, Any] | None:
             )
             budget = st.number_input("Budget a question, mean", 0.001, 1e6, 1.0, format="%g", key="search_budget", persist_state="session")
             trials = st.number_input("Methods to try", 1, 1000, 25, key="search_trials", persist_state="session")
-            kinds = list(USUAL) if on.documents else _kinds()
+            kinds, calls = _asking() if on.documents else (_kinds(), 0)
         st.caption(MEASURED)
         sent = st.button("Search", key="search_form-go", type="primary", icon=":material/travel_explore:")
     if not sent:
         return None
     limits = {"quality": quality, "cost": cost, "budget": float(budget), "trials": int(trials), "seed": int(seed), "kinds": tuple(kinds)}
+    limits |= {"calls": calls} if calls else {}
     return {"sets": tuning, "sample": int(sample), "unseen": unseen, "unseen_sample": int(most), **limits}
 
 
@@ -105,6 +108,14 @@ def _kinds() -> list[str]:
     return st.multiselect(
         "Try", list(KINDS), list(USUAL), format_func=KINDS.__getitem__, key="search_kinds", persist_state="session", wrap=True
     )
+
+
+def _asking() -> tuple[list[str], int]:
+    """The kinds of lines on documents to try, and how often language models may be asked in all; 0 where they are not."""
+    if not st.toggle("Also lines that ask a language model", key="search_asks", persist_state="session", help=ASKED):
+        return list(USUAL), 0
+    calls = st.number_input("Calls of language models, in all", 1, 100_000, 200, key="search_calls", persist_state="session")
+    return [*USUAL, ASKING], int(calls)
 
 
 def _hunt(wishes: dict[str, Any]) -> SearchPlan:
@@ -131,6 +142,10 @@ def _shown(hunted: SearchPlan) -> None:
     if verdict is not None:
         _judged(verdict)
     best = front(points)
+    if wish.asks:
+        st.caption(f"Language models were asked {hunted.search.calls():,} times, of {wish.calls:,} that were allowed.")
+    if verdict is None and (why := hunted.unjudged(best[:POINTS])):
+        st.info(plain(why))
     if not best:
         st.warning("No line that was tried keeps the budget.")
     chosen = _table(points, best, wish)

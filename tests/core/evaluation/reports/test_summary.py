@@ -93,6 +93,14 @@ def test_a_failed_question_counts_only_where_a_figure_could_have_come_of_it():
     assert told["path_recall@32"].n == 0 and (told["hits@1"].mean, told["hits@1"].n) == (0.5, 2)
 
 
+def test_a_failed_question_counts_by_its_gold_passages_where_no_answer_is_known():
+    known = [Question("what tells of One", f"q{i}", gold=("one",)) for i in (5, 6)]
+    found = Outcome(0, passages=Ranked(1, (1,), (1,)))
+    told = Summary(RUN, [StoredRow("a", known[0], found), StoredRow("a", known[1], None, "No.")])
+    assert told.table(["passage_recall", "ndcg@10"])["a"]["passage_recall"].mean == 0.5
+    assert told.table(["ndcg@10"])["a"]["ndcg@10"].n == 2 and told.failed() == ["No. a & co: 1 of 2 answered, 1 failed: No."]
+
+
 def test_by_hops_funnel_and_operators(summary):
     hops = summary.by_hops()
     assert list(hops) == [1, 2] and hops[2].table()["a"]["recall"].mean == pytest.approx((1 / 2 + 0) / 2)

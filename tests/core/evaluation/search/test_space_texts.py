@@ -35,18 +35,21 @@ def test_every_line_can_be_run_on_its_graph(seed):
     assert repr(parse_line(repr(line))) == repr(line)
     assert line.operators[0].stage == "graph" and line.operators[-1].stage == "generate"
     asked = {name for one in line for name in (*one.reads, *one.writes) if name in PARTS}
-    assert "chunks" in asked
     build = line.operators[0].build
+    assert "chunks" in asked or build.startswith("tree")
+    if build.startswith(("tree", "passage")):
+        return
     stages = set() if build == "chunks" else {one.stage for one in find(f"{build}-noun-phrases").line}
     assert asked == {"chunks"} or "merge" in stages
     assert "communities" not in asked or "group" in stages
 
 
 def test_every_operator_of_the_space_is_drawn_and_ranges_lie_in_those_of_the_operators():
-    chosen = text_space(Here())
-    seen = {type(operator).__name__ for seed in range(150) for operator in drawn(chosen, seed)}
-    assert {one.cls.__name__ for here in chosen.stages.values() for one in here} <= seen
-    for one in itertools.chain(*chosen.stages.values()):
+    chosen = text_space(Here(), ("published", "llm"))
+    seen = {type(operator).__name__ for seed in range(300) for operator in drawn(chosen, seed)}
+    every = [*itertools.chain(*chosen.stages.values()), *(one for line in chosen.whole for one in line.operators)]
+    assert {one.cls.__name__ for one in every} <= seen
+    for one in every:
         for key, free in one.free.items():
             for value in (free.low, free.high) if isinstance(free, Range) else free:
                 make(one.cls, {key: value})  # raises out of range
@@ -55,7 +58,7 @@ def test_every_operator_of_the_space_is_drawn_and_ranges_lie_in_those_of_the_ope
 def test_what_an_operator_reads_is_put_before_it():
     trial = optuna.trial.FixedTrial(
         {
-            **{"nodes": "PageRankNodes", "PageRankNodes.damping": 0.5, "PageRankNodes.keep": 100, "relations": "none"},
+            **{"way": "parts put together", "nodes": "PageRankNodes", "PageRankNodes.damping": 0.5, "PageRankNodes.keep": 100, "relations": "none"},
             **{"chunks": "ChunksFromRelations", "ChunksFromRelations.keep": 4, "communities": "none", "graph 2": "kg"},
         }
     )
@@ -68,3 +71,27 @@ def test_a_space_without_a_way_to_chunks_is_refused(tmp_path):
     (tmp_path / "space.toml").write_text('[[graph]]\nholds = ["chunks"]\nbuild = ["chunks"]\n', "utf-8")
     with pytest.raises(BadParameter, match="nothing to find chunks"):
         text_space(Here(), file=tmp_path / "space.toml")
+
+
+def test_trees_passage_graphs_and_knowledge_graphs_are_drawn_from_and_language_models_only_where_wished():
+    builds = lambda space: {drawn(space, seed).operators[0].build for seed in range(150)}
+    asking = lambda space: [line for seed in range(150) if "'choose'" in repr(line := drawn(space, seed)) or "Points" in repr(line)]
+    quiet, loud = text_space(Here()), text_space(Here(), ("published", "llm"))
+    assert {"tree", "tree-k", "passage", "kg", "kg-synonyms", "tkg"} <= builds(quiet) <= {*builds(loud), "chunks"} and "rkg" not in builds(quiet)
+    assert not asking(quiet) and not quiet.asks and "answer" not in quiet.models()
+    seen = {type(operator).__name__ for line in asking(loud) for operator in line}
+    assert loud.asks and "answer" in loud.models() and {"ExtractKeywords", "NamesInQuestion", "Points", "AnswerFromPoints"} <= seen
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_every_line_that_asks_can_be_run_too(seed):
+    line = drawn(text_space(Here(), ("published", "llm")), seed)
+    assert all(unfit(line.operators[:i], operator) is None for i, operator in enumerate(line))
+    assert repr(parse_line(repr(line))) == repr(line)
+
+
+def test_every_way_is_begun_with():
+    chosen = text_space(Here(), ("published", "llm"))
+    assert len(chosen.starts) == len(chosen.stages["chunks"]) + len(chosen.whole)
+    assert {start["way"] for start in chosen.starts} == {"parts put together", *(one.name for one in chosen.whole)}

@@ -1,0 +1,114 @@
+"""A search on documents whose lines may ask a language model: it ends with the calls that it may make, and goes on where more are allowed."""
+
+import os
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from core.corpus import open_corpus
+from core.engine import Engine
+from core.errors import BadParameter
+from core.evaluation.runs.plan import CORPUS, Drawn, Plan
+from core.evaluation.runs.row import asking
+from core.evaluation.search.search import Search, SearchConfig
+from core.evaluation.search.space_texts import text_space
+from core.evaluation.search.verdict import SearchPlan
+from core.instances.catalogue import find
+from core.models.base import Reply
+from core.runtime.jobs import Job
+from tests.films import Written
+from tests.pages.compare.three_documents import KNOWN, LINE, made
+
+SPACE = """
+[[graph]]
+holds = ["chunks"]
+build = ["chunks"]
+[[chunks]]
+operator = "SparseChunks"
+keep = [1]
+[[generate]]
+operator = "AnswerFromTables"
+[[line]]
+name = "points"
+kind = "llm"
+build = ["chunks"]
+operators = [{ operator = "SparseChunks", keep = [2] }, { operator = "Points" }, { operator = "AnswerFromPoints" }]
+"""
+POINTS = '{"points": [{"description": "It was started in 1844.", "score": 90}]}'
+
+
+class Counting:
+    """A model that notes the same point on every part and gives the same answer; it counts its replies."""
+
+    context = 4096
+
+    def __init__(self):
+        self.replies = 0
+
+    def count_tokens(self, messages):
+        return sum(len(message["content"].split()) for message in messages)
+
+    def reply(self, messages, *, schema=None, **_):
+        self.replies += 1
+        return Reply("Arthur's Magazine" if schema is None else POINTS, 10, 2)
+
+
+@pytest.fixture
+def search(tmp_path, monkeypatch):
+    """`search(calls, quality)` over two questions, and the model that it asks."""
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    monkeypatch.setattr(os, "fsync", lambda file: None)
+    (tmp_path / "space.toml").write_text(SPACE, "utf-8")
+    models, chat, name = Written(Counting()), Counting(), made()
+    models.chat = lambda role="answer": chat
+    models.forget, models.info = lambda: None, lambda name: SimpleNamespace(present=True, kind="encoder")
+    engine, corpus = Engine(models), open_corpus(name)
+    asked = [Drawn(replace(KNOWN, id=id), "asked", CORPUS + corpus.name) for id in ("q1", "q2")]
+    plan = Plan((find(LINE, {}),), tuple(asked), model=True, cold=True)
+
+    def make(calls, quality="passage_recall"):
+        lines = text_space(models, ("published", "llm"), tmp_path / "space.toml")
+        wish = SearchConfig(plan, lines, quality, "tokens", 1e6, 2, calls)
+        return Search(wish, engine.environment, asking(engine, plan))
+
+    return make, chat
+
+
+def run(search):
+    return search(Job("search", lambda job: None))
+
+
+def test_for_what_is_retrieved_no_answer_is_asked(search):
+    make, chat = search
+    points = run(make(100))
+    assert not any(point.tried.error for point in points), points
+    assert [point.tried.calls for point in points] == [0, 4] and chat.replies == 4  # two passages noted on, two questions
+    assert [(point.tried.quality, point.tried.failed) for point in points] == [(0.5, 0), (1.0, 0)] and make(100).calls() == 4
+
+
+def test_for_what_is_answered_each_line_asks_for_an_answer(search):
+    make, chat = search
+    points = run(make(100, "accuracy"))
+    assert [point.tried.calls for point in points] == [2, 6] and chat.replies == 8
+
+
+def test_a_search_ends_with_its_calls_and_goes_on_with_more(search):
+    make, chat = search
+    points = run(make(1))
+    assert len(points) == 1 and chat.replies == 2 and make(1).calls() == 2  # the question that had begun is ended
+    assert run(make(1)) == points and chat.replies == 2  # no call is left
+    assert len(run(make(100))) == 2 and make(100).calls() == 6
+
+
+def test_without_a_call_nothing_may_ask(search):
+    with pytest.raises(BadParameter, match="Allow at least one call"):
+        search[0](0)
+
+
+def test_unseen_questions_are_left_out_where_too_few_calls_are_left(search):
+    make, _ = search
+    hunted = SearchPlan(make(7), make(7).wish.tuning)
+    points = run(hunted.search)
+    assert "about 6 times, and of 7 calls 3 are left" in hunted.unjudged(points[1:])  # of LINE 1, of points 2, on two questions
+    assert hunted.unjudged(()) == "" and SearchPlan(hunted.search).unjudged(points) == ""
