@@ -17,50 +17,51 @@ class _Growth:
     prizes: np.ndarray
     cluster: np.ndarray = field(init=False)  # of each node
     grown: np.ndarray = field(init=False)  # what the clusters of each node grew so far
+    rate: np.ndarray = field(init=False)  # how fast the cluster of each node grows: 1 or 0
     left: list[float] = field(init=False)  # of the prizes of each cluster
-    active: list[bool] = field(init=False)
+    active: set[int] = field(init=False)  # the clusters that grow
     parent: list[int] = field(init=False)
     merges: list[tuple[int, int, int, int]] = field(default_factory=list)  # edge, node of the active side, other node, inactive cluster
 
     def __post_init__(self) -> None:
-        n = len(self.prizes)
-        self.cluster, self.grown = np.arange(n), np.zeros(n)
-        self.left, self.active, self.parent = self.prizes.tolist(), (self.prizes > 0).tolist(), [-1] * n
+        n, prized = len(self.prizes), self.prizes > 0
+        self.cluster, self.grown, self.rate = np.arange(n), np.zeros(n), prized.astype(float)
+        self.left, self.active, self.parent = self.prizes.tolist(), set(np.flatnonzero(prized).tolist()), [-1] * n
 
     def run(self, heads: np.ndarray, tails: np.ndarray, costs: np.ndarray, check: Callable[[], None]) -> None:
         """Grow until at most one cluster is active."""
-        open_edges = np.arange(len(heads))
-        while sum(self.active) > 1:
+        from core.graph.algorithms.moats import next_meeting  # brings numba
+
+        waiting, n = np.arange(len(heads)), len(heads)
+        while len(self.active) > 1:
             check()
-            open_edges = open_edges[self.cluster[heads[open_edges]] != self.cluster[tails[open_edges]]]
-            rate = np.array(self.active, float)[self.cluster]
-            speed = rate[heads[open_edges]] + rate[tails[open_edges]]
-            meeting = open_edges[speed > 0]
-            slack = costs[meeting] - self.grown[heads[meeting]] - self.grown[tails[meeting]]
-            times = np.maximum(slack, 0.0) / speed[speed > 0]
-            ending = min((left, one) for one, left in enumerate(self.left) if self.active[one])
-            first = int(np.argmin(times)) if len(times) else -1
-            merges = first >= 0 and times[first] < ending[0] - NEAR
-            step = float(times[first]) if merges else ending[0]
-            self.grown += step * rate
-            self.left = [left - step if self.active[one] else left for one, left in enumerate(self.left)]
+            n, first, soonest = next_meeting(waiting, n, heads, tails, costs, self.cluster, self.rate, self.grown)
+            least, ending = min((self.left[one], one) for one in self.active)
+            merges = first >= 0 and soonest < least - NEAR
+            step = float(soonest) if merges else least
+            self.grown += step * self.rate
+            for one in self.active:
+                self.left[one] -= step
             if merges:
-                edge = int(meeting[first])
-                self._merge(edge, int(heads[edge]), int(tails[edge]))
+                self._merge(int(first), int(heads[first]), int(tails[first]))
             else:
-                self.active[ending[1]] = False
+                self.active.remove(ending)
+                self.rate[self.cluster == ending] = 0.0
 
     def _merge(self, edge: int, u: int, v: int) -> None:
-        if not self.active[self.cluster[u]]:
+        if self.cluster[u] not in self.active:
             u, v = v, u
         one, other, new = int(self.cluster[u]), int(self.cluster[v]), len(self.left)
-        self.merges.append((edge, u, v, -1 if self.active[other] else other))
+        self.merges.append((edge, u, v, -1 if other in self.active else other))
         self.left.append(self.left[one] + self.left[other])
-        self.active[one] = self.active[other] = False
-        self.active.append(self.left[new] > NEAR)
+        self.active -= {one, other}
         self.parent[one] = self.parent[other] = new
         self.parent.append(-1)
-        self.cluster[(self.cluster == one) | (self.cluster == other)] = new
+        joined = (self.cluster == one) | (self.cluster == other)
+        self.cluster[joined] = new
+        if self.left[new] > NEAR:
+            self.active.add(new)
+        self.rate[joined] = float(new in self.active)
 
 
 def prize_collecting_tree(
@@ -81,7 +82,7 @@ def prize_collecting_tree(
     """
     growth = _Growth(np.asarray(prizes, float))
     growth.run(heads, tails, np.asarray(costs, float), check)
-    best = next((one for one, active in enumerate(growth.active) if active), -1)
+    best = min(growth.active, default=-1)
     good = set(np.flatnonzero(growth.cluster == best).tolist())
     return _pruned(growth, good, heads, tails) if good else ([], [])
 

@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.cases import delete, get
+from core.cases.examples import demo
 from core.corpus import remove_corpus
 from core.io.home import ROOT
 from pages.parts.board.drawing import drawing_of
@@ -36,6 +37,14 @@ def test_without_lanes_the_methods_are_those_on_documents():
     at = opened(corpus=NAME, **OWN)
     assert not at.exception and at.session_state["lanes"] == ["vanilla-rag", "vgraphrag", "lgraphrag"]
     assert any(button.label.startswith("Which magazine") for button in at.button)
+
+
+def test_comparisons_that_ship_stand_on_the_first_page_of_their_corpus_and_open_at_once():
+    at = opened(corpus="hotpotqa", **OWN)
+    first = demo("hotpotqa")[0]
+    at.button(key=f"before-{first.id}").click().run()
+    assert not at.exception and at.session_state["case"].id == first.id
+    assert "job" not in at.session_state and at.session_state["lanes"] == list(first.link["lane"])
 
 
 def test_a_build_that_is_not_there_is_said_on_its_lane():

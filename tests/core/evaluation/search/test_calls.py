@@ -13,6 +13,7 @@ from core.evaluation.runs.plan import CORPUS, Drawn, Plan
 from core.evaluation.runs.row import asking
 from core.evaluation.search.search import Search, SearchConfig
 from core.evaluation.search.space_texts import text_space
+from core.evaluation.search.trial import BEATEN
 from core.evaluation.search.verdict import SearchPlan
 from core.instances.catalogue import find
 from core.models.base import Reply
@@ -90,7 +91,8 @@ def test_for_what_is_retrieved_no_answer_is_asked(search):
 def test_for_what_is_answered_each_line_asks_for_an_answer(search):
     make, chat = search
     points = run(make(100, "accuracy"))
-    assert [point.tried.calls for point in points] == [2, 6] and chat.replies == 8
+    assert [point.tried.calls for point in points] == [2, 3] and chat.replies == 5
+    assert points[0].tried.quality == 1 and points[1].tried.stopped == BEATEN  # no better, and dearer, after one question
 
 
 def test_a_search_ends_with_its_calls_and_goes_on_with_more(search):

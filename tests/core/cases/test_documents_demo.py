@@ -1,0 +1,51 @@
+"""The shipped case study on documents: it opens without models, and in each question one lane fails, one half succeeds, one succeeds."""
+
+import gzip
+import tomllib
+
+import pytest
+
+from core.case_adapter import comparison
+from core.cases import whole
+from core.cases.case import unpack
+from core.cases.examples import FOLDER, demo
+from core.cases.file import EXTENSION, as_file, read
+from core.diagnosis.funnel_texts import gold_funnel
+from core.diagnosis.verdict_words import explain
+
+LIST = "documents"
+TOLD = tomllib.loads((FOLDER / f"{LIST}.toml").read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def opened():
+    return [comparison(whole(case.id)) for case in demo("hotpotqa")]
+
+
+def test_they_are_those_of_the_list_in_its_order():
+    found = demo(TOLD["corpus"])
+    assert [case.question for case in found] == [row["question"] for row in TOLD["case"]] and len(found) == 3
+    assert [case.notes.split(".")[0] for case in found] == [row["title"] for row in TOLD["case"]]
+    assert [list(case.link["lane"]) for case in found] == [row["lanes"] for row in TOLD["case"]]
+    assert all(case.example and case.tags == (LIST,) for case in found) and not demo("no such corpus")
+    assert all("corpus" not in case.link for case in demo())
+
+
+def test_in_each_one_lane_fails_one_half_succeeds_and_one_succeeds(opened):
+    for one in opened:
+        gold = one.ask.question.gold
+        read = [gold_funnel(one.ask.corpus, lane.graph, lane.state, gold, lane.kept)[-1] for lane in one.lanes]
+        assert [stage.name for stage in read] == ["prompt"] * 3
+        assert sorted(len(stage.alive) for stage in read) == [0, 1, 2] and len(gold) == 2
+
+
+def test_no_lane_wins_them_all_and_each_says_why(opened):
+    best = {one.lanes[0].instance.id for one in opened}
+    assert len(best) > 1
+    assert all(lane.text for one in opened for lane in explain(one).lanes)
+
+
+def test_the_same_cases_give_the_same_file():
+    packed = (FOLDER / f"{LIST}{EXTENSION}").read_bytes()
+    again = as_file((case, unpack(content)) for case, content in read(packed))
+    assert gzip.decompress(again) == gzip.decompress(packed) and len(packed) < 1_000_000
