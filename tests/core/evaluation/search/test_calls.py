@@ -1,4 +1,4 @@
-"""A search on documents whose lines may ask a language model: it ends with the calls that it may make, and goes on where more are allowed."""
+"""A search on documents whose lines may ask a language model: it ends with its calls, and goes on where more are allowed."""
 
 import os
 from dataclasses import replace
