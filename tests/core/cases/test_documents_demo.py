@@ -42,7 +42,7 @@ def test_in_each_one_lane_fails_one_half_succeeds_and_one_succeeds(opened):
 def test_no_lane_wins_them_all_and_each_says_why(opened):
     best = {one.lanes[0].instance.id for one in opened}
     assert len(best) > 1
-    assert all(lane.text for one in opened for lane in explain(one).lanes)
+    assert all(lane.head for one in opened for lane in explain(one).lanes)
 
 
 def test_the_same_cases_give_the_same_file():
