@@ -9,6 +9,8 @@ import streamlit as st
 from core.case_adapter import comparison
 from core.cases import Case, whole
 from core.cases.examples import demo
+from core.corpus import corpora
+from core.datasets import datasets
 from core.engine import Comparison
 from core.runtime.jobs import Job
 from pages.parts.compare.asking import bar_state, known_question
@@ -35,7 +37,10 @@ def come_back() -> None:
     """
     state, link = st.session_state, read_link()
     if "address" not in state:
-        _open(link)
+        if link.chosen != chosen() and _is_here(link):  # another page, where the session began, has chosen one before
+            state.wanted = link
+        elif "wanted" not in state:
+            _open(link)
     elif went_here() and link != state.address and ("q" in st.query_params or not state.came):
         state.wanted = link
     elif "wanted" not in state:
@@ -47,6 +52,11 @@ def come_back() -> None:
         _open(state.wanted)
         del state.wanted
     state.came = False  # last, as a run can be broken off before
+
+
+def _is_here(link: Link) -> bool:
+    """Whether an address names documents or a graph that are here."""
+    return link.corpus in corpora() if link.corpus else "graph" in st.query_params and link.graph in datasets()
 
 
 def _open(link: Link) -> None:

@@ -72,3 +72,19 @@ def test_a_page_that_is_come_to_by_a_click_has_its_address(app):
         page.get_by_test_id("stSidebarNavLink").filter(has_text=re.compile("Compare")).click()
         done(page, QUESTION)
         expect(page).to_have_url(re.compile("q=Which"))
+
+
+def test_a_saved_case_is_asked_again_of_its_documents_where_a_visit_begins_with_it(app):
+    made()
+    with open_page(f"{app}/?{KINDS['documents'][0]}&q={quote_plus(QUESTION)}") as page:
+        done(page, QUESTION)
+        page.get_by_role("button", name="Save", exact=False).first.click()
+        page.get_by_role("button", name="Save as case").click()
+        page.get_by_text("Open it on Cases").click()
+        page.wait_for_url(re.compile("cases[?]case="), timeout=60_000)
+        address = page.url
+    with open_page(address) as page:
+        page.get_by_text("Ask again").click(timeout=100_000)
+        done(page, QUESTION)
+        expect(page).to_have_url(re.compile(f"corpus={NAME}"))
+        expect(page.get_by_text("Three documents").first).to_be_visible()
