@@ -27,7 +27,8 @@ class GraphReader(Operator):
     the first that ends elsewhere, at an entity that has a name. With `itself` they may be one, where a path comes back by a
     triple that it had not taken before (“the spouse of the spouse”); of the retrievers beam search finds such paths.
     Of walks and of single triples, which were not led to an end, `anywhere` reads each as the paths on it from the question's entity
-    to every other node, in both directions.
+    to every other node, in both directions: that to its end, which is the answer unless another node fits better what is asked for,
+    then those to nodes near the entity.
     Answers that a retriever of one's own brought along stay as they are.
 
     >>> toy.names(retrieve("EgoNetwork() >> ShortestPaths(direction='out') >> GraphReader()", "A").reader)  # r0 leads to B alone
@@ -71,21 +72,22 @@ class GraphReader(Operator):
 
 
 def stretches(walk: Path, seeds: frozenset[int]) -> Iterator[Path]:
-    """The parts of a walk that lead to each of its nodes from the nearest of `seeds` on it, short ones first; where it passes none of
-    them, from its start, and to its start by its first step.
+    """The parts of a walk that lead to each of its nodes from the nearest of `seeds` on it: to its end, then the short ones first; where it
+    passes none of them, from its start, and to its start by its first step.
 
     >>> from core.operators.read import stretches
     >>> from core.types import Path
-    >>> walk = Path((0, 1, 2), (7, 8), (True, False))  # to 0 and to 2 from 1
+    >>> walk = Path((0, 1, 2), (7, 8), (True, False))  # to 2 and to 0 from 1
     >>> [(part.nodes, part.edges, part.forward) for part in stretches(walk, frozenset({1}))]
-    [((1, 0), (7,), (False,)), ((1, 2), (8,), (False,))]
+    [((1, 2), (8,), (False,)), ((1, 0), (7,), (False,))]
     """
     if not walk.edges:
         return
     here = [place for place, node in enumerate(walk.nodes) if node in seeds]
     nearest = [min(here or [1 if to == 0 else 0], key=lambda place: abs(place - to)) for to in range(len(walk.nodes))]
     done = set(seeds)
-    for to in sorted(range(len(nearest)), key=lambda to: abs(to - nearest[to])):
+    last = len(nearest) - 1
+    for to in sorted(range(len(nearest)), key=lambda to: (to != last, abs(to - nearest[to]))):
         if walk.nodes[to] not in done:
             done.add(walk.nodes[to])
             yield _stretch(walk, nearest[to], to)
