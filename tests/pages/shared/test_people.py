@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from core import sharing
 from core.cases import cases, duplicate, get
 from core.cases.database import writing
+from core.corpus import bring, corpora
 from core.evaluation.runs.plan import Drawn
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import catalogue, find, save
@@ -113,6 +114,19 @@ def test_an_evaluation_of_another_is_looked_at_and_no_more():
     assert f"by {ANN}" in said(at) and at.button(key="resume").disabled and all(one.proto.popover.disabled for one in at.get("popover"))
     next(one for one in at.button if one.label == "Yes, delete it").click().run()
     assert f"This evaluation belongs to {ANN}" in said(at) and store.run(run)
+
+
+@pytest.mark.parametrize(("email", "mine"), [(BOB, False), ("", False), (ANN, True)])
+def test_texts_of_another_are_read_and_not_removed(room, email, mine):
+    (room / "a.txt").write_text("Scrooge was a man.")
+    with acting(signed_in(ANN)):
+        bring("anns", [room / "a.txt"], "Texts of <b>Ann</b>")
+    at = page("texts", email, corpus="anns")
+    assert ("yours" if mine else f"by {ANN}") in said(at)
+    (popover,) = (one for one in at.get("popover") if one.proto.popover.label == "Remove")
+    assert popover.proto.popover.disabled == (not mine)
+    at.button(key="texts_remove").click().run()
+    assert ("anns" in corpora()) == (not mine) and (f"This corpus belongs to {ANN}" in said(at)) == (not mine)
 
 
 @pytest.mark.parametrize("email", [BOB, ""])
