@@ -43,7 +43,7 @@ small {{ font-weight: normal; }}
 td small, th small {{ color: var(--muted); }}
 td.words, th.words {{ text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 7rem; }}
 details {{ margin: 6px 0; }}
-.js-plotly-plot text {{ fill: var(--text) !important; }}
+.js-plotly-plot text:not(.heatmap-label *) {{ fill: var(--text) !important; }}
 .js-plotly-plot .hovertext text {{ fill: #fff !important; }}
 </style>
 </head>

@@ -155,12 +155,13 @@ class TextBoard:
 
 
 def _stands(comparison: Comparison, lane: Lane) -> str:
-    """On which graph a lane stands, and how large it is."""
-    counts, chunks = graph_dict(lane.graph, lane), many(n_chunks(lane.graph), "chunk")
+    """On which graph a lane stands, and how large it is; of a saved comparison without the number of chunks, as it has some of them."""
+    counts, part = graph_dict(lane.graph, lane), hasattr(lane.graph, "whole")
     if not counts["build"]:
         return ""
-    size = f"{many(counts['nodes'], 'node')}, {many(counts['edges'], 'edge')}, {chunks}" if counts["nodes"] else chunks
-    return ": ".join(filter(None, (stands_on(comparison, lane), size)))
+    size = [many(counts["nodes"], "node"), many(counts["edges"], "edge")] if counts["nodes"] else []
+    size += [] if part else [many(n_chunks(lane.graph), "chunk")]
+    return ": ".join(filter(None, (stands_on(comparison, lane), ", ".join(size))))
 
 
 def _drawn(kept: dict[str, list[str]], told: dict[str, Any]) -> dict[str, Any]:
