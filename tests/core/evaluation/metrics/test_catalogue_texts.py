@@ -118,6 +118,12 @@ def test_kept_replies_cost_what_they_cost_when_they_were_made():
     assert (built(noun_phrases, False).seconds, built(noun_phrases, False).tokens) == (None, 0)
 
 
+def test_a_graph_that_came_with_its_corpus_cost_what_it_took_when_it_was_made():
+    none, came = {"calls": 0, "tokens_in": 0, "tokens_out": 0}, {"calls": 3, "tokens_in": 90, "tokens_out": 10, "seconds": 60.0}
+    told = built({"counts": {"kept": 4}, "usage": none, "seconds": {"Vectors": 1.0}, "shipped": came}, True)
+    assert (told.seconds, told.calls, told.tokens) == (60.0, 3, 100)
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(1, 12), max_size=8, unique=True).map(sorted), st.integers(1, 12))
 def test_the_cut_offs_are_those_of_trec_eval(places, k):
