@@ -26,6 +26,7 @@ SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "
 LINE = "#6b7785"
 WIDE = 20  # letters of a line of a name beside a point
 ROW, ROWS = 20, 3  # pixels of a row of the legend, and the rows that there is room for
+BELOW_TITLE = -0.3  # where a legend stands below an axis that has a title
 ABOVE = 0.25  # room above the best point, as a share of the axis
 
 
@@ -145,7 +146,7 @@ def sensitivity(points: Mapping[str, Sequence[tuple[Any, Estimate]]], parameter:
         )
     figure.update_xaxes(title=escape(parameter))
     figure.update_yaxes(title=_title(name))
-    return styled(figure, f"{_title(name)} by {escape(parameter)}")
+    return styled(figure, f"{_title(name)} by {escape(parameter)}").update_layout(legend={"y": BELOW_TITLE})
 
 
 def by_budget(summary: Summary, curves: Mapping[str, Sequence[tuple[int, Estimate]]], name: str) -> Figure:
@@ -167,7 +168,7 @@ def by_budget(summary: Summary, curves: Mapping[str, Sequence[tuple[int, Estimat
             )
     figure.update_xaxes(title="Documents read at most (budget)", dtick=10)
     figure.update_yaxes(title=_title(name).removesuffix(" by budget"))
-    return styled(figure, _title(name))
+    return styled(figure, _title(name)).update_layout(legend={"y": BELOW_TITLE})
 
 
 def _small(name: Called) -> str:
