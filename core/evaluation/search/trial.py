@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from core.comparison.run import Ask, LaneRun, Progress
 from core.environment import Environment
@@ -35,7 +35,7 @@ class Tried:
     stopped: str = ""
     failed: int = 0
     error: str = ""
-    calls: int = 0
+    calls: int = field(default=0, compare=False)
 
     @property
     def answered(self) -> int:
