@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from tests.benchmarks.visitors import CORPUS_LANES, LANES, Broken, follow, questions_of
+from core.evaluation.runs.store import evaluations_file
+from tests.benchmarks.evaluating_app import advanced, app, environment
+from tests.benchmarks.visitors import CORPUS_LANES, LANES, SETS, Broken, follow, questions_of
 from tests.server import server
 
 STARVED = 3.0  # times the median of all
@@ -31,6 +33,7 @@ class Told:
     errors: list[str] = field(default_factory=list)
     mixed: list[str] = field(default_factory=list)
     memory: list[float] = field(default_factory=list)
+    evaluated: tuple[int, int, int] | None = None  # evaluations that are done, their rows that went well, and that failed
 
     def rows(self, visitors: int, note: str) -> list[dict]:
         """The figures, one row each."""
@@ -49,17 +52,31 @@ class Told:
             ("slowest visitor", worst, "×", f"their median over everybody's; starved from {STARVED:g}"),
             ("memory", max(self.memory, default=float("nan")), "MB", f"most; {grown:+.0f} MB over the second half"),
         ]
+        if self.evaluated is not None:
+            done, well, failed = self.evaluated
+            values.append(("evaluations done", done, "", f"{well:,} of their questions answered, {failed:,} failed"))
         return [{"name": name, "value": value, "unit": unit, "note": said} for name, value, unit, said in values]
 
 
-def run(visitors: int = 50, seconds: float = 300.0, lanes: tuple[str, ...] = (), model: int = 0, corpus: str = "") -> Told:
-    """What `visitors` met in the time, `model` of them with the language model on; with a corpus, asking its documents."""
+def run(
+    visitors: int = 50,
+    seconds: float = 300.0,
+    lanes: tuple[str, ...] = (),
+    model: int = 0,
+    corpus: str = "",
+    evaluations: int = 0,
+    size: int = 20,
+) -> Told:
+    """What `visitors` met in the time, `model` of them with the language model on; with a corpus, asking its documents. Beside so many
+    evaluations, of `size` questions each."""
     questions, told = questions_of(corpus), Told()
     asked: dict[str, Any] = {"lane": list(lanes or (CORPUS_LANES if corpus else LANES))} | ({"corpus": corpus} if corpus else {})
-    with server() as (address, process):
+    with app(evaluations, size, LANES, SETS[0]) as folder, server(folder, **environment()) as (address, process):
         warm = urlencode({**asked, "q": next(questions), "llm": 0}, doseq=True)
         asyncio.run(asyncio.wait_for(follow(address, warm, len(asked["lane"])), 300))
         asyncio.run(_all(address, process.pid, asked, questions, told, visitors, seconds, model))
+        if evaluations:
+            told.evaluated = advanced(evaluations_file(), evaluations)
     return told
 
 
@@ -104,15 +121,18 @@ def _megabytes(pid: int) -> float:
 
 
 def main(arguments: list[str]) -> None:
-    """`python -m tests.benchmarks crowd [--visitors N] [--seconds S] [--lanes A B] [--model N] [--corpus NAME]`"""
+    """`python -m tests.benchmarks crowd [--visitors N] [--seconds S] [--lanes A B] [--model N] [--corpus NAME] [--evaluations N]`"""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks crowd")
     parser.add_argument("--visitors", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--lanes", nargs="+", default=[])
     parser.add_argument("--corpus", default="", metavar="NAME", help="ask the documents of a corpus")
     parser.add_argument("--model", type=int, default=0, metavar="N", help="so many of them let the language model answer")
+    parser.add_argument("--evaluations", type=int, default=0, metavar="N", help="so many evaluations at work beside them")
+    parser.add_argument("--questions", type=int, default=20, metavar="N", help="of each evaluation (default: 20)")
     options = parser.parse_args(arguments)
-    told = run(options.visitors, options.seconds, tuple(options.lanes), options.model, options.corpus)
+    lanes = tuple(options.lanes)
+    told = run(options.visitors, options.seconds, lanes, options.model, options.corpus, options.evaluations, options.questions)
     note = f"{options.visitors} visitors, {options.seconds:g} s, {options.model} with the language model"
     for row in told.rows(options.visitors, note):
         print(f"{row['name']:28} {row['value']:>8.4g} {row['unit']:3} {row['note']}")

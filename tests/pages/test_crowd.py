@@ -26,3 +26,9 @@ def test_the_starved_and_the_memory_are_told():
     rows = {row["name"]: row for row in told.rows(3, "")}
     assert rows["slowest visitor"]["value"] == 4.0 and rows["visitors without an answer"]["value"] == 1
     assert rows["memory"]["value"] == 125.0 and "+5 MB" in rows["memory"]["note"]
+
+
+def test_evaluations_beside_a_crowd_are_told():
+    told = Told({0: [1.0]}, memory=[100.0], evaluated=(3, 40, 1))
+    row = {row["name"]: row for row in told.rows(1, "")}["evaluations done"]
+    assert row["value"] == 3 and row["note"] == "40 of their questions answered, 1 failed"

@@ -1,0 +1,59 @@
+"""The app, with evaluations at work from its first visitor on: who uses it waits beside them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from core.evaluation.runs.store import Store
+from core.io.home import ROOT
+
+APP = """
+import os, runpy, threading
+
+from core.evaluation.runs.plan import make_plan
+from core.evaluation.runs.starting import evaluate
+from core.instances.catalogue import find
+from pages.parts.shared import session
+
+with session._making:
+    first, session.evaluating = not getattr(session, "evaluating", False), True
+if first:
+    def begin():
+        lanes, engine = [find(name) for name in {lanes!r}], session.engine()
+        for seed in range({count}):
+            evaluate(engine, session.store(), make_plan(tuple(lanes), {set!r}, {size}, engine.graph, seed=seed, model=False), again=True)
+    threading.Thread(target=begin, daemon=True).start()
+runpy.run_path({app!r})
+"""
+
+
+@contextmanager
+def app(count: int, size: int, lanes: tuple[str, ...], questions: str) -> Iterator[Path]:
+    """The folder of an app that starts so many evaluations of `size` questions each when it is visited first; of none, the app's own."""
+    if not count:
+        yield ROOT
+        return
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        for entry in ROOT.iterdir():
+            if entry.name != "app.py":
+                (folder / entry.name).symlink_to(entry)
+        (folder / "app.py").write_text(APP.format(lanes=lanes, count=count, set=questions, size=size, app=str(ROOT / "app.py")))
+        yield folder
+
+
+def advanced(file: Path, count: int) -> tuple[int, int, int]:
+    """How many of the last so many evaluations of this file are done, and how many of their rows went well and failed."""
+    if not file.exists():
+        return 0, 0, 0
+    runs = Store(file).runs()[:count]
+    return sum(run.status == "done" for run in runs), sum(run.done for run in runs), sum(run.failed for run in runs)
+
+
+def environment() -> dict[str, str]:
+    """What a server in another folder needs to find the modules of this one."""
+    return {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))}
