@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import tempfile
 import tomllib
 from collections.abc import Container
 from pathlib import Path as FilePath
@@ -13,6 +12,7 @@ from pathlib import Path as FilePath
 from core.datasets.sets import QuestionSet
 from core.errors import BadInput, StoreError
 from core.graph.readers.triple_file import bare_suffix
+from core.io.aside import aside
 from core.io.home import home
 from core.sharing import check_may_change, gone, made
 
@@ -74,20 +74,20 @@ def save_set(file: FilePath, name: str, title: str, graph: str, taken: Container
     kept = "questions" + bare_suffix(file) + (".gz" if file.suffix.lower() == ".gz" else "")
     description = {"title": " ".join(title.split()) or cleaned, "graph": graph, "file": kept, **how}
     known = QuestionSet.described(cleaned, description, sets_folder() / cleaned, own=True)
-    aside = None
+    folder = None
     try:
         sets_folder().mkdir(parents=True, exist_ok=True)
-        aside = FilePath(tempfile.mkdtemp(dir=home(), prefix=".questions-"))
-        shutil.copyfile(file, aside / kept)
-        QuestionSet.described(cleaned, description, aside).questions()  # all of it can be read
-        (aside / DESCRIPTION).write_text(tomli_w.dumps(description), "utf-8")
-        os.rename(aside, known.file.parent)
+        folder = aside()
+        shutil.copyfile(file, folder / kept)
+        QuestionSet.described(cleaned, description, folder).questions()  # all of it can be read
+        (folder / DESCRIPTION).write_text(tomli_w.dumps(description), "utf-8")
+        os.rename(folder, known.file.parent)
         made(KIND, cleaned)
     except OSError as error:
         raise StoreError(f"The question set cannot be stored in {sets_folder()}: {error.strerror or error}.") from None
     finally:
-        if aside is not None:
-            shutil.rmtree(aside, ignore_errors=True)
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
     return known
 
 
@@ -97,11 +97,11 @@ def remove_set(name: str) -> None:
     if not folder.is_dir():
         raise StoreError(f"There is no question set “{name}” of your own.")
     check_may_change(KIND, folder.name)
-    aside = folder.with_name(f".{folder.name}-removed")
+    removed = folder.with_name(f".{folder.name}-removed")
     try:
-        shutil.rmtree(aside, ignore_errors=True)
-        os.rename(folder, aside)
+        shutil.rmtree(removed, ignore_errors=True)
+        os.rename(folder, removed)
         gone(KIND, folder.name)
-        shutil.rmtree(aside)
+        shutil.rmtree(removed)
     except OSError as error:
         raise StoreError(f"The question set in {folder} cannot be removed: {error.strerror or error}.") from None

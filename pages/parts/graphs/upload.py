@@ -15,8 +15,8 @@ from core.datasets import free_name
 from core.datasets.own import clean_name
 from core.errors import HopscopeError
 from core.graph.readers.triple_file import FORMATS, TripleFile, columns_of
+from core.io.aside import aside
 from core.io.files import size_text
-from core.io.home import home
 from core.runtime.jobs import DONE, Job
 from pages.parts.graphs.looking import looked_at, reading
 from pages.parts.shared.session import engine
@@ -130,7 +130,7 @@ def _form(file, rows: list[tuple[str, str, str]], format: str, columns: str) -> 
 
 
 def _start(file, name: str, way: str, format: str, columns: str) -> None:
-    folder = Path(tempfile.mkdtemp(dir=home(), prefix=".upload-"))
+    folder = aside()
     source = _source(kept(file, folder), format, columns)
 
     def work(job: Job) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from itertools import count
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from core.corpus.corpus import KIND
 from core.corpus.readers.table import Columns
 from core.datasets.own import clean_name
 from core.errors import BadInput, HopscopeError
-from core.io.home import home
+from core.io.aside import aside
 from core.runtime.jobs import DONE, Job
 from core.sharing import shared
 from pages.parts.graphs.upload import kept
@@ -97,7 +96,7 @@ def new_name(title: str) -> str:
 
 def start(files: list, name: str, title: str = "", columns: Columns | None = None) -> None:
     """Begin reading the files into the corpus of that name, and draw the page anew."""
-    folder = Path(tempfile.mkdtemp(dir=home(), prefix=".upload-"))
+    folder = aside()
     paths = []
     for number, file in enumerate(files):
         place = folder / str(number)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
-from pathlib import Path
 
 import streamlit as st
 
 from core.corpus import Corpus, bring_questions, corpora
 from core.corpus.corpus import KIND
 from core.errors import HopscopeError
-from core.io.home import home
+from core.io.aside import aside
 from pages.parts.graphs.upload import kept
 from pages.parts.shared.people import barred
 from pages.parts.shared.text import many, plain
@@ -42,7 +40,7 @@ def bring_known(here: str) -> None:
 
 def _keep(name: str, file) -> None:
     """Keep a file's questions, and say what came of it."""
-    folder = Path(tempfile.mkdtemp(dir=home(), prefix=".upload-"))
+    folder = aside()
     try:
         brought = bring_questions(name, kept(file, folder))
     except HopscopeError as error:

@@ -1,0 +1,27 @@
+"""Folders for files on their way into the person's folder, such as what a browser sends."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from core.io.home import home
+
+PREFIX = ".upload-"
+OLD = 24 * 3600.0  # seconds after which nobody works with one any more
+
+
+def aside(now: float | None = None) -> Path:
+    """A new folder inside the person's own, for who asks to remove in the end; what a killed process left there a day ago goes.
+
+    >>> from core.io.aside import aside
+    >>> list(aside().iterdir())
+    []
+    """
+    now = time.time() if now is None else now
+    for old in home().glob(f"{PREFIX}*"):
+        if now - old.lstat().st_mtime > OLD and not old.is_symlink():
+            shutil.rmtree(old, ignore_errors=True)
+    return Path(tempfile.mkdtemp(dir=home(), prefix=PREFIX))
