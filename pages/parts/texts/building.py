@@ -165,7 +165,7 @@ def _told(now: Status) -> None:
     parts += [f"{many(counts['replies kept'], 'reply', 'replies')} kept from before"] if counts.get("replies kept") and not came else []
     st.caption(plain("  ·  ".join(parts)), width="content")
     if came:
-        st.caption(plain(f"It came with these texts: {ShippedBuild.of(came).words()}."))
+        st.caption(plain(f"It came with these texts. {ShippedBuild.of(came).words()}."))
     problems = [f"{many(counts['unread'], 'reply', 'replies')} could not be read"] if counts.get("unread") else []
     problems += [f"{many(counts['dropped'], 'fact')} named what is nowhere and fell away"] if counts.get("dropped") else []
     notes = [*problems, *now.report.get("notes", ())]

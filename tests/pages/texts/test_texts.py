@@ -181,7 +181,7 @@ def test_a_graph_that_comes_with_the_texts_opens_with_a_click_and_says_who_made_
     assert made in texts(at) and "comes with these texts" in texts(at)
     button(at, "Open").click().run()
     until(at, lambda: at.dataframe)
-    assert "It came with these texts: " + made in texts(at) and len(said.asked) == 2 and status(small, "kg-described").current
+    assert "It came with these texts. " + made in texts(at) and len(said.asked) == 2 and status(small, "kg-described").current
     at = opened(texts_open=":material/description: Documents")
     assert made in texts(at)
 
