@@ -1,6 +1,7 @@
 // What a lane on documents found: tabs by kind (passages, entities, relations, reports), and under them a row for each hit.
 
 import { button, changed, el, reconcile, setAttribute, setHidden, setText } from "./dom.js";
+import { fold } from "./folding.js";
 import { finder, marked, markedAround, shortened } from "./marked.js";
 import { count, list, plural, score } from "./words.js";
 
@@ -92,15 +93,8 @@ export class Hits {
 
   fold() {
     const size = this.rows.children.length;
-    [...this.rows.children].forEach((item, index) => setHidden(item, !this.all && index >= FEW));
-    setHidden(this.more, size <= FEW);
-    setText(this.more, this.all ? "Show fewer" : `Show all ${plural(size, "hit")}`);
-    this.more.setAttribute("aria-expanded", String(Boolean(this.all)));
-    const lost = this.lost.children.length;
-    [...this.lost.children].forEach((item, index) => setHidden(item, !this.allLost && index >= FEW));
-    setHidden(this.moreLost, lost <= FEW);
-    setText(this.moreLost, this.allLost ? "Show fewer" : `Show all ${plural(lost, "gold passage")} that did not come through`);
-    this.moreLost.setAttribute("aria-expanded", String(Boolean(this.allLost)));
+    fold(this.rows, this.more, this.all, FEW, (number) => `Show all ${plural(number, "hit")}`);
+    fold(this.lost, this.moreLost, this.allLost, FEW, (number) => `Show all ${plural(number, "gold passage")} that did not come through`);
     if (this.tables.length && !size) this.rows.replaceChildren(el("li", "quiet", "None was found."));
   }
 

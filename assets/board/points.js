@@ -1,6 +1,7 @@
 // What a language model noted on each part of what was found: the best points first, each with the parts that it was noted on.
 
 import { button, changed, el, setHidden, setText } from "./dom.js";
+import { fold } from "./folding.js";
 import { list, plural } from "./words.js";
 
 const FEW_POINTS = 3; // points, until more are asked for
@@ -30,11 +31,7 @@ export class Points {
   }
 
   fold() {
-    const size = this.rows.children.length;
-    [...this.rows.children].forEach((item, index) => setHidden(item, !this.all && index >= FEW_POINTS));
-    setHidden(this.more, size <= FEW_POINTS);
-    setText(this.more, this.all ? "Show fewer" : `Show all ${plural(size, "point")}`);
-    this.more.setAttribute("aria-expanded", String(Boolean(this.all)));
+    fold(this.rows, this.more, this.all, FEW_POINTS, (size) => `Show all ${plural(size, "point")}`);
   }
 
   row({ score, text, of, more, unread }) {

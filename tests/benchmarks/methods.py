@@ -20,8 +20,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
-
 from core.builds import build, standing
 from core.builds.catalogue import of_kind
 from core.builds.report import BuildReport
@@ -32,7 +30,6 @@ from core.corpus import Corpus, corpora, open_corpus
 from core.engine import Engine
 from core.errors import BadInput, HopscopeError
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.metrics.statistics import Paired, holm, paired
 from core.evaluation.reports.export import shown
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.plan import make_plan
@@ -43,6 +40,7 @@ from core.instances.needs import needed
 from core.io.home import home, models_folder
 from core.models.chat.kept import KeptReplies
 from core.operators.base import Line
+from tests.benchmarks.paired_tests import against
 
 LANES = 4  # replies that a build asks for at a time, unless it is told otherwise
 PAPER, GROUP = "In-depth Analysis", "Documents"
@@ -216,7 +214,7 @@ def told(corpus: Corpus, rows: Sequence[Instance], found: dict[str, Summary], co
         yield f"- Left out, as they ask a language model to retrieve: {', '.join(f'`{one}`' for one in left_out)}."
     yield from _building(costs)
     yield from _notes(costs)
-    yield from _tests(found)
+    yield from against(found, BASE, TESTED)
 
 
 def _figures(one: Summary, key: str) -> list[str]:
@@ -246,25 +244,3 @@ def _notes(costs: dict[str, dict]) -> Iterator[str]:
     if any(cost.get("model") for cost in costs.values()):
         told = "those that each took when it was made"
         yield f"- Of a language model's replies the seconds are {told}, {LANES} at a time; the rest was measured now."
-
-
-def _tests(found: dict[str, Summary]) -> Iterator[str]:
-    """Each method against the base on the questions that both were asked, with Holm's correction over the methods for one metric."""
-    if BASE not in found or len(found) < 2:
-        return
-    yield ""
-    yield f"Against `{BASE}`, sign-flip permutation tests on the questions that gave both a number; p is Holm's over the methods."
-    yield ""
-    yield "| Method | Metric | Mean difference | 95 % interval | p | n |"
-    yield "|---|---|---:|---:|---:|---:|"
-    for name in TESTED:
-        tests = [test for one in found if one != BASE and (test := _paired(name, found, one)) is not None]
-        for test, p in zip(tests, holm([test.p for test in tests])):
-            interval = f"{test.low:+.3f} to {test.high:+.3f}"
-            yield f"| `{test.a}` | {metric(name).described()['title']} | {test.difference:+.3f} | {interval} | {p:.2g} | {test.n} |"
-
-
-def _paired(name: str, found: dict[str, Summary], one: str) -> Paired | None:
-    values = [dict(zip(found[key].questions, found[key].values(key, [name])[:, 0])) for key in (one, BASE)]
-    both = [question for question in values[0] if question in values[1]]
-    return paired(name, one, BASE, *(np.array([value[question] for question in both]) for value in values)) if both else None

@@ -10,18 +10,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from core.engine import Engine
 from core.errors import HopscopeError
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.metrics.statistics import holm, paired
 from core.evaluation.reports.export import shown
 from core.evaluation.reports.summary import Summary
 from core.indexes import vectors, walks
 from core.instances.catalogue import Instance, catalogue
 from core.operators.retrieve.walks import NodesThenWalks
 from tests.benchmarks.methods import asks, summary
+from tests.benchmarks.paired_tests import against
 
 ROWS = ("vanilla-triples", "walk-retrieve-bfs", "walk-retrieve-rw", "subgraph-rag", "lego-12", "chain-ranking", "language-model-or-decline")
 BASE = ROWS[0]  # what the others are tested against
@@ -90,7 +88,7 @@ def told(found: dict[str, Summary], left_out: dict[str, str], llm: bool) -> Iter
             yield f"- `{key}`: {sentence}"
     for key, why in left_out.items():
         yield f"- `{key}` is left out: {why}."
-    yield from _tests(found)
+    yield from against(found, BASE, TESTED)
 
 
 def _table(title: str, found: dict[str, Summary], names: Sequence[str], intervals: bool = True) -> Iterator[str]:
@@ -106,24 +104,3 @@ def _table(title: str, found: dict[str, Summary], names: Sequence[str], interval
             spread = intervals and value.mean is not None and name not in ("tokens", "seconds")
             cells.append(f"{cell} [{shown(name, value.low)}, {shown(name, value.high)}]" if spread else cell)
         yield f"| `{key}` | {one.counts(key)['scored']} | {' | '.join(cells)} |"
-
-
-def _tests(found: dict[str, Summary]) -> Iterator[str]:
-    """Each row against the base, with Holm's correction over the rows for one metric."""
-    if BASE not in found or len(found) < 2:
-        return
-    yield ""
-    yield f"Against `{BASE}`, sign-flip permutation tests on the questions that gave both a number; p is Holm's over the rows."
-    yield ""
-    yield "| Row | Metric | Mean difference | 95 % interval | p | n |"
-    yield "|---|---|---:|---:|---:|---:|"
-    for name in TESTED:
-        values = {key: dict(zip(one.questions, one.values(key, [name])[:, 0])) for key, one in found.items()}
-        tests = []
-        for key in (key for key in found if key != BASE):
-            both = [question for question in values[key] if question in values[BASE]]
-            test = paired(name, key, BASE, *(np.array([values[one][question] for question in both]) for one in (key, BASE)))
-            tests += [test] if test is not None else []
-        for test, p in zip(tests, holm([test.p for test in tests])):
-            interval = f"{test.low:+.3f} to {test.high:+.3f}"
-            yield f"| `{test.a}` | {metric(name).described()['title']} | {test.difference:+.3f} | {interval} | {p:.2g} | {test.n} |"

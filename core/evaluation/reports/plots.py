@@ -133,17 +133,10 @@ def sensitivity(points: Mapping[str, Sequence[tuple[Any, Estimate]]], parameter:
     figure = go.Figure()
     for i, (group, curve) in enumerate(points.items()):
         known = [(value, estimate) for value, estimate in curve if estimate.mean is not None]
-        figure.add_scatter(
-            x=[value if isinstance(value, int | float) and not isinstance(value, bool) else escape(str(value)) for value, _ in known],
-            y=[estimate.mean for _, estimate in known],
-            error_y=_bars([estimate for _, estimate in known]),
-            mode="lines+markers",
-            marker={**_marker(i), "size": 9},
-            line={"color": COLOURS[i % len(COLOURS)], "width": 2},
-            name=escape(group),
-            customdata=[[_figure_text(name, estimate)] for _, estimate in known],
-            hovertemplate=f"<b>{escape(group)}</b><br>{escape(parameter)} %{{x}}<br>%{{customdata[0]}}<extra></extra>",
-        )
+        values = [value if isinstance(value, int | float) and not isinstance(value, bool) else escape(str(value)) for value, _ in known]
+        bars = _bars([estimate for _, estimate in known])
+        said = f"<b>{escape(group)}</b><br>{escape(parameter)} %{{x}}"
+        figure.add_scatter(x=values, error_y=bars, name=escape(group), **_curve(i, name, [estimate for _, estimate in known], said))
     figure.update_xaxes(title=escape(parameter))
     figure.update_yaxes(title=_title(name))
     return styled(figure, f"{_title(name)} by {escape(parameter)}").update_layout(legend={"y": BELOW_TITLE})
@@ -156,19 +149,24 @@ def by_budget(summary: Summary, curves: Mapping[str, Sequence[tuple[int, Estimat
     figure = go.Figure()
     for i, (instance, title) in enumerate(called(summary.run).items()):
         if curve := curves.get(instance):
-            figure.add_scatter(
-                x=[budget for budget, _ in curve],
-                y=[estimate.mean for _, estimate in curve],
-                mode="lines+markers",
-                marker={**_marker(i), "size": 8},
-                line={"color": COLOURS[i % len(COLOURS)], "width": 2},
-                name=_small(title),
-                customdata=[[_figure_text(name, estimate)] for _, estimate in curve],
-                hovertemplate=f"<b>{escape(str(title))}</b><br>%{{x}} documents read<br>%{{customdata[0]}}<extra></extra>",
-            )
+            budgets, estimates = zip(*curve)
+            said = f"<b>{escape(str(title))}</b><br>%{{x}} documents read"
+            figure.add_scatter(x=budgets, name=_small(title), **_curve(i, name, estimates, said))
     figure.update_xaxes(title="Documents read at most (budget)", dtick=10)
     figure.update_yaxes(title=_title(name).removesuffix(" by budget"))
     return styled(figure, _title(name)).update_layout(legend={"y": BELOW_TITLE})
+
+
+def _curve(number: int, name: str, estimates: Sequence[Estimate], said: str) -> dict[str, Any]:
+    """How a line of estimates of a metric is drawn, and what stands beside a point of it."""
+    return {
+        "y": [estimate.mean for estimate in estimates],
+        "mode": "lines+markers",
+        "marker": {**_marker(number), "size": 9},
+        "line": {"color": COLOURS[number % len(COLOURS)], "width": 2},
+        "customdata": [[_figure_text(name, estimate)] for estimate in estimates],
+        "hovertemplate": f"{said}<br>%{{customdata[0]}}<extra></extra>",
+    }
 
 
 def _small(name: Called) -> str:

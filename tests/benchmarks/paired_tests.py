@@ -1,0 +1,33 @@
+"""A table of paired tests of runs against one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from core.evaluation.metrics.catalogue import metric
+from core.evaluation.metrics.statistics import Paired, holm, paired
+from core.evaluation.reports.summary import Summary
+
+
+def against(found: dict[str, Summary], base: str, names: Sequence[str]) -> Iterator[str]:
+    """Each run against `base` on the questions that both were asked, with Holm's correction over the runs for one metric."""
+    if base not in found or len(found) < 2:
+        return
+    yield ""
+    yield f"Against `{base}`, sign-flip permutation tests on the questions that gave both a number; p is Holm's over the rows."
+    yield ""
+    yield "| Row | Metric | Mean difference | 95 % interval | p | n |"
+    yield "|---|---|---:|---:|---:|---:|"
+    for name in names:
+        tests = [test for one in found if one != base and (test := _paired(name, found, one, base)) is not None]
+        for test, p in zip(tests, holm([test.p for test in tests])):
+            interval = f"{test.low:+.3f} to {test.high:+.3f}"
+            yield f"| `{test.a}` | {metric(name).described()['title']} | {test.difference:+.3f} | {interval} | {p:.2g} | {test.n} |"
+
+
+def _paired(name: str, found: dict[str, Summary], one: str, base: str) -> Paired | None:
+    values = [dict(zip(found[key].questions, found[key].values(key, [name])[:, 0])) for key in (one, base)]
+    both = [question for question in values[0] if question in values[1]]
+    return paired(name, one, base, *(np.array([value[question] for question in both]) for value in values)) if both else None
