@@ -36,6 +36,7 @@ LAST = (
 )  # the files that come behind those of papers on graphs of triples
 KIND = "method"
 OWN = "own"
+ON_DOCUMENTS = "-documents"  # behind the id of a method on triples: the same on documents
 RETRIEVER, RETRIEVERS = "retriever-", "Your own retrievers"  # what their ids begin with, and their group
 
 
@@ -181,6 +182,16 @@ def find(spec: str, known: Mapping[str, Instance] | None = None) -> Instance:
             declared.retriever(spec.removeprefix(RETRIEVER))  # says what is wrong with it
         raise BadParameter(f"There is no method “{shorten(spec)}”.{nearest(spec, known)}")
     return named(parse_line(spec), known)
+
+
+def on_documents(instance: Instance, known: Mapping[str, Instance]) -> Instance:
+    """The same method as it stands on documents, where a row on triples has such a one beside it; else the instance as it is.
+
+    >>> from core.instances.catalogue import catalogue, on_documents
+    >>> on_documents(catalogue()["tog"], catalogue()).id, on_documents(catalogue()["lego-12"], catalogue()).id
+    ('tog-documents', 'lego-12')
+    """
+    return instance if instance.documents else known.get(f"{instance.id}{ON_DOCUMENTS}", instance)
 
 
 def named(line: Line, known: Mapping[str, Instance]) -> Instance:

@@ -12,7 +12,8 @@ from core.graph.told import weights
 from core.models.base import Task
 from core.models.combine import uses_chat
 from core.models.words import short_name
-from core.operators.base import Context, Operator, Recorder
+from core.operators.base import DIRECTIONS, Context, Operator, Recorder
+from core.operators.extract import DIRECTION_HELP
 from core.operators.texts.asking import unasked
 from core.operators.texts.hits import ranked
 from core.operators.texts.merge import placed
@@ -28,7 +29,7 @@ class NeighbourRelations(Operator):
     """The relations at the linked entities, those of the best linked first; where there are few, those at their neighbours after them.
 
     DALK's neighbour evidence. Of one entity the heaviest come first. The analysis' code drops the last five of the
-    list; here all are kept.
+    list; here all are kept. DALK's own code goes along relations alone, as `direction` "out" does.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> NeighbourRelations(few=1)"
     >>> story.triple_texts(retrieve(line, graph=story, question="Fred", models=scores({})).relations.items)[:2]
@@ -41,15 +42,16 @@ class NeighbourRelations(Operator):
 
     few: int = param(5, "Few", "Where so many or fewer are found, those at the neighbours follow.", low=0, high=1000)
     keep: int = param(200, "Relations at most", "The first ones.", low=1, high=10_000)
+    direction: str = param("both", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         linked = list(state.linked.items if state.linked else ())
-        found = _at(ctx.graph, linked)
+        found = _at(ctx.graph, linked, self.direction)
         if linked and len(found) <= self.few:
             heads, _, tails = ctx.graph.triples(np.array(found, np.int64))
             further = [node for node in dict.fromkeys((*heads.tolist(), *tails.tolist())) if node not in linked]
             recorder.notes.append(f"Only {len(found)} at the entities themselves; those at {len(further)} neighbours follow.")
-            found = list(dict.fromkeys([*found, *_at(ctx.graph, further)]))
+            found = list(dict.fromkeys([*found, *_at(ctx.graph, further, self.direction)]))
         recorder.before_cut = placed("triple", found)
         return state.replace(relations=recorder.before_cut.head(self.keep))
 
@@ -149,10 +151,10 @@ class HitsOfPaths(Operator):
         return state.replace(nodes=hits["node"], relations=hits["triple"])
 
 
-def _at(graph: KnowledgeGraph, nodes: list[int]) -> list[int]:
+def _at(graph: KnowledgeGraph, nodes: list[int], direction: str) -> list[int]:
     """The edges at each node in turn, of one node the heaviest first, each edge once."""
     heavy, found = weights(graph), dict[int, None]()
     for node in nodes:
-        edges = np.unique(graph.steps(node, "both")[1]).tolist()
+        edges = np.unique(graph.steps(node, direction)[1]).tolist()
         found |= dict.fromkeys(sorted(edges, key=lambda edge: (-(heavy[edge] if heavy is not None else 0.0), edge)))
     return list(found)

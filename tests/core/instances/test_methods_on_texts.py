@@ -38,6 +38,15 @@ BY_DEGREES = [  # every relation is at one of the nearest four
     ("FRED", "TOPPER"),  # 2 + 1
 ]
 BY_MEANING = [("BOB CRATCHIT", "TINY TIM"), ("SCROOGE", "TINY TIM"), ("BOB CRATCHIT", "MARTHA"), ("FRED", "SCROOGE")]
+CONNECTED = [  # the six at 0.3 and above, by the degrees of their ends, then by weight
+    ("BOB CRATCHIT", "SCROOGE"),
+    ("FRED", "SCROOGE"),
+    ("SCROOGE", "TINY TIM"),
+    ("BELLE", "SCROOGE"),
+    ("BOB CRATCHIT", "TINY TIM"),
+    ("BOB CRATCHIT", "MARTHA"),
+]
+CONNECTED_ENDS = ["BOB CRATCHIT", "SCROOGE", "FRED", "TINY TIM", "BELLE", "MARTHA"]
 BOTH_ENDS = [6, 3, 0, 1]  # 6 holds both ends of three relations, 3 of two, all others but the turkey of one
 BESIDE = [6, 3, 1, 0, 2, 4, 5, 7]  # Tim's: 6 with Bob and Scrooge, 3 with Bob; Bob's: 1; Scrooge's, each with one neighbour; Fred's
 OF_ENTITIES = [0, 2, 3, 1]  # hold three of the four, two, one and rated 6, one and rated 3; 4 is of level 3
@@ -52,7 +61,9 @@ FOUND = {
     "lgraphrag-original": ([], NEAREST, BY_DEGREES, BESIDE, OF_ENTITIES),  # the fifth, Martha, is at 0.15
     "ggraphrag": ([POINTS], [], [], [], BY_OCCURRENCE),
     "l-lightrag": ([KEYWORDS], NEAREST, BY_DEGREES, BOTH_ENDS, []),
+    "l-lightrag-original": ([KEYWORDS], NEAREST, BY_DEGREES, BESIDE, []),
     "g-lightrag": ([KEYWORDS], ENDS, BY_MEANING, [3, 6, 2], []),
+    "g-lightrag-original": ([KEYWORDS], CONNECTED_ENDS, CONNECTED, [1, 6, 2, 4, 3], []),  # 1 and 6 tell of the first
     "h-lightrag": ([KEYWORDS], [*NEAREST, "MARTHA"], BY_DEGREES, [*BOTH_ENDS, 2], []),
     "h-lightrag-original": ([KEYWORDS], [*NEAREST, "BELLE", "MARTHA"], BY_DEGREES, BESIDE, []),  # six relations are at 0.3 and above
     "graphrag-er": ([], NEAREST, BY_DEGREES, [], []),
@@ -151,10 +162,11 @@ def test_a_question_without_a_known_name_is_searched_for_itself(graph, row):
     assert state.linked.items == () and found(graph, state)["chunks"][:2] == [6, 3] and state.answer
 
 
-def test_no_keyword_at_either_level(graph):
+@pytest.mark.parametrize("row, entities", [("l-lightrag", NEAREST), ("g-lightrag", ENDS), ("h-lightrag", NEAREST)])
+def test_no_keyword_at_either_level(graph, row, entities):
     """The analysis' row reads the question; the original's searches nothing, and the model is told so."""
     empty = json.dumps({"low": [], "high": []})
-    state, _ = run(graph, "h-lightrag", [empty])
-    assert found(graph, state)["entities"][:4] == NEAREST
-    state, script = run(graph, "h-lightrag-original", [empty])
+    state, _ = run(graph, row, [empty])
+    assert found(graph, state)["entities"][: len(entities)] == entities
+    state, script = run(graph, f"{row}-original", [empty])
     assert found(graph, state)["entities"] == [] and "(nothing was found)" in script.asked[-1] and state.answer

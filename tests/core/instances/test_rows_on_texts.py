@@ -29,7 +29,9 @@ ROWS = {
     "fastgraphrag": ((NAMES,), (5, 4, 3, 0)),
     "fastgraphrag-original": ((NAMES,), (5, 4, 3, 0)),
     "l-lightrag": ((KEYWORDS,), (4, 4, 3, 0)),
+    "l-lightrag-original": ((KEYWORDS,), (0, 0, 0, 0)),  # no entity has “Tim,” or “Cratchit” as a word without a colon behind it
     "g-lightrag": ((KEYWORDS,), (5, 4, 3, 0)),
+    "g-lightrag-original": ((KEYWORDS,), (4, 2, 2, 0)),  # the two of “family”, as below
     "h-lightrag": ((KEYWORDS,), (5, 4, 3, 0)),
     "h-lightrag-original": ((KEYWORDS,), (4, 2, 2, 0)),  # “family” is a word of two relations: cosines 1 / sqrt(12) and 1 / sqrt(17)
     "graphrag-er": ((), (4, 4, 0, 0)),
@@ -100,8 +102,6 @@ def test_the_paper_reading_of_global_search_asks_once_for_each_community(graph):
     ]
 
 
-@pytest.mark.parametrize(
-    "row", ["graphrag-er", "graphrag-cc", "vgraphrag-cc", "lgraphrag-original", "h-lightrag-original", "fastgraphrag-original"]
-)
+@pytest.mark.parametrize("row", ["graphrag-er", "graphrag-cc", "vgraphrag-cc", *(row for row in ROWS if row.endswith("-original"))])
 def test_a_row_that_changes_another_stands_beside_it(row):
     assert catalogue()[row].base in ROWS

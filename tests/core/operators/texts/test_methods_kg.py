@@ -314,6 +314,22 @@ def test_few_relations_bring_those_of_neighbours():
     assert "1. Marley -> partner of -> Scrooge" in listed and "Cratchit -> works for -> Scrooge" in listed and "son of" not in listed
 
 
+def test_dalk_as_published_goes_along_relations_alone():
+    names, first = json.dumps({"names": ["Cratchit", "London"]}), json.dumps({"choices": [1]})
+    run, script = lane("dalk-original", knowledge(), names, first, first, "", "", "", "x")
+    assert run.graph.texts(run.state.paths.items) == ["Cratchit -> works in -> Camden -> part of -> London"]
+    # none leads on from London and Scrooge; of those at Cratchit and Camden that of Tim, who is his son, leads to him
+    listed = script.asked[2].split("\n1. ", 1)[1]
+    assert [text in listed for text in ("works for", "works in", "part of", "son of", "nephew of")] == [True] * 3 + [False] * 2
+    assert run.graph.triple_texts(run.state.relations.items) == ["Cratchit -> works for -> Scrooge"]
+
+
+def test_no_path_joins_two_that_both_lead_to_a_third_where_direction_counts():
+    names = json.dumps({"names": ["Fred", "Marley"]})
+    assert len(dalk(names, '{"choices": [1]}', '{"choices": []}', "", "", "x")[0].state.paths) == 1
+    assert len(lane("dalk-original", knowledge(), names, '{"choices": []}', "", "x")[0].state.paths) == 0
+
+
 def test_dalk_without_an_entity_has_no_evidence():
     run, script = dalk('{"names": []}', "t", "I do not know")
     assert len(run.state.paths) == 0 and len(run.state.relations) == 0 and run.state.answer == "I do not know" and not script.replies
