@@ -9,7 +9,7 @@ from core.commands.terminal import FAILED, OK, bar, watch
 from core.comparison.timing import apart, cost
 from core.corpus import open_corpus
 from core.errors import shorten
-from core.instances.catalogue import catalogue, find
+from core.instances.catalogue import catalogue, find, on_documents
 from core.operators.texts.asking import UNASKED
 from core.results import comparison_dict
 from core.types import Question
@@ -51,6 +51,8 @@ def run(options) -> int:
     """Compare the chosen instances; the exit code."""
     engine, known = options.engine(), catalogue()
     chosen = [find(spec, known) for spec in options.instance or ["vanilla-rag" if options.corpus else "lego-12"]]
+    if options.corpus:
+        chosen = [on_documents(one, known) for one in chosen]
     ask = _asked(options, engine)
     job = engine.compare(ask, chosen)
     watch(job)

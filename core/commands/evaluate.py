@@ -14,10 +14,10 @@ from core.evaluation.reports.export import latex, rows_csv, shown, summary_csv, 
 from core.evaluation.reports.html import report_html
 from core.evaluation.reports.sensitivity import varied
 from core.evaluation.reports.summary import Summary, summary_dict
-from core.evaluation.runs.plan import make_plan, misfits
+from core.evaluation.runs.plan import asks_documents, make_plan, misfits
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import catalogue, find
+from core.instances.catalogue import catalogue, find, on_documents
 
 EPILOG = """Every question is kept as it is done, in evaluations.sqlite of your Hopscope folder. The same command takes an unfinished
 run up where it stopped, tries failed questions again, and shows a finished one at once. The exit code is 1 where an instance answered
@@ -102,7 +102,9 @@ def _plan(options, engine):
     if options.sample != "all" and not options.sample.isdecimal():
         raise BadInput(f"A sample is a whole number or “all”, not “{options.sample}”.")
     known = catalogue()
-    chosen = {instance.id: instance for spec in split(",".join(options.instances)) if (instance := find(spec, known))}
+    found = [find(spec, known) for spec in split(",".join(options.instances))]
+    found = [on_documents(one, known) for one in found] if asks_documents(options.set) else found
+    chosen = {instance.id: instance for instance in found}
     instances = varied(tuple(chosen.values()), options.vary) if options.vary else tuple(chosen.values())
     wishes = {"model": not options.no_llm, "judge": options.judge, "cold": options.cold}
     wishes |= {"support": tuple(split(options.support))}

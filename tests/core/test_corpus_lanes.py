@@ -190,6 +190,13 @@ def test_the_command_line_says_what_was_done_without_a_language_model(corpus, en
     assert "No language model is asked: no point was noted." in told
 
 
+@pytest.mark.parametrize("command", ["ask Who --corpus carols --instance tog", "evaluate --set carols --instances tog --sample 1"])
+def test_a_method_that_is_there_for_both_is_the_one_on_documents_where_documents_are_asked(command, corpus, engine, capsys):
+    main([*command.split(), "--no-llm", "--json"], lambda: engine)
+    found = json.loads(capsys.readouterr().out)
+    assert "tog-documents" in (list(found["instances"]) if "instances" in found else [lane["instance"] for lane in found["lanes"]])
+
+
 def test_an_unknown_corpus_on_the_command_line(corpus, engine, capsys):
     assert main(["ask", "who", "--corpus", "carol"], lambda: engine) == 2
     assert "There is no corpus “carol”" in capsys.readouterr().err
