@@ -20,6 +20,8 @@ from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
 
 BRANCH_HELP = "The arms of a branch are changed in the address of this page or in a TOML file, not in a form."
+REPEATED = ":material/repeat: Repeated, in this order"
+FIRST, SECOND = ":material/looks_one: One search", ":material/looks_two: Another, from the same start"
 AT_ONCE = 4  # parameters shown at once; the rest wait behind "More settings"
 _NAMED = re.compile(r"`(\w+)`")
 OTHER = "…"  # stands for an expression that is typed
@@ -69,11 +71,18 @@ def operator_form(operator: Operator, key: str) -> Operator | None:
 
 
 def _combined_form(whole: Loop | Union, key: str) -> Operator | None:
-    """The forms of what a loop repeats or a union brings together, one under the other, and those of its own parameters."""
+    """A loop as a frame around what it repeats, a union as its two searches side by side, with the forms of what they hold."""
     st.caption(plain(whole.words()) + ".")
     given = {one.name: _field(one, values(whole)[one.name], key) for one in parameters(type(whole))}
-    lines = {"body": whole.body} if isinstance(whole, Loop) else {"first": whole.first, "second": whole.second}
-    made = {name: _line_form(operators, f"{key}-{name}") for name, operators in lines.items()}
+    if isinstance(whole, Loop):
+        frames, lines = [st.container(border=True)], {"body": (REPEATED, whole.body)}
+    else:
+        frames, lines = st.columns(2, border=True), {"first": (FIRST, whole.first), "second": (SECOND, whole.second)}
+    made = {}
+    for frame, (name, (heading, operators)) in zip(frames, lines.items()):
+        with frame:
+            st.markdown(heading)
+            made[name] = _line_form(operators, f"{key}-{name}")
     try:
         return None if None in made.values() else type(whole)(**made, **given)
     except HopscopeError as error:
@@ -85,7 +94,7 @@ def _line_form(operators: tuple[Operator, ...], key: str) -> tuple[Operator, ...
     """The operators of a line as their forms describe them; None where one shows an error."""
     found = []
     for place, operator in enumerate(operators):
-        st.markdown(f"**{plain(operator.title)}**")
+        st.markdown(f"{place + 1}. **{plain(operator.title)}**")
         found.append(operator_form(operator, f"{key}-{place}"))
     return None if None in found else tuple(one for one in found if one is not None)
 
