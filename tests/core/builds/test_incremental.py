@@ -12,6 +12,7 @@ import pytest
 
 from core.builds import build, find, open_graph, status
 from core.builds.cost import cost
+from core.builds.report import BuildReport
 from core.corpus import Document, write
 from core.io.home import ROOT
 from tests.core.builds.test_language_model import Models, entity, relation
@@ -23,8 +24,12 @@ LINES = {
     "grouped": f"{READ} >> Merge() >> Communities(max_size=3) >> Reports(writer='extractive')",
     "passages": f"{READ} >> PassageGraph(common=9)",
     "tree": "WholeDocuments() >> Tree(summaries='extractive')",
+    "balanced tree": "WholeDocuments() >> Tree(clusters='k-means', summaries='extractive')",
+    "parsed": "WholeDocuments() >> NounPhrases() >> Merge() >> Communities(max_size=3) >> Reports(writer='extractive')",
+    "nearest": "WholeDocuments() >> NearestDocuments(keep=2) >> Vectors(of='nodes')",
+    "terms": "WholeDocuments() >> SharedTerms(keep=2)",
 }
-NAMES = ["Ann", "Bob", "Cleo", "Dan", "Eve"]
+NAMES = ["Ann", "Bob", "Cleo", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida", "Jon"]  # two circles of five
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +57,8 @@ def document(number, *names):
     return Document(f"d{number:02}", f"In text {number} {names[0]} met {' and '.join(names[1:])}.")
 
 
-FIRST = [document(n, NAMES[n % 5], NAMES[(n * 2 + 1) % 5], NAMES[(n + 3) % 5]) for n in range(14)]
+FIRST = [document(n, *(NAMES[n % 2 * 5 + k % 5] for k in (n, n * 2 + 1, n + 3))) for n in range(13)]
+FIRST += [document(13, "Dan", "Fay")]  # who joins the circles
 
 
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)
@@ -71,6 +77,17 @@ def test_a_changed_corpus_gives_the_graph_of_a_rebuild(line, tmp_path, monkeypat
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "another home"))
     afresh = build(write(tmp_path / "two", list(corpus)), line, Readers())
     assert grown.digest == afresh.digest and open_graph(corpus, line).digest == grown.digest
+
+
+def test_communities_of_another_size_read_nothing_anew(tmp_path):
+    models, report = Readers(), BuildReport()
+    corpus = write(tmp_path / "one", FIRST)
+    before = build(corpus, LINES["grouped"], models)
+    after = build(corpus, LINES["grouped"].replace("max_size=3", "max_size=5"), models, report=report)
+    assert len(models.writer.asked) == 14 and (report.counts["extracted"], report.counts["kept"]) == (0, 14)
+    members = [set(after.names(one)) for one in after.columns.communities.lists("members")]
+    assert sorted(members, key=min) == [set(NAMES[:5]), set(NAMES[5:])]  # the circles, which are split where 3 are the most
+    assert after.n_edges == before.n_edges and len(before.columns.communities) > 2
 
 
 def test_what_is_to_be_read_is_told_before(tmp_path):

@@ -88,6 +88,7 @@ def test_a_name_that_is_nowhere_in_the_chunk_is_dropped_with_its_relations():
 def test_a_reply_that_is_no_such_json_gives_nothing_and_is_counted(reply):
     facts, _, _ = read(lambda *_: reply)
     assert (facts.entities, facts.relations, facts.unread) == ((), (), 1)
+    assert facts.notes == ("a reply could not be read and gave nothing",)
 
 
 def test_a_reply_that_was_cut_short_gives_what_had_ended():

@@ -72,6 +72,7 @@ def test_a_triple_less_equals_a_rebuild(grown, tmp_path):
     build(grown(("Two", "has_genre", "Noir")), Bag(), RANDOM)
     changed = build(grown(), Bag(), RANDOM)
     assert np.array_equal(vectors_of(changed), vectors_of(build(grown(folder="anew"), Bag(), RANDOM)))
+    assert (changed.index.facts["encoded"], changed.index.facts["reused"]) == (1, len(changed.nodes) - 1)  # the walks from Two alone
 
 
 def test_what_is_done_is_kept_when_a_person_cancels(grown, monkeypatch):
