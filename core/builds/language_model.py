@@ -26,6 +26,7 @@ from core.types import Usage
 FILE = "extraction"
 REPLY = 700  # tokens; what is longer is cut, and what had ended is kept
 EXPECTED = 300  # tokens of a reply, until some are known
+UNREAD, CUT = "a reply could not be read and gave nothing", "a reply was cut short; what had ended of it is kept"
 TOO_LONG = "longer than the language model reads; nothing was extracted from it"
 CHOICES = ("kg", "tkg", "rkg")
 EXAMPLES = {"kg": "triples", "tkg": "tkg", "rkg": "rkg"}  # the prompt whose example is copied from
@@ -145,7 +146,7 @@ class Gathered:
 
     def facts(self) -> Facts:
         """What was told, with what could not be read or used."""
-        notes = ("a reply was cut short; what had ended of it is kept",) if self.repaired else ()
+        notes = (UNREAD,) * bool(self.unread) + (CUT,) * bool(self.repaired)
         return Facts(tuple(self.found.values()), tuple(self.related.values()), self.unread, self.dropped, notes)
 
     def _own(self, description: str) -> str:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from core.builds import build, chosen, status
-from core.builds.catalogue import EXTRACTORS, Build, find
+from core.builds.catalogue import EXTRACTORS, KINDS, Build, find
 from core.builds.cost import cost
 from core.builds.report import BuildReport
 from core.builds.shipped import NAME, builds_of, shipped, ships
@@ -26,15 +26,14 @@ def add_parts(parts) -> None:
         "from there, and after a change of the documents only what depends on it is made anew.",
     )
     made.add_argument("name", metavar="NAME", help="the corpus")
-    made.add_argument(
-        "--graph", default="rkg", metavar="KIND", help="chunks, passage, tree, kg, tkg, rkg, links; or a line of building operators"
-    )
+    made.add_argument("--graph", default="rkg", metavar="KIND", help=f"{', '.join(KINDS)}; or a line of building operators (default: rkg)")
     made.add_argument(
         "--extractor",
         default="",
         choices=("", *EXTRACTORS),
         metavar="WHO",
-        help="llm, or noun-phrases without one; for links: given, nearest, terms",
+        help="llm: a language model; described: names by a parser, told of by a language model; noun-phrases: without one; "
+        "for links: given, nearest, terms",
     )
     made.add_argument(
         "--model", default="", metavar="MODEL", help="the language model that is asked, by name, in the place of the build's own"
