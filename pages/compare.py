@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.cases import Case
 from core.engine import Comparison
 from core.errors import HopscopeError
 from core.runtime.jobs import CANCELLED, Job
@@ -11,13 +12,13 @@ from core.types import Question
 from pages.parts.board.component import board
 from pages.parts.board.payload import idle
 from pages.parts.compare.answered import answered_before
-from pages.parts.compare.asked import Shown, address, come_back, shown
+from pages.parts.compare.asked import Shown, address, clear, come_back, here, is_here, shown
 from pages.parts.compare.asking import begin, examples, link_entities, question_bar, settle, suggest
 from pages.parts.compare.documents import ask_documents, facts
-from pages.parts.compare.drawn import drawing, news, payload
+from pages.parts.compare.drawn import drawable, drawing, news, payload
 from pages.parts.compare.entity_chips import chips
 from pages.parts.compare.lanes import act, chosen, dialog, fitting, settle_lanes, try_beside
-from pages.parts.compare.permalink import MOST_LANES, write_link
+from pages.parts.compare.permalink import MOST_LANES, case_link, write_link
 from pages.parts.compare.presenting import present, presenting
 from pages.parts.compare.reranked import rerank
 from pages.parts.compare.sharing import share
@@ -32,8 +33,6 @@ POLL = 0.7  # seconds between two looks at a running job, at least: a look waits
 
 def page() -> None:
     """Draw the screen."""
-    if "case" in st.query_params:
-        st.switch_page("pages/cases.py", query_params={"case": st.query_params["case"]})
     come_back()
     settle()
     settle_lanes()
@@ -60,25 +59,26 @@ def page() -> None:
         st.session_state.submitted = False  # only now, so that nothing that breaks in before loses the question
         if st.session_state.get("trouble") is not None:
             suggest(st.session_state.trouble)
-    on_screen = shown()
+    with above:
+        on_screen = drawable(shown())
     with entities:
         if corpus_name():
             facts()
         else:
             chips(opened_graph() or (on_screen.comparison.graph if on_screen is not None else graph()))
     dialog(fitting(known))
-    if on_screen is not None and on_screen.case is not None and on_screen.case.example:
+    if on_screen is not None and on_screen.case is not None:
         with above:
-            example()
+            answered(on_screen.case)
     with results:
         if on_screen is None:
             welcome()
             draw_idle(lanes)
         else:
             draw(on_screen)
+    if (link := here(on_screen)) is not None:
+        in_place(link.parameters())
     if on_screen is not None:
-        if on_screen.job is not None:
-            in_place(st.session_state.address.parameters())
         with actions:
             if on_screen.job is not None and not on_screen.job.ended:
                 st.button("Cancel", icon=":material/stop_circle:", key="cancel", on_click=stop, args=(on_screen.job,))
@@ -87,17 +87,13 @@ def page() -> None:
             share(on_screen, drawing(on_screen))
 
 
-def example() -> None:
-    """What the first page shows, and the way on."""
+def answered(case: Case) -> None:
+    """What a case on the screen is, and the way on."""
+    what, link = "An example that was answered before." if case.example else "A saved case.", case_link(case)
+    gone = f"It was asked of “{link.corpus or link.graph}”, which is not here: Ask asks what is chosen at the left."
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="example"):
-        st.caption("An example that was answered before. Ask runs it here and now.", width="content")
-        st.button("Try your own", key="own", type="tertiary", icon=":material/edit:", on_click=_clear)
-
-
-def _clear() -> None:
-    """An empty question, with the lanes as they are."""
-    st.session_state.question = ""
-    st.session_state.pop("case", None)
+        st.caption(plain(f"{what} {'Ask runs it here and now.' if is_here(link) else gone}"), width="content")
+        st.button("Try your own", key="own", type="tertiary", icon=":material/edit:", on_click=clear)
 
 
 def stop(job: Job) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.cases.examples import demo
-from pages.parts.compare.asked import show_case
+from pages.parts.compare.asked import open_case
 from pages.parts.shared.session import corpus_name
 from pages.parts.shared.text import plain
 
@@ -23,6 +23,6 @@ def answered_before() -> None:
             key=f"before-{case.id}",
             type="tertiary",
             icon=":material/bolt:",
-            on_click=show_case,
+            on_click=open_case,
             args=(case,),
         )

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.case_adapter import comparison
-from core.cases import Case, whole
+from core.cases import Case, get, whole
 from core.cases.examples import demo
 from core.corpus import corpora
 from core.datasets import datasets
 from core.engine import Comparison
+from core.errors import HopscopeError
 from core.runtime.jobs import Job
 from pages.parts.compare.asking import bar_state, known_question
-from pages.parts.compare.permalink import Link, parse_link, read_link
-from pages.parts.shared.session import chosen, corpus_name, engine, graph_name, went_here
+from pages.parts.compare.permalink import Link, case_link, read_link, write_link
+from pages.parts.shared.session import chosen, corpus_name, engine, graph_name, waiter, went_here
 
 
 @dataclass(frozen=True)
@@ -35,18 +36,20 @@ def come_back() -> None:
     it was left; Back and Forward on the page itself go to what the address names, be it the first page without a question. An address
     that is another one but was not gone to is what the browser had before it heard of the present one: what runs then brings it along.
     """
-    state, link = st.session_state, read_link()
+    state, link = st.session_state, _named()
     if "address" not in state:
-        if link.chosen != chosen() and _is_here(link):  # another page, where the session began, has chosen one before
-            state.wanted = link
+        if link.chosen != chosen() and {"graph", "corpus", "case"} & set(st.query_params) and is_here(link):
+            state.wanted = link  # another page, where the session began, has chosen something else before
         elif "wanted" not in state:
             _open(link)
-    elif went_here() and link != state.address and ("q" in st.query_params or not state.came):
+    elif went_here() and link != state.address and ({"q", "case"} & set(st.query_params) or not state.came):
         state.wanted = link
     elif "wanted" not in state:
+        if "settled" not in state:  # another graph was chosen by hand, which wrote its own address
+            state.address = link
         _again()
     if "wanted" in state:
-        if state.wanted.chosen != chosen():
+        if state.wanted.chosen != chosen() and is_here(state.wanted):
             state.graph_wanted = state.wanted.chosen
             st.rerun()
         _open(state.wanted)
@@ -54,16 +57,41 @@ def come_back() -> None:
     state.came = False  # last, as a run can be broken off before
 
 
-def _is_here(link: Link) -> bool:
-    """Whether an address names documents or a graph that are here."""
-    return link.corpus in corpora() if link.corpus else "graph" in st.query_params and link.graph in datasets()
+def _named() -> Link:
+    """The link in the address; where it names a case, that of the case, without anything more if there is none."""
+    key = st.query_params.get("case", "")
+    if not key:
+        return read_link()
+    if "address" in st.session_state and st.session_state.address.case == key:
+        return st.session_state.address
+    try:
+        return case_link(get(key))
+    except HopscopeError:
+        return Link(case=key)
+
+
+def is_here(link: Link) -> bool:
+    """Whether the documents or the graph of a link are here."""
+    return link.corpus in corpora() if link.corpus else link.graph.partition(":")[0] in datasets()
 
 
 def _open(link: Link) -> None:
-    """What an address shows: its question, or the first shipped case where it names nothing."""
-    begin = demo() if link.empty and "graph" not in st.query_params and not corpus_name() else ()
+    """What an address shows: its case, its question, or the first shipped case where it names nothing. Of a case that cannot be opened
+    `trouble` tells why, above what an address without one shows."""
+    state = st.session_state
+    state.pop("trouble", None)
+    if link.case:
+        try:
+            show_case(get(link.case))
+            shown()
+            return
+        except HopscopeError as error:
+            state.trouble = error
+            state.pop("case", None)
+    begin = demo() if (link.case or link.empty and not {"q", "graph"} & set(st.query_params)) and not corpus_name() else ()
     if begin:
         show_case(begin[0], link.model)
+        state.address = link
     else:
         take(link)
 
@@ -74,6 +102,8 @@ def take(link: Link) -> None:
     _fill(link)
     for key in ("case",) if link.question.strip() else ("case", "job"):
         state.pop(key, None)
+    if "job" not in state:
+        engine().leave(waiter("compare").id)
     state.submitted, state.settled = bool(link.question.strip()), bar_state()
     state.address = link
 
@@ -91,13 +121,30 @@ def _fill(link: Link) -> None:
 
 def show_case(case: Case, model: bool = True) -> None:
     """Put a saved case on the screen, with its question and lanes ready to be asked again."""
-    state, link = st.session_state, parse_link(case.link)
+    state, link = st.session_state, case_link(case)
     _fill(link)
     state.model = model and link.model
     state.submitted, state.settled = False, bar_state()
     state.case = case
     state.pop("job", None)
+    engine().leave(waiter("compare").id)
     state.address = link
+
+
+def open_case(case: Case) -> None:
+    """Go to a case, in the address as on the screen, with what it was asked of chosen beside."""
+    st.session_state.wanted = case_link(case)
+    write_link(st.session_state.wanted)
+
+
+def clear() -> None:
+    """Go to an empty question, with the lanes as they are."""
+    state = st.session_state
+    state.question, state.entities, state.answers = "", [], []
+    for key in ("case", "trouble"):
+        state.pop(key, None)
+    state.address = address()
+    write_link(state.address)
 
 
 def address() -> Link:
@@ -107,8 +154,16 @@ def address() -> Link:
     return Link(state.question, *lists, graph_name(), state.seed, state.model, state.reader, corpus_name())
 
 
+def here(on_screen: Shown | None) -> Link | None:
+    """The address of what is on the screen; None for the example of a first page, which has that of the page."""
+    if on_screen is None:
+        return address()
+    link = st.session_state.address
+    return link if on_screen.case is None or on_screen.case.id == link.case else None
+
+
 def shown() -> Shown | None:
-    """What is on the screen, if anything."""
+    """What is on the screen, if anything. Raises HopscopeError where it is a case that cannot be read."""
     state = st.session_state
     job = engine().jobs.get(state.get("job", ""))
     if job is not None:

@@ -6,8 +6,10 @@ from typing import Any
 
 import streamlit as st
 
+from core.runtime.jobs import sentence
 from pages.parts.board.drawing import Drawing, drawing_of
 from pages.parts.compare.asked import Shown
+from pages.parts.shared.text import plain
 
 SLICE, SLICES = 0.2, 7  # seconds of a wait for news, and how many of them make one look
 
@@ -19,6 +21,17 @@ def drawing(on_screen: Shown) -> Drawing:
         state.drawing = (on_screen.comparison, drawing_of(on_screen.comparison))
         state.pop("sent", None)
     return state.drawing[1]
+
+
+def drawable(on_screen: Shown | None) -> Shown | None:
+    """What is on the screen; None, and why is said, where it is a case whose file holds what no run could give."""
+    if on_screen is not None and on_screen.case is not None:
+        try:
+            payload(on_screen)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            st.error(plain(f"This case cannot be drawn. {sentence(error)}"))
+            return None
+    return on_screen
 
 
 def payload(on_screen: Shown) -> dict[str, Any]:

@@ -1,13 +1,14 @@
-"""The address of a comparison: question, entities, known answers, lanes and switches as query parameters."""
+"""The address of a comparison: question, entities, known answers, lanes and switches as query parameters; of a case, its id."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 import streamlit as st
 
+from core.cases import Case
 from pages.parts.shared.session import CORPUS
 
 DEFAULT_LANES = ("lego-14", "lego-12", "chain-ranking")
@@ -28,11 +29,12 @@ class Link:
     model: bool = True
     reader: bool = True
     corpus: str = ""  # asked in the place of a graph
+    case: str = ""  # the id of a case that was answered before, which is all that its address holds
 
     @property
     def empty(self) -> bool:
-        """Whether it names neither a question nor lanes nor a corpus."""
-        return not self.question and not self.corpus and self.lanes == DEFAULT_LANES
+        """Whether it names neither a question nor lanes nor a corpus nor a case."""
+        return not self.question and not self.corpus and not self.case and self.lanes == DEFAULT_LANES
 
     @property
     def chosen(self) -> str:
@@ -41,6 +43,8 @@ class Link:
 
     def parameters(self) -> dict[str, list[str] | str]:
         """The query parameters; what is as usual is left out."""
+        if self.case:
+            return {"case": self.case}
         query: dict[str, list[str] | str] = {"q": self.question}
         query |= {"e": list(self.entities), "a": list(self.answers), "lane": list(self.lanes)}
         if self.corpus:
@@ -83,6 +87,12 @@ def parse_link(query: Mapping[str, Sequence[str] | str]) -> Link:
         reader=one("reader", "1") != "0",
         corpus=corpus,
     )
+
+
+def case_link(case: Case) -> Link:
+    """The link of a case, with what asks it again."""
+    usual = Link(case.question, case.entities, case.answers, graph=case.graph)
+    return replace(parse_link(case.link) if case.link else usual, case=case.id)
 
 
 def write_link(link: Link) -> None:

@@ -12,8 +12,8 @@ from core.cases.examples import demo
 from core.engine import Comparison
 from core.errors import HopscopeError
 from pages.parts.board.component import board
-from pages.parts.compare.asked import Shown, show_case, shown
-from pages.parts.compare.drawn import news, payload
+from pages.parts.compare.asked import Shown, open_case, show_case, shown
+from pages.parts.compare.drawn import drawable, news, payload
 from pages.parts.shared.scripts import ASSETS, joined
 from pages.parts.shared.session import corpus_name
 from pages.parts.shared.text import plain
@@ -43,7 +43,7 @@ def present(repair: Callable[[Comparison, int], None]) -> None:
     try:
         if named and (state.get("case") is None or state.case.id != named):
             show_case(get(named))
-        on_screen = shown() or _first(listed)
+        on_screen = drawable(shown() or _first(listed))
     except HopscopeError as error:
         st.error(plain(str(error)))
         st.button("Leave the presentation", on_click=leave)
@@ -58,7 +58,10 @@ def present(repair: Callable[[Comparison, int], None]) -> None:
 
 
 def leave() -> None:
-    """Back to the screen with its controls."""
+    """Back to the screen with its controls, and with the case that was presented."""
+    if st.session_state.get("case") is not None:
+        open_case(st.session_state.case)
+        return
     for key in ("present", "show"):
         st.query_params.pop(key, None)
 

@@ -8,13 +8,16 @@ from pages.parts.board.drawing import Drawing
 from pages.parts.board.finished import downloads
 from pages.parts.cases.saving import save_case
 from pages.parts.compare.asked import Shown, address
+from pages.parts.compare.permalink import case_link
 
 
 def share(on_screen: Shown, drawing: Drawing) -> None:
     """The permalink, the downloads, saving, and the way to present; whatever stage the lanes are at."""
     with st.popover("Share"):
-        st.caption("This address restores the question and the lanes:")
-        st.code(address().address(st.context.url or ""), language=None, wrap_lines=True)
+        case = on_screen.case
+        st.caption("This address opens this case:" if case is not None else "This address restores the question and the lanes:")
+        link = case_link(case) if case is not None else address()
+        st.code(link.address(st.context.url or ""), language=None, wrap_lines=True)
         downloads(on_screen.comparison, drawing)
     save_case(on_screen.key, on_screen.comparison, address().parameters())
     st.button("Present", key="present", help="One screen, without controls", on_click=_present, args=(on_screen,))

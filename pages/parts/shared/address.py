@@ -1,4 +1,4 @@
-"""The address of a page that a person came to by a click, which brings none along."""
+"""The browser's address: of a page that a person came to by a click, which brings none along, and over a sign-in, which takes it away."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ import streamlit as st
 
 from pages.parts.shared.scripts import ASSETS
 
+COMPARE = ("q", "e", "a", "lane", "graph", "corpus", "seed", "llm", "reader", "case", "present", "show")
+PARAMETERS = (*COMPARE, "line", "from", "entity", "add", "run", "question")  # of all pages
+
 
 @cache
-def _component():
-    return st.components.v2.component("hopscope_address", js=(ASSETS / "address" / "address.js").read_text("utf-8"))
+def _component(name: str):
+    return st.components.v2.component(f"hopscope_{name}", js=(ASSETS / "address" / f"{name}.js").read_text("utf-8"))
 
 
 def in_place(parameters: Mapping[str, Sequence[str] | str]) -> None:
@@ -23,4 +26,19 @@ def in_place(parameters: Mapping[str, Sequence[str] | str]) -> None:
     Streamlit breaks off the first run of a page, it makes that entry on the page before.
     """
     with st.container(key="address"):  # which takes no room
-        _component()(key="in_place", data={"query": urlencode(parameters, doseq=True)})
+        _component("address")(key="in_place", data={"query": urlencode(parameters, doseq=True)})
+
+
+def keep_wished() -> None:
+    """Keep the address that a person came with, in this tab of their browser, until they have signed in there."""
+    _wished({"keep": True})
+
+
+def go_to_wished(pages: Sequence[str]) -> None:
+    """Go to the address that was kept, once: to one of these pages, with the parameters that ours have."""
+    _wished({"pages": list(pages), "parameters": list(PARAMETERS)})
+
+
+def _wished(data: Mapping[str, object]) -> None:
+    with st.container(key="wished"):  # which takes no room
+        _component("wished")(key="wished_address", data=data)

@@ -11,6 +11,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.errors import HopscopeError
 from core.sharing import NOBODY, VISIT, Person, asked_of, called, owner, shared, signed_in, visiting, who, why_not
+from pages.parts.shared.address import keep_wished
 from pages.parts.shared.text import plain
 
 TOKEN = "visit"  # where in the state of a visit stands what it alone knows
@@ -42,6 +43,7 @@ def let_in() -> None:
     asked_of(visitor)
     if entered():
         return
+    keep_wished()
     st.header("Hopscope", anchor=False)
     st.write("Sign in to ask questions, compare methods and see what others shared.")
     for provider, title in _providers().items():

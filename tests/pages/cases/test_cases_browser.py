@@ -46,7 +46,7 @@ def test_save_on_compare_and_open_without_models_and_graph(app, movies, tmp_path
     for file in movies.folder.parents[1].glob("cases.sqlite*"):
         shutil.move(file, alone / file.name)
     with server(HOPSCOPE_HOME=str(alone), HOPSCOPE_MODELS=str(tmp_path / "nothing")) as (address, _):
-        with open_page(f"{address}/?case={case}") as page:
+        with open_page(f"{address}/cases?case={case}") as page:
             problems = []
             page.on("pageerror", lambda error: problems.append(str(error)))
             assert shown(page) == before

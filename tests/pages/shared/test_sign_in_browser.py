@@ -38,10 +38,12 @@ def plainly(text: str) -> str:
     return text.replace("@", "@\u2060")
 
 
-def sign_in(page, issuer, **claims) -> None:
+def sign_in(page, issuer, to: str, **claims) -> None:
+    """Signs in whom the claims tell of, and waits for the address at which that ends."""
     issuer.claims = {"email_verified": True, **claims}
     page.get_by_role("button", name="Sign in", exact=True).click()
-    page.wait_for_url("**/")
+    page.get_by_text(plainly(claims["email"].lower())).first.wait_for(timeout=60_000)
+    page.wait_for_url(to, timeout=60_000)
     settle(page)
 
 
@@ -51,9 +53,8 @@ def test_two_people_sign_in_and_each_changes_their_own_alone(room):
         with open_page(f"{address}/cases?case={key}") as page:
             page.get_by_text("Sign in to ask questions").wait_for()
             assert not page.get_by_text("Cases").count() and not page.get_by_text("Models").count()
-            sign_in(page, issuer, email=email)
+            sign_in(page, issuer, f"{address}/cases?case={key}", email=email)
             page.get_by_text(plainly(email.lower())).first.wait_for()
-            page.goto(f"{address}/cases?case={key}")
             button = page.get_by_role("button", name="Delete", exact=False).first
             button.wait_for()
             settle(page)
@@ -61,6 +62,24 @@ def test_two_people_sign_in_and_each_changes_their_own_alone(room):
             page.get_by_role("button", name="Sign out").click()
             page.get_by_text("Sign in to ask questions").wait_for()
     assert get(key).id == key
+
+
+@pytest.mark.parametrize(
+    ("kept", "to"),
+    [
+        ("/cases?case=0123456789ab&code=x&next=//example.org", "/cases?case=0123456789ab"),
+        ("//example.org/?q=who", "/"),
+        ("https://example.org/", "/"),
+    ],
+)
+def test_whatever_a_browser_kept_leads_to_a_page_of_ours_with_parameters_of_ours(room, kept, to):
+    address, issuer, _ = room
+    with open_page(address) as page:
+        page.get_by_text("Sign in to ask questions").wait_for()
+        settle(page)
+        page.evaluate("kept => sessionStorage.setItem('hopscope-wished', kept)", kept)
+        sign_in(page, issuer, f"{address}{to}", email=BOB)
+        assert page.url == f"{address}{to}" and page.evaluate("sessionStorage.getItem('hopscope-wished')") is None
 
 
 def test_a_token_that_another_key_signed_lets_nobody_in(room):
