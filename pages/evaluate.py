@@ -10,7 +10,7 @@ from pages.parts.evaluate.evaluating import leave, progress, run_actions, runs
 from pages.parts.evaluate.figures import facts, figures
 from pages.parts.evaluate.form import new_run
 from pages.parts.evaluate.questions import one_question
-from pages.parts.evaluate.searching import show_search
+from pages.parts.evaluate.searching import SEARCH, show_search
 from pages.parts.shared.people import admit, whose
 from pages.parts.shared.session import store
 from pages.parts.shared.text import many, plain
@@ -38,7 +38,8 @@ def page() -> None:
 def start() -> None:
     """A new evaluation and those there are, or a search for a method."""
     st.header("Evaluate", anchor=False)
-    given, searched = st.tabs([":material/bar_chart: Compare methods", ":material/travel_explore: Find me a method"])
+    names = [":material/bar_chart: Compare methods", ":material/travel_explore: Find me a method"]
+    given, searched = st.tabs(names, default=names[1] if st.query_params.get(SEARCH) else None)
     with given:
         new_run()
         runs()

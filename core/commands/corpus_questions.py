@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.commands.terminal import OK, bar, finish, warn
 from core.corpus import corpora, open_corpus
 from core.errors import BadInput, nearest
-from core.evaluation.questions.keeping import check_name, keep, start, usual_name
+from core.evaluation.questions.keeping import start, usual_name
 from core.evaluation.questions.writing import ROLE, Recipe, Writing
 
 SHOWN = 5  # questions that are printed
@@ -37,9 +37,8 @@ def run(options) -> int:
     recipe, engine = Recipe(options.users, options.tasks, options.questions), options.engine()
     with bar("Opening the corpus"):
         corpus = open_corpus(options.name)
-    set_name = check_name(corpus, options.set or usual_name(corpus))
-    written = finish(start(engine, Writing(corpus, engine.models, recipe, options.about, options.model)))
-    keep(corpus, written, set_name, engine.models.title(options.model))
+    set_name = options.set or usual_name(corpus.name)
+    written = finish(start(engine, Writing(corpus, engine.models, recipe, options.about, options.model), set_name))
     warn(written.told)
     print(f"About: {written.about}")
     for question in written.questions[:SHOWN]:

@@ -176,6 +176,8 @@ def _print(summary, more: list[str]) -> None:
             print(f"{instance}: {counts['without_context']} questions had no triple to read and count as answered without context")
         if sentence := summary.answered(instance):
             print(f"{instance}: {sentence}")
+    if not any(row.question.answers or row.question.gold for row in summary.rows):
+        print(f"No answers and no passages are known to these questions; “judge {summary.run.id}” holds the answers against one another.")
     for test in summary.compared():
         interval = f"[{shown(test.metric, test.low)}, {shown(test.metric, test.high)}]"
         print(f"{test.a} − {test.b}, {metric(test.metric).name}: {shown(test.metric, test.difference)} {interval}, p = {test.p_holm:.2g}")

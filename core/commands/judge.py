@@ -8,7 +8,7 @@ from pathlib import Path
 from core.commands.terminal import FAILED, OK, finish, warn
 from core.errors import BadInput
 from core.evaluation.pairwise.judging import ROLE, start
-from core.evaluation.pairwise.page import page_html
+from core.evaluation.pairwise.page import orders, page_html
 from core.evaluation.pairwise.tally import Tally
 from core.evaluation.pairwise.verdicts import CRITERIA
 from core.evaluation.reports.naming import Called, called
@@ -55,9 +55,11 @@ def run(options) -> int:
 def _print(tally: Tally, names: dict[str, Called]) -> None:
     print(f"{len(tally.matches):,} pairs of answers, each in both orders, judged by {tally.judge}")
     warn(tally.doubts())
-    for criterion in CRITERIA:
-        agreement = tally.agreement(criterion)
-        print(f"{criterion.capitalize()}{'' if agreement is None else f' (both orders agree in {agreement:.0%})'}")
+    for criterion in CRITERIA if tally.read else ():
+        print(f"{criterion.capitalize()}: {orders(tally, criterion)}")
+        if not tally.tells(criterion):
+            print("  win rates that say nothing are left out (--json has them)")
+            continue
         for (a, b), one in tally.wins(criterion).items():
             if tally.instances.index(a) < tally.instances.index(b):
                 mean, low, high = one.numbers()
@@ -65,7 +67,6 @@ def _print(tally: Tally, names: dict[str, Called]) -> None:
 
 
 def _write(file: Path, tally: Tally, names: dict[str, Called]) -> None:
-
     try:
         file.write_text(page_html(tally, names), "utf-8")
     except OSError as error:

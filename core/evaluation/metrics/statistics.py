@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 LEVEL, RESAMPLES, PERMUTATIONS = 0.95, 4_000, 9_999
+WIDE = 1.959964  # standard deviations to each side of a mean that hold 95 % of a normal distribution
 ROOM = 4_000_000  # numbers held at once while resampling
 
 
@@ -96,6 +98,23 @@ def estimates(values: np.ndarray, seed: int = 0, resamples: int = RESAMPLES) -> 
         low, high = np.nanquantile(means[:, column], [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
         found.append(Estimate(mean, min(mean, float(low)), max(mean, float(high)), int(counts[column])))
     return found
+
+
+def of_shares(values: Sequence[float]) -> Estimate:
+    """The mean of numbers between 0 and 1 with its 95 % interval by Wilson's formula (1927), which stays wide where they are few, even
+    where all are equal; for numbers that are not 0 or 1 alone it is wider than need be.
+
+    >>> from core.evaluation.metrics.statistics import of_shares
+    >>> [round(number, 3) for number in of_shares([1.0, 1.0]).numbers()]
+    [1.0, 0.342, 1.0]
+    """
+    n = len(values)
+    if not n:
+        return Estimate(None, None, None, 0)
+    mean, square = sum(values) / n, WIDE**2
+    middle, half = mean + square / (2 * n), WIDE * math.sqrt(mean * (1 - mean) / n + square / (4 * n * n))
+    low, high = ((middle + side * half) / (1 + square / n) for side in (-1, 1))
+    return Estimate(mean, max(0.0, min(mean, low)), min(1.0, max(mean, high)), n)
 
 
 def paired(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 from core.errors import BadInput, ModelFailed
@@ -57,6 +57,30 @@ def pairs(summary: Summary, sample: int | None = None) -> tuple[Pair, ...]:
 
 
 @dataclass
+class _Said:
+    """How far a job of so many replies is, and how long the rest will take by those that were waited for."""
+
+    job: Job
+    replies: int
+    done: int = 0
+    waited: int = 0
+    start: float = field(default_factory=time.monotonic)
+
+    def tell(self) -> None:
+        """Say it."""
+        left = span((self.replies - self.done) * (time.monotonic() - self.start) / self.waited) if self.waited else ""
+        self.job.tell(f"Reply {self.done + 1:,} of {self.replies:,}{f', about {left} left' if left else ''}", self.done / self.replies)
+
+    def heard(self) -> None:
+        """A reply came."""
+        self.done, self.waited = self.done + 1, self.waited + 1
+
+    def known(self) -> None:
+        """Both replies on a pair were kept from before."""
+        self.done += 2
+
+
+@dataclass
 class Pairwise:
     """Pairs at work. Calling it with its job judges what is left and gives the tally; `known` gives that of what is kept, asking nobody."""
 
@@ -80,22 +104,25 @@ class Pairwise:
 
     def __call__(self, job: Job) -> Tally:
         """Judge every pair in both orders. Raises Cancelled, ModelUnavailable, and ModelFailed where the judge fails again and again."""
-        matches, faults, start, fresh = [], 0, time.monotonic(), 0
-        for number, pair in enumerate(self.pairs):
-            left = span((len(self.pairs) - number) * (time.monotonic() - start) / fresh) if fresh else ""
-            job.tell(f"{number:,} of {len(self.pairs):,} pairs{f', about {left} left' if left else ''}", number / len(self.pairs))
+        matches, faults, said = [], 0, _Said(job, 2 * len(self.pairs))
+        for pair in self.pairs:
             match = self._kept(pair)
             if match is None:
-                match, fresh = self._judged(pair, job), fresh + 1
+                match = self._judged(pair, said)
+            else:
+                said.known()
             matches.append(match)
             faults = faults + 1 if match.there.failed and match.back.failed else 0
             if faults >= FAULTS:
                 raise ModelFailed(f"The judge failed {FAULTS} times in a row; what was judged is kept. {match.back.why}")
         return self._tally(matches)
 
-    def _judged(self, pair: Pair, job: Job) -> Match:
-        there, back = ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a))
-        verdicts = [asked(self.chat, pair.text, first, second, job.check) for first, second in (there, back)]
+    def _judged(self, pair: Pair, said: _Said) -> Match:
+        verdicts = []
+        for first, second in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a)):
+            said.tell()
+            verdicts.append(asked(self.chat, pair.text, first, second, said.job.check))
+            said.heard()
         return Match(pair.question, pair.a, pair.b, *verdicts)
 
     def _kept(self, pair: Pair) -> Match | None:

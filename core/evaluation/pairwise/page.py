@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from core.evaluation.pairwise.plot import matrix
@@ -21,14 +21,31 @@ def page_html(tally: Tally, names: Mapping[str, Called]) -> str:
 
     script = re.sub(r"</(script)", r"<\\/\1", get_plotlyjs(), flags=re.IGNORECASE)
     told = [f"{len(tally.matches):,} pairs of answers, each in both orders, judged by {tally.judge}.", *tally.doubts()]
-    drawn = []
-    for number, criterion in enumerate(CRITERIA):
-        agreement = tally.agreement(criterion)
-        note = "" if agreement is None else f"<p class='note'>Both orders agree in {agreement:.0%}.</p>"
-        picture = matrix(tally, criterion, names).to_html(
-            full_html=False, include_plotlyjs=False, include_mathjax=False, div_id=f"picture-{number}", config=SETTINGS
-        )
-        drawn.append(f"<div class='card'>{picture}{note}</div>")
+    telling = [one for one in CRITERIA if tally.tells(one)]
+    mute = [one for one in CRITERIA if one not in telling] if tally.read else []
+    open_, folded = (_drawn(tally, criteria, names) for criteria in (telling, mute))
+    rest = f"<details><summary>Win rates that say nothing</summary>{folded}</details>" if mute else ""
     words = "".join(f"<p class='facts'>{escape(sentence)}</p>" for sentence in told)
-    body = f"{words}<script>{script}</script><div class='plots'>{''.join(drawn)}</div>"
+    body = f"{words}<script>{script}</script>{open_}{rest}"
     return PAGE.format(title="Answers judged in pairs", body=body)
+
+
+def orders(tally: Tally, criterion: str) -> str:
+    """How often both orders agree by a criterion, and which places were preferred; empty where no reply was read."""
+    agreement = tally.agreement(criterion)
+    if agreement is None:
+        return ""
+    first, second, ties = tally.places(criterion)
+    same = f"Both orders agree in {100 * agreement:.0f} %, by chance in {100 * tally.by_chance(criterion):.0f} %"
+    return f"{same} · first place {first:,}, second {second:,}, ties {ties:,}"
+
+
+def _drawn(tally: Tally, criteria: Sequence[str], names: Mapping[str, Called]) -> str:
+    """The pictures of criteria, each with what the two orders say."""
+    drawn = []
+    for criterion in criteria:
+        picture = matrix(tally, criterion, names).to_html(
+            full_html=False, include_plotlyjs=False, include_mathjax=False, div_id=f"picture-{criterion}", config=SETTINGS
+        )
+        drawn.append(f"<div class='card'>{picture}<p class='note'>{escape(orders(tally, criterion))}</p></div>")
+    return f"<div class='plots'>{''.join(drawn)}</div>"

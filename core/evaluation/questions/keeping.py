@@ -9,16 +9,16 @@ from core.evaluation.questions.writing import Writing, Written
 from core.runtime.jobs import Job
 
 
-def usual_name(corpus: Corpus) -> str:
-    """The name that the set has unless it is given another."""
-    return f"{corpus.name}-abstract"
+def usual_name(corpus: str) -> str:
+    """The name that the set has unless it is given another, from that of its corpus."""
+    return f"{corpus}-abstract"
 
 
 def check_name(corpus: Corpus, name: str) -> str:
     """The name, for a set of written questions. Raises BadInput where it cannot be, or is that of a set with known answers or passages or
     of another corpus."""
     if not name or clean_name(name) != name:
-        raise BadInput(f"“{name}” cannot be a set's name; give one of small letters, digits and dashes, such as {usual_name(corpus)}.")
+        raise BadInput(f"“{name}” cannot be a set's name; give one of small letters, digits and dashes, such as {usual_name(corpus.name)}.")
     owner = next((other for other, known in corpora().items() if name in known.sets), corpus.name)
     if owner != corpus.name:
         raise BadInput(f"The corpus “{owner}” has a question set “{name}” already; choose another name.")
@@ -36,7 +36,20 @@ def keep(corpus: Corpus, written: Written, name: str, writer: str) -> Corpus:
     return corpus.with_questions({check_name(corpus, name): (title, written.questions)})
 
 
-def start(engine, writing: Writing) -> Job:
-    """The job of the engine that writes; its result is what was written."""
-    key = f"questions-{writing.corpus.name}"
-    return engine.evaluations.start(key, lambda: Job(key, writing), again=True)
+def start(engine, writing: Writing, name: str) -> Job:
+    """The job of the engine that writes, and keeps what came of it as a set of that name; its result is what was written. Raises BadInput
+    as `check_name` does."""
+    check_name(writing.corpus, name)
+
+    def work(job: Job) -> Written:
+        written = writing(job)
+        keep(writing.corpus, written, name, writing.models.title(writing.role))
+        return written
+
+    key = job_key(writing.corpus.name)
+    return engine.evaluations.start(key, lambda: Job(key, work), again=True)
+
+
+def job_key(corpus: str) -> str:
+    """What the job that writes questions to the corpus of that name is known by."""
+    return f"questions-{corpus}"

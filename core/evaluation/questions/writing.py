@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from core.corpus import Corpus
 from core.corpus.sentences import sentences
 from core.errors import BadInput, shorten
+from core.io.durations import with_time_left
 from core.models.base import Models
 from core.models.chat.kept import KeptChat, KeptReplies
 from core.prompts import messages, plain
@@ -20,6 +22,7 @@ ROLE = "answer"
 SAMPLED, PASSAGE = 24, 260  # documents of which a passage is read, and its characters
 LONGEST = 240  # characters of a line of a reply
 MOST = 20  # of each of the three
+FACT = re.compile(r"\W*(who|whose|whom|when|where|how (many|much|old|long))\b", re.IGNORECASE)  # what questions for one fact begin with
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ class Writing:
 
     def __call__(self, job: Listener) -> Written:
         self._chat = KeptChat(lambda: self.models.chat(self.role), self.models.weights(self.role), self.kept or KeptReplies())
-        self._job, self._done, self._unread = job, 0, list[str]()
+        self._job, self._tell, self._done, self._unread = job, with_time_left(job.tell), 0, list[str]()
         about = plain(self.about) or self._asked("about", passages=passages(self.corpus))
         texts, found, same = set[str](), list[Question](), 0
         for user_number, user in enumerate(self._listed("users", self.recipe.users, about=about), 1):
@@ -88,14 +91,14 @@ class Writing:
                     found.append(Question(text, f"u{user_number}-t{task_number}-q{number}"))
         if not found:
             raise BadInput(f"No question came of it. {' '.join(self._told(0, same))}")
-        return Written(tuple(found), about, tuple(self._told(len(found), same)))
+        return Written(tuple(found), about, (*self._told(len(found), same), *_of_facts(found)))
 
     def _asked(self, prompt: str, schema: dict[str, Any] | None = None, most: int = 300, **values: str) -> str:
         self._job.check()
-        self._job.tell(f"Reply {self._done + 1:,} of {self.recipe.replies:,}", self._done / self.recipe.replies)
+        self._tell(f"Reply {self._done + 1:,} of {self.recipe.replies:,}", self._done / self.recipe.replies)
         reply = self._chat.reply(messages("questions", prompt, **values), schema=schema, max_tokens=most, check=self._job.check)
         self._done += 1
-        return reply.text if schema else plain(reply.text)
+        return reply.text if schema else plain(whole(reply.text) if reply.finish == "length" else reply.text)
 
     def _listed(self, name: str, count: int, **values: str) -> list[str]:
         """The lines of a reply that lists `count` of them; none where it could not be read, which is noted."""
@@ -112,6 +115,27 @@ class Writing:
             yield f"{same:,} {'question was' if same == 1 else 'questions were'} asked twice and {'is' if same == 1 else 'are'} kept once."
         if found < self.recipe.total:
             yield f"{found:,} of {self.recipe.total:,} questions were written."
+
+
+def whole(text: str) -> str:
+    """A text that was cut off, up to the end of its last whole sentence; as it is where it has none.
+
+    >>> from core.evaluation.questions.writing import whole
+    >>> whole("It is about a miser. He lea")
+    'It is about a miser.'
+    """
+    spans = sentences(text)
+    return text[: spans[-2][1]].rstrip() if len(spans) > 1 else text
+
+
+def _of_facts(questions: Sequence[Question]) -> Iterator[str]:
+    """A sentence on those that may not ask for an overview, by the words that they begin with."""
+    found = sum(bool(FACT.match(question.text)) for question in questions)
+    if found:
+        yield (
+            f"{found:,} of {len(questions):,} questions begin with who, when, where or how many, as those do that ask for one fact and not "
+            "for an overview."
+        )
 
 
 def schema(name: str, count: int) -> dict[str, Any]:

@@ -51,8 +51,8 @@ def no_questions(on: Asked) -> None:
     with st.container(border=True):
         st.info(f"{plain(on.title)} has no questions yet, so there is nothing to score methods on.", icon=":material/quiz:")
         if on.documents:
-            st.write("Bring them with the documents, or let a language model write some:")
-            st.code(f"python -m core corpus write-questions {on.name}", language=None)
+            st.write("Bring them with the documents on the page Texts, or let a language model write some.")
+            st.page_link("pages/texts.py", label="Add questions", icon=":material/library_add:", query_params={"corpus": on.name})
             return
         st.write("Add a file of questions (a CSV will do), or choose another graph on the left.")
         st.page_link(

@@ -51,7 +51,8 @@ def figures(run: Run) -> None:
     if run.done + run.failed < run.total:
         st.caption("Figures of what is done so far.")
     names = ["Figures", "Pictures", "Paired tests", "Questions", "What the metrics mean"]
-    table, pictures, tests, each, meanings, *judged = st.tabs([*names, *(["Judged in pairs"] if can_be_judged(results) else [])])
+    names += ["Judged in pairs"] if can_be_judged(results) else []
+    table, pictures, tests, each, meanings, *judged = st.tabs(names, key="part", bind="query-params")  # a reload comes back to the same
     with table:
         _table(results)
     with pictures:
@@ -63,8 +64,9 @@ def figures(run: Run) -> None:
     with meanings:
         _meanings(results)
     for tab in judged:
-        with tab:
-            judged_pairs(results)
+        if tab.open:  # every reply that is kept is looked up
+            with tab:
+                judged_pairs(results)
 
 
 def _table(results: Summary) -> None:
@@ -96,6 +98,9 @@ def _table(results: Summary) -> None:
     st.caption(
         "Mean and 95 % bootstrap interval over the questions; the same questions are drawn again for every method. Failed ones score 0."
     )
+    if not any(row.question.answers or row.question.gold for row in results.rows):
+        judged = " Part “Judged in pairs” holds the answers against one another." if can_be_judged(results) else ""
+        st.info(f"No answers and no passages are known to these questions, so there are figures of cost alone.{judged}")
     for instance in results.instances:
         without = part.counts(instance)["without_context"]
         if without:

@@ -11,6 +11,7 @@ from core.evaluation.runs.plan import BY_ENCODER, BY_MODEL, make_plan
 from core.evaluation.runs.starting import evaluate
 from core.instances.catalogue import Instance
 from pages.parts.evaluate.asked import Asked, asked, no_questions, usual_sets
+from pages.parts.evaluate.writing import write_questions
 from pages.parts.graphs.ways import SETS
 from pages.parts.methods.groups import is_heading, options
 from pages.parts.shared.session import engine, instances, store
@@ -26,6 +27,8 @@ def new_run() -> None:
     on = asked()
     if not on.sets:
         no_questions(on)
+        if on.documents:
+            write_questions(on)
         return
     known = {key: one for key, one in instances().items() if one.documents == on.documents}
     with st.container(border=True, key="evaluate-box"):
@@ -45,6 +48,8 @@ def new_run() -> None:
         wishes = _wishes(on)
         if st.button("Start", key="evaluate-go", type="primary", icon=":material/play_arrow:"):
             begin([known[key] for key in lines], sets, int(size), int(seed), **wishes)
+    if on.documents:
+        write_questions(on)
 
 
 def _sets(on: Asked) -> list[str]:

@@ -6,17 +6,20 @@ import streamlit as st
 
 from core.errors import HopscopeError
 from core.evaluation.metrics.answering import MODEL
-from core.evaluation.pairwise.judging import Pairwise, job_key, pairs, start
-from core.evaluation.pairwise.page import page_html
+from core.evaluation.pairwise.judging import ROLE, Pairwise, job_key, pairs, start
+from core.evaluation.pairwise.page import orders, page_html
 from core.evaluation.pairwise.plot import matrix
 from core.evaluation.pairwise.tally import Tally
 from core.evaluation.pairwise.verdicts import CRITERIA
 from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.summary import Summary
-from core.runtime.jobs import Job
+from core.io.durations import span
+from core.models.chat.kept import KeptReplies
+from core.runtime.jobs import CANCELLED, Job
 from pages.parts.shared.session import cancel, engine, said
 from pages.parts.shared.text import many, plain
 
+ICON = ":material/download:"
 WIDE = 465  # pixels of a picture, so that two stand side by side where there is room
 
 
@@ -43,7 +46,7 @@ def judged_pairs(summary: Summary) -> None:
     else:
         _begin(summary, tally, job)
     if tally.matches:
-        _shown(tally, called(summary.run))
+        _shown(tally, called(summary.run), {pair.question: pair.text for pair in work.pairs})
 
 
 @st.fragment(run_every=1.0)
@@ -63,29 +66,62 @@ def _begin(summary: Summary, tally: Tally, job: Job | None) -> None:
     left = tally.of - len(tally.matches)
     if not left:
         return
+    if job is not None and job.status == CANCELLED:
+        st.info("Cancelled. What was judged is kept, and judging goes on from there.")
+    model = engine().models.info(ROLE)
+    if not model.present:
+        st.text(model.how_to_get)
+        return
     with st.container(horizontal=True, vertical_alignment="center"):
         label = "Go on judging" if tally.matches else "Judge the answers"
         if st.button(label, key="judge-pairs", type="primary", icon=":material/balance:") and said(lambda: start(engine(), summary)):
             st.rerun()
-        st.caption(plain(f"{many(left, 'pair')} left, {2 * left:,} replies of {tally.judge}. What is judged is kept."))
+        known = KeptReplies().measured(engine().models.weights(ROLE))
+        time = f", about {span(2 * left * known[0])}" if known else ""
+        told = f"{many(left, 'pair')} of answers left, {many(2 * left, 'reply', 'replies')} of {tally.judge}{time}."
+        st.caption(plain(f"{told} What is judged is kept. Another model judges once the page Models gives it that role."))
 
 
-def _shown(tally: Tally, names: dict[str, Called]) -> None:
+def _shown(tally: Tally, names: dict[str, Called], texts: dict[str, str]) -> None:
     for sentence in tally.doubts():
         st.warning(plain(sentence), icon=":material/rule:")
     share = f"{len(tally.matches):,} of {many(tally.of, 'pair')} judged by {tally.judge}, each in both orders"
-    st.caption(plain(f"{share}. Row over column: the share of questions won, a tie as half, with its 95 % bootstrap interval."))
-    if not tally.read:
-        return
+    st.caption(plain(f"{share}."))
+    telling = [one for one in CRITERIA if tally.tells(one)]
+    if telling:
+        st.caption("Row over column: the share of questions won, a tie as half, with its 95 % interval.")
+        _matrices(tally, telling, names)
+    mute = [one for one in CRITERIA if one not in telling] if tally.read else []
+    if mute:
+        with st.expander("Win rates that say nothing"):
+            st.caption("The two orders agree no more often than by chance, so these rates rank nobody.")
+            _matrices(tally, mute, names)
+    _verdicts(tally, names, texts)
+    if tally.read:
+        page = page_html(tally, names)
+        st.download_button("Win rates (HTML)", page, "hopscope-judged-in-pairs.html", "text/html", on_click="ignore", icon=ICON)
+
+
+def _matrices(tally: Tally, criteria: list[str], names: dict[str, Called]) -> None:
     with st.container(horizontal=True):
-        for criterion in CRITERIA:
+        for criterion in criteria:
             with st.container(width=WIDE, gap=None):
                 st.plotly_chart(matrix(tally, criterion, names), key=f"wins-{criterion}")
-                first, second, ties = tally.places(criterion)
-                agreement = tally.agreement(criterion)
-                told = f"Both orders agree in {agreement:.0%} · first place {first:,}, second {second:,}, ties {ties:,}"
-                st.caption(plain(told))
-    page = page_html(tally, names)
-    st.download_button(
-        "Win rates (HTML)", page, "hopscope-judged-in-pairs.html", "text/html", on_click="ignore", icon=":material/download:"
-    )
+                st.caption(plain(orders(tally, criterion)))
+
+
+def _verdicts(tally: Tally, names: dict[str, Called], texts: dict[str, str]) -> None:
+    """Every verdict on request, with what the judge gave as its reason."""
+    with st.expander("Every verdict"):
+        rows = [
+            {
+                "Question": texts.get(match.question, match.question),
+                "First": str(names[first]),
+                "Second": str(names[second]),
+                **{name.capitalize(): verdict.winners[name] if verdict.winners else "–" for name in CRITERIA},
+                "Why": verdict.why,
+            }
+            for match in tally.matches
+            for first, second, verdict in ((match.a, match.b, match.there), (match.b, match.a, match.back))
+        ]
+        st.dataframe(rows, hide_index=True, column_config={"Why": st.column_config.TextColumn(width="large")})

@@ -28,6 +28,9 @@ TUNING = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
 UNSEEN = ("metaqa-1hop-test", "metaqa-2hop-test", "metaqa-3hop-test")
 OTHERS = "Of a set that is searched with, other questions are taken."
 ASKED = "For keywords, names, missing evidence and points; for answers only where what is good is told from them."
+SEARCH, LAST = "search", "search_last"  # name a search in the address and in the session
+KEPT = 32  # searches that can be come back to
+_plans: dict[str, SearchPlan] = {}  # by name, the latest last
 MEASURED = (
     "Seconds are those of the operators, one question after the other, nothing remembered from line to line, models loaded before; "
     "they depend on what else this machine does."
@@ -35,20 +38,35 @@ MEASURED = (
 
 
 def show_search() -> None:
-    """Draw the form, and below it the search that was asked for last in this session."""
+    """Draw the form, and below it the search that the address names, else the one that was asked for last in this session."""
     st.write(
         "Operators can be put together in very many ways. Say how much a question may cost, and the ways are tried on a few "
         "questions; the best are then held against the published lines on questions that the search never saw."
     )
     wishes = _form()
     if wishes is not None:
-        with st.spinner("Opening graph and questions"):
-            st.session_state.search_hunt = said(lambda: _hunt(wishes))
-        if st.session_state.search_hunt is not None:
-            said(lambda: start(engine(), store(), st.session_state.search_hunt))
-    hunted = st.session_state.get("search_hunt")
-    if hunted is not None:
-        _shown(hunted)
+        _send(wishes)
+    name = st.query_params.get(SEARCH) or st.session_state.get(LAST, "")
+    if name in _plans:
+        _shown(_plans[name])
+    elif name:
+        st.info("The server was started anew since this search. What was tried is kept: send the same wishes again to go on.")
+
+
+def _send(wishes: dict[str, Any]) -> None:
+    """Start a search, which a reload and another tab find by the address; what stands in the way is said."""
+    st.query_params.pop(SEARCH, None)
+    st.session_state.pop(LAST, None)
+    with st.spinner("Opening what is asked"):
+        hunted = said(lambda: _hunt(wishes))
+    if hunted is None or said(lambda: start(engine(), store(), hunted)) is None:
+        return
+    name = hunted.search.file.stem
+    _plans.pop(name, None)
+    _plans[name] = hunted
+    while len(_plans) > KEPT:
+        _plans.pop(next(iter(_plans)))
+    st.query_params[SEARCH] = st.session_state[LAST] = name
 
 
 def _form() -> dict[str, Any] | None:

@@ -49,7 +49,8 @@ def test_a_corpus_without_questions_says_how_it_gets_some(home):
     write(corpora_folder() / "bare", [Document("one", "A text.")], "Bare")
     at = opened(corpus="bare")
     assert not at.exception and "Bare has no questions yet" in at.info[0].value
-    assert "corpus write-questions bare" in at.code[0].value
+    assert any(one.label == "Add questions" for one in at.get("page_link"))
+    assert any(one.label == "Write them" for one in at.button)
 
 
 def test_where_the_passages_are_lost_is_drawn(run):
@@ -70,7 +71,7 @@ def test_answers_judged_in_pairs_are_shown_with_what_to_doubt(run, home, monkeyp
     for row in home.rows(run):
         given = Answered(f"An answer of {row.instance}", "language model", 0, 1)
         home.keep(run, row.instance, row.question.id, replace(row.outcome, answer=given), None, None)
-    at = opened(run=run)
+    at = judging(run)
     assert not at.exception and any(one.label == "Judge the answers" for one in at.button)
     work = _pairs(run)
     for pair in work.pairs:
@@ -78,9 +79,18 @@ def test_answers_judged_in_pairs_are_shown_with_what_to_doubt(run, home, monkeyp
             asked = messages(pair.text, first, second, work.chat.context)
             told = Reply(json.dumps({"why": "<b>So</b>", **dict.fromkeys(CRITERIA, "first")}))
             work.chat.kept.keep(work.chat.key(asked, schema=SCHEMA, max_tokens=REPLY), "judge", told)
-    at = opened(run=run)
+    at = judging(run)
     assert not at.exception and not any(one.label == "Judge the answers" for one in at.button)
-    assert "1 of 1 pair judged by" in said(at) and "Both orders agree in 0%" in said(at)
+    assert "1 of 1 pair judged by" in said(at) and "Both orders agree in 0 %" in said(at).replace("\\", "")
+    assert "no more than by chance: its verdicts say nothing" in at.warning[0].value.replace("\\", "")
+    assert "Win rates that say nothing" in [one.label for one in at.expander]
+
+
+def judging(run: int):
+    """The part of a run in which its answers are judged."""
+    at = opened(run=run)
+    at.session_state["part"] = "Judged in pairs"
+    return at.run()
 
 
 def _pairs(run: int) -> Pairwise:

@@ -94,13 +94,36 @@ def test_a_judge_that_always_takes_the_first_place_says_nothing(work):
     assert tally.doubts() == ("The judge preferred the first place in 10 of 10: its verdicts say nothing.",)
 
 
+def told(*pairs):
+    """A match for each pair of what was preferred in the two orders."""
+    return tuple(Match(f"q{i}", "a", "b", *(Verdict({"overall": one}) for one in pair)) for i, pair in enumerate(pairs))
+
+
 def test_a_lean_to_a_place_is_told_and_few_verdicts_are_no_lean():
-    told = lambda *pairs: tuple(Match(f"q{i}", "a", "b", *(Verdict({"overall": one}) for one in pair)) for i, pair in enumerate(pairs))
-    lean = Tally(("a", "b"), told(*[("second", "second")] * 12, *[("first", "second")] * 12), 24, "x")
-    assert lean.doubts() == ("The judge preferred the second place in 36 of 48: read its verdicts with care.",)
-    assert Tally(("a", "b"), told(("first", "first"), ("first", "first")), 2, "x").doubts() == ()
+    one_place, steady = [("second", "second")] * 32, [("first", "second"), ("second", "first")] * 32
+    lean = Tally(("a", "b"), told(*one_place, *steady), 96, "x")  # 64 of 96 agree, of which 4/9 = 43 would by chance
+    assert lean.doubts() == ("The judge preferred the second place in 128 of 192: read its verdicts with care.",)
+    assert lean.by_chance("overall") == pytest.approx(4 / 9) and lean.tells("overall")
     tied = Tally(("a", "b"), told(*[("tie", "tie")] * 3), 3, "x")
-    assert tied.doubts() == ("The judge called all 6 a tie: its verdicts tell nothing apart.",)
+    assert tied.doubts() == ("The judge called all 6 a tie: its verdicts tell nothing apart.",) and not tied.tells("overall")
+
+
+def test_orders_that_agree_no_more_than_by_chance_rank_nobody():
+    same = [("first", "second"), ("second", "first")]  # each place half of the time: half of the pairs agree by chance
+    few = Tally(("a", "b"), told(*same), 2, "x")
+    assert few.doubts() == ("2 pairs are too few to tell the judge's verdicts from chance.",) and not few.tells("overall")
+    assert Tally(("a", "b"), told(*same[:1]), 1, "x").doubts() == ("One pair is too few to tell the judge's verdicts from chance.",)
+    assert Tally(("a", "b"), told(*same * 3), 6, "x").doubts() == ()  # 1/64 by chance
+    lots = Tally(("a", "b"), told(*same, ("first", "first"), ("second", "second"), *same), 6, "x")
+    verdict = "Asked in both orders, the judge gives the same verdict on 4 of 6 pairs, no more than by chance: its verdicts say nothing."
+    assert lots.doubts() == (verdict,) and not lots.tells("overall")
+    first = Tally(("a", "b"), told(("first", "first"), ("first", "first")), 2, "x")
+    assert "on 0 of 2 pairs" in first.doubts()[0] and first.by_chance("overall") == 0
+
+
+def test_a_rate_of_few_questions_is_wide():
+    low, high = Tally(("a", "b"), told(("first", "second"), ("first", "second")), 2, "x").wins("overall")["a", "b"].numbers()[1:]
+    assert (round(low, 2), high) == (0.34, 1)  # Wilson's: n / (n + 1.96 squared)
 
 
 def test_a_judge_that_answers_nonsense_has_no_figures(work):
@@ -116,7 +139,7 @@ def test_a_judge_that_answers_nonsense_has_no_figures(work):
 def test_what_is_no_verdict_is_left_out_and_counted(work, reply):
     judge = Judge(lambda first, second: reply if first == "odd" else "first" if first == "good" else "second")
     tally = judged(work(judge, ("odd", "two"), ("good", "bad"), ("good", "bad ")))
-    assert len(tally.read) == 2 and tally.doubts() == ("1 of 3 pairs are left out, as a reply could not be read.",)
+    assert len(tally.read) == 2 and tally.doubts()[0] == "1 of 3 pairs are left out, as a reply could not be read."
 
 
 def test_what_was_judged_is_kept_and_judging_goes_on(work):

@@ -1,6 +1,7 @@
 """Questions written by recorded replies: the recipe, what cannot be read, what is kept, and the set that comes of it."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,7 @@ from core.corpus import catalogue as shipping
 from core.engine import Engine
 from core.errors import BadInput, Cancelled
 from core.evaluation.questions.keeping import check_name, keep
-from core.evaluation.questions.writing import Recipe, Writing, passages, read
+from core.evaluation.questions.writing import Recipe, Writing, passages, read, whole
 from core.models.base import Reply
 from core.runtime.jobs import Job
 from core.types import Question
@@ -84,6 +85,24 @@ def test_questions_that_are_asked_twice_are_kept_once(corpus):
     found = writing(corpus, Author(twice))(Job("q"))
     assert [one.text for one in found.questions] == ["What of it?"]
     assert found.told == ("1 question was asked twice and is kept once.", "1 of 4 questions were written.")
+
+
+def test_questions_that_ask_for_one_fact_are_told(corpus):
+    """Two of three replies of Qwen2.5-Coder-0.5B on A Christmas Carol, which was asked for overviews."""
+    lines = ["Who is Bob Cratchit's son?", "How many ghosts come?", "How does the miser change?"]
+    small = Author(lambda name, number: json.dumps({"questions": lines}) if name == "questions" else None)
+    found = writing(corpus, small, Recipe(1, 1, 3))(Job("q"))
+    (told,) = found.told
+    assert len(found.questions) == 3 and told.startswith("2 of 3 questions begin with who, when, where or how many")
+
+
+def test_what_it_is_about_ends_with_a_whole_sentence(corpus):
+    cut = "It is about a miser. He learns to give, as the nephew of the prec"
+    author = Author(lambda name, number: cut if name == "about" else None)
+    reply = author.reply
+    author.reply = lambda *given, **how: replace(reply(*given, **how), finish="length")
+    assert writing(corpus, author)(Job("q")).about == "It is about a miser."
+    assert whole("no end of a sen") == "no end of a sen"
 
 
 def test_where_nothing_can_be_read_there_is_no_set(corpus):

@@ -1,0 +1,91 @@
+"""Questions to documents written by a language model: the recipe, the job that writes, and what came of it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.corpus import open_corpus
+from core.evaluation.questions.keeping import job_key, start, usual_name
+from core.evaluation.questions.writing import MOST, ROLE, Recipe, Writing, Written
+from core.io.durations import span
+from core.models.chat.kept import KeptReplies
+from core.runtime.jobs import CANCELLED, Job
+from pages.parts.evaluate.asked import Asked
+from pages.parts.graphs.ways import SETS
+from pages.parts.shared.session import engine, said
+from pages.parts.shared.text import many, plain
+from pages.parts.shared.working import working
+
+SHOWN = 5  # questions that are shown
+KEPT = "Cancelled. Every reply is kept, and writing goes on from there."
+
+
+def write_questions(on: Asked) -> None:
+    """Draw the recipe, or how far the writing is, and what was written last."""
+    job = engine().evaluations.get(job_key(on.name))
+    with st.expander("Let a language model write questions", icon=":material/edit_note:", expanded=not on.sets or job is not None):
+        st.write(
+            "Questions that ask for an overview rather than for one fact: who would work with these texts, what would each of them do, "
+            "and what would they ask for that? No answer to them is known, so the answers of methods are judged in pairs."
+        )
+        if job is None or job.ended:
+            _form(on)
+        if job is not None:
+            working(job, f"writing-{on.name}", KEPT if job.status == CANCELLED else "")
+            if job.ended and isinstance(job.result, Written):
+                _written(on, job.result)
+
+
+def _form(on: Asked) -> None:
+    usual, kept = Recipe(), {"min_value": 1, "max_value": MOST, "width": 150, "persist_state": "session"}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        users = st.number_input("Users", value=usual.users, key="writing_users", **kept)
+        tasks = st.number_input("Tasks of each", value=usual.tasks, key="writing_tasks", **kept)
+        questions = st.number_input("Questions to each", value=usual.questions, key="writing_questions", **kept)
+    about = st.text_area(
+        "What the texts are about",
+        key=f"writing_about_{on.name}",
+        height=68,
+        placeholder="left empty, the model sums it up from passages of all over them",
+        persist_state="session",
+    )
+    recipe, model = Recipe(int(users), int(tasks), int(questions)), engine().models.info(ROLE)
+    if not model.present:
+        st.text(model.how_to_get)
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        pressed = st.button("Write them", key="writing-go", type="primary", icon=":material/edit_note:")
+        st.caption(plain(f"{many(recipe.total, 'question')} by {many(recipe.replies, 'reply', 'replies')} of {_writer(recipe)}."))
+    if usual_name(on.name) in on.sets:
+        st.caption("They take the place of those that were written before.")
+    if pressed and said(lambda: _begun(on, recipe, about)):
+        st.rerun()
+
+
+def _writer(recipe: Recipe) -> str:
+    """Who writes, and how long it may take where that is known from its replies of before."""
+    models = engine().models
+    known = KeptReplies().measured(models.weights(ROLE))
+    return models.title(ROLE) + (f", about {span(recipe.replies * known[0])}" if known else "")
+
+
+def _begun(on: Asked, recipe: Recipe, about: str) -> Job:
+    with st.spinner("Opening the documents"):
+        corpus = open_corpus(on.name)
+    return start(engine(), Writing(corpus, engine().models, recipe, about), usual_name(on.name))
+
+
+def _written(on: Asked, written: Written) -> None:
+    """What is missing and why, and the first of the questions, which can be chosen above."""
+    for sentence in written.told:
+        st.warning(plain(sentence), icon=":material/rule:")
+    st.caption(plain(f"What the texts are about, as it was told to the model: {written.about}"))
+    for question in written.questions[:SHOWN]:
+        st.text(question.text)
+    if len(written.questions) > SHOWN:
+        st.caption(f"and {len(written.questions) - SHOWN:,} more")
+    st.button("Evaluate on them", key="writing-choose", icon=":material/checklist:", on_click=_choose, args=(usual_name(on.name),))
+
+
+def _choose(name: str) -> None:
+    st.session_state[SETS] = (name,)
