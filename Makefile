@@ -25,7 +25,7 @@ test: install browser
 
 # Programs of others, in an environment of their own, are asked anew, and what they retrieve is compared with ours.
 test-peers: install $(PEERS)/.installed
-	for peer in nano_graphrag lightrag fast_graphrag hipporag pcst_fast; do \
+	for peer in nano_graphrag lightrag fast_graphrag hipporag pcst_fast pyterrier_adaptive; do \
 	  PYTHONHASHSEED=0 $(PEERS)/bin/python tests/peers/$${peer}_peer.py tests/peers/recorded/$$peer.json || exit 1; \
 	done
 	$(PY) -m pytest tests/peers
