@@ -75,3 +75,15 @@ def test_quality_and_cost_by_both_extractors(tmp_path, monkeypatch, capsys):
     chunks, calls, tokens, *_, each, _, _ = rows["tkg-described"]
     assert chunks == "2" and int(calls) >= 2 and tokens == f"{150 * int(calls):,}" and each == f"{500 * int(calls):,}"
     assert rows["tkg-noun-phrases"][:3] == ["2", "0", "0"]
+
+
+def test_without_a_language_model_methods_that_can_do_without_one_are_measured(tmp_path, monkeypatch, capsys):
+    """KGP then seeks neighbours by the question's words; HyDE has nothing to search by."""
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    write(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", (ASKED,))})
+    models = Models(Recorded())
+    models.is_chat = lambda name: name == "answer"
+    main(["kgp", "dalk", "hyde", "--corpus", "carols", "--extractor", "noun-phrases", "--no-llm", "--no-builds"], Engine(models))
+    out = capsys.readouterr().out
+    assert all(f"| `{name}-noun-phrases` | 1 |" in out for name in ("kgp", "dalk"))
+    assert "cannot retrieve without a language model: `hyde`." in out

@@ -32,11 +32,10 @@ from core.errors import BadInput, HopscopeError
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.reports.export import shown
 from core.evaluation.reports.summary import Summary
-from core.evaluation.runs.plan import make_plan
+from core.evaluation.runs.plan import make_plan, used
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import Instance, catalogue
-from core.instances.needs import needed
 from core.io.home import home, models_folder
 from core.models.chat.kept import KeptReplies
 from core.operators.base import Line
@@ -68,10 +67,10 @@ def main(arguments: Sequence[str], engine: Engine | None = None) -> None:
     engine, corpus = engine or Engine(), open_corpus(options.corpus)
     sets = options.set or ",".join(list(corpora()[corpus.name].sets)[:1])
     rows = by_extractors(_rows(options), [name for name in options.extractor.split(",") if name])
-    left_out = [one.id for one in rows if options.no_llm and asks(one, engine.models)]
+    left_out = [one.id for one in rows if options.no_llm and asks(one, engine.models, without=True)]
     found: dict[str, Summary] = {}
     for instance in (one for one in rows if one.id not in left_out):
-        size = options.few if asks(instance, engine.models) else options.sample
+        size = options.few if not options.no_llm and asks(instance, engine.models) else options.sample
         found[instance.id] = summary(engine, instance, sets, size, not options.no_llm)
     costs = {} if options.no_builds else {one.id: measured(engine.models, corpus, one) for one in rows if one.id in found}
     for line in told(corpus, rows, found, costs, left_out, options):
@@ -115,10 +114,10 @@ def by_extractors(rows: Sequence[Instance], extractors: Sequence[str]) -> list[I
     return found
 
 
-def asks(instance: Instance, models) -> bool:
-    """Whether a language model is asked before the answer, or to note points for it."""
-    line = Line(tuple(operator for operator in instance.line if operator.stage != "generate"))
-    return any(models.is_chat(name) for name in needed(line)) if len(line) else False
+def asks(instance: Instance, models, without: bool = False) -> bool:
+    """Whether a language model is asked before the answer, or to note points for it; with `without`, whether it must be."""
+    operators = [part for one in instance.line if one.stage != "generate" for part in one.parts()]
+    return any(models.is_chat(name) for one in operators if not (without and one.without_model) for name in used(one))
 
 
 def summary(engine, instance: Instance, sets: str, size: int | None, model: bool) -> Summary:
@@ -211,7 +210,7 @@ def told(corpus: Corpus, rows: Sequence[Instance], found: dict[str, Summary], co
         if sentence := found[one].answered(one):
             yield f"- `{one}`: {sentence}"
     if left_out:
-        yield f"- Left out, as they ask a language model to retrieve: {', '.join(f'`{one}`' for one in left_out)}."
+        yield f"- Left out, as they cannot retrieve without a language model: {', '.join(f'`{one}`' for one in left_out)}."
     yield from _building(costs)
     yield from _notes(costs)
     yield from against(found, BASE, TESTED)
