@@ -135,8 +135,8 @@ class Table:
         """The texts of some rows, else of all; empty ones where the table has no such column."""
         if not self.has(name):
             return [""] * (len(self) if rows is None else len(list(rows)))
-        column = self.arrow.column(name)
-        return column.to_pylist() if rows is None else column.take(np.fromiter(rows, np.int64)).to_pylist()
+        column = self._flat(name)
+        return column.to_pylist() if rows is None else [column[int(row)].as_py() for row in rows]
 
     def numbers(self, name: str) -> np.ndarray:
         """A column of numbers, float32 or int32 [n], without a copy."""

@@ -130,8 +130,62 @@ def fill_scores(scores, found, damping, way, out_indptr, tails, in_indptr, in_he
 
 
 @njit(cache=True, nogil=True)
-def mix(mixed, states, rows, near, weights):
-    """Adds to row `rows[i]` of `mixed` the row `near[i]` of `states`, `weights[i]` times."""
-    for at in range(len(rows)):
-        for place in range(states.shape[1]):
-            mixed[rows[at], place] += weights[at] * states[near[at], place]
+def smooth(states, rows, nodes, indptr, near, alpha, alone):
+    """float64 [n, d]: of each node its own state, that in row `rows[i]` of `states`, with those of its neighbours among the nodes.
+
+    (1 - alpha) times its own and alpha times the mean of theirs, each with the weight 1 / its degree; `alone` times its own where there
+    is none.
+    """
+    n, width = len(nodes), states.shape[1]
+    mixed, beside, weights = np.empty((n, width)), np.empty(n, np.int64), np.empty(n)
+    places = np.zeros(len(indptr) - 1, np.int32)  # of the nodes, from 1 on
+    for row in range(n):
+        places[nodes[row]] = row + 1
+    for row in range(n):
+        count, total = 0, 0.0
+        for at in range(indptr[nodes[row]], indptr[nodes[row] + 1]):
+            place = places[near[at]]
+            if place > 0:
+                beside[count] = rows[place - 1]
+                weights[count] = 1.0 / (indptr[near[at] + 1] - indptr[near[at]])
+                total += weights[count]
+                count += 1
+        own, into, share = states[rows[row]], mixed[row], 1.0 - alpha if count else alone
+        for k in range(width):
+            into[k] = share * own[k]
+        for at in range(count):
+            other, share = states[beside[at]], alpha * weights[at] / total
+            for k in range(width):
+                into[k] += share * other[k]
+    return mixed
+
+
+@njit(cache=True, nogil=True)
+def structure(nodes, indptr, near):
+    """The neighbours of ranked nodes that are none of them, int64, and how each of them lies there, float64.
+
+    1 - (r - 1) / (n - 1), r the rank of the best of the n nodes that it lies beside, and (a - 1) / (min(degree, n) - 1), a how many of
+    them it lies beside; a part whose divisor is 0 counts 0.
+    """
+    n, steps = len(nodes), 0
+    places = np.zeros(len(indptr) - 1, np.int32)  # of neighbours, from 1 on; -1 for the nodes
+    for node in nodes:
+        places[node] = -1
+        steps += indptr[node + 1] - indptr[node]
+    found, score, counts = np.empty(steps, np.int64), np.zeros(steps), np.empty(steps, np.int64)
+    size = 0
+    for row in range(n):
+        for at in range(indptr[nodes[row]], indptr[nodes[row] + 1]):
+            place = places[near[at]]
+            if place > 0:
+                counts[place - 1] += 1
+            elif place == 0:
+                found[size], counts[size] = near[at], 1
+                score[size] = 1.0 - row / (n - 1) if n > 1 else 0.0
+                size += 1
+                places[near[at]] = size
+    for at in range(size):
+        most = min(indptr[found[at] + 1] - indptr[found[at]], n)
+        if most > 1:
+            score[at] += (counts[at] - 1) / (most - 1)
+    return found[:size], score[:size]

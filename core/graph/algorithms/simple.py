@@ -33,15 +33,6 @@ class Simple:
         rows, at = slices(self.indptr, nodes)
         return rows, self.near[at]
 
-    def among(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Every link between two of some nodes, both ways: (place, place)."""
-        rows, near = self.steps(nodes)
-        places = np.zeros(len(self), np.int32)  # from 1 on; of memory that is not there until it is written to
-        places[nodes] = np.arange(1, len(nodes) + 1)
-        at = places[near]
-        inside = at > 0
-        return rows[inside], at[inside].astype(np.int64) - 1
-
 
 def simple(graph: KnowledgeGraph) -> Simple:
     """The undirected simple graph of a graph, made once.

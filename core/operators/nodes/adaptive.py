@@ -54,7 +54,7 @@ class AdaptiveRerank(Operator):
             ctx.progress("Re-ranking adaptively", None)
             state = state.replace(hidden=read(state, nodes, self.model, ctx, recorder))
             assert state.hidden is not None
-            return np.round(state.hidden.head(rows_of(state.hidden, nodes)), DIGITS).tolist()
+            return np.round(state.hidden.head(state.hidden.vectors[rows_of(state.hidden, nodes)]), DIGITS).tolist()
 
         done = adaptive(first, lambda node: links.of(node).tolist(), scored, self.budget, self.batch)
         for number, (source, part) in enumerate(done.batches):

@@ -106,7 +106,7 @@ def expansion(nodes: tuple[int, ...], links: Simple, similar: Similar, beta: flo
 
 
 def structures(found: np.ndarray, links: Simple) -> tuple[np.ndarray, np.ndarray]:
-    """The neighbours of ranked nodes that are none of them, ascending, and the structural part of each one's score, float64 in [0, 2].
+    """The neighbours of ranked nodes that are none of them, and the structural part of each one's score, float64 in [0, 2].
 
     A node next to the second and the third of three, with five neighbours in all: 1 - 1/2, and (2 - 1) / (3 - 1).
 
@@ -116,14 +116,6 @@ def structures(found: np.ndarray, links: Simple) -> tuple[np.ndarray, np.ndarray
     >>> [part.tolist() for part in structures(np.array([0, 1, 2]), star)]
     [[3], [1.0]]
     """
-    size, (ranks, near) = len(found), links.steps(found)
-    inside = np.zeros(len(links), bool)
-    inside[found] = True
-    outside = ~inside[near]
-    steps = np.sort(near[outside] * size + ranks[outside])  # by neighbour, the best rank first
-    first = np.flatnonzero(np.diff(steps // max(size, 1), prepend=-1))
-    fresh, best = np.divmod(steps[first], max(size, 1))
-    counts = np.diff(first, append=len(steps))
-    structure = 1.0 - best / (size - 1) if size > 1 else np.zeros(len(fresh))
-    most = np.minimum(links.degrees(fresh), size)
-    return fresh, structure + np.where(most > 1, (counts - 1) / np.maximum(most - 1, 1), 0.0)
+    from core.graph.kernels import structure  # brings numba
+
+    return structure(found, links.indptr, links.near)

@@ -48,6 +48,6 @@ def _title(ctx: Context, model: str) -> str:
 
 
 def rows_of(hidden: HiddenStates, nodes: Sequence[int]) -> np.ndarray:
-    """float64 [n, d]: the hidden states of some nodes that were read, in their order."""
-    place = {node: at for at, node in enumerate(hidden.nodes)}
-    return hidden.vectors[[place[node] for node in nodes]].astype(np.float64)
+    """int64 [n]: the rows of the hidden states of some nodes that were read, in their order."""
+    row = {node: at for at, node in enumerate(hidden.nodes)}
+    return np.array([row[node] for node in nodes], np.int64)

@@ -62,25 +62,22 @@ class GraphRerank(Operator):
 
 def smoothed_order(hidden: HiddenStates, nodes: tuple[int, ...], links: Simple, alpha: float, lonely: str = "keep") -> Ranking:
     """These nodes by the score of their smoothed hidden states, equal ones in the order that they had."""
-    ids, known = np.array(nodes, np.int64), rows_of(hidden, nodes)
-    scores = np.round(hidden.head(smoothed(known, ids, links, alpha, lonely) if alpha else known), DIGITS)
+    ids, rows = np.array(nodes, np.int64), rows_of(hidden, nodes)
+    states = smoothed(hidden.vectors, rows, ids, links, alpha, lonely) if alpha else hidden.vectors[rows]
+    scores = np.round(hidden.head(states), DIGITS)
     order = np.argsort(-scores, kind="stable")
     return Ranking("node", tuple(ids[order].tolist()), tuple(scores[order].tolist()))
 
 
-def smoothed(states: np.ndarray, nodes: np.ndarray, links: Simple, alpha: float, lonely: str = "keep") -> np.ndarray:
-    """H' = (1 - alpha) H + alpha P H, float64 [n, d], of the `states` H of some nodes.
+def smoothed(states: np.ndarray, rows: np.ndarray, nodes: np.ndarray, links: Simple, alpha: float, lonely: str = "keep") -> np.ndarray:
+    """H' = (1 - alpha) H + alpha P H, float64 [n, d], of some nodes whose hidden states H are these `rows` of `states`.
 
     >>> from core.graph.algorithms.simple import simple
     >>> from core.operators.nodes.smoothing import smoothed
-    >>> smoothed(np.array([[1.0], [0.0], [0.0]]), np.array([0, 1, 3]), simple(toy), 0.5).tolist()  # A and B are linked, D to neither
+    >>> rows, nodes = np.arange(3), np.array([0, 1, 3])  # A and B are linked, D to neither
+    >>> smoothed(np.array([[1.0], [0.0], [0.0]]), rows, nodes, simple(toy), 0.5).tolist()
     [[0.5], [0.5], [0.0]]
     """
-    from core.graph.kernels import mix  # brings numba
+    from core.graph.kernels import smooth  # brings numba
 
-    rows, near = links.among(nodes)
-    weights = 1.0 / links.degrees(nodes)[near]
-    sums = np.bincount(rows, weights, len(nodes))
-    mixed = states * np.where(sums > 0, 1 - alpha, 1.0 if lonely == "keep" else 1 - alpha)[:, None]
-    mix(mixed, states, rows, near, alpha * weights / sums[rows])
-    return mixed
+    return smooth(states, rows, nodes, links.indptr, links.near, alpha, 1.0 if lonely == "keep" else 1.0 - alpha)
