@@ -89,6 +89,15 @@ def test_a_card_says_where_a_row_comes_from_stands_and_what_it_asks(row):
     assert one.notes.strip().startswith(f"Stands on {stands}; asks a language model ")
 
 
+@pytest.mark.parametrize("row", [key for key, one in catalogue().items() if one.group == "Corpus graphs"])
+def test_a_card_of_a_corpus_graph_says_what_is_asked(row):
+    """Once, for the answer, but where a passage or a thought is written."""
+    one = catalogue()[row]
+    more = sum(type(operator).__name__ in ("Hypothesise", "ReasonAndRetrieve") for operator in one.line)
+    told = "asks a language model for " if more else "asks a language model once, for the answer"
+    assert one.notes.strip().startswith(f"Stands on the corpus graph; {told}") and one.line.operators[0].build == "links"
+
+
 def test_the_paper_reading_of_global_search_asks_once_for_each_community(graph):
     packed = catalogue()["ggraphrag"].line
     place = next(place for place, operator in enumerate(packed) if type(operator).__name__ == "Points")
