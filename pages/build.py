@@ -23,8 +23,8 @@ STAGE_WORDS = {
     "convert": "Read the question",
     "extract": "Take a part of the graph",
     "filter": "Thin that part",
-    "retrieve": "Find paths",
-    "refine": "Choose among the paths",
+    "retrieve": "Find paths or texts",
+    "refine": "Choose among what was found",
     "read": "Answer from the graph",
     "generate": "Answer with a language model",
 }

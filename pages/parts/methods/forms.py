@@ -38,7 +38,7 @@ def sentence_of(operator: Operator) -> str:
     """What an operator does: the first sentence of its description, with the values of the parameters it names."""
     text = " ".join(inspect.getdoc(type(operator)).split("\n\n")[0].split()).split(". ")[0].rstrip(".") + "."
     current = values(operator)
-    return _NAMED.sub(lambda m: f"{v:,}" if isinstance(v := current.get(m[1], m[1]), int) else str(v), text)
+    return _NAMED.sub(lambda m: f"{v:,}" if isinstance(v := current.get(m[1], m[1]), int) else str(v), text).replace("`", "")
 
 
 def operator_form(operator: Operator, key: str) -> Operator | None:

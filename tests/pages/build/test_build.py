@@ -167,6 +167,11 @@ def test_adding_says_what_would_break_after_it():
     assert draft.cannot_add(1, OPERATORS["ShortestPaths"]()) is None
 
 
+@pytest.mark.parametrize("cls", OPERATORS.values())
+def test_the_sentence_of_an_operator_holds_no_mark_of_code(cls):
+    assert "`" not in sentence_of(cls())
+
+
 def test_the_sentence_of_an_operator_names_its_values():
     assert sentence_of(OPERATORS["Rank"](keep=1234)).startswith("The best 1,234 paths by a model")
 
