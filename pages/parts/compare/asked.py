@@ -88,7 +88,7 @@ def _open(link: Link) -> None:
         except HopscopeError as error:
             state.trouble = error
             state.pop("case", None)
-    begin = demo() if (link.case or link.empty and not {"q", "graph"} & set(st.query_params)) and not corpus_name() else ()
+    begin = demo() if (link.case or link.empty and "graph" not in st.query_params) and not corpus_name() else ()
     if begin:
         show_case(begin[0], link.model)
         state.address = link
@@ -151,7 +151,7 @@ def address() -> Link:
     """The address of what is asked."""
     state = st.session_state
     lists = (tuple(state.entities), tuple(state.answers), tuple(state.lanes))
-    return Link(state.question, *lists, graph_name(), state.seed, state.model, state.reader, corpus_name())
+    return Link(state.question, *lists, graph_name(), state.seed, state.model, state.reader, corpus_name(), typed=True)
 
 
 def here(on_screen: Shown | None) -> Link | None:

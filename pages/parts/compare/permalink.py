@@ -30,11 +30,12 @@ class Link:
     reader: bool = True
     corpus: str = ""  # asked in the place of a graph
     case: str = ""  # the id of a case that was answered before, which is all that its address holds
+    typed: bool = False  # whether it stands for what is in the bar, be it nothing, and not for the example of a first page
 
     @property
     def empty(self) -> bool:
-        """Whether it names neither a question nor lanes nor a corpus nor a case."""
-        return not self.question and not self.corpus and not self.case and self.lanes == DEFAULT_LANES
+        """Whether it names no question, be it an empty one, nor lanes, a corpus or a case."""
+        return not self.typed and not self.question and not self.corpus and not self.case and self.lanes == DEFAULT_LANES
 
     @property
     def chosen(self) -> str:
@@ -45,7 +46,7 @@ class Link:
         """The query parameters; what is as usual is left out."""
         if self.case:
             return {"case": self.case}
-        query: dict[str, list[str] | str] = {"q": self.question}
+        query: dict[str, list[str] | str] = {"q": self.question} if self.typed or self.question else {}
         query |= {"e": list(self.entities), "a": list(self.answers), "lane": list(self.lanes)}
         if self.corpus:
             query["corpus"] = self.corpus
@@ -86,6 +87,7 @@ def parse_link(query: Mapping[str, Sequence[str] | str]) -> Link:
         model=one("llm", "1") != "0",
         reader=one("reader", "1") != "0",
         corpus=corpus,
+        typed="q" in query,
     )
 
 

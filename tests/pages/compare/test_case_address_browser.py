@@ -118,3 +118,16 @@ def test_a_case_brings_its_corpus_along_and_another_graph_chosen_by_hand_is_come
         page.go_back()
         showing(page, case)
         expect(choice).to_have_value(re.compile("HotpotQA"))
+
+
+def test_back_from_an_empty_question_shows_the_example_of_the_first_page_again(app):
+    example = demo()[0].question
+    with open_page(app) as page:
+        expect(bar(page)).to_have_value(example, timeout=60_000)
+        page.get_by_role("button", name="Try your own").click()
+        page.get_by_role("heading", name=WELCOME).wait_for(timeout=60_000)
+        page.reload()
+        page.get_by_role("heading", name=WELCOME).wait_for(timeout=60_000)
+        page.go_back()
+        expect(bar(page)).to_have_value(example, timeout=60_000)
+        page.get_by_text("An example that was answered before").wait_for()
