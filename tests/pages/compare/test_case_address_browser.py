@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from core.cases.examples import demo
-from tests.server import open_page
+from tests.server import open_page, settle
 
 pytestmark = pytest.mark.usefixtures("browser")
 CORPUS = "hotpotqa"
@@ -131,3 +131,17 @@ def test_back_from_an_empty_question_shows_the_example_of_the_first_page_again(a
         page.go_back()
         expect(bar(page)).to_have_value(example, timeout=60_000)
         page.get_by_text("An example that was answered before").wait_for()
+
+
+@pytest.mark.parametrize("case", [demo()[0], CASES[0]], ids=["triples", "documents"])
+def test_on_a_narrow_screen_a_presented_picture_lies_on_no_words(app, case):
+    with open_page(f"{app}/?present=1&show={case.id}", width=420) as page:
+        lane = page.locator(".lane[data-status=done]").first
+        lane.wait_for(timeout=60_000)
+        settle(page)
+        picture, words = lane.locator(".stage-box"), lane.locator(".said")
+        if picture.is_visible():
+            box = picture.bounding_box()
+            assert box["height"] >= 160 and box["y"] + box["height"] <= words.bounding_box()["y"]
+        words.scroll_into_view_if_needed()
+        expect(words).to_be_in_viewport(ratio=1.0)
