@@ -22,6 +22,7 @@ ROLE = "answer"
 SAMPLED, PASSAGE = 24, 260  # documents of which a passage is read, and its characters
 LONGEST = 240  # characters of a line of a reply
 MOST = 20  # of each of the three
+ASKS = re.compile("[?\uff1f\u061f]")  # what a question has
 FACT = re.compile(r"\W*(who|whose|whom|when|where|how (many|much|old|long))\b", re.IGNORECASE)  # what questions for one fact begin with
 
 
@@ -80,25 +81,27 @@ class Writing:
         self._chat = KeptChat(lambda: self.models.chat(self.role), self.models.weights(self.role), self.kept or KeptReplies())
         self._job, self._tell, self._done, self._unread = job, with_time_left(job.tell), 0, list[str]()
         about = plain(self.about) or self._asked("about", passages=passages(self.corpus))
-        texts, found, same = set[str](), list[Question](), 0
+        texts, found, same, none = set[str](), list[Question](), 0, 0
         for user_number, user in enumerate(self._listed("users", self.recipe.users, about=about), 1):
             for task_number, task in enumerate(self._listed("tasks", self.recipe.tasks, about=about, user=user), 1):
                 for number, text in enumerate(self._listed("questions", self.recipe.questions, about=about, user=user, task=task), 1):
-                    if text.casefold() in texts:
+                    if not ASKS.search(text):
+                        none += 1
+                    elif text.casefold() in texts:
                         same += 1
-                        continue
-                    texts.add(text.casefold())
-                    found.append(Question(text, f"u{user_number}-t{task_number}-q{number}"))
+                    else:
+                        texts.add(text.casefold())
+                        found.append(Question(text, f"u{user_number}-t{task_number}-q{number}"))
         if not found:
-            raise BadInput(f"No question came of it. {' '.join(self._told(0, same))}")
-        return Written(tuple(found), about, (*self._told(len(found), same), *_of_facts(found)))
+            raise BadInput(f"No question came of it. {' '.join(self._told(0, same, none))}")
+        return Written(tuple(found), about, (*self._told(len(found), same, none), *_of_facts(found)))
 
     def _asked(self, prompt: str, schema: dict[str, Any] | None = None, most: int = 300, **values: str) -> str:
         self._job.check()
         self._tell(f"Reply {self._done + 1:,} of {self.recipe.replies:,}", self._done / self.recipe.replies)
         reply = self._chat.reply(messages("questions", prompt, **values), schema=schema, max_tokens=most, check=self._job.check)
         self._done += 1
-        return reply.text if schema else plain(whole(reply.text) if reply.finish == "length" else reply.text)
+        return reply.text if schema else plain(whole(reply.text) if reply.finish != "stop" else reply.text)
 
     def _listed(self, name: str, count: int, **values: str) -> list[str]:
         """The lines of a reply that lists `count` of them; none where it could not be read, which is noted."""
@@ -108,11 +111,13 @@ class Writing:
             self._unread.append(shorten(reply))
         return list(lines or ())[:count]
 
-    def _told(self, found: int, same: int) -> Iterator[str]:
+    def _told(self, found: int, same: int, none: int) -> Iterator[str]:
         if self._unread:
             yield f"{len(self._unread):,} of {self._done:,} replies could not be read, such as “{self._unread[0]}”."
         if same:
             yield f"{same:,} {'question was' if same == 1 else 'questions were'} asked twice and {'is' if same == 1 else 'are'} kept once."
+        if none:
+            yield f"{none:,} {'line was' if none == 1 else 'lines were'} no question and {'is' if none == 1 else 'are'} left out."
         if found < self.recipe.total:
             yield f"{found:,} of {self.recipe.total:,} questions were written."
 
@@ -166,7 +171,7 @@ def read(name: str, reply: str) -> tuple[str, ...] | None:
     lines: dict[str, str] = {}
     for entry in listed:
         parts = [entry.get("name"), entry.get("about")] if isinstance(entry, dict) and name == "users" else [entry]
-        said = [plain(part) for part in parts if isinstance(part, str) and part.strip()]
+        said = [plain(part) for part in parts if isinstance(part, str) and any(map(str.isalnum, part))]
         if len(said) == len(parts):
             line = ": ".join(said)
             lines.setdefault(line.casefold(), line)

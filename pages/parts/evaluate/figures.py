@@ -99,8 +99,9 @@ def _table(results: Summary) -> None:
         "Mean and 95 % bootstrap interval over the questions; the same questions are drawn again for every method. Failed ones score 0."
     )
     if not any(row.question.answers or row.question.gold for row in results.rows):
-        judged = " Part “Judged in pairs” holds the answers against one another." if can_be_judged(results) else ""
-        st.info(f"No answers and no passages are known to these questions, so there are figures of cost alone.{judged}")
+        judged = "The tab “Judged in pairs” holds" if can_be_judged(results) else "Where a language model answers, another tab holds"
+        told = "No answers and no passages are known to these questions, so there are figures of cost alone."
+        st.info(f"{told} {judged} the answers of several methods against one another.")
     for instance in results.instances:
         without = part.counts(instance)["without_context"]
         if without:

@@ -88,4 +88,6 @@ def _written(on: Asked, written: Written) -> None:
 
 
 def _choose(name: str) -> None:
+    """Choose the set; without answers by a language model there would be nothing to judge."""
     st.session_state[SETS] = (name,)
+    st.session_state.evaluate_model = True

@@ -17,6 +17,7 @@ from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Run, StoredRow
 from core.models.base import Reply
 from core.models.chat.kept import KeptReplies
+from core.prompts import prompts
 from core.runtime.jobs import Job
 from core.types import Question
 from tests.films import Parrot, Written
@@ -44,6 +45,7 @@ class Judges(Written):
         return f"judge {id(self._chat)}"
 
 
+PAIR = prompts("judge")["pair"]["system"]
 LONGER = Judge(lambda first, second: "tie" if len(first) == len(second) else "first" if len(first) > len(second) else "second")
 
 
@@ -119,6 +121,28 @@ def test_orders_that_agree_no_more_than_by_chance_rank_nobody():
     assert lots.doubts() == (verdict,) and not lots.tells("overall")
     first = Tally(("a", "b"), told(("first", "first"), ("first", "first")), 2, "x")
     assert "on 0 of 2 pairs" in first.doubts()[0] and first.by_chance("overall") == 0
+
+
+REPLIED = {  # what Qwen2.5-Coder-0.5B replied on two pairs of answers about A Christmas Carol, by the answer that stood first
+    "Bob": '{"why": "The second answer is correct because it provides a different perspective.", '
+    '"comprehensiveness": "second", "diversity": "second", "empowerment": "second", "overall": "second"}',
+    "Tim": '{"why": "The second answer provides more detail.", '
+    '"comprehensiveness": "second", "diversity": "tie", "empowerment": "second", "overall": "second"}',
+}
+
+
+def test_a_small_model_that_always_takes_the_second_place_ranks_nobody(work):
+    judge = Judge(lambda first, second: REPLIED[first.split()[0]])
+    tally = judged(work(judge, ("Bob is", "Tim is"), ("Tim was", "Bob was")))
+    (doubt,) = tally.doubts()
+    assert "gives the same verdict on 0 of 2 pairs" in doubt and not any(map(tally.tells, CRITERIA))
+    page = page_html(tally, {"a": Called("A"), "b": Called("B")})
+    assert page.index("its verdicts say nothing") < page.index("<details") < page.index("picture-overall")
+
+
+def test_no_form_of_a_reply_is_shown_that_a_small_model_could_copy():
+    """Shown one with a verdict in it, Qwen2.5-Coder-0.5B gave that verdict on 3 of 4 pairs."""
+    assert not any(f'"{name}": "{place}"' in PAIR for name in CRITERIA for place in ("first", "second", "tie"))
 
 
 def test_a_rate_of_few_questions_is_wide():

@@ -13,6 +13,7 @@ from core.errors import BadInput, Cancelled
 from core.evaluation.questions.keeping import check_name, keep
 from core.evaluation.questions.writing import Recipe, Writing, passages, read, whole
 from core.models.base import Reply
+from core.prompts import prompts
 from core.runtime.jobs import Job
 from core.types import Question
 from tests.films import Parrot, Written
@@ -43,7 +44,7 @@ class Author(Parrot):
         if name == "about":
             return "It is about\na miser."
         count = schema["properties"][name]["minItems"]
-        lines = [f"{name} {len(self.names)}.{i}" for i in range(count)]
+        lines = [f"{name} {len(self.names)}.{i}{'?' * (name == 'questions')}" for i in range(count)]
         return json.dumps({name: [{"name": line, "about": "wants it"} for line in lines] if name == "users" else lines})
 
 
@@ -96,11 +97,21 @@ def test_questions_that_ask_for_one_fact_are_told(corpus):
     assert len(found.questions) == 3 and told.startswith("2 of 3 questions begin with who, when, where or how many")
 
 
-def test_what_it_is_about_ends_with_a_whole_sentence(corpus):
+def test_what_is_no_question_is_left_out(corpus):
+    """A reply of Qwen2.5-Coder-0.5B, which gave the user's description for a question."""
+    lines = ["Alice is a clerk to a merchant and is a son of Bob Cratchit.", "What is Bob Cratchit's role as a clerk?"]
+    small = Author(lambda name, number: json.dumps({"questions": lines}) if name == "questions" else None)
+    found = writing(corpus, small, Recipe(1, 1, 2))(Job("q"))
+    assert [one.text for one in found.questions] == lines[1:]
+    assert found.told == ("1 line was no question and is left out.", "1 of 2 questions were written.")
+
+
+@pytest.mark.parametrize("finish", ["length", "repeat"])
+def test_what_it_is_about_ends_with_a_whole_sentence(corpus, finish):
     cut = "It is about a miser. He learns to give, as the nephew of the prec"
     author = Author(lambda name, number: cut if name == "about" else None)
     reply = author.reply
-    author.reply = lambda *given, **how: replace(reply(*given, **how), finish="length")
+    author.reply = lambda *given, **how: replace(reply(*given, **how), finish=finish)
     assert writing(corpus, author)(Job("q")).about == "It is about a miser."
     assert whole("no end of a sen") == "no end of a sen"
 
@@ -119,6 +130,13 @@ def test_what_it_is_about_may_be_told_and_writing_goes_on_where_it_stopped(corpu
     found = writing(corpus, later, about="Ghosts\nand money.")(Job("q"))
     assert len(later.names) == 2 and len(found.questions) == 4 and found.about == "Ghosts and money."
     assert "about" not in author.names
+
+
+def test_no_prompt_shows_a_list_that_a_small_model_could_copy():
+    """Qwen2.5-Coder-0.5B, shown `{"tasks": ["one sentence each"]}` as the form of a reply, replied with that very line."""
+    for name in ("users", "tasks", "questions"):
+        assert "[" not in prompts("questions")[name]["system"]
+    assert read("tasks", '{"tasks": ["...", "Read it"]}') == ("Read it",) and read("tasks", '{"tasks": ["..."]}') is None
 
 
 @pytest.mark.parametrize("reply", ["", "[]", '{"tasks": 3}', '{"tasks": [1, null]}', '{"users": ["a"]}', "[" * 9999])
