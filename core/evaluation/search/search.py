@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.comparison.run import Ask, LaneRun, Progress
 from core.environment import Environment
-from core.errors import BadInput, BadParameter, Cancelled, HopscopeError
+from core.errors import BadInput, BadParameter, Cancelled, HopscopeError, shorten
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import pareto
 from core.evaluation.runs.plan import Drawn, Plan
@@ -40,6 +40,7 @@ log = logging.getLogger(__name__)
 COSTS = ("seconds", "tokens")
 RANDOM = 10  # lines drawn by lot before the sampler leans on what it has seen
 REPEATS = 3  # so many proposals for each line that is to be tried; the sampler may name one again
+WORDS = 90  # letters of the line that is being tried, as far as they are told
 TRIED, LINE = "tried", "line"  # what is kept with each proposal
 CALLS = "calls"  # what is kept of the whole: how often language models were asked
 
@@ -196,11 +197,12 @@ class Search:
         def beaten(quality: float, cost: float) -> bool:
             return any(q >= quality and c <= cost and (q, c) != (quality, cost) for q, c in known)
 
-        wish, plan = self.wish, self.wish.tuning
+        wish, plan, far = self.wish, self.wish.tuning, job.text
         this = Plan((Instance(repr(line), "", line),), plan.drawn, seed=plan.seed, model=wish.asks, cold=True)
         warm(this, self.environment, self.ask, _Quiet(job))
         if plan.drawn[0].corpus:  # its graph is opened, built first where that is soon done, and its vectors are read
             self._opened(line, job)
+        job.tell(f"{far}. Now: {shorten(line.words(), WORDS)}", job.fraction)
         left = wish.calls - _called(study) if wish.asks else None
         trial = Trial(this, wish.quality, wish.cost, wish.budget, self.environment, self.ask, beaten, left)
         try:
@@ -211,9 +213,11 @@ class Search:
 
     def _opened(self, line: Line, job: Job) -> None:
         """Have what a line on documents stands on ready; what fails here fails again in every question, which tells it."""
+        far = job.text
+        told = Progress(check=job.check, advanced=lambda text, share=None: job.tell(f"{far}. {text}", job.fraction))
         try:
             asked = replace(self.ask(self.wish.tuning.drawn[0]), model=False)  # no call is spent on it
-            LaneRun(asked, line, self.environment).retrieve(Progress(check=job.check))
+            LaneRun(asked, line, self.environment).retrieve(told)
         except Cancelled:
             raise
         except HopscopeError as error:

@@ -20,7 +20,7 @@ from pages.parts.compare.permalink import Link
 from pages.parts.evaluate.asked import asked, no_questions, usual_sets
 from pages.parts.methods.groups import saved
 from pages.parts.shared.session import engine, follow, instances, said, store
-from pages.parts.shared.text import plain
+from pages.parts.shared.text import many, plain
 
 QUALITIES = ("reader_hit@1", "reader_f1", "reader_recall", "path_recall@32", "path_hit@32", "path_mrr")
 QUALITIES_OF_DOCUMENTS = ("passage_recall", "passage_recall@4", "passage_recall@10", "context_recall", "context_precision", "accuracy")
@@ -145,17 +145,22 @@ def _hunt(wishes: dict[str, Any]) -> SearchPlan:
 
 def _shown(hunted: SearchPlan) -> None:
     """Follow the search while it runs, then what came of it; what was done before it was cancelled or failed is shown as well."""
-    job = engine().evaluations.get(f"search-{hunted.search.file.stem}")
+    job, wish = engine().evaluations.get(f"search-{hunted.search.file.stem}"), hunted.search.wish
+    asks = f", {many(wish.calls, 'call')} of language models" if wish.asks else ""
+    on = f"{many(wish.trials, 'method')} on {many(len(wish.tuning.drawn), 'question')} of {wish.tuning.set}"
+    good = metric(wish.quality).described()["title"].lower()
+    st.caption(plain(f"A search: {on}, for {good}, within {wish.budget:g} {wish.cost} a question{asks}."))
     if job is not None and not job.ended:
         follow(job, "Searching")
     if job is not None and job.error:
         st.error(plain(job.error))
     if job is not None and job.status == CANCELLED:
-        st.info("Cancelled. What was tried is kept; “Search” goes on from there.")
+        st.info("Cancelled. What was tried is kept.")
+    if job is None or job.error or job.status == CANCELLED:
+        st.button("Go on searching", key="search-on", icon=":material/play_arrow:", on_click=start, args=(engine(), store(), hunted))
     points, verdict = job.result if job is not None and job.result else (hunted.search.points(), None)
     if not points:
         return
-    wish = hunted.search.wish
     st.plotly_chart(found_figure(points, verdict, wish.quality, wish.cost, wish.budget), key="search_plot")
     if verdict is not None:
         _judged(verdict)
