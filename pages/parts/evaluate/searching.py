@@ -130,7 +130,7 @@ def _kinds() -> list[str]:
 
 def _asking() -> tuple[list[str], int]:
     """The kinds of lines on documents to try, and how often language models may be asked in all; 0 where they are not."""
-    if not st.toggle("Also lines that ask a language model", key="search_asks", persist_state="session", help=ASKED):
+    if not st.toggle("Ask language models too", key="search_asks", persist_state="session", help=ASKED):
         return list(USUAL), 0
     calls = st.number_input("Calls of language models, in all", 1, 100_000, 200, key="search_calls", persist_state="session")
     return [*USUAL, ASKING], int(calls)
