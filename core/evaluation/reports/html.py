@@ -111,8 +111,7 @@ def _figures(summary: Summary, table: dict[str, dict[str, Estimate]], names: lis
 def _pictures(summary: Summary, table: dict[str, dict[str, Estimate]]) -> str:
     pairs = [pair for pair in summary.fronts if all(_says_something(table, name) for name in pair)]
     figures = [plots.front(summary, table, cost, quality) for cost, quality in pairs]
-    figures.append(plots.funnel(summary))
-    figures += [plots.passage_funnel(summary)] if any(map(summary.passage_funnel, summary.instances)) else []
+    figures += plots.funnels(summary).values()
     figures += [plots.by_budget(summary, found, name) for name in FIGURES if (found := by_budget(summary, name))]
     if len(summary.by_hops()) > 1:
         figures += [plots.by_hops(summary, name) for name in ("hits@1", "path_recall@32") if _says_something(table, name)]

@@ -43,7 +43,9 @@ def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
     known = {i: (row[cost], row[quality]) for i, row in table.items() if row[cost].mean is not None and row[quality].mean is not None}
     costs = [c.numbers()[0] for c, _ in known.values()]
     spread = bool(costs) and min(costs) > 0 and max(costs) > 20 * min(costs)
-    beside_point = positions({i: (c.numbers()[0], q.numbers()[0]) for i, (c, q) in known.items()}, spread)
+    room = _roomy([q for _, q in known.values()])
+    ends = (max(c.numbers()[2] for c, _ in known.values()), room[1]) if room else None
+    beside_point = positions({i: (c.numbers()[0], q.numbers()[0]) for i, (c, q) in known.items()}, spread, ends)
     for i, (instance, name) in enumerate(called(summary.run).items()):
         if instance not in known:
             continue
@@ -65,8 +67,14 @@ def front(summary: Summary, table: Table, cost: str, quality: str) -> Figure:
     figure.update_xaxes(
         title=_title(cost), type="log" if spread else "linear", rangemode="normal" if spread else "tozero", minorloglabels="complete"
     )
-    figure.update_yaxes(title=_title(quality), range=_roomy([q for _, q in known.values()]))
+    figure.update_yaxes(title=_title(quality), range=room)
     return styled(figure, f"{_title(quality)} against {_title(cost).lower()}", legend=False)
+
+
+def funnels(summary: Summary) -> dict[str, Figure]:
+    """Where answers (`funnel`) and passages (`passages`) are lost, each where any are known."""
+    drawn = {"funnel": funnel(summary), "passages": passage_funnel(summary)}
+    return {name: figure for name, figure in drawn.items() if figure.data}
 
 
 def funnel(summary: Summary) -> Figure:

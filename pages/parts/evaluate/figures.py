@@ -144,9 +144,7 @@ def _pictures(results: Summary) -> None:
             else None
         )
     drawn = {"front": plots.front(results, table, cost, quality)} if cost else {}
-    drawn["funnel"] = plots.funnel(results)
-    if any(map(results.passage_funnel, results.instances)):
-        drawn["passages"] = plots.passage_funnel(results)
+    drawn |= plots.funnels(results)
     for name in FIGURES:
         if found := by_budget(results, name):
             drawn[name] = plots.by_budget(results, found, name)

@@ -12,6 +12,7 @@ from core.evaluation.metrics.budgets import Budgets
 from core.evaluation.reports import plots
 from core.evaluation.reports.by_budget import by_budget
 from core.evaluation.reports.html import report_html
+from core.evaluation.reports.labels import positions
 from core.evaluation.reports.sensitivity import curves, varied
 from core.evaluation.reports.summary import Summary
 from core.instances.catalogue import catalogue
@@ -37,6 +38,17 @@ def test_the_funnel_and_the_hops(summary):
     assert a["x"] == ["Graph", "Subgraph", "Paths", "Prompt", "Answer"] and a["y"][:2] == [1, pytest.approx(0.5)] and b["y"] == [1] * 5
     a, b = data(plots.by_hops(summary, "recall"))
     assert (a["x"], a["y"], b["y"]) == (["1 hop", "2 hops"], [1, pytest.approx(0.25)], [1, 0.5])
+
+
+def test_where_no_answer_is_known_nothing_is_drawn_of_them(summary):
+    unknown = [dataclasses.replace(row, outcome=row.outcome and dataclasses.replace(row.outcome, golds=0)) for row in summary.rows]
+    assert list(plots.funnels(summary)) == ["funnel"] and not plots.funnels(Summary(RUN, unknown))
+    assert "Where the answers are lost" not in report_html(Summary(RUN, unknown))
+
+
+def test_names_of_three_near_points_do_not_lie_on_one_another():
+    points = {"re2": (7.35, 0.158), "gar": (9.59, 0.158), "fastinsight": (9.7, 0.176)}  # to the left of them there is room for two
+    assert positions(points, False, (12.5, 0.286)) == {"re2": "top left", "gar": "bottom left", "fastinsight": "top center"}
 
 
 def test_figures_by_budget_are_a_line_a_method_that_has_a_budget(summary):
