@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Category = Literal["preparation", "waiting", "ranking", "model"]
@@ -123,6 +123,33 @@ class Advance:
         share, gone = min(1.0, done / self._of), time.monotonic() - self._start
         left = gone / share * (1 - share) if share and gone >= TOLD_AFTER else None
         self._meter.report(HowFar(f"{self._what}, {100 * share:.0f} %", share, best, left))
+
+
+class Parts:
+    """Work in `of` parts one after the other: what tells how far one of them is tells, within `part`, how far all of them are."""
+
+    def __init__(self, of: int):
+        self._of, self._start = max(1, of), time.monotonic()
+
+    @contextmanager
+    def part(self, number: int) -> Iterator[None]:
+        """The part of that number, from 1 on."""
+        meter = current()
+        if meter is None:
+            yield
+            return
+        before = meter.report
+
+        def report(far: HowFar) -> None:
+            share, gone = (number - 1 + (far.fraction or 0.0)) / self._of, time.monotonic() - self._start
+            left = gone / share * (1 - share) if share and gone >= TOLD_AFTER else None
+            before(replace(far, text=f"Part {number} of {self._of}: {far.text}", fraction=share, left=left))
+
+        meter.report = report
+        try:
+            yield
+        finally:
+            meter.report = before
 
 
 def watch_compiling() -> None:

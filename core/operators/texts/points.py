@@ -15,6 +15,7 @@ from core.operators.texts.hits import tokens
 from core.operators.texts.tables import as_text, tables_of
 from core.parameters import param
 from core.prompts import messages, plain
+from core.runtime.meter import Parts
 from core.types import ContextTable, Point, Prompt, State
 
 POINT = {
@@ -66,9 +67,11 @@ class Points(Operator):
             return state.replace(points=None)
         chat, points, unread = ctx.models.chat(self.role), list[Point](), 0
         parts = list(_parts(tables, self, chat, state.question.text))
+        far = Parts(len(parts))
         for number, part in enumerate(parts, 1):
             ctx.progress(f"Reading part {number} of {len(parts)}", (number - 1) / len(parts))
-            found = _read(asked(chat, _told(part, state.question.text), ctx, recorder, self.max_tokens, SCHEMA).text)
+            with far.part(number):
+                found = _read(asked(chat, _told(part, state.question.text), ctx, recorder, self.max_tokens, SCHEMA).text)
             unread += found is None
             points += [Point(score, text, part.kind, part.items) for score, text in found or () if score > 0]
             recorder.sizes |= {PARTS: number, UNREADABLE: unread, UNREAD: len(parts) - number}

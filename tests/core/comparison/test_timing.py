@@ -19,7 +19,7 @@ from core.models.base import Task
 from core.models.scorers import EncoderScorer
 from core.operators.base import Context, Line, Operator
 from core.operators.text import parse_line
-from core.runtime.meter import Advance, metered, new_to_this, saved, spent
+from core.runtime.meter import Advance, Parts, metered, new_to_this, saved, spent
 from core.types import Question, State, Step
 
 
@@ -141,6 +141,22 @@ def test_advance_tells_the_share_the_best_and_the_seconds_left(clock):
     assert told[0].text == "Ranking 960 paths, 10 %" and told[0].fraction == 0.1 and told[0].left is None
     assert told[0].best == "One -> has_genre -> Drama"
     assert told[1].text == "Ranking 960 paths, 40 %" and told[1].left == pytest.approx(6.0)
+
+
+def test_work_in_parts_tells_how_far_all_of_them_are(clock):
+    told = []
+    with metered(told.append) as meter:
+        parts = Parts(4)
+        for number in (1, 2):
+            with parts.part(number):
+                advance = Advance("Reading the prompt", 100)
+                clock(2.0)
+                advance(50)
+                clock(2.0)
+        assert meter.report == told.append
+    assert [far.text for far in told] == ["Part 1 of 4: Reading the prompt, 50 %", "Part 2 of 4: Reading the prompt, 50 %"]
+    assert [far.fraction for far in told] == [1 / 8, 3 / 8]
+    assert [far.left for far in told] == [pytest.approx(14.0), pytest.approx(10.0)]  # 2 s for an eighth, 6 s for three
 
 
 def test_an_encoder_tells_its_best_as_it_goes(kit):
