@@ -13,9 +13,10 @@ from core.runtime.jobs import Job, Jobs
 
 ABOUT = """Trains a cross-encoder from all-MiniLM-L6-v2: a question and a text read together give one number, and the text that the question
 rests on is told from others that share its words (BM25) by the cross-entropy over the group. It learns from one half of the questions of
-SciFact and HotpotQA and from paths of MetaQA's development questions; the other half, which it is never trained on, measures it. It is
-served as reranker-finetuned only if it ranks those better than late interaction; the figures of both lie beside it. Hours on two cores;
-HOPSCOPE_THREADS tells how many threads are used. After an interrupt or a kill the same command goes on where it was."""
+SciFact and HotpotQA, from titles of their documents asked of the texts, and from paths of MetaQA's development questions; the other half of
+the questions, which it is never trained on, measures it. It is served as reranker-finetuned only if it ranks those better than late
+interaction; the figures of both lie beside it. Hours on two cores; HOPSCOPE_THREADS tells how many threads are used. After an interrupt or
+a kill the same command goes on where it was."""
 
 
 def add(trainings) -> None:
@@ -23,6 +24,7 @@ def add(trainings) -> None:
     parser = trainings.add_parser("reranker", help="a cross-encoder, for FastInsight and re-ranking", description=ABOUT)
     parser.add_argument("--corpora", default=",".join(CORPORA), metavar="NAMES", help=f"with commas (default: {','.join(CORPORA)})")
     parser.add_argument("--questions", type=_number, default=0, metavar="N", help="drawn from each corpus's half (default: all)")
+    parser.add_argument("--titles", type=_number, default=600, metavar="N", help="documents a corpus whose title is asked (default: 600)")
     parser.add_argument("--paths", type=_number, default=60, metavar="N", help="of MetaQA's development questions (default: 60)")
     parser.add_argument("--test-sample", type=_number, default=100, metavar="N", help="unseen questions a corpus (default: 100)")
     parser.add_argument("--epochs", type=_number, default=2, metavar="N", help="how often each question is seen (default: 2)")
@@ -37,7 +39,7 @@ def run(options) -> int:
     """Train, measure, serve; the exit code."""
     engine = options.engine()
     corpora = tuple(filter(None, map(str.strip, options.corpora.split(","))))
-    lessons = Lessons(corpora, options.questions, options.test_sample, paths=options.paths, seed=options.seed)
+    lessons = Lessons(corpora, options.questions, options.test_sample, titles=options.titles, paths=options.paths, seed=options.seed)
     if not corpora or not options.epochs or options.tokens < 16:
         raise BadInput("Name a corpus, one epoch and 16 tokens at least.")
     settings = RerankerSettings(epochs=options.epochs, tokens=options.tokens, seed=options.seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,39 +38,66 @@ def half(question: Question) -> int:
     return hashlib.sha256(" ".join(question.text.casefold().split()).encode()).digest()[0] % 2
 
 
+class Lookalikes:
+    """Texts, to be found by the words that they share with a query (BM25)."""
+
+    def __init__(self, texts: Sequence[str]):
+        import bm25s
+
+        self.texts, self._index = texts, bm25s.BM25()
+        self._index.index([words(text) for text in texts], show_progress=False)
+
+    def group(self, query: str, right: Collection[int]) -> Group | None:
+        """The query with the texts at these rows, and those that share most words with it beside them; None where there are no others."""
+        known = [word for word in words(query) if word in self._index.vocab_dict]
+        scores = np.asarray(self._index.get_scores(known)) if known else np.zeros(len(self.texts))
+        best = [row for row in np.argsort(-scores, kind="stable")[: CANDIDATES + len(right)].tolist() if row not in right]
+        negatives = tuple(self.texts[row] for row in best[:CANDIDATES])
+        return Group(query, tuple(self.texts[row] for row in sorted(right)), negatives) if negatives else None
+
+
 def groups(corpus: Corpus, part: int, most: int, seed: int, check: Check) -> list[Group]:
     """Groups of the questions of one half of a corpus's first set, `most` drawn with a seed (0: all): positives are their gold documents,
     negatives those that share most words by BM25. Raises BadInput where the corpus has no question with gold documents."""
-    import bm25s
-
     asked = [one for one in corpus.questions(next(iter(corpus.sets), "")) if half(one) == part and any(id in corpus for id in one.gold)]
     if not asked:
         raise BadInput(f"The corpus “{corpus.name}” has no questions with known documents to learn from.")
-    order = np.random.default_rng([seed, part]).permutation(len(asked))[: most or len(asked)]
-    texts = [_text(title, text) for title, text in zip(corpus.table.texts("title"), corpus.table.texts("text"))]
-    index = bm25s.BM25()
-    index.index([words(text) for text in texts], show_progress=False)
+    texts = ["\n".join(dict.fromkeys(filter(None, one))) for one in _told(corpus)]
+    chosen = (asked[place] for place in _drawn(len(asked), most, [seed, part]))
+    return _grouped(Lookalikes(texts), ((one.text, {corpus.row(id) for id in one.gold if id in corpus}) for one in chosen), check)
+
+
+def of_titles(corpus: Corpus, most: int, seed: int, check: Check) -> list[Group]:
+    """Groups without any question: the title of a document is asked, its text is right, and texts that share words with the title are
+    not; `most` of the documents that have both, drawn with a seed."""
+    told = _told(corpus)
+    places = [row for row, (title, text) in enumerate(told) if title and text and title != text]
+    chosen = (places[place] for place in _drawn(len(places), most, [seed, len(places)]))
+    return _grouped(Lookalikes([text for _, text in told]), ((told[row][0], {row}) for row in chosen), check)
+
+
+def _told(corpus: Corpus) -> list[tuple[str, str]]:
+    """Title and text of each document."""
+    return list(zip(corpus.table.texts("title"), corpus.table.texts("text")))
+
+
+def _drawn(count: int, most: int, seed: Sequence[int]) -> list[int]:
+    """`most` places of so many (0: all), in their order."""
+    return sorted(np.random.default_rng(seed).permutation(count)[: most or count].tolist())
+
+
+def _grouped(texts: Lookalikes, asked: Iterable[tuple[str, set[int]]], check: Check) -> list[Group]:
     found = []
-    for place in sorted(order.tolist()):
+    for query, right in asked:
         check()
-        gold = {corpus.row(id) for id in asked[place].gold if id in corpus}
-        known = [word for word in words(asked[place].text) if word in index.vocab_dict]
-        scores = np.asarray(index.get_scores(known)) if known else np.zeros(len(texts))
-        best = [row for row in np.argsort(-scores, kind="stable")[: CANDIDATES + len(gold)].tolist() if row not in gold]
-        negatives = tuple(texts[row] for row in best[:CANDIDATES])
-        if negatives:
-            found.append(Group(asked[place].text, tuple(texts[row] for row in sorted(gold)), negatives))
-    return found
+        found.append(texts.group(query, right))
+    return [group for group in found if group is not None]
 
 
 def of_paths(examples: Iterable[Example]) -> list[Group]:
     """Groups of questions to a graph of triples: texts of paths that lead to an answer, and of others."""
     parts = [(one.question, one.part("path")) for one in examples]
     return [Group(question, part.positives, part.negatives[:CANDIDATES]) for question, part in parts if part.negatives]
-
-
-def _text(title: str, text: str) -> str:
-    return "\n".join(dict.fromkeys(filter(None, (title, text))))
 
 
 def candidates(group: Group) -> tuple[Sequence[str], frozenset[int]]:

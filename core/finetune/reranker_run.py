@@ -11,12 +11,12 @@ from core.finetune import reranker as rerankers
 from core.finetune.encoder import WEIGHTS
 from core.finetune.loop import Check, Tell
 from core.finetune.place import digest, key, publish, trained, workplace
-from core.finetune.reranker_data import Group, groups, of_paths
+from core.finetune.reranker_data import Group, groups, of_paths, of_titles
 from core.finetune.run import BASE, Questions, base_folder, clear, course, target
 from core.finetune.split import Split
 from core.models.scorers import LateInteractionScorer
 
-VERSION = 1
+VERSION = 2
 RERANKER = "reranker-finetuned"
 CORPORA = ("scifact", "hotpotqa")
 
@@ -24,12 +24,14 @@ CORPORA = ("scifact", "hotpotqa")
 @dataclass(frozen=True)
 class Lessons:
     """What it is trained on: corpora with questions that rest on documents, of which one half trains and the other is never trained on;
-    `questions` of each half are drawn (0: all), `unseen` of the other half measured; and `paths` questions of MetaQA's development sets."""
+    `questions` of each half are drawn (0: all), `unseen` of the other half measured; `titles` documents of each, whose title is asked as
+    a question is; and `paths` questions of MetaQA's development sets."""
 
     corpora: tuple[str, ...] = CORPORA
     questions: int = 0
     unseen: int = 100
     held: int = 20
+    titles: int = 600
     paths: int = 60
     seed: int = 0
 
@@ -50,6 +52,8 @@ def reranker(
     for part in parts.values():
         cut = min(lessons.held, len(part) // 5)
         held, rows = held + part[:cut], rows + part[cut:]
+    for name in lessons.corpora if lessons.titles else ():
+        rows = rows + of_titles(open_corpus(name), lessons.titles, lessons.seed, check)
     known = key(VERSION, repr(lessons), rerankers.described(settings), digest(base / WEIGHTS), [repr(row) for row in (*rows, *held)])
     there = trained(place)
     if there and there.get("key") == known and not again:

@@ -14,7 +14,7 @@ from core.errors import BadInput
 from core.finetune import reranker as rerankers
 from core.finetune import reranker_run
 from core.finetune.data import Example, Texts
-from core.finetune.reranker_data import Group, groups, half, of_paths
+from core.finetune.reranker_data import Group, groups, half, of_paths, of_titles
 from core.models.base import Task
 from core.models.registry import Registry
 from core.types import Question
@@ -41,7 +41,7 @@ def house(bert, tmp_path, monkeypatch):
     return SimpleNamespace(engine=SimpleNamespace(models=Registry()), folder=tmp_path / "models" / "reranker-finetuned")
 
 
-LESSONS = reranker_run.Lessons(("lessons",), unseen=5, held=2, paths=0)
+LESSONS = reranker_run.Lessons(("lessons",), unseen=5, held=2, titles=0, paths=0)
 
 
 def test_halves_share_no_question_and_negatives_share_words(house):
@@ -59,6 +59,15 @@ def test_questions_without_documents_teach_nothing(house):
     corpus = write(new_folder("bare"), [Document("a", "text")], sets={"bare": ("Bare", [Question("Who?", answers=("Ann",))])})
     with pytest.raises(BadInput, match="no questions with known documents"):
         groups(corpus, 0, 0, 0, lambda: None)
+
+
+def test_a_title_asks_for_its_text_which_does_not_hold_it(house):
+    documents = [Document("a", "barks all night", "The dog"), Document("b", "the dog is asleep", "The cat"), Document("c", "no title")]
+    corpus = write(new_folder("titled"), documents)
+    found = {one.question: one for one in of_titles(corpus, 0, 0, lambda: None)}
+    assert set(found) == {"The dog", "The cat"}
+    assert found["The dog"].positives == ("barks all night",) and found["The dog"].negatives[0] == "the dog is asleep"
+    assert len(of_titles(corpus, 1, 0, lambda: None)) == 1
 
 
 def test_paths_of_a_graph_teach_as_texts_do():
@@ -105,7 +114,7 @@ def test_one_that_does_not_is_not_kept(house, monkeypatch):
 
 
 def test_the_command_tells_both_figures(house, capsys):
-    given = "finetune reranker --corpora lessons --paths 0 --test-sample 3 --epochs 1 --tokens 32"
+    given = "finetune reranker --corpora lessons --titles 0 --paths 0 --test-sample 3 --epochs 1 --tokens 32"
     assert main(given.split()) == OK
     told = capsys.readouterr().out
     assert "lessons: nDCG@10 on 3 unseen questions" in told and "reranker-finetuned: it is" in told
