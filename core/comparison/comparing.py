@@ -142,9 +142,9 @@ class Comparing:
         models,
         queues: Queues,
         asks_chat: Callable[[Instance], bool],
-        after: Callable[[Job], None] | None = None,
+        after: Callable[[Job, float], None] | None = None,
     ):
-        """`after` is done once all lanes have ended well, in a queue of its own, so that it delays no lane."""
+        """`after(job, when the last lane ended)` is done once all lanes have ended well, in a queue of its own, so that it delays no lane."""
         self.comparison, self._models, self._queues, self._asks_chat = comparison, models, queues, asks_chat
         self._after = after
         self._at_work: list[Lane] = []
@@ -271,11 +271,12 @@ class Comparing:
                 job.on_cancel = nothing
             else:
                 self.comparison.repairing = True
-                self._queues.repairing.put(job, lambda: self._afterwards(after))
+                ended = time.monotonic()
+                self._queues.repairing.put(job, lambda: self._afterwards(after, ended))
             job.end(CANCELLED if job.cancelled else DONE)
 
-    def _afterwards(self, after: Callable[[Job], None]) -> None:
+    def _afterwards(self, after: Callable[[Job, float], None], ended: float) -> None:
         try:
-            after(self._job)
+            after(self._job, ended)
         finally:
             self._job.on_cancel = nothing  # else the job and this hold one another, and all results, until garbage is collected

@@ -86,7 +86,8 @@ def _success(run: LaneStages, answers: Sequence[str], extra: int) -> str:
     if of and run.chosen is not None:
         return f"“{_words(run, run.chain(run.chosen))}” was the best of {of:,} chains.{beside}"
     items = run.state.paths.items
-    places = [next((i for i, p in enumerate(items, 1) if p.end in gold_nodes(run.graph, name)), None) for name in answers]
+    ends = [gold_nodes(run.graph, name) for name in answers]
+    places = [next((i for i, p in enumerate(items, 1) if p.end in nodes), None) for nodes in ends]
     kept = [place for place in places if place is not None]
     if len(kept) < len(places):
         return f"The model named {it}, though not every path to {it} was kept."

@@ -18,7 +18,7 @@ from core.instances.catalogue import Instance
 from core.runtime.jobs import DONE, Job
 from core.types import Repair
 
-PATIENCE = 10.0  # seconds to wait until no lane of another comparison is at work
+PATIENCE = 10.0  # seconds after its last lane in which a comparison waits until no lane of another is at work
 LOOK = 0.1
 
 
@@ -29,9 +29,14 @@ class Repairing:
     def __init__(self, comparison: Comparison, queues: Queues, asks_chat: Callable[[Instance], bool], alive: Callable[[], bool]):
         self._comparison, self._queues, self._asks_chat, self._alive = comparison, queues, asks_chat, alive
 
-    def __call__(self, job: Job) -> None:
-        """Try the changes; a lane's repair is there as soon as it is known."""
+    def __call__(self, job: Job, ended: float) -> None:
+        """Try the changes of a comparison whose last lane ended then (`time.monotonic()`); a lane's repair is there as soon as it is known.
+
+        What comes too late is given up before anything is looked at: where many ask, those that wait here would else be held in memory
+        long after everybody went."""
+        self._until = ended + PATIENCE
         try:
+            self._there(job)
             self._rest(job)
             question = self._comparison.ask.question
             if question.answers or question.gold:
@@ -55,6 +60,7 @@ class Repairing:
                 job.touch()
 
     def _each(self, job: Job) -> None:
+        self._in_time(job)
         verdict = explain(self._comparison)
         for lane, one in zip(self._comparison.lanes, verdict.lanes):
             if one is None or one.stage is None or self._asks_chat(lane.instance):
@@ -73,11 +79,17 @@ class Repairing:
 
     def _wait(self, job: Job) -> None:
         """Until no other lane waits or works. Raises Cancelled where that takes too long or nobody is there."""
-        until = time.monotonic() + PATIENCE
-        while True:
-            job.check()
-            if not self._alive() or time.monotonic() > until:
-                raise Cancelled()
-            if not self._queues.others(job):
-                return
+        self._in_time(job)
+        while self._queues.others(job):
             time.sleep(LOOK)
+            self._in_time(job)
+
+    def _in_time(self, job: Job) -> None:
+        self._there(job)
+        if time.monotonic() > self._until:
+            raise Cancelled()
+
+    def _there(self, job: Job) -> None:
+        job.check()
+        if not self._alive():
+            raise Cancelled()

@@ -17,10 +17,12 @@ class Shelf:
     def __init__(self, size: int):
         self.lock = threading.Lock()
         self.values: LRUCache[Hashable, Any] = LRUCache(size)
+        self.latest: tuple[Hashable, Any] | None = None  # a key and its value, read without the lock
 
 
 class Derived:
-    """Shelves by name. Safe between threads: a value is made by whoever asks first, while others wait for it.
+    """Shelves by name. Safe between threads: a value is made by whoever asks first, while others wait for it. The one asked for last is
+    found without a lock, as some are looked up for every path by all threads at once, who would else stand in line.
 
     >>> from core.runtime.derived import Derived
     >>> derived = Derived()
@@ -36,13 +38,19 @@ class Derived:
 
     def shelf(self, name: str, size: int = KEPT) -> Shelf:
         """The shelf of that name, made of that size when first asked for."""
+        found = self._shelves.get(name)
+        if found is not None:
+            return found
         with self._lock:
             return self._shelves.setdefault(name, Shelf(size))
 
     def once(self, name: str, key: Hashable, make: Callable[[], Any], size: int = KEPT) -> Any:
         """The value of that key, made where it is not there; what `make` raises is raised, and nothing kept."""
         shelf = self.shelf(name, size)
-        with shelf.lock:
-            if key not in shelf.values:
-                shelf.values[key] = make()
-            return shelf.values[key]
+        latest = shelf.latest
+        if latest is None or latest[0] != key:
+            with shelf.lock:
+                if key not in shelf.values:
+                    shelf.values[key] = make()
+                latest = shelf.latest = key, shelf.values[key]
+        return latest[1]

@@ -86,6 +86,9 @@ class Names:
 
     @property
     def vocabulary(self) -> Vocabulary:
+        made: Vocabulary | None = self.__dict__.get("_vocabulary")
+        if made is not None:
+            return made
         with self._lock:
             return self._vocabulary
 

@@ -10,6 +10,7 @@ import pytest
 from core.case_adapter import comparison, finished
 from core.cases.finished import freeze_finished, thaw_finished
 from core.comparison.waiters import Waiter
+from core.diagnosis import repairing
 from core.diagnosis.verdict_words import best_repair
 from core.engine import Engine
 from core.instances.catalogue import Instance
@@ -95,3 +96,20 @@ def test_given_up_where_nobody_wants_it(engine, kit, end):
         job.cancel()
     assert repaired(job) == [None, None] and job.status == DONE
     free.set()
+
+
+@pytest.mark.parametrize("why", ["gone", "late"])
+def test_what_waited_in_vain_is_let_go_of_unseen(engine, kit, monkeypatch, why):
+    """Where many ask, comparisons queue for their repairs: those of a person who went, or whose time is over, are not looked at."""
+    looks, begun, free, there = [], threading.Event(), threading.Event(), [True]
+    monkeypatch.setattr(repairing, "explain", looks.append)
+    engine._queues.repairing.put(object(), lambda: (begun.set(), free.wait(30)))
+    assert begun.wait(30)
+    job = compared(engine, kit, repairs=True, waiter=Waiter("w", lambda: there[0]))
+    assert job.comparison.repairing
+    if why == "gone":
+        there[0] = False
+    else:
+        monkeypatch.setattr(repairing, "PATIENCE", 0.0)
+    free.set()
+    assert repaired(job) == [None, None] and not looks and job.status == DONE
