@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 from core.comparison.run import build_of
+from core.comparison.stands import stands_on
 from core.diagnosis.funnel import STAGES, funnel
 from core.diagnosis.funnel_texts import TEXT_STAGES, answer_funnel, fates, gold_funnel
 from core.engine import Comparison, Lane
@@ -34,13 +35,13 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
 
 
 def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
-    """One lane: the instance, the graph it stands on, its answers, paths, hits by kind, community reports, subgraph size, funnel, prompt,
-    operators and error; the points, where a language model noted some on parts of what was found."""
+    """One lane: the instance, the graph it stands on with the title of the build that made it, its answers, paths, hits by kind, community
+    reports, subgraph size, funnel, prompt, operators and error; the points, where a language model noted some on parts of what was found."""
     graph, state = lane.graph, lane.state
     return {
         "instance": lane.instance.id,
         "line": repr(lane.instance.line),
-        "graph": graph_dict(graph, lane),
+        "graph": {**graph_dict(graph, lane), "title": stands_on(comparison, lane) or None},
         "status": lane.status,
         "answer": state.answer,
         "reader_answers": None if state.reader is None else graph.names(state.reader),
