@@ -144,7 +144,7 @@ class Comparing:
         asks_chat: Callable[[Instance], bool],
         after: Callable[[Job, float], None] | None = None,
     ):
-        """`after(job, when the last lane ended)` is done once all lanes have ended well, in a queue of its own, so that it delays no lane."""
+        """`after(job, when the last lane ended)` is done once all lanes have ended well, in a queue of its own, so as to delay no lane."""
         self.comparison, self._models, self._queues, self._asks_chat = comparison, models, queues, asks_chat
         self._after = after
         self._at_work: list[Lane] = []
