@@ -9,6 +9,7 @@ from core.comparison.comparing import Lane
 from core.diagnosis.funnel import Stage
 from core.diagnosis.funnel_texts import Fate, chunk_rows, fates
 from core.operators import OPERATORS
+from core.operators.nodes.documents import DocumentsOfNodes
 from core.types import Step
 
 
@@ -39,7 +40,8 @@ def lost_passages(lane: Lane, stages: Sequence[Stage]) -> tuple[LostPassage, ...
 
 
 def _lost(lane: Lane, stage: str, fate: Fate) -> LostPassage:
-    steps = (step for step in reversed(lane.state.trace) if step.operator == fate.cut_by and step.before_cut is not None)
+    cut_by = fate.cut_by or (DocumentsOfNodes.__name__ if stage == "prompt" else "")  # which cuts documents of nodes that stay found
+    steps = (step for step in reversed(lane.state.trace) if step.operator == cut_by and step.before_cut is not None)
     return LostPassage(_title(lane.graph, fate), stage, fate, next(steps, None), any(in_batches(step) for step in lane.state.trace))
 
 

@@ -30,7 +30,7 @@ def words(text: str) -> list[str]:
     return WORD.findall(text.casefold())
 
 
-PLURAL = {"relation": "relations", "triple": "triples", "node": "entities", "path": "paths"}
+PLURAL = {"relation": "relations", "triple": "triples", "node": "entities", "path": "paths", "document": "documents"}
 
 
 def counted(number: int, unit: str) -> str:

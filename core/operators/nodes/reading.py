@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.errors import BadParameter
-from core.graph.told import node_labels
+from core.graph.told import node_chunks, node_labels
 from core.models.base import Task
 from core.models.heads import headed
 from core.operators.base import Context, Recorder
@@ -32,7 +32,7 @@ def read(state: State, nodes: Sequence[int], model: str, ctx: Context, recorder:
     if note and note not in recorder.notes:
         recorder.notes.append(note)
     with spent("ranking"):
-        task = Task(state.question.text, "node", ctx.seed, ctx.check)
+        task = Task(state.question.text, "document" if node_chunks(ctx.graph) else "node", ctx.seed, ctx.check)
         vectors, head = reranker.head.enter(reranker.hidden(task, node_labels(ctx.graph, fresh)))
     recorder.usage += Usage(texts=len(fresh))
     if known is None:

@@ -132,7 +132,7 @@ def _gold(rows: list[Row], keep: int) -> str:
     if not gold:
         return ""
     now, before = sum(row.place <= keep for row in gold), sum(row.was is not None and row.was <= keep for row in gold)
-    moved = [f"{plain(row.title)} {row.was:,} → {row.place:,}" for row in gold if row.place > keep and row.was not in (None, row.place)]
+    moved = [f"“{plain(row.title)}” {row.was:,} → {row.place:,}" for row in gold if row.place > keep and row.was not in (None, row.place)]
     rest = f"; {len(moved) - GOLD:,} more moved" if len(moved) > GOLD else ""
     more = f" Further down: {'; '.join(moved[:GOLD])}{rest}." if moved else ""
     return f"★ {many(now, 'gold document')} in the first {keep:,}, {before:,} as asked.{more}"

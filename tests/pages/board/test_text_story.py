@@ -86,3 +86,10 @@ def test_a_document_that_no_batch_came_upon_is_told_so():
     one.states = (one.state,)
     (lost,) = lost_passages(one, (Stage("retrieved", (), ("g",), 1),))
     assert why(lost) == "the first search had it at place 7, and no batch came upon it"  # behind a, b, c and f, which are as far
+
+
+def test_a_document_behind_those_that_are_handed_on_is_told_so():
+    one = lane(f"{LOOP} >> DocumentsOfNodes(keep=2)", "brandy", "e")
+    one.states = (one.state,)
+    (lost,) = lost_passages(one, (Stage("prompt", (), ("b",), 1),))
+    assert why(lost) == "it was found at place 3, and the first 2 are handed on"

@@ -47,11 +47,13 @@ class Reranker:
 
     states: dict[str, tuple[float, float]]
     asked: list[str] = field(default_factory=list)
+    units: set[str] = field(default_factory=set)
 
     head = Head(((np.array([[1.0, 1.0], [-1.0, 0.0]]), np.zeros(2)), (np.array([[1.0, -1.0]]), np.zeros(1))), "relu")
 
     def hidden(self, task, texts):
         self.asked += list(texts)
+        self.units.add(task.unit)
         return np.array([self.states.get(text, (0.0, 0.0)) for text in texts], np.float32).reshape(len(texts), 2)
 
     def score(self, task, texts):

@@ -60,7 +60,7 @@ def test_a_node_is_read_once_a_question():
     graph, reranker = corpus_graph(), Reranker({})
     state = run([GraphRerank()], graph=graph, models=Models(reranker), nodes=ranking(graph, "a", "b"))
     run([GraphRerank()], graph=graph, models=Models(reranker), nodes=ranking(graph, "b", "c", "a"), hidden=state.hidden)
-    assert reranker.asked == [TEXTS["a"], TEXTS["b"], TEXTS["c"]]
+    assert reranker.asked == [TEXTS["a"], TEXTS["b"], TEXTS["c"]] and reranker.units == {"document"}
 
 
 def test_a_model_that_only_picks_is_refused():
