@@ -23,6 +23,8 @@ RATE = "rate"  # value of `model`: the language model named by `role` rates from
 MANY = 20  # as many entities behind one relation, or more, and a few are drawn
 UNUSABLE = re.compile(r"type\.object\.(type|name)|common\.|freebase\.|.*sameAs")  # Freebase's own book-keeping
 LARGEST = 100_000  # entities behind one relation, from which only the drawn ones count as read
+EXHAUSTED_HELP = "alone: no facts are handed on; facts: those that were found."
+RELATION_HELP = "An entity of several scores relation times entity, as in ToG's code; else entity alone."
 Scored = tuple[float, Path]
 Behind = tuple[np.ndarray, np.ndarray, bool]  # the entities behind a relation, ascending, the first edge to each, and the way
 
@@ -58,12 +60,8 @@ class ThinkOnGraph(Operator):
     model: str = param(RATE, "Pruned by", "“rate”: the language model rates; or a scorer, such as bm25.", model=True, also=(RATE,))
     role: str = param("choose", "Language model", "Rates relations and entities, and says whether the facts suffice.", chat=True)
     sample: int = param(5, "Entities drawn", "Of 20 or more entities behind a relation, so many are drawn and rated.", low=1, high=1000)
-    exhausted: str = param(
-        "alone", "Never enough", "alone: no facts are handed on; facts: those that were found.", choices=("alone", "facts")
-    )
-    relation: bool = param(
-        True, "Relation counts", "An entity of several scores relation times entity, as in ToG's code; else entity alone."
-    )
+    exhausted: str = param("alone", "Never enough", EXHAUSTED_HELP, choices=("alone", "facts"))
+    relation: bool = param(True, "Relation counts", RELATION_HELP)
     direction: str = param("graph", "Direction", DIRECTION_HELP, choices=DIRECTIONS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:

@@ -1,9 +1,16 @@
 """Which operators on texts may follow which."""
 
+import inspect
+import re
+
 import pytest
 
 from core.errors import BadParameter
+from core.io.home import ROOT
+from core.operators import OPERATORS
 from core.operators.text import parse_line
+
+ROW = r"^\| (node|relationship|chunk|subgraph|community) \| [^|]+ \| ([^|]+) \|$"  # of the table of the in-depth analysis' operators
 
 
 @pytest.mark.parametrize(
@@ -27,3 +34,12 @@ def test_a_line_that_reads_what_nobody_wrote_is_refused(line, reason):
 def test_a_line_reads_back_from_its_text():
     text = "BuiltGraph(build='tkg') >> EmbedQuery() >> VectorNodes(keep=7) >> IncidentRelations() >> ContextTables() >> AnswerFromTables()"
     assert repr(parse_line(text)) == text
+
+
+def test_the_analysis_has_21_operators_and_each_is_here_and_short():
+    """Seven on entities, four on relations, four on chunks, three on subgraphs, three on communities."""
+    rows = re.findall(ROW, (ROOT / "docs" / "asking-documents.md").read_text("utf-8"), re.MULTILINE)
+    kinds = [kind for kind, _ in rows]
+    assert [kinds.count(kind) for kind in dict.fromkeys(kinds)] == [7, 4, 4, 3, 3]
+    for name in {name for _, here in rows for name in re.findall(r"`([A-Z]\w+)`", here)}:
+        assert len(inspect.getsource(OPERATORS[name]).splitlines()) < 60, name
