@@ -36,7 +36,7 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
 
 def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
     """One lane: the instance, the graph it stands on with the title of the build that made it, its answers, paths, hits by kind, community
-    reports, subgraph size, funnel, prompt, operators and error; the points, where a language model noted some on parts of what was found."""
+    reports, subgraph size, funnel, prompt, operators and error; the points, where a language model noted some on what was found."""
     graph, state = lane.graph, lane.state
     return {
         "instance": lane.instance.id,
