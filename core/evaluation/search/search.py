@@ -214,10 +214,13 @@ class Search:
     def _opened(self, line: Line, job: Job) -> None:
         """Have what a line on documents stands on ready; what fails here fails again in every question, which tells it."""
         far = job.text
-        told = Progress(check=job.check, advanced=lambda text, share=None: job.tell(f"{far}. {text}", job.fraction))
+
+        def advanced(text: str, share: float | None) -> None:
+            job.tell(f"{far}. {text}", job.fraction)
+
         try:
             asked = replace(self.ask(self.wish.tuning.drawn[0]), model=False)  # no call is spent on it
-            LaneRun(asked, line, self.environment).retrieve(told)
+            LaneRun(asked, line, self.environment).retrieve(Progress(advanced, check=job.check))
         except Cancelled:
             raise
         except HopscopeError as error:
