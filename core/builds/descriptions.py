@@ -14,15 +14,15 @@ CUT = "descriptions were longer than {} tokens and cut behind the last that fits
 
 def described(longest: int, model: str, ctx: BuildContext) -> Callable[[str, Iterable[str]], str]:
     """What makes one description of several, of what is called by the first argument: joined, and where that is more than `longest`
-    tokens, summarised by the language model `model`, or where none is named cut behind the last that fits."""
+    tokens, summarised by the language model `model`, or where none is named, or it says nothing, cut behind the last that fits."""
 
     def joined(what: str, descriptions: Iterable[str]) -> str:
         several = [" ".join(one.split()) for one in descriptions]
         if sum(map(estimate, several)) <= longest:
             return " ".join(several)
-        if model:
+        if model and (told := description_by_model(what, several, longest, model, ctx)):
             ctx.report.count(summarised=1)
-            return description_by_model(what, several, longest, model, ctx)
+            return told
         ctx.report.count(cut=1)
         ctx.report.note(f"{CUT.format(longest)}.".capitalize())
         return fitting(several, longest)

@@ -103,6 +103,6 @@ def _told(build: Build, chunks: Table, replies: Sequence[Reply], ctx: BuildConte
     """What the replies of a build took."""
     read, written = sum(one.tokens_in for one in replies), sum(one.tokens_out for one in replies)
     seconds = round(sum(one.seconds for one in replies) / lanes, 1)
-    unread = ctx.report.counts["unread"] + ctx.report.counts["unread reports"]
+    unread = sum(ctx.report.counts[what] for what in ("unread", "unread reports", "unread summaries"))
     models = tuple(dict.fromkeys(ctx.models.title(name) for name in ctx.chats))
     return ShippedBuild(build.id, repr(build.line), models, len(chunks), len(replies), read, written, seconds, unread)

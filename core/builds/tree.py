@@ -19,6 +19,7 @@ from core.models.chat.replies import estimate
 from core.parameters import param
 
 SUMMARISES = "summarises"
+EMPTY = "A summary came back empty; the sentences nearest to the mean stand in its place."
 FEW = 11  # a layer of so many nodes is the last
 DEPTH = 20  # times that a cluster whose text is too long is split
 SIZE = 10  # chunks of a cluster of balanced k-means
@@ -76,7 +77,10 @@ class Tree(BuildOperator):
         if self.summaries == "extractive":
             return [central(texts, self.length, self.encoder, ctx) for texts in groups]
         found = dict(side_by_side(lambda texts: by_model(texts, self.length, self.model, ctx), groups, ctx))
-        return [found[number] for number in range(len(groups))]
+        if empty := sum(not text for text in found.values()):
+            ctx.report.count(**{"unread summaries": empty})
+            ctx.report.note(EMPTY)
+        return [found[number] or central(texts, self.length, self.encoder, ctx) for number, texts in enumerate(groups)]
 
     def _clusters(self, vectors: np.ndarray, sizes: list[int], ctx: BuildContext, depth: int = 0) -> Clusters:
         """The clusters of some vectors, those whose texts are too long clustered again."""

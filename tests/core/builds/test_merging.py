@@ -97,6 +97,13 @@ def test_descriptions_that_are_too_long_are_summed_up_where_that_is_asked_for(tm
     assert asked.startswith("Name: Ann\n") and "Sentence {text} 8." in asked
 
 
+def test_a_description_that_came_back_empty_is_cut_instead(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    facts = tuple(Facts((Entity("Ann", "", f"Sentence number {i}."),)) for i in range(9))  # each 18 bytes, 6 tokens
+    graph = merged(tmp_path, facts, Merge(longest=13, summarise=True), BuildContext(Models(lambda *_: " ")))
+    assert nodes(graph)["Ann"][1] == "Sentence number 0. Sentence number 1."
+
+
 def test_text_is_kept_as_it_is(tmp_path):
     facts = (Facts((Entity("<script>", "{x}", "{question} & <b>"), Entity("{braces}")), (Relation("<script>", "{braces}"),)),)
     graph = merged(tmp_path, facts)

@@ -83,6 +83,19 @@ def test_a_language_model_is_asked_once_a_cluster_and_its_replies_are_kept(tmp_p
     assert len(models.asked) == 2 and first.digest == again.digest and ctx.report.counts["replies kept"] == 2
 
 
+def test_a_summary_that_came_back_empty_is_made_of_central_sentences_and_told(tmp_path):
+    class Silent(Blocks):
+        def reply(self, messages, **how):
+            asked = super().reply(messages, **how)
+            return Reply("  ", 10, 0) if asked.text == "Sum of a0" else asked
+
+    chunks = chunks_of(("a", 8), ("b", 8))
+    graph, ctx = grown(Tree(), chunks, tmp_path, Silent())
+    told = [text for text in graph.columns.nodes.texts("description") if text]
+    assert len(told) == 2 and told[1] == "Sum of b0" and told[0].startswith("a") and "told." in told[0]
+    assert ctx.report.counts["unread summaries"] == 1 and "empty" in ctx.report.notes[0]
+
+
 def test_a_model_that_dies_is_told(tmp_path):
     class Dead(Blocks):
         def reply(self, messages, **_):
