@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -13,7 +13,7 @@ from core.evaluation.pairwise.tally import Tally
 from core.evaluation.pairwise.verdicts import REPLY, SCHEMA, Match, asked, messages, read
 from core.evaluation.reports.summary import Summary
 from core.io.durations import span
-from core.models.base import Models
+from core.models.base import Models, Reply
 from core.models.chat.kept import KeptChat, KeptReplies
 from core.runtime.jobs import Job
 
@@ -89,6 +89,7 @@ class Pairwise:
     models: Models
     role: str = ROLE
     kept: KeptReplies | None = None
+    missing: int = field(default=0, init=False)  # replies that `known` did not find
 
     def __post_init__(self) -> None:
         self.chat = KeptChat(lambda: self.models.chat(self.role), self.models.weights(self.role), self.kept or KeptReplies())
@@ -99,8 +100,12 @@ class Pairwise:
         return self.models.title(self.role)
 
     def known(self) -> Tally:
-        """The tally of the pairs that were judged before."""
-        return self._tally(match for pair in self.pairs if (match := self._kept(pair)) is not None)
+        """The tally of the pairs that were judged before; `missing` counts the replies that are not kept."""
+        keys = [self._keys(pair) for pair in self.pairs]
+        found = self.chat.kept.find_all(key for both in keys for key in both)
+        self.missing = sum(key not in found for both in keys for key in both)
+        matches = (_match(pair, *map(found.get, both)) for pair, both in zip(self.pairs, keys))
+        return self._tally([match for match in matches if match is not None])
 
     def __call__(self, job: Job) -> Tally:
         """Judge every pair in both orders. Raises Cancelled, ModelUnavailable, and ModelFailed where the judge fails again and again."""
@@ -127,15 +132,23 @@ class Pairwise:
 
     def _kept(self, pair: Pair) -> Match | None:
         """The match by the replies that are kept; None where one of them is not."""
-        found = []
-        for first, second in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a)):
-            key = self.chat.key(messages(pair.text, first, second, self.chat.context), schema=SCHEMA, max_tokens=REPLY)
-            found.append(self.chat.kept.find(key))
-        there, back = found
-        return None if there is None or back is None else Match(pair.question, pair.a, pair.b, read(there.text), read(back.text))
+        return _match(pair, *map(self.chat.kept.find, self._keys(pair)))
 
-    def _tally(self, matches: Iterator[Match] | Sequence[Match]) -> Tally:
+    def _keys(self, pair: Pair) -> tuple[str, str]:
+        """What the replies to both orders are known by."""
+        orders, context = ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a)), self.chat.context
+        there, back = (
+            self.chat.key(messages(pair.text, first, second, context), schema=SCHEMA, max_tokens=REPLY) for first, second in orders
+        )
+        return there, back
+
+    def _tally(self, matches: Sequence[Match]) -> Tally:
         return Tally(tuple(self.instances), tuple(matches), len(self.pairs), self.judge)
+
+
+def _match(pair: Pair, there: Reply | None, back: Reply | None) -> Match | None:
+    """The match by its replies; None where one is missing."""
+    return None if there is None or back is None else Match(pair.question, pair.a, pair.b, read(there.text), read(back.text))
 
 
 def start(engine, summary: Summary, sample: int | None = None, role: str = ROLE) -> Job:

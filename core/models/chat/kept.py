@@ -22,6 +22,7 @@ from core.models.base import Chat, Messages, Reply
 from core.models.chat.replies import estimate_tokens
 
 KEY = 32  # hex digits
+AT_ONCE = 500  # keys that are looked up together
 FIELDS = ("text", "tokens_in", "tokens_out", "finish", "seconds")
 TABLE = (
     "create table if not exists replies (key text primary key, model text not null, text text not null, tokens_in integer not null, "
@@ -51,6 +52,17 @@ class KeptReplies:
         row = self._query(f"select {', '.join(FIELDS)} from replies where key = ?", (key,))
         found = Reply(**dict(zip(FIELDS, row[0]))) if row else self._shipped_ones().get(key)
         return None if found is None else replace(found, cached=True)
+
+    def find_all(self, keys: Iterable[str]) -> dict[str, Reply]:
+        """Those of the keys' replies that are kept, marked as cached."""
+        asked, found = list(dict.fromkeys(keys)), dict[str, Reply]()
+        for start in range(0, len(asked), AT_ONCE):
+            some = asked[start : start + AT_ONCE]
+            marks = ", ".join("?" * len(some))
+            rows = self._query(f"select key, {', '.join(FIELDS)} from replies where key in ({marks})", tuple(some))
+            found |= {key: Reply(**dict(zip(FIELDS, row)), cached=True) for key, *row in rows}
+        shipped = self._shipped_ones()
+        return {key: replace(shipped[key], cached=True) for key in asked if key in shipped} | found
 
     def keep(self, key: str, model: str, reply: Reply) -> None:
         """Keep a reply, for good."""

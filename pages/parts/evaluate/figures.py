@@ -53,6 +53,10 @@ def figures(run: Run) -> None:
     names = ["Figures", "Pictures", "Paired tests", "Questions", "What the metrics mean"]
     names += ["Judged in pairs"] if can_be_judged(results) else []
     table, pictures, tests, each, meanings, *judged = st.tabs(names, key="part", bind="query-params")  # a reload comes back to the same
+    for tab in judged:
+        if tab.open:  # first, as nobody looks at the others meanwhile
+            with tab:
+                judged_pairs(results)
     with table:
         _table(results)
     with pictures:
@@ -63,10 +67,6 @@ def figures(run: Run) -> None:
         question_table(results)
     with meanings:
         _meanings(results)
-    for tab in judged:
-        if tab.open:  # every reply that is kept is looked up
-            with tab:
-                judged_pairs(results)
 
 
 def _table(results: Summary) -> None:

@@ -18,6 +18,7 @@ from core.models.chat.kept import KeptReplies
 from core.runtime.jobs import CANCELLED, Job
 from pages.parts.shared.session import cancel, engine, said
 from pages.parts.shared.text import many, plain
+from pages.parts.shared.working import begun_elsewhere
 
 ICON = ":material/download:"
 WIDE = 465  # pixels of a picture, so that two stand side by side where there is room
@@ -44,7 +45,8 @@ def judged_pairs(summary: Summary) -> None:
     if job is not None and not job.ended:
         _follow(job)
     else:
-        _begin(summary, tally, job)
+        _begin(summary, tally, work.missing, job)
+        begun_elsewhere(job_key(summary))
     if tally.matches:
         _shown(tally, called(summary.run), {pair.question: pair.text for pair in work.pairs})
 
@@ -59,7 +61,7 @@ def _follow(job: Job) -> None:
         cancel(job, "cancel-pairs", ":material/stop_circle:")
 
 
-def _begin(summary: Summary, tally: Tally, job: Job | None) -> None:
+def _begin(summary: Summary, tally: Tally, missing: int, job: Job | None) -> None:
     """The button that begins or goes on, and how the last time ended."""
     if job is not None and job.error:
         st.error(plain(job.error))
@@ -77,8 +79,8 @@ def _begin(summary: Summary, tally: Tally, job: Job | None) -> None:
         if st.button(label, key="judge-pairs", type="primary", icon=":material/balance:") and said(lambda: start(engine(), summary)):
             st.rerun()
         known = KeptReplies().measured(engine().models.weights(ROLE))
-        time = f", about {span(2 * left * known[0])}" if known else ""
-        told = f"{many(left, 'pair')} of answers left, {many(2 * left, 'reply', 'replies')} of {tally.judge}{time}."
+        time = f", about {span(missing * known[0])}" if known else ""
+        told = f"{many(left, 'pair')} of answers left, {many(missing, 'reply', 'replies')} of {tally.judge}{time}."
         st.caption(plain(f"{told} What is judged is kept. Another model judges once the page Models gives it that role."))
 
 
@@ -94,7 +96,7 @@ def _shown(tally: Tally, names: dict[str, Called], texts: dict[str, str]) -> Non
     mute = [one for one in CRITERIA if one not in telling] if tally.read else []
     if mute:
         with st.expander("Win rates that say nothing"):
-            st.caption("The two orders agree no more often than by chance, so these rates rank nobody.")
+            st.caption("Both orders agree no more often than by chance, or one place is preferred throughout: these rates rank nobody.")
             _matrices(tally, mute, names)
     _verdicts(tally, names, texts)
     if tally.read:
@@ -124,4 +126,5 @@ def _verdicts(tally: Tally, names: dict[str, Called], texts: dict[str, str]) -> 
             for match in tally.matches
             for first, second, verdict in ((match.a, match.b, match.there), (match.b, match.a, match.back))
         ]
-        st.dataframe(rows, hide_index=True, column_config={"Why": st.column_config.TextColumn(width="large")})
+        wide = {"Question": st.column_config.TextColumn(width="medium"), "Why": st.column_config.TextColumn(width="large")}
+        st.dataframe(rows, hide_index=True, column_config=wide)

@@ -166,7 +166,8 @@ def _shown(hunted: SearchPlan) -> None:
         _judged(verdict)
     best = front(points)
     if wish.asks:
-        st.caption(f"Language models were asked {hunted.search.calls():,} times, of {wish.calls:,} that were allowed.")
+        asked_of = f"Language models were asked {many(hunted.search.calls(), 'time')}, of {wish.calls:,} that were allowed"
+        st.caption(f"{asked_of}; {len(points):,} of {many(wish.trials, 'line')} were tried.")
     if verdict is None and (why := hunted.unjudged(best[:POINTS])):
         st.info(plain(why))
     if not best:
@@ -209,8 +210,8 @@ def _table(points: Sequence[Point], best: Sequence[Point], wish) -> Point | None
     columns = {
         "Line": st.column_config.NumberColumn(width=50),
         "Front": st.column_config.CheckboxColumn(width=50),
-        wish.quality: st.column_config.NumberColumn(format="%.3f", width=100),
-        wish.cost: st.column_config.NumberColumn(format="%.3g", width=80),
+        wish.quality: st.column_config.NumberColumn(metric(wish.quality).described()["title"], format="%.3f", width=150),
+        wish.cost: st.column_config.NumberColumn(wish.cost.capitalize(), format="%.3g", width=80),
         "Questions": st.column_config.NumberColumn(width=80),
     }
     picked = st.dataframe(

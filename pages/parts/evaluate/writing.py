@@ -14,7 +14,7 @@ from pages.parts.evaluate.asked import Asked
 from pages.parts.graphs.ways import SETS
 from pages.parts.shared.session import engine, said
 from pages.parts.shared.text import many, plain
-from pages.parts.shared.working import working
+from pages.parts.shared.working import begun_elsewhere, working
 
 SHOWN = 5  # questions that are shown
 KEPT = "Cancelled. Every reply is kept, and writing goes on from there."
@@ -30,6 +30,7 @@ def write_questions(on: Asked) -> None:
         )
         if job is None or job.ended:
             _form(on)
+            begun_elsewhere(job_key(on.name))
         if job is not None:
             working(job, f"writing-{on.name}", KEPT if job.status == CANCELLED else "")
             if job.ended and isinstance(job.result, Written):

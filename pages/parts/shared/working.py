@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.runtime.jobs import Job
-from pages.parts.shared.session import cancel
+from pages.parts.shared.session import cancel, engine
 from pages.parts.shared.text import plain
 
 
@@ -29,3 +29,11 @@ def working(job: Job, key: str, ended: str = "", share: bool = False) -> None:
             st.caption(ended)
 
     draw()
+
+
+@st.fragment(run_every=3.0)
+def begun_elsewhere(key: str) -> None:
+    """Draws the page anew once an evaluation, or what is like one, was begun under that key, as in another tab."""
+    job = engine().evaluations.get(key)
+    if job is not None and not job.ended:
+        st.rerun()

@@ -114,3 +114,14 @@ def test_several_at_once_is_for_the_embedded_model_alone(tmp_path):
     assert (lanes.lanes, lanes.context, lanes.loaded) == (3, 512, False)
     with pytest.raises(ModelUnavailable):
         lanes.reply(ASK)
+
+
+def test_many_are_found_at_once_the_kept_before_the_shipped(tmp_path, monkeypatch):
+    monkeypatch.setattr("core.models.chat.kept.AT_ONCE", 2)
+    write_shipped(tmp_path / "shipped.jsonl.gz", [("a", Reply("shipped")), ("d", Reply("shipped"))])
+    replies = KeptReplies(tmp_path / "replies.sqlite", [tmp_path / "shipped.jsonl.gz"])
+    for key in ("a", "b", "c"):
+        replies.keep(key, "m", Reply(f"kept {key}"))
+    found = replies.find_all(["a", "b", "c", "d", "e", "a"])
+    assert {key: reply.text for key, reply in found.items()} == {"a": "kept a", "b": "kept b", "c": "kept c", "d": "shipped"}
+    assert all(reply.cached and reply == replies.find(key) for key, reply in found.items()) and replies.find_all([]) == {}
