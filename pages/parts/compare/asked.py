@@ -50,8 +50,10 @@ def come_back() -> None:
         _again()
     if "wanted" in state:
         if state.wanted.chosen != chosen() and is_here(state.wanted):
-            state.graph_wanted = state.wanted.chosen
-            st.rerun()
+            if "graph_wanted" not in state:  # which the sidebar takes up, where it is drawn
+                state.graph_wanted = state.wanted.chosen
+                st.rerun()
+            state.graph = state.pop("graph_wanted")
         _open(state.wanted)
         del state.wanted
     state.came = False  # last, as a run can be broken off before

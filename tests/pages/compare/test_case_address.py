@@ -18,9 +18,8 @@ def home(movies, tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
 
 
-def opened(graph: str = "metaqa", **query: str) -> AppTest:
+def opened(**query: str) -> AppTest:
     at = AppTest.from_file(str(ROOT / "pages" / "compare.py"), default_timeout=60)
-    at.session_state["graph"] = graph  # as the sidebar keeps it, which app.py draws
     for key, value in query.items():
         at.query_params[key] = value
     return at.run()
@@ -45,14 +44,14 @@ def first_case(at: AppTest):
 
 
 def test_a_case_that_is_opened_stands_in_the_address():
-    at = opened(f"corpus/{CORPUS}", corpus=CORPUS, llm="0")
+    at = opened(corpus=CORPUS, llm="0")
     button = first_case(at)
     button.click().run()
     key = button.key.removeprefix("before-")
     assert not at.exception and on_screen(at) == parameter(at, "case") == key
     assert parameter(at, "q") is None and parameter(at, "corpus") is None
     at.run()
-    assert on_screen(at) == key
+    assert on_screen(at) == key and at.session_state["graph"] == f"corpus/{CORPUS}"
 
 
 def test_an_address_with_a_case_opens_it_with_its_question_and_lanes():
