@@ -10,6 +10,9 @@ from typing import Any
 from core.models.base import Reply
 from core.types import Usage
 
+UNREAD = ("unread", "unread reports", "unread summaries")
+"""What replies that could not be read are counted as, by what was asked for."""
+
 
 @dataclass(eq=False)
 class BuildReport:

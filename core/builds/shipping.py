@@ -12,6 +12,7 @@ from core.builds.catalogue import Build
 from core.builds.extracting import Extractor
 from core.builds.fact_store import ROW, key_of
 from core.builds.facts import Facts
+from core.builds.report import UNREAD
 from core.builds.run import context
 from core.builds.shipped import HEAD, ShippedBuild, Unasked, Uncovered, digest_of
 from core.corpus import Corpus
@@ -103,6 +104,6 @@ def _told(build: Build, chunks: Table, replies: Sequence[Reply], ctx: BuildConte
     """What the replies of a build took."""
     read, written = sum(one.tokens_in for one in replies), sum(one.tokens_out for one in replies)
     seconds = round(sum(one.seconds for one in replies) / lanes, 1)
-    unread = sum(ctx.report.counts[what] for what in ("unread", "unread reports", "unread summaries"))
+    unread = sum(ctx.report.counts[what] for what in UNREAD)
     models = tuple(dict.fromkeys(ctx.models.title(name) for name in ctx.chats))
     return ShippedBuild(build.id, repr(build.line), models, len(chunks), len(replies), read, written, seconds, unread)

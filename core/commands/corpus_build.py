@@ -8,7 +8,7 @@ from pathlib import Path
 from core.builds import build, chosen, status
 from core.builds.catalogue import EXTRACTORS, KINDS, Build, find
 from core.builds.cost import cost
-from core.builds.report import BuildReport
+from core.builds.report import UNREAD, BuildReport
 from core.builds.shipped import NAME, builds_of, shipped, ships
 from core.builds.shipping import ship
 from core.commands.terminal import OK, bar, warn
@@ -120,7 +120,7 @@ def _state(corpus: Corpus, one: Build) -> str:
         return "comes with it, opened when asked" if ships(corpus, one) else "not built"
     counts, used = now.report.get("counts", {}), now.report.get("usage", {})
     told = "built" if now.current else "of earlier documents"
-    more = [f"{counts[what]:,} {what}" for what in ("chunks", "unread", "unread reports", "unread summaries", "dropped") if counts.get(what)]
+    more = [f"{counts[what]:,} {what}" for what in ("chunks", *UNREAD, "dropped") if counts.get(what)]
     more += [f"{used['calls']:,} calls"] if used.get("calls") else []
     return ", ".join([told, *more, *(f"by {model}" for model in now.report.get("models", ()))])
 

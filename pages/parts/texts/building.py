@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.builds import Build, Status, build, status
 from core.builds.cost import cost
+from core.builds.report import UNREAD
 from core.builds.run import place
 from core.builds.shipped import ShippedBuild, Unasked, builds_of, ships
 from core.corpus import Corpus
@@ -166,7 +167,8 @@ def _told(now: Status) -> None:
     st.caption(plain("  ·  ".join(parts)), width="content")
     if came:
         st.caption(plain(f"It came with these texts. {ShippedBuild.of(came).words()}."))
-    problems = [f"{many(counts['unread'], 'reply', 'replies')} could not be read"] if counts.get("unread") else []
+    unread = sum(counts.get(what, 0) for what in UNREAD)
+    problems = [f"{many(unread, 'reply', 'replies')} could not be read"] if unread else []
     problems += [f"{many(counts['dropped'], 'fact')} named what is nowhere and fell away"] if counts.get("dropped") else []
     notes = [*problems, *now.report.get("notes", ())]
     if notes:
