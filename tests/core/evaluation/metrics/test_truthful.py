@@ -4,6 +4,9 @@ import pytest
 
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.outcome import Answered, Judged, Outcome
+from core.evaluation.metrics.truthful import REFUSAL
+from core.instances.catalogue import published
+from core.prompts import prompts
 
 NAMES = ("accurate", "missing", "hallucination", "truthfulness")
 
@@ -31,3 +34,10 @@ def test_every_answer_is_one_of_three(text, found, judged, scores):
 def test_nothing_is_said_without_an_answer_or_known_answers():
     assert {metric(name)(Outcome(golds=1)) for name in NAMES} == {None}
     assert {metric(name)(Outcome(golds=0, answer=Answered("Bob", "language model", 0, 1))) for name in NAMES} == {None}
+
+
+def test_the_sentence_that_withholds_an_answer_is_the_one_that_is_asked_for():
+    """By all rows of the paper but the two baselines that have prompts of their own."""
+    rows = {key: one.line.operators[-1].prompt for key, one in published().items() if one.group == "Walk&Retrieve"}
+    asking = {key for key, prompt in rows.items() if REFUSAL in prompts("answer")[prompt]["system"].casefold()}
+    assert set(rows) - asking == {"subgraph-rag", "retrieve-rewrite-answer"} and len(asking) == 8
