@@ -24,7 +24,8 @@ def page_html(tally: Tally, names: Mapping[str, Called]) -> str:
     telling = [one for one in CRITERIA if tally.tells(one)]
     mute = [one for one in CRITERIA if one not in telling] if tally.read else []
     open_, folded = (_drawn(tally, criteria, names) for criteria in (telling, mute))
-    rest = f"<details><summary>Win rates that say nothing</summary>{folded}</details>" if mute else ""
+    fit = "dispatchEvent(new Event('resize'))"  # what was folded has no width to be drawn at
+    rest = f'<details ontoggle="{fit}"><summary>Win rates that say nothing</summary>{folded}</details>' if mute else ""
     words = "".join(f"<p class='facts'>{escape(sentence)}</p>" for sentence in told)
     body = f"{words}<script>{script}</script>{open_}{rest}"
     return PAGE.format(title="Answers judged in pairs", body=body)

@@ -7,16 +7,20 @@ from dataclasses import replace
 
 import pytest
 
-from core.corpus import Document, write
+from core.corpus import Document, open_corpus, write
 from core.corpus.catalogue import corpora_folder
 from core.evaluation.metrics.outcome import Answered
 from core.evaluation.pairwise.judging import Pairwise, pairs
 from core.evaluation.pairwise.verdicts import CRITERIA, REPLY, SCHEMA, messages
+from core.evaluation.questions.keeping import job_key, usual_name
+from core.evaluation.questions.writing import Written
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.starting import evaluate
 from core.instances.catalogue import find
 from core.models.base import Reply
+from core.runtime.jobs import CANCELLED, Job
+from core.types import Question
 from pages.parts.shared.session import engine, store
 from tests.pages.compare.three_documents import LINE, NAME, WIDE, made
 from tests.pages.evaluate.test_evaluate import home, opened, said
@@ -91,6 +95,28 @@ def judging(run: int):
     at = opened(run=run)
     at.session_state["part"] = "Judged in pairs"
     return at.run()
+
+
+def test_what_was_written_is_told_and_can_be_chosen(home):
+    from_model = (Question("How does it change?", "u1-t1-q1"), Question("Who is it?", "u1-t1-q2"))
+    written = Written(from_model, "It is about <b>magazines</b>.", ("1 of 3 replies could not be read, such as “no”.",))
+    open_corpus(NAME).with_questions({usual_name(NAME): ("Written", written.questions)})
+    key = job_key(NAME)
+    assert engine().evaluations.start(key, lambda: Job(key, lambda job: written), again=True).wait(60)
+    at = opened(corpus=NAME)
+    assert not at.exception and "1 of 3 replies could not be read" in at.warning[0].value.replace("\\", "")
+    assert "How does it change?" in said(at) and "They take the place of those that were written before" in said(at)
+    assert "<b>" not in said(at)
+    at.button(key="writing-choose").click().run()
+    assert not at.exception and at.multiselect[0].value == [usual_name(NAME)] and at.toggle(key="evaluate_model").value
+
+
+def test_writing_that_was_cancelled_says_that_it_goes_on(home):
+    key = job_key(NAME)
+    job = engine().evaluations.start(key, lambda: Job(key, Job.check), again=True, run=lambda job: (job.cancel(), job.run()))
+    assert job.status == CANCELLED
+    at = opened(corpus=NAME)
+    assert not at.exception and "Cancelled. Every reply is kept" in said(at) and any(one.label == "Write them" for one in at.button)
 
 
 def _pairs(run: int) -> Pairwise:

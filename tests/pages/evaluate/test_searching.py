@@ -9,6 +9,7 @@ from core.engine import Engine
 from core.evaluation.search import verdict
 from core.evaluation.search.space import space
 from core.instances.catalogue import catalogue
+from core.runtime.jobs import CANCELLED
 from pages.parts.evaluate import searching
 from pages.parts.shared.session import store
 from tests.films import films
@@ -102,3 +103,20 @@ def test_a_budget_that_nothing_keeps_and_wishes_that_cannot_be_granted(at):
     at.multiselect(key="search_kinds").set_value([])
     send(at)
     assert "nothing to retrieve with" in at.error[0].value
+
+
+def test_a_search_that_was_cancelled_goes_on_and_one_of_another_server_is_told(at):
+    at.number_input(key="search_trials").set_value(2)
+    at.multiselect(key="search_kinds").set_value(["published"])
+    at.multiselect(key=next(one.key for one in at.multiselect if one.label == "Unseen questions")).set_value([])
+    send(at)
+    name = at.session_state[searching.LAST]
+    job = searching.engine().evaluations.get(f"search-{name}")
+    job.status = CANCELLED
+    at.run()
+    assert not at.exception and "2 methods on 2 questions" in said(at) and "What was tried is kept" in said(at)
+    at.button(key="search-on").click().run()
+    assert not at.exception and searching.engine().evaluations.get(f"search-{name}") is not job
+    at.query_params[searching.SEARCH] = "gone"
+    at.run()
+    assert not at.exception and "The server was started anew" in said(at)
