@@ -44,7 +44,7 @@ class Task:
     """What a chooser is asked to do: the question, what the candidates are, and a seed for those that draw lots."""
 
     query: str
-    unit: str = "path"  # relation, triple, node, path or document
+    unit: str = "path"  # relation, triple, node, path, document or sentence
     seed: int = 0
     check: Callable[[], None] | None = field(default=None, compare=False)
 

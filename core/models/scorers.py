@@ -30,7 +30,14 @@ def words(text: str) -> list[str]:
     return WORD.findall(text.casefold())
 
 
-PLURAL = {"relation": "relations", "triple": "triples", "node": "entities", "path": "paths", "document": "documents"}
+PLURAL = {
+    "relation": "relations",
+    "triple": "triples",
+    "node": "entities",
+    "path": "paths",
+    "document": "documents",
+    "sentence": "sentences",
+}
 
 
 def counted(number: int, unit: str) -> str:

@@ -43,7 +43,7 @@ class NearestSentence(Operator):
             return state.replace(excerpt=None)
         ctx.progress("Looking for the nearest sentence", None)
         scores = EncoderScorer(ctx.models.encoder(self.encoder)).score(
-            Task(state.question.text, check=ctx.check), [one for _, one in found]
+            Task(state.question.text, "sentence", check=ctx.check), [one for _, one in found]
         )
         recorder.usage += Usage(texts=len(found))
         best = int(top_k(scores.round(6), 1)[0])

@@ -108,6 +108,18 @@ def gold_fate(fate: Fate, lane: Lane) -> str:
     return late_words(fate.place or 0, kept_by(step))
 
 
+def gold_titles(graph, documents: Iterable[str], fates: Sequence[Fate]) -> dict[str, str]:
+    """The titles of the gold passages by the ids of their chunks: of the one that a lane found, else of one that its graph has, else of the
+    first in `graph`. A document may be whole in one graph and cut in another."""
+    told = sorted((fate for fate in fates if fate.chunk), key=lambda fate: not fate.reached)
+    known = {fate.document: fate.chunk for fate in reversed(told)}
+    table, titles = graph.columns.chunks, {}
+    for document in dict.fromkeys(documents):
+        if rows := sorted(chunk_rows(graph, document)):
+            titles[known.get(document) or table.text("id", rows[0])] = table.text("title", rows[0]) or document
+    return titles
+
+
 def rows_of(graph) -> dict[str, int]:
     """The row of each chunk by its id."""
     table = graph.columns.chunks

@@ -7,14 +7,14 @@ from typing import Any
 
 from core.comparison.stands import stands_on
 from core.comparison.timing import spans
-from core.diagnosis.funnel_texts import TEXT_STAGES, answer_funnel, chunk_rows, fates, gold_funnel
+from core.diagnosis.funnel_texts import TEXT_STAGES, answer_funnel, fates, gold_funnel
 from core.diagnosis.verdict_words import Verdict, explain
 from core.engine import Comparison, Lane
 from core.graph.told import n_chunks
 from core.results import graph_dict, prompt_dict
 from core.types import State
 from pages.parts.board.payload import answerer, cost, operator_row, repair_told
-from pages.parts.board.text_fates import hit_fates
+from pages.parts.board.text_fates import gold_titles, hit_fates
 from pages.parts.board.text_hits import has_hits, passage, question_words, tables
 from pages.parts.board.text_lost import with_lost
 from pages.parts.board.text_picture import TextPicture, pointed
@@ -85,15 +85,8 @@ class TextBoard:
         return self._shared[1]
 
     def _gold(self) -> dict[str, str]:
-        """The titles of the gold passages by the ids of their chunks: of the one that a lane found, else of the first."""
-        graph, gold = self._comparison.ask.graph, {}
-        reached = {fate.chunk for lane in self._comparison.lanes for fate in self._found(lane)["fates"] if fate.reached}
-        for document in dict.fromkeys(self._comparison.ask.question.gold):
-            table, rows = graph.columns.chunks, sorted(chunk_rows(graph, document))
-            ids = [table.text("id", row) for row in rows]
-            if ids:
-                gold[next((id for id in ids if id in reached), ids[0])] = table.text("title", rows[0]) or document
-        return gold
+        ask = self._comparison.ask
+        return gold_titles(ask.graph, ask.question.gold, [fate for lane in self._comparison.lanes for fate in self._found(lane)["fates"]])
 
     def _lane(self, i: int, lane: Lane, status: str, told: dict[str, Any]) -> dict[str, Any]:
         state, excerpt, prompt = lane.state, lane.state.excerpt, prompt_dict(lane.state)

@@ -1,12 +1,15 @@
 """The replay of lanes that read documents batch by batch, on a corpus graph of seven (a-b, a-c, b-d, c-d, d-e)."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 from core.diagnosis.funnel import Stage
+from core.diagnosis.funnel_texts import fates
 from core.diagnosis.lost_passages import lost_passages, why
+from core.graph.columns import Table
 from core.operators.text import parse_line
 from core.types import Ranking
-from pages.parts.board.text_fates import hit_fates
+from pages.parts.board.text_fates import gold_titles, hit_fates
 from pages.parts.board.text_hits import tables
 from pages.parts.board.text_picture import drawn
 from pages.parts.board.text_story import story
@@ -93,3 +96,14 @@ def test_a_document_behind_those_that_are_handed_on_is_told_so():
     one.states = (one.state,)
     (lost,) = lost_passages(one, (Stage("prompt", (), ("b",), 1),))
     assert why(lost) == "it was found at place 3, and the first 2 are handed on"
+
+
+def test_a_gold_document_is_one_thing_where_the_corpus_cuts_it_and_the_lane_has_it_whole():
+    one = lane(f"{LOOP} >> DocumentsOfNodes(keep=3)", "brandy", "e")
+    cut = corpus_graph()
+    ids = ["b#0", "b#1", "g"]
+    chunks = Table.of(id=ids, document=["b", "b", "g"], title=["Plums", "Plums", ""], text=ids)
+    cut = replace(cut, columns=cut.columns.replace(chunks=chunks))
+    gold = gold_titles(cut, ["b", "g"], fates(one.graph, (one.state,), ["b", "g"]))
+    assert gold == {"b": "Plums", "g": "g"} and gold_titles(cut, ["b"], ()) == {"b#0": "Plums"}
+    assert drawn([one], gold).nodes["chunk b"] == {"name": "Plums", "role": "gold"}
