@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.asking import unasked
 from core.parameters import param
 from core.prompts import messages
 from core.types import State, Usage
@@ -20,6 +21,7 @@ class Hypothesise(Operator):
 
     HyDE (Gao et al., ACL 2023): 8 passages at temperature 0.7 in the original, 512 tokens each; how many FastInsight's
     baseline writes is not told. The mean is scaled to a unit vector, which leaves the order of nodes as it is. An empty reply adds nothing.
+    Where no language model is asked, the question's own vector is left.
 
     >>> line = "Hypothesise() >> VectorNodes(keep=1)"
     >>> state = retrieve(line, graph=story, question="who?", models=says("A lame son"))
@@ -30,6 +32,7 @@ class Hypothesise(Operator):
     stage = "convert"
     title = "passages imagined"
     writes = ("vector",)
+    without_model = True
 
     passages: int = param(1, "Passages", "How many are written; 8 in the original.", low=1, high=32)
     temperature: float = param(0.7, "Temperature", "How freely they are written; 0 always gives the same one.", low=0, high=2)
@@ -37,6 +40,14 @@ class Hypothesise(Operator):
     encoder: str = param("encoder", "Encoder", "The sentence encoder.", model=True)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        passages = [] if unasked(ctx, recorder, "the question itself was encoded") else self._imagined(state, ctx, recorder)
+        vectors = ctx.models.encoder(self.encoder).encode([state.question.text, *passages], ctx.check)
+        recorder.usage += Usage(texts=len(vectors))
+        mean = vectors.astype(np.float64).mean(axis=0)
+        return state.replace(vector=(mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32))
+
+    def _imagined(self, state: State, ctx: Context, recorder: Recorder) -> list[str]:
+        """The passages that are not empty."""
         chat, written = ctx.models.chat(self.model), []
         for number in range(self.passages):
             ctx.progress(f"Writing passage {number + 1} of {self.passages}", number / self.passages)
@@ -48,10 +59,7 @@ class Hypothesise(Operator):
         if not passages:
             recorder.notes.append("The language model wrote nothing; the question itself was encoded.")
         recorder.notes += [f"Imagined: {text}" for text in passages]
-        vectors = ctx.models.encoder(self.encoder).encode([state.question.text, *passages], ctx.check)
-        recorder.usage += Usage(texts=len(vectors))
-        mean = vectors.astype(np.float64).mean(axis=0)
-        return state.replace(vector=(mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32))
+        return passages
 
     def words(self) -> str:
         return f"{self.passages} imagined passage{'s' * (self.passages != 1)} as a vector"

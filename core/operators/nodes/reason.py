@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from core.graph.told import node_labels
 from core.indexes.vectors import vector_index
 from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.asking import unasked
 from core.operators.texts.hits import names_told, ranked, tokens
 from core.operators.texts.merge import placed
 from core.parameters import param
@@ -23,7 +24,7 @@ class ReasonAndRetrieve(Operator):
 
     IRCoT (Trivedi et al., ACL 2023): `steps` searches of `keep` nodes each, the first by the question's vector; after each but
     the last the language model writes the next sentence of its reasoning from what was found. It ends early with the answer. Nodes stand in
-    the order in which they were found, each once.
+    the order in which they were found, each once. Where no language model is asked, the first search is the only one.
 
     >>> line = "EmbedQuery() >> ReasonAndRetrieve(keep=1)"
     >>> state = retrieve(line, graph=story, question="a rich man", models=says("He has a lame son."))
@@ -34,6 +35,7 @@ class ReasonAndRetrieve(Operator):
     stage = "retrieve"
     title = "reasoning and retrieval in turn"
     reads, writes = ("vector",), ("nodes",)
+    without_model = True
 
     steps: int = param(2, "Searches", "How many searches there are at most.", low=1, high=20)
     keep: int = param(5, "Nodes a search", "How many nodes each search takes.", low=1, high=1000)
@@ -53,7 +55,7 @@ class ReasonAndRetrieve(Operator):
             part = ranked("node", *index.nearest(vector, min(len(index), self.keep)))
             found |= dict.fromkeys(part.items)
             recorder.frames.append(Frame(thoughts[-1] if thoughts else "The question", part, len(index)))
-            if number + 1 == self.steps:
+            if number + 1 == self.steps or unasked(ctx, recorder, "there is no thought, and no second search"):
                 break
             ctx.progress(f"Reasoning, step {number + 1}", number / self.steps)
             thoughts.append(self._thought(state, list(found), thoughts, ctx, recorder))

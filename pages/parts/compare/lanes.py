@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from core.errors import HopscopeError
-from core.instances.catalogue import Instance, find
+from core.instances.catalogue import Instance, find, on_documents
 from core.instances.needs import missing
 from core.operators import OPERATORS
 from core.operators.base import Line, unfit
@@ -46,7 +46,8 @@ def chosen(known: Mapping[str, Instance]) -> list[Instance]:
     found = []
     for spec in st.session_state.lanes:
         try:
-            found.append(find(spec, known))
+            one = find(spec, known)
+            found.append(on_documents(one, known) if corpus_name() else one)
         except HopscopeError as error:
             st.error(plain(str(error)))
     return found

@@ -94,6 +94,11 @@ def test_an_unknown_corpus_is_a_sentence():
     assert not at.exception and any("no corpus" in error.value for error in at.error)
 
 
+def test_a_method_that_is_there_for_both_stands_on_the_documents():
+    at = opened(corpus=NAME, q=QUESTION, lane=["tog"], **OWN)
+    assert not at.exception and [lane.instance.id for lane in job(at).comparison.lanes] == ["tog-documents"]
+
+
 def test_a_line_on_triples_fails_on_its_lane_alone():
     at = opened(corpus=NAME, q=QUESTION, lane=[LINE, FAST], **OWN)
     assert not at.exception and job(at).comparison.lanes[0].status == "done"

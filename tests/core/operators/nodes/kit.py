@@ -79,10 +79,10 @@ class Models:
         return self._chat
 
 
-def run(line, question="apples", graph=None, models=None, **given):
-    """The state after a line in text, or after operators, on the graph, from the given fields."""
+def run(line, question="apples", graph=None, models=None, answering=True, **given):
+    """The state after a line in text, or after operators, on the graph, from the given fields; without `answering` no model is asked."""
     state = State(Question(question)).replace(**given)
-    context = Context(graph or corpus_graph(), Environment(models or Models(Reranker({}))))
+    context = Context(graph or corpus_graph(), Environment(models or Models(Reranker({}))), answering=answering)
     for operator in parse_line(line) if isinstance(line, str) else line:
         state = operator(state, context)
     return state

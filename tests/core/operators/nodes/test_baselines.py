@@ -125,3 +125,13 @@ def test_ircot_searches_with_what_was_concluded_and_ends_with_an_answer():
     state = run(line, "figs", graph, Models(chat=chat))
     assert graph.names(state.nodes.items) == ["g"] and len(chat.asked) == 1
     assert TEXTS["g"] in json.dumps(chat.asked[0])
+
+
+def test_neither_asks_where_no_language_model_is_to_be_asked():
+    chat = Parrot("wine and cheese")
+    imagined = run("Hypothesise()", "apples", models=Models(chat=chat), answering=False)
+    assert imagined.vector == pytest.approx(Bag().encode(["apples"])[0], abs=1e-6)
+    reasoned = run("EmbedQuery() >> ReasonAndRetrieve(steps=3, keep=1)", "figs", models=Models(chat=chat), answering=False)
+    assert len(reasoned.nodes) == 1 and not chat.asked
+    for state in (imagined, reasoned):
+        assert state.trace[-1].notes[0].startswith("No language model is asked") and state.trace[-1].usage.calls == 0
