@@ -12,7 +12,7 @@ from core.evaluation.metrics.catalogue import metric
 from core.instances.catalogue import catalogue
 from core.models.base import Reply
 from core.types import Question
-from tests.benchmarks.methods import by_extractors, main
+from tests.benchmarks.methods import asks, by_extractors, main
 from tests.films import Written
 
 DOCUMENTS = (
@@ -78,12 +78,14 @@ def test_quality_and_cost_by_both_extractors(tmp_path, monkeypatch, capsys):
 
 
 def test_without_a_language_model_methods_that_can_do_without_one_are_measured(tmp_path, monkeypatch, capsys):
-    """KGP then seeks neighbours by the question's words; HyDE has nothing to search by."""
+    """KGP then seeks neighbours by the question's words, HyDE searches with the question; relations chosen by a model need one."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     write(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", (ASKED,))})
     models = Models(Recorded())
     models.is_chat = lambda name: name == "answer"
     main(["kgp", "dalk", "hyde", "--corpus", "carols", "--extractor", "noun-phrases", "--no-llm", "--no-builds"], Engine(models))
     out = capsys.readouterr().out
-    assert all(f"| `{name}-noun-phrases` | 1 |" in out for name in ("kgp", "dalk"))
-    assert "cannot retrieve without a language model: `hyde`." in out
+    assert all(f"| `{name}` | 1 |" in out for name in ("kgp-noun-phrases", "dalk-noun-phrases", "hyde"))
+    known = catalogue()
+    assert asks(known["hyde"], models) and not asks(known["hyde"], models, without=True)
+    assert asks(known["lego-7"], models, without=True)
