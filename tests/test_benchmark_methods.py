@@ -78,7 +78,7 @@ def test_quality_and_cost_by_both_extractors(tmp_path, monkeypatch, capsys):
 
 
 def test_without_a_language_model_methods_that_can_do_without_one_are_measured(tmp_path, monkeypatch, capsys):
-    """KGP then seeks neighbours by the question's words, HyDE searches with the question; relations chosen by a model need one."""
+    """KGP then seeks neighbours by the question's words, HyDE searches with the question; walks that a model puts into words need it."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     write(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", (ASKED,))})
     models = Models(Recorded())
@@ -88,4 +88,4 @@ def test_without_a_language_model_methods_that_can_do_without_one_are_measured(t
     assert all(f"| `{name}` | 1 |" in out for name in ("kgp-noun-phrases", "dalk-noun-phrases", "hyde"))
     known = catalogue()
     assert asks(known["hyde"], models) and not asks(known["hyde"], models, without=True)
-    assert asks(known["lego-7"], models, without=True)
+    assert asks(known["walk-retrieve-bfs-told"], models, without=True)
