@@ -48,11 +48,11 @@ class Engine:
     def __init__(self, models: Models | None = None, solved: Callable[[str], Sequence[Question]] = solved):
         models = Registry() if models is None else models
         self.environment = Environment(models, solved, BuiltGraphs(models))
-        self.jobs = Jobs(workers=4, weigh=_weight)
+        self._viewers = Viewers()
+        self.jobs = Jobs(workers=4, weigh=_weight, needed=self._viewers.looking)
         self.evaluations = Jobs(workers=1)  # apart, so that hours of evaluation never keep a question waiting
         self.preparing = Jobs()  # apart as well: indexes, and measuring how they serve
         self._prefixes, self._queues, self._waiters = Prefixes(), Queues(), Waiters()
-        self._viewers = Viewers(self.jobs.holds)
         self.housekeeping = Housekeeping(self._queues.busy, self._load_answering)
         self._graphs: dict[str, object] = {}
         self._lock = threading.Lock()
@@ -168,7 +168,7 @@ class Engine:
         else:
             self._waiters.wait(waiter, job)
             self._viewers.add(waiter, job)
-        self._viewers.look()
+        self._viewers.look(self.jobs.holds)
         return job
 
     def leave(self, waiter: str) -> None:

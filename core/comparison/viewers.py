@@ -12,26 +12,34 @@ from core.runtime.jobs import Job
 
 class Viewers:
     """Lets go of results. A browser that went away is remembered for a while with all that it showed, so that it may come back; what was
-    found for it, which is most of it, can be found again. `known` tells whether a job would still be found by its key.
+    found for it, which is most of it, can be found again.
 
     A job that was asked for without a waiter is left alone.
     """
 
-    def __init__(self, known: Callable[[Job], bool]):
-        self._known, self._lock = known, threading.Lock()
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._of: WeakKeyDictionary[Job, dict[str, Waiter]] = WeakKeyDictionary()
 
     def add(self, waiter: Waiter, job: Job) -> None:
-        """`waiter` looks at what this job compares."""
+        """`waiter` looks at what this job compares, and no more at what it looked at before."""
         with self._lock:
+            for waiters in self._of.values():
+                waiters.pop(waiter.id, None)
             self._of.setdefault(job, {})[waiter.id] = waiter
 
-    def look(self) -> None:
-        """Let go of what is neither known nor looked at."""
+    def looking(self, job: Job) -> bool:
+        """Whether somebody who is still there looks at it."""
         with self._lock:
-            ended = [(job, list(waiters.values())) for job, waiters in self._of.items() if job.ended and not job.kept]
-        for job, waiters in ended:
-            if not self._known(job) and not job.comparison.repairing and not any(waiter.alive() for waiter in waiters):
+            waiters = list(self._of.get(job, {}).values())
+        return any(waiter.alive() for waiter in waiters)
+
+    def look(self, known: Callable[[Job], bool]) -> None:
+        """Let go of what is neither looked at nor `known`, as what would still be found by its key is."""
+        with self._lock:
+            ended = [job for job in self._of if job.ended and not job.kept]
+        for job in ended:
+            if not known(job) and not job.comparison.repairing and not self.looking(job):
                 for lane in job.comparison.lanes:
                     lane.run.states.clear()
                 with self._lock:

@@ -143,12 +143,20 @@ class Job:
 
 class Jobs:
     """Runs jobs, a few at a time, one for each key; keeps those asked for last so that another browser finds them: at most `keep`, with
-    results of at most `most` bytes together, as `weigh` tells of one that has ended. Those that run are kept in any case."""
+    results of at most `most` bytes together, as `weigh` tells of one that has ended. Those that run are kept in any case, and those that
+    are `needed`: a screen whose job is forgotten as it ends asks again, and where many ask, again and again."""
 
-    def __init__(self, workers: int = 2, keep: int = 64, most: int = MOST, weigh: Callable[[Job], int] = lambda job: 0):
+    def __init__(
+        self,
+        workers: int = 2,
+        keep: int = 64,
+        most: int = MOST,
+        weigh: Callable[[Job], int] = lambda job: 0,
+        needed: Callable[[Job], bool] = lambda job: False,
+    ):
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="job")
         self._jobs: OrderedDict[str, Job] = OrderedDict()
-        self._keep, self._most, self._weigh, self._lock = keep, most, weigh, threading.Lock()
+        self._keep, self._most, self._weigh, self._needed, self._lock = keep, most, weigh, needed, threading.Lock()
         self._weights: dict[str, int] = {}  # of those that have ended
 
     def get(self, key: str) -> Job | None:
@@ -193,7 +201,8 @@ class Jobs:
         for key in ended:
             if len(self._jobs) <= self._keep and sum(self._weights.values()) <= self._most:
                 return
-            del self._jobs[key], self._weights[key]
+            if not self._needed(self._jobs[key]):
+                del self._jobs[key], self._weights[key]
 
     @property
     def busy(self) -> bool:

@@ -104,3 +104,23 @@ def test_what_is_still_known_or_was_asked_for_without_a_screen_stays(asked):
     asked("genre of Two", Waiter("next"))
     asked("genre of One", Waiter("next"))
     assert found(gone) == 0 and found(alone) > 1
+
+
+def test_what_somebody_looks_at_is_known_however_many_ask(asked):
+    """Else their screen, drawn after others have asked, would find it forgotten and ask it all again."""
+    there = {"one"}
+    first = asked("who was in One", Waiter("one", lambda: "one" in there))
+    for text in ("who was in Two", "genre of Two", "genre of One"):
+        asked(text, Waiter(text))
+        assert asked("who was in One", Waiter("one", lambda: "one" in there)) is first
+    there.clear()
+    asked("who made One", Waiter("next"))
+    asked("who made Two", Waiter("next"))
+    assert asked("who was in One", Waiter("late")) is not first
+
+
+def test_who_asks_the_next_question_looks_at_the_one_before_no_more(asked):
+    first = asked("who was in One", Waiter("one"))
+    asked("who was in Two", Waiter("one"))
+    asked("genre of Two", Waiter("next"))
+    assert found(first) == 0
