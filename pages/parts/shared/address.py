@@ -19,14 +19,14 @@ def _component(name: str):
     return st.components.v2.component(f"hopscope_{name}", js=(ASSETS / "address" / f"{name}.js").read_text("utf-8"))
 
 
-def in_place(parameters: Mapping[str, Sequence[str] | str]) -> None:
-    """Write these query parameters into the browser's address where it has none, as the entry that it is at.
+def in_place(parameters: Mapping[str, Sequence[str] | str], page: str = "") -> None:
+    """Write these query parameters into the browser's address where it has none, as the entry that it is at, as long as it is at `page`.
 
     Whatever is written into `st.query_params` makes an entry of its own, so that Back would come to the same page again; and where
     Streamlit breaks off the first run of a page, it makes that entry on the page before.
     """
     with st.container(key="address"):  # which takes no room
-        _component("address")(key="in_place", data={"query": urlencode(parameters, doseq=True)})
+        _component("address")(key="in_place", data={"query": urlencode(parameters, doseq=True), "page": page})
 
 
 def keep_wished() -> None:

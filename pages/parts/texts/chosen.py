@@ -39,7 +39,7 @@ def choose() -> str:
         st.session_state.texts_missed = asked
     if asked and asked != name:
         st.query_params["corpus"] = name
-    in_place({"corpus": name})
+    in_place({"corpus": name}, "texts")
     state.came, state[BESIDE] = False, beside
     return name
 
