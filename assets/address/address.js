@@ -3,5 +3,8 @@
 
 export default function address({ data }) {
   const { location, history } = globalThis;
-  if (data?.query && !location.search && location.pathname.endsWith(`/${data.page}`)) history.replaceState(history.state, "", `${location.pathname}?${data.query}`);
+  const here = location.pathname.endsWith(`/${data?.page}`);
+  if (data?.query && here && !location.search) {
+    history.replaceState(history.state, "", `${location.pathname}?${data.query}`);
+  }
 }

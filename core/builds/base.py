@@ -22,6 +22,7 @@ from core.runtime.meter import untold
 
 STAGES = ("chunk", "extract", "merge", "link", "group", "tell", "index")
 GIVEN = ("documents",)
+LANES = 8  # things that a language model is asked at a time: more are no faster on two cores
 NEED = {
     "documents": "documents",
     "chunks": "chunks, and nothing before it cuts any",
@@ -58,7 +59,7 @@ class BuildContext:
     progress: Callable[[str, float | None], None] = untold
     check: Callable[[], None] = lambda: None
     report: BuildReport = field(default_factory=BuildReport)
-    lanes: int = 4
+    lanes: int = LANES
     kept: KeptReplies = field(default_factory=KeptReplies)
     facts: FactStore = field(default_factory=FactStore)
     chats: dict[str, KeptChat] = field(default_factory=dict)  # those that were asked, by name or role

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core.builds.base import BuildContext, BuildLine, BuildOperator, Made
+from core.builds.base import LANES, BuildContext, BuildLine, BuildOperator, Made
 from core.builds.catalogue import Build, find
 from core.builds.fact_store import FactStore
 from core.builds.report import BuildReport
@@ -110,7 +110,7 @@ def context(
     check: Callable[[], None] = lambda: None,
     report: BuildReport | None = None,
     kept: KeptReplies | None = None,
-    lanes: int = 4,
+    lanes: int = LANES,
 ) -> BuildContext:
     """What the operators of a build of this corpus work with."""
     files = shipped_replies(corpus)
@@ -126,7 +126,7 @@ def build(
     check: Callable[[], None] = lambda: None,
     report: BuildReport | None = None,
     kept: KeptReplies | None = None,
-    lanes: int = 4,
+    lanes: int = LANES,
 ) -> Graph:
     """The graph that a build makes of a corpus, stored and opened; only what depends on what has changed is made anew.
 

@@ -49,10 +49,8 @@ def gathered(
     models: Models,
     check: Callable[[], None] = lambda: None,
     kept: KeptReplies | None = None,
-    lanes: int = 4,
 ) -> Gathered:
-    """What these builds stand on; they are run once more to tell, without storing their graphs. `lanes` is how many replies were asked for
-    at a time, by which their seconds are those of the clock.
+    """What these builds stand on; they are run once more to tell, without storing their graphs.
 
     Raises StoreError where a reply is not kept: the build is to be finished first. Raises BadInput for a build that asks no language model.
     """
@@ -67,15 +65,15 @@ def gathered(
             raise StoreError(f"Not all replies of “{build.title}” of {corpus.name} are kept; build it first.") from None
         used = {key: reply for chat in ctx.chats.values() for key in chat.used if (reply := chat.kept.find(key)) is not None}
         found.replies |= used
-        found.builds.append(_told(build, chunks, list(used.values()), ctx, lanes))
+        found.builds.append(_told(build, chunks, list(used.values()), ctx))
     return found
 
 
 def ship(
-    corpus: Corpus, builds: Sequence[Build], models: Models, file: Path, check: Callable[[], None] = lambda: None, lanes: int = 4
+    corpus: Corpus, builds: Sequence[Build], models: Models, file: Path, check: Callable[[], None] = lambda: None
 ) -> tuple[ShippedBuild, ...]:
     """Write what these builds stand on into a file, as `gathered` finds it; what the file tells of them. Raises as it does."""
-    found = gathered(corpus, builds, models, check, lanes=lanes)
+    found = gathered(corpus, builds, models, check)
     try:
         write_shipped(file, found.replies.items(), [found.head()], found.told())
     except OSError as error:
@@ -100,10 +98,10 @@ def _run(build: Build, corpus: Corpus, ctx: BuildContext, found: Gathered) -> Ta
     return made.chunks
 
 
-def _told(build: Build, chunks: Table, replies: Sequence[Reply], ctx: BuildContext, lanes: int) -> ShippedBuild:
+def _told(build: Build, chunks: Table, replies: Sequence[Reply], ctx: BuildContext) -> ShippedBuild:
     """What the replies of a build took."""
     read, written = sum(one.tokens_in for one in replies), sum(one.tokens_out for one in replies)
-    seconds = round(sum(one.seconds for one in replies) / lanes, 1)
+    seconds = round(sum(one.seconds for one in replies), 1)
     unread = sum(ctx.report.counts[what] for what in UNREAD)
     models = tuple(dict.fromkeys(ctx.models.title(name) for name in ctx.chats))
     return ShippedBuild(build.id, repr(build.line), models, len(chunks), len(replies), read, written, seconds, unread)

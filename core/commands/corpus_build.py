@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from core.builds import build, chosen, status
+from core.builds.base import LANES
 from core.builds.catalogue import EXTRACTORS, KINDS, Build, find
 from core.builds.cost import cost
 from core.builds.report import UNREAD, BuildReport
@@ -39,7 +40,9 @@ def add_parts(parts) -> None:
         "--model", default="", metavar="MODEL", help="the language model that is asked, by name, in the place of the build's own"
     )
     made.add_argument("--yes", action="store_true", help="do not ask before a language model is put to work")
-    made.add_argument("--lanes", type=int, default=4, metavar="N", help="chunks that a language model reads at a time (default: 4)")
+    made.add_argument(
+        "--lanes", type=int, default=LANES, metavar="N", help=f"chunks that a language model reads at a time (default: {LANES})"
+    )
     made.set_defaults(run=_build)
 
     ships = parts.add_parser(
@@ -52,9 +55,6 @@ def add_parts(parts) -> None:
     ships.add_argument("name", metavar="NAME", help="the corpus")
     ships.add_argument("builds", nargs="+", metavar="BUILD", help="the builds, as status lists them")
     ships.add_argument("--to", required=True, metavar="FILE", help="the file to write")
-    ships.add_argument(
-        "--lanes", type=int, default=4, metavar="N", help="how many were asked for at a time, for the time told (default: 4)"
-    )
     ships.set_defaults(run=_replies)
 
     stands = parts.add_parser("status", help="which graphs of a corpus are built, and what building them took")
@@ -90,7 +90,7 @@ def _build(options) -> int:
 def _replies(options) -> int:
     file, models = Path(options.to), options.engine().models
     with bar("Gathering replies"):
-        builds = ship(open_corpus(options.name), [find(one) for one in options.builds], models, file, lanes=max(1, options.lanes))
+        builds = ship(open_corpus(options.name), [find(one) for one in options.builds], models, file)
     for one in builds:
         print(f"{one.build}: {one.words()}")
     print(f"{file}: {file.stat().st_size / 1000:,.0f} kB")

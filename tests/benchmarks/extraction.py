@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 from core.builds import find
-from core.builds.base import BuildContext, Made
+from core.builds.base import LANES, BuildContext, Made
 from core.builds.described_names import REPLY, DescribedNames
 from core.builds.noun_phrases import NounPhrases
 from core.builds.run import context
@@ -29,7 +29,7 @@ from core.models.registry import Registry
 
 CORPUS, MODEL = "hotpotqa", "qwen-0.5b"
 CHUNKS = int(os.environ.get("HOPSCOPE_BENCHMARK_CHUNKS", "8"))
-ROUNDS, LANES = 3, 4
+ROUNDS = 3
 MOST = 1.2  # times what the engine alone needs
 WARM = [{"role": "user", "content": "Ready?"}]
 

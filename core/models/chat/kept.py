@@ -20,6 +20,7 @@ from core.io.home import home
 from core.io.sqlite import WAIT, write_ahead
 from core.models.base import Chat, Messages, Reply
 from core.models.chat.replies import estimate_tokens
+from core.runtime.shares import Shares
 
 KEY = 32  # hex digits
 AT_ONCE = 500  # keys that are looked up together
@@ -105,12 +106,14 @@ def write_shipped(file: Path, replies: Iterable[tuple[str, Reply]], head: Iterab
 class KeptChat:
     """A Chat whose replies are kept; `chat` gives the model once something is asked that is not. `model` tells its weights from others.
 
-    `used` are the keys of all replies that were given, by which those that a build stands on can be shipped.
+    `used` are the keys of all replies that were given, by which those that a build stands on can be shipped. Of several that are written at
+    once each is kept with its share of the time, so that the seconds of all are those of the clock.
     """
 
     def __init__(self, chat: Callable[[], Chat], model: str, kept: KeptReplies):
         self._chat, self.model, self.kept = chat, model, kept
         self.used: dict[str, None] = {}
+        self._shares = Shares()
 
     @property
     def context(self) -> int:
@@ -135,7 +138,10 @@ class KeptChat:
         found = self.kept.find(key)
         if found is None:
             how: dict[str, Any] = dict(max_tokens=max_tokens, seed=seed, temperature=temperature, on_text=on_text, check=check)
-            found = self._chat().reply(messages, schema=schema, **how)
+            chat = self._chat()
+            with self._shares.work() as share:
+                found = chat.reply(messages, schema=schema, **how)
+                found = replace(found, seconds=found.seconds * share())
             self.kept.keep(key, self.model, found)
         elif on_text and found.text:
             on_text(found.text)

@@ -79,8 +79,8 @@ def made(tmp_path_factory):
         patched.setenv("HOPSCOPE_HOME", str(folder))
         corpus = Texts(folder / "corpus", **TEXTS)
         for one in BUILDS:
-            build(corpus, one, models)
-        return folder, corpus, models, ship(corpus, [find(one) for one in BUILDS], models, folder / NAME, lanes=2)
+            build(corpus, one, models, lanes=1)
+        return folder, corpus, models, ship(corpus, [find(one) for one in BUILDS], models, folder / NAME)
 
 
 @pytest.fixture
@@ -119,9 +119,9 @@ def test_a_newcomer_opens_the_graphs_with_no_call_of_a_language_model(maker, new
 
 def test_what_it_took_travels_with_the_file(maker, newcomer):
     _, models, (kg, tkg, rkg) = maker
-    # Two chunks with names: two replies of 150 tokens and 2 seconds, two at a time, one of which is no JSON; reports for tkg alone.
-    assert kg == ShippedBuild("kg-described", repr(find("kg-described").line), ("Model qwen-1.5b",), 3, 2, 200, 100, 2.0, 1)
-    assert kg.words() == "Made by Model qwen-1.5b of 3 chunks: 2 calls, 300 tokens, 2 seconds; 1 of its replies (50.0 %) could not be read"
+    # Two chunks with names: two replies of 150 tokens and 2 seconds, one of which is no JSON; reports for tkg alone.
+    assert kg == ShippedBuild("kg-described", repr(find("kg-described").line), ("Model qwen-1.5b",), 3, 2, 200, 100, 4.0, 1)
+    assert kg.words() == "Made by Model qwen-1.5b of 3 chunks: 2 calls, 300 tokens, 4 seconds; 1 of its replies (50.0 %) could not be read"
     assert rkg.calls == 2 and tkg.calls == len(models.writer.asked) > 2 and tkg.unread == 1
     assert shipped(newcomer) == (kg, tkg, rkg) and ships(newcomer, find("tkg-described")) == tkg
     assert ships(newcomer, find("tkg-llm")) is None
@@ -136,7 +136,7 @@ def test_the_file_is_the_same_whoever_writes_it_from_the_same(maker, tmp_path):
     corpus, models, told = maker
     file = tmp_path / NAME
     before = (tmp_path / "data" / "tests" / NAME).read_bytes()
-    assert ship(corpus, [find(one) for one in BUILDS], Nobody(), file, lanes=2) == told and file.read_bytes() == before
+    assert ship(corpus, [find(one) for one in BUILDS], Nobody(), file) == told and file.read_bytes() == before
 
 
 def test_the_replies_alone_are_enough_where_what_chunks_told_is_not_taken(newcomer):

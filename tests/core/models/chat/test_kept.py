@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -44,6 +47,24 @@ def test_a_reply_is_kept_for_good_and_by_weights(kept):
     assert (again.text, again.cached, again.seconds, heard) == ("Reply 1.", True, 1.5, ["Reply 1."])
     assert KeptChat(lambda: parrot, "other", kept).reply(ASK).text == "Reply 3."
     assert kept.measured("weights") == (1.5, 3.0, 2.0) and kept.measured("nobody") is None
+
+
+def test_of_replies_at_once_each_is_kept_with_its_share_of_the_time(kept):
+    """Two that are written side by side, of 1.5 seconds each, are 1.5 seconds by the clock and no 3."""
+    both = threading.Barrier(2)
+
+    class Together(Parrot):
+        def reply(self, messages, **how):
+            both.wait()
+            time.sleep(0.2)
+            found = super().reply(messages)
+            both.wait()
+            return found
+
+    chat = KeptChat(Together, "weights", kept)
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(lambda seed: chat.reply(ASK, seed=seed), range(2)))
+    assert sum(reply.seconds for reply in found) == pytest.approx(1.5, rel=0.1)
 
 
 def test_the_model_is_made_only_for_what_is_not_kept(kept):
