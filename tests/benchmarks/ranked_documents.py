@@ -4,7 +4,8 @@ For each method and budget capped recall, nDCG and Topological Recall at 10, and
 re-ranker and the encoder take; then the paired tests of FastInsight against each other method at the largest budget. `--to FILE` puts the
 tables in the place between the marks `<!-- NAME -->` and `<!-- /NAME -->` of a file. Token vectors of texts are kept, so that late
 interaction reads no document twice; and each question's figures, in `ranked-documents` of the person's folder, so that a run that was
-stopped goes on where it was.
+stopped goes on where it was. Methods that ask a language model are asked the first questions of the draw alone, and compared on these;
+those whose model is not on this computer are named below the table.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import statistics
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ from core.environment import Environment
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.outcome import observe
 from core.evaluation.metrics.statistics import estimates, paired
+from core.instances.needs import missing
 from core.io.home import home
 from core.models.registry import Registry
 from core.models.scorers import LateInteractionScorer
@@ -42,6 +45,10 @@ KEYWORDS = "ExtractKeywords() >> EmbedQuery(text='low keywords')"
 LINES = {
     "Vector Search": (SEARCH, False),
     "BM25": ("SparseNodes(keep={n}, by='bm25')", False),
+    "SPLADE": ("LearnedSparseNodes(keep={n})", False),
+    "Contriever": ("EmbedQuery(encoder='contriever') >> VectorNodes(keep={n}, encoder='contriever')", False),
+    "HyDE": ("Hypothesise() >> VectorNodes(keep={n})", False),
+    "IRCoT": ("EmbedQuery() >> ReasonAndRetrieve(steps=2, keep=5)", False),
     "HippoRAG 2, adapted": ("EmbedQuery() >> SimilarPageRank(keep={n})", False),
     "LightRAG, adapted": (
         "ExtractKeywords() >> EmbedQuery(text='low keywords') >> VectorNodes(keep=60) >> NeighbourNodes(keep={n})",
@@ -58,6 +65,9 @@ LINES = {
     "FastInsight, beta 0": (GROWING.format(a=0.2) + " >> Loop(body=ExpandNodes(beta=0.0) >> GraphRerank(), budget={n})", True),
 }
 OURS = "FastInsight"
+FEW = 52  # questions that methods that ask a language model are asked: all of CACM
+BY_CHAT = ("HyDE", "IRCoT")
+READING = ("EmbedQuery", "ExtractKeywords", "Hypothesise")  # operators that read the question
 
 
 class Kept:
@@ -104,34 +114,45 @@ class Models:
 
 
 def asked(line: str, question: Question, context: Context) -> tuple[State, float]:
-    """The last state of a line, and the seconds of its operators beside encoding and ranking."""
+    """The last state of a line, and the seconds of its operators beside encoding, ranking and language models."""
     state = State(question)
     for operator in parse_line(line):
         state = operator(state, context)
-    beside = sum(step.seconds - step.ranking for step in state.trace if step.operator not in ("EmbedQuery", "ExtractKeywords"))
+    beside = sum(step.seconds - step.ranking - step.model for step in state.trace if step.operator not in READING)
     return state, beside
 
 
 class Answered:
-    """What was found out question by question, one line of JSON each, behind a line that says what was asked of which models."""
+    """What was found out, one line of JSON for each question and method, behind a line that says of what and by which models."""
 
     def __init__(self, file: Path, about: str):
-        self.file, self.rows = file, dict[str, list[dict[str, Any]]]()
+        self.file, self.rows = file, dict[tuple[str, str], list[dict[str, Any]]]()
         lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()] if file.is_file() else []
         if lines and lines[0] == about:
-            self.rows = {one["question"]: one["rows"] for one in lines[1:]}
+            self.rows = {(one["question"], one["line"]): one["rows"] for one in lines[1:]}
         else:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(json.dumps(about) + "\n", "utf-8")
 
-    def add(self, question: str, rows: list[dict[str, Any]]) -> None:
-        self.rows[question] = rows
+    def add(self, question: str, line: str, rows: list[dict[str, Any]]) -> None:
+        """Keep the rows of a question and the line of a method."""
+        self.rows[question, line] = rows
         with self.file.open("a", encoding="utf-8") as out:
-            out.write(json.dumps({"question": question, "rows": rows}) + "\n")
+            out.write(json.dumps({"question": question, "line": line, "rows": rows}) + "\n")
 
 
-def figures(corpus_name: str, most: int) -> tuple[dict[tuple[str, int], np.ndarray], dict[tuple[str, int], float], str]:
-    """For each method and budget float64 [questions, metrics], and its median milliseconds; and what was asked.
+@dataclass(frozen=True)
+class Figures:
+    """Of each method and budget float64 [questions, metrics] and its median milliseconds, what was asked, and why methods are missing."""
+
+    values: dict[tuple[str, int], np.ndarray]
+    milliseconds: dict[tuple[str, int], float]
+    about: str
+    missing: tuple[str, ...]
+
+
+def figures(corpus_name: str, most: int) -> Figures:
+    """The figures of a corpus's questions.
 
     Questions are asked in an order drawn with a seed, so that the first of them are a sample drawn in advance wherever it is ended; those
     that were answered before by the same lines on the same graph are not asked again.
@@ -143,53 +164,62 @@ def figures(corpus_name: str, most: int) -> tuple[dict[tuple[str, int], np.ndarr
     drawn = [questions[place] for place in np.random.default_rng(2026).permutation(len(questions))[: most or len(questions)].tolist()]
     context = Context(graph, Environment(models))
     asked_of = f"{graph.n_nodes:,} documents, {graph.n_edges:,} links ({one.id}), {models.title('reranker')}"
-    known = Answered(home() / "ranked-documents" / f"{corpus_name}.jsonl", f"{asked_of}; {LINES}; {BUDGETS}; {METRICS}")
+    known = Answered(home() / "ranked-documents" / f"{corpus_name}.jsonl", f"{asked_of}; {BUDGETS}; {METRICS}")
+    absent = {name: why for name, (line, _) in LINES.items() if (why := missing(parse_line(line.format(n=BUDGETS[-1])), models))}
+    rows: dict[tuple[str, int], list[dict[str, Any]]] = {}
     start = time.monotonic()
     for number, question in enumerate(drawn, 1):
-        if question.id not in known.rows:
-            known.add(question.id, measured(question, context, corpus_name))
+        for name in LINES:
+            if name in absent or name in BY_CHAT and number > FEW:
+                continue
+            line = LINES[name][0]
+            if (question.id, line) not in known.rows:
+                known.add(question.id, line, measured(question, name, context, corpus_name))
+            for row in known.rows[question.id, line]:
+                rows.setdefault((name, row["budget"]), []).append(row)
         print(f"\r{number} of {len(drawn)} questions, {time.monotonic() - start:.0f} s", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
-    values: dict[tuple[str, int], list[list[float]]] = {}
-    seconds: dict[tuple[str, int], list[float]] = {}
-    for row in (row for question in drawn for row in known.rows[question.id]):
-        values.setdefault((row["method"], row["budget"]), []).append(row["figures"])
-        seconds.setdefault((row["method"], row["budget"]), []).append(row["seconds"])
-    about = f"{len(drawn)} questions, {asked_of}"
-    return {key: np.array(rows) for key, rows in values.items()}, {key: 1000 * statistics.median(s) for key, s in seconds.items()}, about
+    values = {key: np.array([row["figures"] for row in found]) for key, found in rows.items()}
+    milliseconds = {key: 1000 * statistics.median(row["seconds"] for row in found) for key, found in rows.items()}
+    told = tuple(f"{name} is not measured. {' '.join(why)}" for name, why in absent.items())
+    return Figures(values, milliseconds, f"{len(drawn)} questions, {asked_of}", told)
 
 
-def measured(question: Question, context: Context, corpus_name: str) -> list[dict[str, Any]]:
-    """A row for each method and budget: its figures on this question, and its seconds beside the models."""
-    rows = []
-    for name, (line, grows) in LINES.items():
-        for budget in BUDGETS if grows else BUDGETS[-1:]:
-            state, beside = asked(line.format(n=budget), question, context)
-            outcome = observe(context.graph, state, corpus=GoneCorpus(corpus_name))
-            found = [metric(key)(outcome) or 0.0 for key in METRICS]
-            rows.append({"method": name, "budget": budget, "figures": found, "seconds": round(beside, 6)})
+def measured(question: Question, name: str, context: Context, corpus_name: str) -> list[dict[str, Any]]:
+    """A row for each budget of a method: its figures on this question, and its seconds beside the models."""
+    (line, grows), rows = LINES[name], []
+    for budget in BUDGETS if grows else BUDGETS[-1:]:
+        state, beside = asked(line.format(n=budget), question, context)
+        outcome = observe(context.graph, state, corpus=GoneCorpus(corpus_name))
+        found = [metric(key)(outcome) or 0.0 for key in METRICS]
+        rows.append({"budget": budget, "figures": found, "seconds": round(beside, 6)})
     return rows
 
 
-def tables(values: dict[tuple[str, int], np.ndarray], milliseconds: dict[tuple[str, int], float], about: str) -> str:
+def tables(of: Figures) -> str:
     """The figures as Markdown."""
-    lines = [f"{about}.", "", "| method | budget | R@10 | nDCG@10 | TR@10 | ms beside the models |", "|---|---:|---:|---:|---:|---:|"]
-    for (name, budget), rows in values.items():
+    lines = [f"{of.about}.", "", "| method | budget | R@10 | nDCG@10 | TR@10 | ms beside the models |", "|---|---:|---:|---:|---:|---:|"]
+    ours = of.values[OURS, BUDGETS[-1]]
+    for (name, budget), rows in of.values.items():
         means = ["{:.3f} ({:.3f} to {:.3f})".format(*one.numbers()) for one in estimates(rows)]
-        lines.append(f"| {name} | {budget} | {' | '.join(means)} | {milliseconds[name, budget]:.1f} |")
+        lines.append(f"| {_called(name, rows, ours)} | {budget} | {' | '.join(means)} | {of.milliseconds[name, budget]:.1f} |")
     lines += ["", f"{OURS} less the other, at budget {BUDGETS[-1]}, by question:", ""]
     lines += ["| other | R@10 | p | nDCG@10 | p | TR@10 | p |", "|---|---:|---:|---:|---:|---:|---:|"]
-    ours = values[OURS, BUDGETS[-1]]
-    for (name, budget), rows in values.items():
+    for (name, budget), rows in of.values.items():
         if name == OURS or budget != BUDGETS[-1]:
             continue
         cells = []
         for place, key in enumerate(METRICS):
-            test = paired(key, OURS, name, ours[:, place], rows[:, place])
+            test = paired(key, OURS, name, ours[: len(rows), place], rows[:, place])
             assert test is not None
             cells += [f"{test.difference:+.3f} ({test.low:+.3f} to {test.high:+.3f})", f"{test.p:.3f}" if test.p >= 0.001 else "< 0.001"]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+        lines.append(f"| {_called(name, rows, ours)} | {' | '.join(cells)} |")
+    return "\n".join([*lines, *(f"\n{sentence}" for sentence in of.missing)])
+
+
+def _called(name: str, rows: np.ndarray, ours: np.ndarray) -> str:
+    """A method, and how many questions it was asked where these are fewer."""
+    return name if len(rows) == len(ours) else f"{name} ({len(rows)} questions)"
 
 
 def put(file: Path, mark: str, text: str) -> None:
@@ -206,7 +236,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--questions", type=int, default=0, help="the first so many of a draw (default: all)")
     parser.add_argument("--to", type=Path, default=None, metavar="FILE")
     options = parser.parse_args(given)
-    text = tables(*figures(options.corpus, options.questions))
+    text = tables(figures(options.corpus, options.questions))
     if options.to:
         put(options.to, options.corpus, text)
     print(text)

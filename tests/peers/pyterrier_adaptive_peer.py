@@ -1,6 +1,6 @@
 """pyterrier-adaptive: the batches that its GAR reads in small random graphs, and its ranking, as JSON.
 
-What its own models need (torch) is not installed: an empty module stands there.
+What its own models need (torch) is not installed: a module stands there of which nothing but a type's name can be read.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ import random
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from unittest.mock import MagicMock
+from types import ModuleType
 
-sys.modules["torch"] = MagicMock()
+sys.modules["torch"] = torch = ModuleType("torch")
+torch.device = object  # named in the signatures of its models
 
 import pandas as pd  # noqa: E402
 import pyterrier as pt  # noqa: E402

@@ -46,6 +46,8 @@ def test_gar_puts_what_was_not_read_behind():
     state = run([AdaptiveRerank(budget=2, batch=1)], graph=graph, models=Models(reranker), nodes=nodes)
     assert graph.names(state.nodes.items) == ["f", "g", "e"] and state.nodes.scores == (0.5, 0.25, -0.75)
     assert [frame.title for frame in state.trace[0].frames] == ["Batch 1: found first", "Batch 2: found first"]
+    state = run([AdaptiveRerank(budget=2, batch=1, backfill=False)], graph=graph, models=Models(reranker), nodes=nodes)
+    assert graph.names(state.nodes.items) == ["f", "g"] and state.nodes.scores == (0.5, 0.25)
 
 
 def test_re2_is_re_ranking_without_smoothing():
@@ -90,6 +92,30 @@ def test_pathrag_puts_nodes_of_the_best_path_first():
     assert graph.names(state.nodes.items) == ["a", "b", "g"] and state.paths.scores == (0.5,)
 
 
+@pytest.mark.parametrize(
+    "alpha, theta, long",
+    [
+        (0.5, 0.2, (0.5 + 0.25 + 0.125) / 3),  # half of what comes flows on, and a quarter is enough to
+        (0.5, 0.3, (0.5 + 0.25) / 3),  # a quarter is too little
+        (0.8, 0.6, 0.5 / 3),  # so is a half
+        (1.0, 0.0, 0.5),  # all of it flows on
+    ],
+)
+def test_what_flows_on_is_by_alpha_and_theta(alpha, theta, long):
+    graph = corpus_graph({letter: letter for letter in "abcd"}, ["ab", "ac", "cd", "db"])  # from a to b directly, and over c and d
+    nodes = Ranking("node", named(graph, "a", "b"), (2.0, 1.0))
+    state = run([PairPaths(alpha=alpha, theta=theta)], graph=graph, nodes=nodes)
+    assert state.paths.scores == pytest.approx((0.5, long), abs=1e-6)
+    assert {graph.names(path.nodes)[1] for path in state.paths.items} == {"b", "c"}
+
+
+@pytest.mark.parametrize("pairs, weights", [(2, (1.0,)), (3, (1.0, 1.0, 0.9))])  # a - b; with c also b - c and a - b - c
+def test_only_so_many_nodes_are_paired(pairs, weights):
+    graph = corpus_graph({letter: letter for letter in "abc"}, ["ab", "bc"])
+    state = run([PairPaths(pairs=pairs)], graph=graph, nodes=Ranking("node", named(graph, "a", "b", "c"), (3.0, 2.0, 1.0)))
+    assert state.paths.scores == weights and graph.names(state.nodes.items) == ["a", "b", "c"]
+
+
 def test_the_walk_restarts_at_the_nearest_and_a_little_everywhere():
     assert restart(np.array([0.9, 0.5, 0.1]), 1, 0.05) == pytest.approx([0.95, 0.025, 0.0])
     assert restart(np.array([0.4, 0.4]), 1, 0.05) == pytest.approx([0.45, 0.05])  # no spread: ones, as in the published code
@@ -100,6 +126,8 @@ def test_what_is_linked_to_the_nearest_gains():
     graph = corpus_graph()
     found = run("EmbedQuery() >> SimilarPageRank(seeds=1, everywhere=0.0)", "wine brandy from", graph).nodes
     assert graph.names(found.items)[:2] == ["e", "d"] and sum(found.scores) == pytest.approx(1.0)
+    best = run("EmbedQuery() >> SimilarPageRank(seeds=1, everywhere=0.0, keep=2)", "wine brandy from", graph).nodes
+    assert (best.items, best.scores) == (found.items[:2], found.scores[:2])
 
 
 def test_hyde_searches_with_the_mean_of_question_and_passages():
