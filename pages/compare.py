@@ -23,6 +23,7 @@ from pages.parts.compare.presenting import present, presenting
 from pages.parts.compare.reranked import rerank
 from pages.parts.compare.sharing import share
 from pages.parts.compare.thumbs import press_thumb, show_thumbs
+from pages.parts.compare.unbuilt import unbuilt
 from pages.parts.shared.address import in_place
 from pages.parts.shared.people import admit
 from pages.parts.shared.session import corpus_name, engine, give_up, graph, graph_name, instances, opened_graph, waiter
@@ -61,6 +62,8 @@ def page() -> None:
             suggest(st.session_state.trouble)
     with above:
         on_screen = drawable(shown())
+        if on_screen is not None:
+            unbuilt(on_screen)
     with entities:
         if corpus_name():
             facts()

@@ -30,14 +30,14 @@ class Cost:
 
     def words(self) -> str:
         """The cost in a sentence or two."""
-        told = f"{self.missing:,} of {self.chunks:,} chunks are to be read"
+        told = f"{self.missing:,} of {self.chunks:,} chunks are to be read" if self.missing else f"{self.chunks:,} chunks"
         if self.usage.calls:
             told += (
                 f": about {self.usage.calls:,} calls of a language model, {self.usage.tokens_in:,} tokens in, {self.usage.tokens_out:,} out"
             )
             told += f", {span(self.seconds)}" if self.seconds is not None else "; how long that takes here is told once some are done"
         else:
-            told += ", without asking a language model"
+            told += ". No language model is asked"
         return " ".join([f"{told}.", *self.later, *self.time()])
 
     def time(self) -> list[str]:

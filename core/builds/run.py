@@ -22,6 +22,7 @@ from core.graph.building.text_graph import assemble, moved, store
 from core.graph.storage.write import locked
 from core.graph.store import Graph, read_meta
 from core.indexes.place import AT_WORK, keep, take_indexes
+from core.io.durations import with_time_left
 from core.io.locks import is_locked
 from core.models.base import Models
 from core.models.chat.kept import KeptReplies
@@ -203,12 +204,13 @@ def _built(build: Build, made: Made, folder: Path, ctx: BuildContext) -> Graph:
 
 
 def _part(ctx: BuildContext, line: BuildLine, number: int) -> BuildContext:
-    """The context of one operator of a line, whose progress is a part of the whole."""
+    """The context of one operator of a line, whose progress is a part of the whole; the time left is told of it alone, as operators take
+    anything from no time to hours."""
 
     def told(text: str, share: float | None) -> None:
         ctx.progress(text, None if share is None else (number + share) / len(line))
 
-    return ctx.part(told)
+    return ctx.part(with_time_left(told, " of this step" if number + 1 < len(line) else ""))
 
 
 def _timed(operator: BuildOperator, made: Made, ctx: BuildContext, took: dict[BuildOperator, Took]) -> Made:

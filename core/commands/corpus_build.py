@@ -15,7 +15,7 @@ from core.builds.shipping import ship
 from core.commands.terminal import OK, bar, warn
 from core.corpus import Corpus, open_corpus
 from core.errors import BadInput, ModelFailed
-from core.io.durations import span, with_time_left
+from core.io.durations import span
 
 
 def add_parts(parts) -> None:
@@ -77,7 +77,7 @@ def _build(options) -> int:
     report = BuildReport()
     try:
         with bar("Building") as advanced:
-            graph = build(corpus, one, models, with_time_left(advanced), report=report, lanes=max(1, options.lanes))
+            graph = build(corpus, one, models, advanced, report=report, lanes=max(1, options.lanes))
     except (KeyboardInterrupt, ModelFailed):
         print("hopscope: What is done is kept; the same command goes on from there.", file=sys.stderr)
         raise

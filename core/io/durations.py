@@ -27,8 +27,8 @@ def ago(seconds: float) -> str:
     return f"{_counted(int(seconds // size), unit)} ago"
 
 
-def with_time_left(tell: Tell) -> Tell:
-    """`tell` with the time left in its text, as soon as that can be guessed from the share that is done.
+def with_time_left(tell: Tell, of: str = "") -> Tell:
+    """`tell` with the time left (`of` what) in its text, as soon as that can be guessed from the share that is done.
 
     What was done before the first word, as in work that is taken up again, is not counted as done in this time.
     """
@@ -41,7 +41,7 @@ def with_time_left(tell: Tell) -> Tell:
             start, before = begun[0]
             spent, done = time.monotonic() - start, share - before
             if spent >= TOLD_AFTER and done >= TOLD_FROM and share < 1:
-                text = f"{text}, {span(spent / done * (1 - share))} left"
+                text = f"{text}, {span(spent / done * (1 - share))} left{of}"
         tell(text, share)
 
     return with_left

@@ -38,7 +38,7 @@ def told(capsys, *arguments, models=None):
 
 def test_a_graph_without_a_language_model_is_built_at_once(notes, capsys):
     code, out, err = told(capsys, "build", "notes", "--graph", "kg", "--extractor", "noun-phrases")
-    assert code == OK and out[1].startswith("2 of 2 chunks are to be read, without asking a language model.")
+    assert code == OK and out[1].startswith("2 of 2 chunks are to be read. No language model is asked.")
     assert out[2].startswith("3 nodes, 2 edges, 2 chunks, in ")
     _, out, _ = told(capsys, "status", "notes")
     states = {line.split()[0]: line.split("  ", 1)[1].strip() for line in out}

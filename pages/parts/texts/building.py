@@ -14,7 +14,7 @@ from core.builds.shipped import ShippedBuild, Unasked, builds_of, ships
 from core.corpus import Corpus
 from core.errors import HopscopeError
 from core.graph.store import Graph
-from core.io.durations import span, with_time_left
+from core.io.durations import span
 from core.runtime.jobs import CANCELLED, WAITING, Job
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import many, plain
@@ -29,10 +29,8 @@ COST_KEPT = 600.0  # seconds after which what a build will cost is counted anew
 def builds(corpus: Corpus) -> None:
     """Draw the choice of a graph, its state, and the graph where it is built."""
     one = chosen_build(corpus)
-    now, job = status(corpus, one), engine().preparing.get(_key(corpus, one))
-    with st.container(border=True, key="texts-build"):
-        _card(corpus, now, job)
-    _watch(corpus, one, job is not None and not job.ended)
+    card(corpus, one)
+    now = status(corpus, one)
     if now.serves:
         graph = _opened(corpus, one)
         if graph is not None:
@@ -43,7 +41,17 @@ def builds(corpus: Corpus) -> None:
             look(graph)
 
 
-def _card(corpus: Corpus, now: Status, job: Job | None) -> None:
+def card(corpus: Corpus, one: Build) -> bool:
+    """Draw the state of a graph, with what it will cost and a button where it is to be built; whether it is being built."""
+    now, job = status(corpus, one), engine().preparing.get(_key(corpus, one))
+    at_work = job is not None and not job.ended
+    with st.container(border=True, key=f"build-{now.folder.name}"):
+        _drawn(corpus, now, job)
+    _watch(corpus, one, at_work)
+    return at_work
+
+
+def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
     at_work = job is not None and not job.ended
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{plain(now.build.title)}**", width="content")
@@ -71,7 +79,7 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
     came = ships(corpus, now.build)
     if came is not None:
         st.write(plain(f"{came.words()}. Opening it makes vectors, and asks no language model."))
-        st.button("Open", key="texts-start", type="primary", icon=":material/play_arrow:", on_click=start, args=(corpus, now.build))
+        st.button("Open", key=_button(now), type="primary", icon=":material/play_arrow:", on_click=start, args=(corpus, now.build))
         return
     if now.built:
         st.write("The documents have changed since it was built. Only what depends on the changes is made anew.")
@@ -95,7 +103,11 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
         st.text(how)
     if not absent:
         words = "Build anew" if now.built else "Go on" if before is not None and known.missing < known.chunks else "Build"
-        st.button(words, key="texts-start", type="primary", icon=":material/play_arrow:", on_click=start, args=(corpus, now.build))
+        st.button(words, key=_button(now), type="primary", icon=":material/play_arrow:", on_click=start, args=(corpus, now.build))
+
+
+def _button(now: Status) -> str:
+    return f"start-{now.folder.name}"
 
 
 def _reads(one: Build) -> bool:
@@ -130,7 +142,7 @@ def start(corpus: Corpus, one: Build) -> Job:
     def work(job: Job) -> None:
         job.tell("Cutting the documents into chunks")
         try:
-            build(corpus, one, models, with_time_left(job.tell), job.check)
+            build(corpus, one, models, job.tell, job.check)
         finally:
             _ended.append(key)
 

@@ -8,7 +8,7 @@ from core.builds import being_built, build, catalogue, chosen, find, open_graph,
 from core.builds.catalogue import read
 from core.builds.cost import cost
 from core.builds.report import BuildReport
-from core.builds.run import BUILT, place
+from core.builds.run import BUILT, _part, context, place
 from core.builds.text import parse_line
 from core.comparison.built import BuiltGraphs
 from core.errors import BadParameter, Cancelled, StoreError
@@ -128,12 +128,26 @@ def built_of(corpus) -> bytes:
     return json.dumps({"version": 1, "corpus": corpus.digest, "report": {}}).encode()
 
 
+def test_the_time_left_is_that_of_a_step(tmp_path, monkeypatch):
+    """A first step of no time says nothing of how long the second takes: half of it took 10 seconds."""
+    clock, said = [0.0], []
+    monkeypatch.setattr("core.io.durations.time.monotonic", lambda: clock[0])
+    ctx = context(Texts(tmp_path, d="Ann met Bob."), Reading(), lambda text, share: said.append((text, share)))
+    steps = find("TokenChunks(size=240, overlap=24) >> NounPhrases() >> Merge() >> Vectors(of='nodes')").line
+    parts = [_part(ctx, steps, number) for number in range(4)]
+    for part in (parts[0], parts[1], parts[3]):
+        part.progress("At it", 0.0)
+        clock[0] += 0 if part is parts[0] else 10
+        part.progress("At it", 0.5)
+    assert said[3:] == [("At it, 10 seconds left of this step", 1.5 / 4), ("At it", 3 / 4), ("At it, 10 seconds left", 3.5 / 4)]
+
+
 def test_a_build_says_how_long_it_takes_once_one_like_it_was_made(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
     line = find("TokenChunks(size=240, overlap=24) >> NounPhrases() >> Merge() >> Vectors(of='nodes')")
     corpus = Texts(tmp_path / "one", **{f"d{number}": f"Ann{number} met Bob in Rome." for number in range(20)})
     told = cost(corpus, line, Reading())
-    assert told.seconds is None and told.words() == "20 of 20 chunks are to be read, without asking a language model."
+    assert told.seconds is None and told.words() == "20 of 20 chunks are to be read. No language model is asked."
     build(corpus, line, Reading())
     kept = json.loads((tmp_path / "speeds.json").read_text("utf-8"))
     operators = [repr(operator) for operator in line.line]

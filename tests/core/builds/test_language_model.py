@@ -183,7 +183,7 @@ def test_cancelling_keeps_what_was_read(tmp_path):
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        build(corpus, "rkg", models, check=check)
+        build(corpus, "rkg", models, check=check, lanes=2)
     before = len(models.writer.asked)
     assert 2 <= before < 6
     build(corpus, "rkg", models)

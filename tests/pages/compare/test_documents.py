@@ -13,6 +13,7 @@ from pages.parts.board.drawing import drawing_of
 from pages.parts.board.finished import report
 from tests.pages.compare.test_compare import FAST, job, opened
 from tests.pages.compare.three_documents import LINE, NAME, QUESTION, WIDE, made
+from tests.pages.texts.texts_kit import until
 
 OWN = {"llm": "0", "reader": "0"}
 
@@ -52,6 +53,20 @@ def test_a_build_that_is_not_there_is_said_on_its_lane():
     first, second = job(at).comparison.lanes
     assert first.status == "done" and second.status == "failed"
     assert "is not built yet" in second.error and "corpus build three" in second.error
+
+
+def test_a_graph_that_is_not_built_is_built_on_the_spot_and_the_question_asked_again(monkeypatch):
+    monkeypatch.setattr("core.comparison.built.AT_ONCE", 0)  # no corpus is small enough to be read within a question
+    line = "BuiltGraph(build='links-terms') >> SparseNodes(keep=2) >> DocumentsOfNodes() >> AnswerFromTables()"
+    at = opened(corpus=NAME, q=QUESTION, lane=[LINE, line], **OWN)
+    first = job(at)
+    assert [lane.status for lane in first.comparison.lanes] == ["done", "failed"]
+    at = until(at, lambda: [one for one in at.button if one.label == "Build"])
+    assert any("the question is asked again" in caption.value for caption in at.caption)
+    next(one for one in at.button if one.label == "Build").click().run()
+    at = until(at, lambda: job(at) is not first and job(at).ended)
+    assert [lane.status for lane in job(at).comparison.lanes] == ["done", "done"]
+    assert not any(one.label == "Build" for one in at.button) and "built_for" not in at.session_state
 
 
 def test_a_changed_answer_is_asked_with():

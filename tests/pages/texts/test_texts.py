@@ -31,7 +31,7 @@ def test_a_build_says_its_cost_first_and_shows_its_entities(small):
     at = opened()
     assert not at.exception and not at.error
     until(at, lambda: "Build" in labels(at))
-    assert "2 of 2 chunks are to be read, without asking a language model." in texts(at) and "not built" in texts(at)
+    assert "2 of 2 chunks are to be read. No language model is asked." in texts(at) and "not built" in texts(at)
     built(at)
     assert status(small, "tkg-noun-phrases").current
     table = at.dataframe[0].value
@@ -170,14 +170,14 @@ def test_a_graph_that_comes_with_the_texts_opens_with_a_click_and_says_who_made_
     monkeypatch.setattr("core.builds.shipped.DATA", tmp_path / "data")
     said = Writer(lambda *_: {"about": {"Anna Berg": "She sails to Turku."}, "links": []})
     monkeypatch.setattr(models, "chat", lambda role="answer": said)
-    build(small, "kg-described", models)
+    build(small, "kg-described", models, lanes=1)
     ship(small, [find("kg-described")], models, file)
     shutil.rmtree(small.folder / "graphs")
     for base in (KeptReplies().file, FactStore().file):
         base.unlink()
     at = opened(**{"texts_begun": "", "texts_kind": "kg"})
     until(at, lambda: "Open" in labels(at))
-    made = "Made by Qwen2.5-Coder-1.5B-Instruct of 2 chunks: 2 calls, 300 tokens, 1 second; all of its replies could be read."
+    made = "Made by Qwen2.5-Coder-1.5B-Instruct of 2 chunks: 2 calls, 300 tokens, 4 seconds; all of its replies could be read."
     assert made in texts(at) and "comes with these texts" in texts(at)
     button(at, "Open").click().run()
     until(at, lambda: at.dataframe)

@@ -1,0 +1,33 @@
+"""The graphs that lanes on the screen stand on and that are not built: what each will cost, and a button that builds it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.builds import standing, status
+from core.comparison.run import build_of
+from core.corpus import Corpus
+from core.runtime.jobs import FAILED
+from pages.parts.compare.asked import Shown
+from pages.parts.texts.building import card
+
+BEGUN = "built_for"  # in the session: the comparison for which graphs were being built when they were drawn last
+
+
+def unbuilt(on_screen: Shown) -> None:
+    """Draw them below a sentence; once those that were begun here are built, the question is asked again."""
+    state, corpus = st.session_state, on_screen.comparison.ask.corpus
+    if on_screen.job is None or not on_screen.job.ended or not isinstance(corpus, Corpus):
+        return
+    specs = [build_of(lane.run.line) for lane in on_screen.comparison.lanes if lane.status == FAILED]
+    wanted = dict.fromkeys(standing(corpus, spec) for spec in specs if spec is not None)
+    missing = [one for one in wanted if not status(corpus, one).serves]
+    if missing:
+        st.caption("What failed lanes stand on is not built yet. Once it is, the question is asked again.")
+    if any([card(corpus, one) for one in missing]):
+        state[BEGUN] = on_screen.key
+    elif state.get(BEGUN) == on_screen.key:
+        del state[BEGUN]
+        if len(missing) < len(wanted):
+            state.submitted = True
+            st.rerun()
