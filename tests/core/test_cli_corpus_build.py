@@ -76,12 +76,12 @@ def test_a_model_that_dies_is_a_sentence_and_what_was_read_is_kept(notes, capsys
 def test_replies_of_a_build_are_written_into_a_file(notes, capsys, tmp_path):
     code, _, err = told(capsys, "replies", "notes", "rkg", "--to", tmp_path / "replies.jsonl.gz")
     assert code == WRONG and "build it first" in err
-    told(capsys, "build", "notes", "--graph", "rkg", "--yes")
+    told(capsys, "build", "notes", "--graph", "rkg", "--yes", "--lanes", 1)
     code, out, _ = told(capsys, "replies", "notes", "rkg", "tkg", "--to", tmp_path / "replies.jsonl.gz")
     assert code == WRONG  # the reports of tkg are not written yet
     code, out, _ = told(capsys, "replies", "notes", "rkg", "--to", tmp_path / "replies.jsonl.gz")
     assert code == OK and out[0].startswith(
-        "rkg-llm: Made by answer of 2 chunks: 2 calls, 300 tokens, 1 second; all of its replies could be read"
+        "rkg-llm: Made by answer of 2 chunks: 2 calls, 300 tokens, 4 seconds; all of its replies could be read"
     )
     assert out[1].startswith(f"{tmp_path / 'replies.jsonl.gz'}: ") and out[1].endswith(" kB")
 
@@ -89,7 +89,7 @@ def test_replies_of_a_build_are_written_into_a_file(notes, capsys, tmp_path):
 def test_what_comes_with_a_corpus_is_told(notes, capsys, tmp_path, monkeypatch):
     told(capsys, "build", "notes", "--graph", "rkg", "--yes")
     (tmp_path / "data" / "notes").mkdir(parents=True)
-    told(capsys, "replies", "notes", "rkg-llm", "--to", tmp_path / "data" / "notes" / "replies.jsonl.gz", "--lanes", 2)
+    told(capsys, "replies", "notes", "rkg-llm", "--to", tmp_path / "data" / "notes" / "replies.jsonl.gz")
     monkeypatch.setattr("core.builds.shipped.DATA", tmp_path / "data")
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "newcomer"))
     write(new_folder("notes"), list(notes))
