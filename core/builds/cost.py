@@ -36,7 +36,7 @@ class Cost:
                 f": about {self.usage.calls:,} calls of a language model, {self.usage.tokens_in:,} tokens in, {self.usage.tokens_out:,} out"
             )
             told += f", {span(self.seconds)}" if self.seconds is not None else "; how long that takes here is told once some are done"
-        else:
+        elif not self.later:
             told += ". No language model is asked"
         return " ".join([f"{told}.", *self.later, *self.time()])
 
@@ -61,6 +61,8 @@ def cost(corpus: Corpus, build: Build, models: Models, check: Callable[[], None]
             missing, (usage, seconds) = len(texts), operator.cost(texts, ctx)
             break
     chunks = len(made.chunks or ())
-    if not build.line.asks_chat:
+    if build.line.asks_chat:
+        seconds = seconds if usage.calls else None
+    else:
         seconds = foretold(build.line, chunks, missing, missing if status(corpus, build).built else chunks)
     return Cost(chunks, missing, usage, seconds, later)

@@ -79,8 +79,9 @@ class Reports(BuildOperator):
             rows = [row for row in range(len(table)) if told.levels[row] == level]
             ctx.progress(f"Reports: {len(written):,} of {len(table):,}", len(written) / len(table))
             if self.writer == "llm":
-                found = side_by_side(partial(self._asked, told, dict(written), ctx), rows, ctx)
-                written |= {rows[number]: report for number, report in found}
+                for number, report in side_by_side(partial(self._asked, told, dict(written), ctx), rows, ctx):
+                    written[rows[number]] = report
+                    ctx.progress(f"Reports: {len(written):,} of {len(table):,}", len(written) / len(table))
             else:
                 written |= {row: told.extract(row, self.length) for row in rows}
         ctx.report.counts["reports"] = len(written)

@@ -7,8 +7,9 @@ import threading
 
 import pytest
 
-from core.builds import build, open_graph, status
+from core.builds import build, find, open_graph, status
 from core.builds.base import BuildContext
+from core.builds.cost import cost
 from core.builds.language_model import LanguageModelExtraction
 from core.errors import BadInput, Cancelled, ModelFailed, StoreError
 from core.models.base import Reply
@@ -193,6 +194,8 @@ def test_cancelling_keeps_what_was_read(tmp_path):
 def test_the_textual_graph_shares_the_replies_of_the_rich_one(tmp_path):
     corpus, models = Texts(tmp_path / "corpus", **TEXTS), Models(met)
     rich = build(corpus, "rkg", models)
+    expected = "6 chunks. Reports on communities come on top: how many, is known once there is a graph."
+    assert cost(corpus, find("tkg"), models).words() == expected  # nothing is to be read, and how long reports take nobody knows
     plain = build(corpus, "tkg", models)
     assert sum(asked.startswith("Text: ") for asked in models.writer.asked) == 6  # what else is asked is reports
     assert rich.columns.edges.texts("keywords")[0] == "meeting" and not any(plain.columns.edges.texts("keywords"))

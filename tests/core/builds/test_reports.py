@@ -10,6 +10,7 @@ from core.builds.base import BuildContext, Made
 from core.builds.reports import Reports, read
 from core.graph.building.text_graph import assemble, with_tables
 from core.graph.columns import Table
+from core.runtime.meter import untold
 from tests.core.builds.kit import Texts
 from tests.core.builds.test_language_model import Models
 
@@ -28,7 +29,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
 
 
-def told(operator, tmp_path, say=None):
+def told(operator, tmp_path, say=None, progress=untold):
     table = Table.of(
         level=[0, 1], parent=[-1, 0], title=["a, d, b", "d, e"], members=[[0, 1, 2, 3, 4], [3, 4]], report=["", ""], rating=[0.0, 0.0]
     )
@@ -36,7 +37,7 @@ def told(operator, tmp_path, say=None):
     made = Made(Texts(tmp_path), CHUNKS, None, graph)
     made = made.replace(graph=with_tables(graph, communities=table))
     models = Models(say)
-    ctx = BuildContext(models)
+    ctx = BuildContext(models, progress)
     return operator.apply(made, ctx).graph.columns.communities, models.writer.asked, ctx
 
 
@@ -65,6 +66,12 @@ def test_parts_are_told_first_and_stand_in_the_prompt_of_the_whole_where_it_has_
     assert table.texts("title") == ["whole", "part"] and table.texts("report") == ["On whole. One. Two.", "On part. One. Two."]
     assert table.numbers("rating").tolist() == [2.0, 1.0]
     assert "About <d> {x}." in asked[0] and "part: On part. One. Two." in asked[1]
+
+
+def test_each_report_that_came_is_told(tmp_path):
+    said = []
+    told(Reports(), tmp_path, lambda *_: report("all"), lambda text, share: said.append((text, share)))
+    assert list(dict.fromkeys(said)) == [("Reports: 0 of 2", 0.0), ("Reports: 1 of 2", 0.5), ("Reports: 2 of 2", 1.0)]
 
 
 def test_with_room_parts_are_not_told_twice(tmp_path):
