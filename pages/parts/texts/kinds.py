@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.builds import Build, being_built, status
+from core.builds.catalogue import BY
 from core.builds.shipped import builds_of, ships
 from core.corpus import Corpus
 
@@ -97,5 +98,13 @@ def _ready(built: list[Build], kind: str) -> str:
 def _words(some: list[Build]) -> list[tuple[str, str]]:
     """How each build is called among others of its kind, and a line on it."""
     who = WRITERS if some[0].graph.startswith("tree") else LINKS if some[0].graph == "links" else READERS
-    times = [one.extractor for one in some].count
-    return [who[one.extractor] if one.extractor in who and times(one.extractor) == 1 else (one.title, one.notes) for one in some]
+    times = [one.extractor for one in some if BY not in one.id].count
+    return [
+        _called(one, *who[one.extractor]) if one.extractor in who and times(one.extractor) < 2 else (one.title, one.notes) for one in some
+    ]
+
+
+def _called(one: Build, words: str, line: str) -> tuple[str, str]:
+    """These words, with the model where that is not the build's own."""
+    model = one.id.partition(BY)[2]
+    return (f"{words} ({model})", line) if model else (words, line)

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from core.builds import open_graph
+from core.builds import find, open_graph
 from core.corpus import Document
 from core.models.base import Reply
 from pages.parts.shared.session import engine
+from pages.parts.texts.kinds import READERS, _words
 from tests.pages.texts.texts_kit import button, html, labels, opened, texts, until
 
 KINDS = {
@@ -99,3 +100,9 @@ def test_a_tree_shows_summaries_what_they_sum_up_and_where_they_end(grouped, mon
     at.run()
     above = at.dataframe[0].value
     assert list(above["Relation"]) == ["is summed up in"] and "of a ship" in above["Text"][0] and "The ship 3" in texts(at)
+
+
+def test_a_build_by_another_model_is_called_like_its_kind_with_the_model():
+    own, other = find("kg-described"), find("kg-described").by("qwen-0.5b")
+    described = READERS["described"]
+    assert _words([own, other]) == [described, (f"{described[0]} (qwen-0.5b)", described[1])]
