@@ -1,6 +1,6 @@
 """fast-graphrag: it builds its graph by the recorded replies and tells what it retrieves, as JSON.
 
-Services that it imports and does not ask are left out.
+Services that it imports and does not ask are not installed: objects stand there of which any name can be read.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class Model(BaseLLMService):
             return TQueryEntities(named=self.named, generic=[]), []
         if response_model is TGraph and not history_messages:
             return extracted(chunk(prompt)), [{"role": "user", "content": prompt}]
-        return (TGraph([], []) if response_model is TGraph else MagicMock()), history_messages or []
+        assert response_model is TGraph, "nothing else is asked"
+        return TGraph([], []), history_messages or []
 
 
 def extracted(number: int) -> TGraph:

@@ -1,7 +1,7 @@
 """HippoRAG 2: it is given the texts with what a model finds in them, builds its graph and tells what it retrieves, as JSON.
 
-What only its own models need (torch, vLLM, services) is not installed: an empty module stands there, and its search for nearest names,
-which is torch's, is done by NumPy.
+What only its own models need (torch, vLLM, services) is not installed: objects stand there of which any name can be read, and its
+search for nearest names, which is torch's, is done by NumPy.
 """
 
 from __future__ import annotations
