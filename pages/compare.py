@@ -62,8 +62,6 @@ def page() -> None:
             suggest(st.session_state.trouble)
     with above:
         on_screen = drawable(shown())
-        if on_screen is not None:
-            unbuilt(on_screen)
     with entities:
         if corpus_name():
             facts()
@@ -79,6 +77,8 @@ def page() -> None:
             draw_idle(lanes)
         else:
             draw(on_screen)
+            with above:
+                unbuilt(on_screen)  # after the board, so that no job ends between them unseen
     if (link := here(on_screen)) is not None:
         in_place(link.parameters())
     if on_screen is not None:
