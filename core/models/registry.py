@@ -12,6 +12,8 @@ from core.errors import BadParameter, ModelUnavailable, nearest
 from core.io.locks import changing
 from core.models import combine, declared, make
 from core.models.base import Chat, Chooser, Encoder, Scorer
+from core.models.chat.client import ChatClient
+from core.models.chat.kept import KeptReplies
 from core.models.declared import ROLES, Row
 from core.models.fetch import fetch
 from core.models.hosts import check_host
@@ -222,7 +224,8 @@ class Registry:
         _close(made)
 
     def forget(self) -> None:
-        """Drop the vectors and replies that loaded models remember, so that what comes next is timed as if it were new."""
+        """Drop the vectors and replies that loaded models remember in memory, so that what comes next is timed as if it were new: of a
+        reply that is kept on disk, the time that it took is told with it."""
         with self._lock:
             made = list(self._made.values())
         for model in made:
@@ -242,7 +245,10 @@ class Registry:
                 why = make.missing(row, self._rows)
                 if why:
                     raise ModelUnavailable(why)
-                self._made[row.name], self._stamps[row.name] = make.make(row, self.encoder), stamp
+                made = make.make(row, self.encoder)
+                if isinstance(made, ChatClient):
+                    made.keep_in(KeptReplies(), self.weights(row.name))
+                self._made[row.name], self._stamps[row.name] = made, stamp
             return self._made[row.name]
 
 

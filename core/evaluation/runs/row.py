@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.comparison.run import Ask, LaneRun, Prefixes, Progress
 from core.environment import Environment
@@ -61,13 +61,21 @@ def one(
         lane.retrieve(progress)
         lane.answer(progress)
         opinions = judged(plan, models, lane, check), asked.corpus, supported(plan, models, lane, check)
-        outcome = observe(lane.graph, lane.state, *opinions, building(lane))
+        state = as_if_new(lane.state) if plan.cold else lane.state
+        outcome = observe(lane.graph, state, *opinions, building(lane))
         states = freeze_all(lane.states, lane.graph)
     except Cancelled:
         raise
     except Exception as failure:
         outcome, error = None, sentence(failure)
     return FinishedRow(instance.id, drawn.question.id, outcome, error, states, time.perf_counter() - start)
+
+
+def as_if_new(state: State) -> State:
+    """A state whose operators took what they would have taken had nothing been kept: replies that outlived the process count with the
+    time in which they were made."""
+    steps = (replace(step, seconds=step.seconds + step.saved, saved=0.0) for step in state.trace)
+    return replace(state, trace=tuple(steps))
 
 
 def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], job: Listener) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -13,8 +11,10 @@ from typing import Any, TypeVar
 
 from core.errors import ModelFailed
 from core.models.base import Messages, Reply
+from core.models.chat.kept import KeptReplies, reply_key
+from core.models.chat.remembered import Replies
 from core.models.chat.repeats import Repeats
-from core.models.chat.replies import Replies, estimate_tokens
+from core.models.chat.replies import estimate_tokens
 from core.models.chat.turns import Turn, in_turn, patiently
 from core.runtime.meter import spent
 
@@ -33,10 +33,9 @@ class ChatRequest:
     seed: int
     temperature: float
 
-    def key(self) -> str:
-        """A digest of it."""
-        parts = [self.messages, self.schema, self.max_tokens, self.seed, self.temperature]
-        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    def key(self, weights: str = "") -> str:
+        """What tells its reply, by a model of these weights, from any other."""
+        return reply_key(weights, self.messages, self.schema, self.max_tokens, self.seed, self.temperature)
 
     def body(self) -> dict[str, Any]:
         """The request of the OpenAI protocol, streamed and with usage; the schema is left to `response_format`."""
@@ -104,7 +103,11 @@ class ChatClient(ABC):
     streams = True  # whether replies come piece by piece
 
     def __init__(self, name: str, context: int):
-        self.name, self.context, self._replies = name, context, Replies()
+        self.name, self.context, self._replies, self._weights = name, context, Replies(), ""
+
+    def keep_in(self, kept: KeptReplies, weights: str) -> None:
+        """Have replies outlive this process, under the weights that they are of."""
+        self._replies, self._weights = Replies(kept=kept), weights
 
     def reply(
         self,
@@ -117,22 +120,24 @@ class ChatClient(ABC):
         on_text: Callable[[str], None] | None = None,
         check: Check | None = None,
     ) -> Reply:
-        """The model's reply, remembered for who asks the same again; see `core.models.base.Chat`."""
+        """The model's reply, remembered for who asks the same again, who waits for nobody; see `core.models.base.Chat`."""
         request = ChatRequest(tuple(dict(message) for message in messages), schema, max_tokens, seed, temperature)
-        key = request.key()
+        key = request.key(self._weights)
+        if check:
+            check()
 
         def work() -> Reply:
             found = self._replies.find(key, on_text)
             return self._replies.keep(key, self._written(request, on_text, check)) if found is None else found
 
-        return self._waited_for(work, check)
+        return self._replies.find(key, on_text) or self._waited_for(work, check)
 
     def count_tokens(self, messages: Messages) -> int:
         """Tokens of the messages, as an estimate."""
         return estimate_tokens(messages)
 
     def forget(self) -> None:
-        """Drop all remembered replies."""
+        """Drop the replies that are remembered in memory."""
         self._replies.forget()
 
     def _written(self, request: ChatRequest, on_text: Callable[[str], None] | None, check: Check | None) -> Reply:

@@ -24,11 +24,12 @@ from core.runtime.shares import Shares
 
 KEY = 32  # hex digits
 AT_ONCE = 500  # keys that are looked up together
-FIELDS = ("text", "tokens_in", "tokens_out", "finish", "seconds")
+FIELDS = ("text", "tokens_in", "tokens_out", "finish", "seconds", "words")
 TABLE = (
     "create table if not exists replies (key text primary key, model text not null, text text not null, tokens_in integer not null, "
-    "tokens_out integer not null, finish text not null, seconds real not null) without rowid"
+    "tokens_out integer not null, finish text not null, seconds real not null, words integer not null default 0) without rowid"
 )
+COUNTED = "alter table replies add column words integer not null default 0"  # for files from before words were kept
 
 
 def reply_key(model: str, messages: Messages, schema: dict[str, Any] | None, max_tokens: int, seed: int, temperature: float) -> str:
@@ -66,8 +67,10 @@ class KeptReplies:
         return {key: replace(shipped[key], cached=True) for key in asked if key in shipped} | found
 
     def keep(self, key: str, model: str, reply: Reply) -> None:
-        """Keep a reply, for good."""
-        self._query("insert or replace into replies values (?, ?, ?, ?, ?, ?, ?)", (key, model, *(getattr(reply, f) for f in FIELDS)))
+        """Keep a reply, for good. `model` is under whose name its time counts in `measured`; empty where it is no measure."""
+        names, marks = ", ".join(("key", "model", *FIELDS)), ", ".join("?" * (2 + len(FIELDS)))
+        values = key, model, *(getattr(reply, field) for field in FIELDS)
+        self._query(f"insert or replace into replies ({names}) values ({marks})", values)
 
     def measured(self, model: str, most: int = 200) -> tuple[float, float, float] | None:
         """Seconds, tokens read and tokens written of a reply by this model on this computer, on average over `most` of them; None where
@@ -81,6 +84,8 @@ class KeptReplies:
             with closing(sqlite3.connect(self.file, timeout=WAIT)) as base, base:
                 write_ahead(base)
                 base.execute(TABLE)
+                if not any(column[1] == "words" for column in base.execute("pragma table_info(replies)")):
+                    base.execute(COUNTED)
                 return base.execute(text, values).fetchall()
         except sqlite3.Error as error:
             raise StoreError(f"The replies in {self.file} cannot be used ({error}); remove that file to start anew.") from None
@@ -89,13 +94,15 @@ class KeptReplies:
         with self._lock:
             if self._shipped is None:
                 rows = (json.loads(line) for file in self._files if file.exists() for _, line in lines(file))
-                self._shipped = {row["key"]: Reply(**{field: row[field] for field in FIELDS}) for row in rows if "key" in row}
+                told = ((row["key"], {field: row[field] for field in FIELDS if field in row}) for row in rows if "key" in row)
+                self._shipped = {key: Reply(**fields) for key, fields in told}
             return self._shipped
 
 
 def write_shipped(file: Path, replies: Iterable[tuple[str, Reply]], head: Iterable[Mapping] = (), more: Iterable[Mapping] = ()) -> int:
     """Write replies to a file that ships, packed by gzip, ordered by key, between other rows; how many. The same give the same bytes."""
-    rows = [{"key": key, **{field: getattr(reply, field) for field in FIELDS}} for key, reply in sorted(replies, key=lambda pair: pair[0])]
+    told = lambda reply: {field: value for field in FIELDS if (value := getattr(reply, field)) or field != "words"}
+    rows = [{"key": key, **told(reply)} for key, reply in sorted(replies, key=lambda pair: pair[0])]
     rounded = ({**row, "seconds": round(row["seconds"], 2)} for row in rows)
     with open(file, "wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed, io.TextIOWrapper(packed, "utf-8") as stream:
         for row in (*head, *rounded, *more):

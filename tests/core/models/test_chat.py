@@ -13,7 +13,8 @@ from core.errors import BadInput, Cancelled, ModelFailed, ModelUnavailable
 from core.models.chat.lanes import several_at_once
 from core.models.chat.llama import LlamaChat
 from core.models.chat.openai import OpenAIChat
-from core.models.chat.replies import Replies, estimate, estimate_tokens
+from core.models.chat.remembered import Replies
+from core.models.chat.replies import estimate, estimate_tokens
 from core.models.chat.vllm import VLLMChat, unavailable
 from tests.core.models.chat_server import serving, stream
 

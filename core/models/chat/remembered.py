@@ -1,0 +1,74 @@
+"""The replies of one model that need not be asked for again: the last ones in memory, all of them on disk where they are kept."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+from cachetools import LRUCache
+
+from core.errors import StoreError
+from core.models.base import Reply
+from core.models.chat.kept import KeptReplies
+from core.runtime.meter import new_to_this, saved
+
+REMEMBERED = 2_000
+log = logging.getLogger(__name__)
+
+
+class Replies:
+    """The replies of one model by what was asked; safe to use from several threads.
+
+    With `kept` they outlive the process. A file of kept replies that cannot be used costs no question its answer: it is told in the log.
+    """
+
+    def __init__(self, remember: int = REMEMBERED, kept: KeptReplies | None = None):
+        self.kept = kept
+        self._lock, self._replies = threading.Lock(), LRUCache[str, Reply](remember)
+
+    def find(self, key: str, on_text: Callable[[str], None] | None) -> Reply | None:
+        """The reply remembered for `key`, marked as cached and given to `on_text` in one piece; None where there is none."""
+        with self._lock:
+            found = self._replies.get(key)
+        found = self._on_disk(key) if found is None else found
+        if found is None:
+            return None
+        if on_text and found.text:
+            on_text(found.text)
+        if new_to_this([key]):
+            saved(found.seconds)
+        return replace(found, cached=True)
+
+    def keep(self, key: str, reply: Reply) -> Reply:
+        """Remember `reply` and return it. On disk it is under no model's name: replies one at a time do not tell how fast builds are."""
+        with self._lock:
+            self._replies[key] = reply
+        if self.kept is not None:
+            try:
+                self.kept.keep(key, "", reply)
+            except StoreError as error:
+                log.warning("A reply was not kept. %s", error)
+        return reply
+
+    def forget(self) -> None:
+        """Drop the replies in memory; those on disk stay."""
+        with self._lock:
+            self._replies.clear()
+
+    def __len__(self) -> int:
+        return len(self._replies)
+
+    def _on_disk(self, key: str) -> Reply | None:
+        if self.kept is None:
+            return None
+        try:
+            found = self.kept.find(key)
+        except StoreError as error:
+            log.warning("Kept replies were not read. %s", error)
+            return None
+        if found is not None:
+            with self._lock:
+                self._replies[key] = found
+        return found
