@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from core.builds.fact_store import FactStore
 from core.builds.facts import Facts
+from core.builds.grouped import ShippedClusters
 from core.builds.report import BuildReport
 from core.corpus import Corpus
 from core.graph.columns import Table
@@ -52,7 +53,8 @@ class BuildContext:
     """What building operators work with: models, how to tell of progress or stop, and the report they add to.
 
     `progress(text, share)` says what is being done; `check()` raises Cancelled where the person cancelled. Language models are asked
-    `lanes` questions at a time where they can; what they replied is `kept`, and what extractors found lies in `facts`.
+    `lanes` questions at a time where they can; what they replied is `kept`, what extractors found lies in `facts`, and `clusters` knows
+    those that came with the corpus.
     """
 
     models: Models
@@ -62,6 +64,7 @@ class BuildContext:
     lanes: int = LANES
     kept: KeptReplies = field(default_factory=KeptReplies)
     facts: FactStore = field(default_factory=FactStore)
+    clusters: ShippedClusters = field(default_factory=ShippedClusters)
     chats: dict[str, KeptChat] = field(default_factory=dict)  # those that were asked, by name or role
     _engines: dict[str, Chat] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)

@@ -13,8 +13,9 @@ from typing import Any
 from core.builds.base import LANES, BuildContext, BuildLine, BuildOperator, Made
 from core.builds.catalogue import Build, find
 from core.builds.fact_store import FactStore
+from core.builds.grouped import ShippedClusters
 from core.builds.report import BuildReport
-from core.builds.shipped import builds_of, shipped_replies, ships
+from core.builds.shipped import builds_of, shipped_facts, shipped_replies, ships
 from core.builds.speed import Took, learn
 from core.corpus import Corpus
 from core.errors import BadParameter, StoreError
@@ -115,8 +116,8 @@ def context(
 ) -> BuildContext:
     """What the operators of a build of this corpus work with."""
     files = shipped_replies(corpus)
-    replies, facts = kept or KeptReplies(shipped=files), FactStore(shipped=[] if kept else files)
-    return BuildContext(models, progress, check, report or BuildReport(), lanes, replies, facts)
+    replies, facts = kept or KeptReplies(shipped=files), FactStore(shipped=[] if kept else [*files, *shipped_facts(corpus)])
+    return BuildContext(models, progress, check, report or BuildReport(), lanes, replies, facts, ShippedClusters(files))
 
 
 def build(

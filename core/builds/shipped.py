@@ -1,4 +1,5 @@
-"""Graphs by a language model that ship with a corpus: what its chunks told and what the model replied, so that they open without it."""
+"""What ships with a corpus for its graphs: what its chunks told, and of those by a language model what it replied, so that they open
+without it."""
 
 from __future__ import annotations
 
@@ -23,6 +24,8 @@ from core.types import Usage
 DATA = ROOT / "data"
 NAME = "replies.jsonl.gz"
 """What the file is called, in the folder of the corpus's data."""
+FACTS = "facts.jsonl.gz"
+"""What the file is called that holds what the chunks told without any language model."""
 HEAD = "about"  # what the first row of such a file holds: of which documents and chunks it is, and its builds
 
 
@@ -72,6 +75,11 @@ class ShippedBuild:
 def shipped_replies(corpus: Corpus) -> list[Path]:
     """The files of replies that ship with a corpus, on which its graphs by a language model stand."""
     return sorted((DATA / corpus.name).glob("replies*.jsonl.gz"))
+
+
+def shipped_facts(corpus: Corpus) -> list[Path]:
+    """The files of what its chunks told without any language model that ship with a corpus, so that no parser reads them again."""
+    return [file for file in (DATA / corpus.name / FACTS,) if file.exists()]
 
 
 def shipped(corpus: Corpus) -> tuple[ShippedBuild, ...]:

@@ -1,4 +1,4 @@
-"""What builds by a language model stand on, put into a file that ships with a corpus, so that its graphs open without the model."""
+"""What builds stand on, put into a file that ships with a corpus, so that its graphs open without the model or parser that read it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from core.builds.catalogue import Build
 from core.builds.extracting import Extractor
 from core.builds.fact_store import ROW, key_of
 from core.builds.facts import Facts
+from core.builds.grouped import ROW as CLUSTERS
 from core.builds.report import UNREAD
 from core.builds.run import context
 from core.builds.shipped import HEAD, ShippedBuild, Unasked, Uncovered, digest_of
@@ -24,12 +25,14 @@ from core.models.chat.kept import KeptReplies, write_shipped
 
 @dataclass(eq=False)
 class Gathered:
-    """What builds of a corpus stand on: `builds` in plain data, replies and facts by key, and the digest of each one's chunks."""
+    """What builds of a corpus stand on: `builds` by a language model in plain data, replies, facts and layers of trees by key, and the
+    digest of each one's chunks."""
 
     corpus: Corpus
     builds: list[ShippedBuild] = field(default_factory=list)
     replies: dict[str, Reply] = field(default_factory=dict)
     facts: dict[bytes, Facts] = field(default_factory=dict)
+    clusters: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     chunks: dict[str, None] = field(default_factory=dict)
 
     def head(self) -> dict[str, Any]:
@@ -39,8 +42,9 @@ class Gathered:
         return {HEAD: {"corpus": self.corpus.digest, "chunks": next(iter(self.chunks)), "builds": [one.plain() for one in self.builds]}}
 
     def told(self) -> Iterator[Mapping[str, Any]]:
-        """A row for the facts of each chunk, by key."""
-        return ({ROW: key.hex(), "told": self.facts[key].to_json()} for key in sorted(self.facts))
+        """A row for the facts of each chunk, by key, and one for each layer of a tree."""
+        yield from ({ROW: key.hex(), "told": self.facts[key].to_json()} for key in sorted(self.facts))
+        yield from (self.clusters[key] for key in sorted(self.clusters))
 
 
 def gathered(
@@ -52,12 +56,13 @@ def gathered(
 ) -> Gathered:
     """What these builds stand on; they are run once more to tell, without storing their graphs.
 
-    Raises StoreError where a reply is not kept: the build is to be finished first. Raises BadInput for a build that asks no language model.
+    Of a build that asks no language model it is what its parser told, and nothing is said of the build. Raises StoreError where a reply is
+    not kept: the build is to be finished first. Raises BadInput for a build that neither asks a language model nor reads its chunks.
     """
     found = Gathered(corpus)
     for build in builds:
-        if not build.line.asks_chat:
-            raise BadInput(f"“{build.title}” asks no language model, so that it has no replies to ship.")
+        if not build.line.asks_chat and not any(isinstance(operator, Extractor) for operator in build.line):
+            raise BadInput(f"“{build.title}” asks no language model and reads no chunks, so that it has nothing to ship.")
         ctx = context(corpus, Unasked(models), check=check, kept=kept)
         try:
             chunks = _run(build, corpus, ctx, found)
@@ -65,7 +70,9 @@ def gathered(
             raise StoreError(f"Not all replies of “{build.title}” of {corpus.name} are kept; build it first.") from None
         used = {key: reply for chat in ctx.chats.values() for key in chat.used if (reply := chat.kept.find(key)) is not None}
         found.replies |= used
-        found.builds.append(_told(build, chunks, list(used.values()), ctx))
+        if build.line.asks_chat:
+            found.clusters |= {row[CLUSTERS]: row for row in ctx.clusters.rows()}
+            found.builds.append(_told(build, chunks, list(used.values()), ctx))
     return found
 
 
@@ -82,7 +89,8 @@ def ship(
 
 
 def _run(build: Build, corpus: Corpus, ctx: BuildContext, found: Gathered) -> Table:
-    """Take the corpus through a line but for its vectors, noting what its chunks tell by the replies; the chunks. Raises Uncovered."""
+    """Take the corpus through a line but for its vectors, noting what its chunks tell by the replies or the parser; the chunks. Raises
+    Uncovered."""
     made = Made(corpus)
     for operator in (one for one in build.line if one.stage != "index"):
         if isinstance(operator, Extractor) and made.chunks is not None:
@@ -93,7 +101,7 @@ def _run(build: Build, corpus: Corpus, ctx: BuildContext, found: Gathered) -> Ta
             made = made.replace(facts=tuple(told))
         else:
             made = operator.apply(made, ctx)
-    assert made.chunks is not None  # a line that asks a language model reads them
+    assert made.chunks is not None  # a line that has something to ship reads them
     found.chunks[digest_of(made.chunks)] = None
     return made.chunks
 

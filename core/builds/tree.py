@@ -61,8 +61,8 @@ class Tree(BuildOperator):
             if len(layer) <= FEW:
                 break
             ctx.progress(f"Layer {level} of the tree", (level - 1) / self.layers)
-            vectors = encoded([grown.texts[node] for node in layer], self.encoder, ctx)
-            clusters = [layer[one] for one in self._clusters(vectors, [grown.sizes[node] for node in layer], ctx) if len(one) > 1]
+            found = self._found([grown.texts[node] for node in layer], [grown.sizes[node] for node in layer], ctx)
+            clusters = [layer[one] for one in found if len(one) > 1]
             if not clusters or len(clusters) >= len(layer):
                 break
             texts = self._summed_up([[grown.texts[node] for node in one] for one in clusters], ctx)
@@ -72,6 +72,11 @@ class Tree(BuildOperator):
 
     def words(self) -> str:
         return f"a tree of summaries, {'by a language model' if self.summaries == 'llm' else 'of central sentences'}"
+
+    def _found(self, texts: list[str], sizes: list[int], ctx: BuildContext) -> Clusters:
+        """The clusters of a layer: those that came with the corpus, by the texts and the settings that they hang on, or new ones."""
+        how = f"{self.clusters} {self.reducer} {self.longest} {self.encoder}"
+        return ctx.clusters.of(how, texts, lambda: self._clusters(encoded(texts, self.encoder, ctx), sizes, ctx))
 
     def _summed_up(self, groups: list[list[str]], ctx: BuildContext) -> list[str]:
         if self.summaries == "extractive":

@@ -10,7 +10,7 @@ from core.builds.base import LANES
 from core.builds.catalogue import EXTRACTORS, KINDS, Build, find
 from core.builds.cost import cost
 from core.builds.report import UNREAD, BuildReport
-from core.builds.shipped import NAME, builds_of, shipped, ships
+from core.builds.shipped import FACTS, NAME, builds_of, shipped, ships
 from core.builds.shipping import ship
 from core.commands.terminal import OK, bar, warn
 from core.corpus import Corpus, open_corpus
@@ -47,10 +47,10 @@ def add_parts(parts) -> None:
 
     ships = parts.add_parser(
         "replies",
-        help="write what graphs by a language model stand on into a file",
+        help="write what graphs stand on into a file that ships",
         description="Write the replies that these builds stand on, and what each chunk told, into a file that says which model made them, "
         f"how long that took and how much could not be read. As data/NAME/{NAME} it ships with the corpus: the graphs then open without "
-        "the model.",
+        f"the model. Of builds by noun phrases it is what the parser told, to ship as data/NAME/{FACTS}.",
     )
     ships.add_argument("name", metavar="NAME", help="the corpus")
     ships.add_argument("builds", nargs="+", metavar="BUILD", help="the builds, as status lists them")

@@ -10,8 +10,9 @@ import pytest
 
 from core.builds import build, find, open_graph, standing, status
 from core.builds.fact_store import FactStore, key_of
+from core.builds.noun_phrases import NounPhrases
 from core.builds.run import built_as, context
-from core.builds.shipped import NAME, ShippedBuild, Uncovered, builds_of, digest_of, head_of, shipped, shipped_replies, ships
+from core.builds.shipped import FACTS, NAME, ShippedBuild, Uncovered, builds_of, digest_of, head_of, shipped, shipped_replies, ships
 from core.builds.shipping import ship
 from core.comparison.built import BuiltGraphs
 from core.corpus import corpora, open_corpus
@@ -199,8 +200,8 @@ def test_a_build_that_asks_nobody_takes_no_language_model(spec):
 
 def test_what_cannot_ship_is_a_sentence(maker, tmp_path):
     corpus, models, _ = maker
-    with pytest.raises(BadInput, match="asks no language model"):
-        ship(corpus, [find("kg-noun-phrases")], models, tmp_path / NAME)
+    with pytest.raises(BadInput, match="reads no chunks"):
+        ship(corpus, [find("tree-noun-phrases")], models, tmp_path / NAME)
     with pytest.raises(StoreError, match="build it first"):
         ship(corpus.changed(d="Fred met Mrs. Cratchit."), [find("kg-described")], Nobody(), tmp_path / NAME)
     with pytest.raises(BadInput, match="different ways"):
@@ -208,6 +209,48 @@ def test_what_cannot_ship_is_a_sentence(maker, tmp_path):
         build(corpus, other, models)
         ship(corpus, [find("kg-described"), other], models, tmp_path / NAME)
     assert not (tmp_path / NAME).exists()
+
+
+class Otherwise(Titled):
+    """Models whose encoder tells other vectors, as the last bits of another processor may."""
+
+    def encode(self, texts, check=None):
+        return super().encode([text[::3] for text in texts])
+
+
+def test_a_tree_ships_with_what_lies_together_whatever_vectors_say_elsewhere(tmp_path, monkeypatch):
+    words = "alpine bonsai cactus dahlia".split()
+    texts = {f"{word}{number}": f"{word * (number + 1)} {'kelp' * (8 - number)} was told." for word in words for number in range(8)}
+    corpus, one, models = Texts(tmp_path / "corpus", **texts), find("tree-k-llm@qwen-0.5b"), Titled(lambda *_: "A summary.")
+    mine = build(corpus, one, models, lanes=1)
+    (tmp_path / "data" / "tests").mkdir(parents=True)
+    (told,) = ship(corpus, [one], models, tmp_path / "data" / "tests" / NAME)
+    assert told.calls == mine.n_nodes - 32 == 3 and told.models == ("Model qwen-0.5b",)
+
+    def elsewhere(name, say):
+        monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / name))
+        (tmp_path / name).mkdir()
+        theirs = Texts(tmp_path / name / "corpus", **texts)
+        return build(theirs, one, Otherwise(say)), standing(theirs, "tree-k")
+
+    theirs, stands = elsewhere("newcomer", lambda *_: pytest.fail("a language model is asked"))
+    assert theirs.digest == mine.digest and stands.id == one.id
+    shutil.rmtree(tmp_path / "data")
+    alone, _ = elsewhere("alone", lambda *_: "A summary.")
+    assert alone.digest != mine.digest  # so that it was the file that made them the same
+
+
+def test_what_a_parser_told_ships_and_is_not_read_again(tmp_path, monkeypatch):
+    corpus, one = Texts(tmp_path / "corpus", **TEXTS), find("tkg-noun-phrases")
+    mine, other = build(corpus, one, Nobody()), find("rkg-noun-phrases")
+    (tmp_path / "data" / "tests").mkdir(parents=True)
+    assert ship(corpus, [one, other], Nobody(), tmp_path / "data" / "tests" / FACTS) == ()
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "newcomer"))
+    (tmp_path / "newcomer").mkdir()
+    monkeypatch.setattr(NounPhrases, "extracted", lambda *_: pytest.fail("the parser is asked") if _[1] else iter(()))
+    theirs = Texts(tmp_path / "theirs", **TEXTS)
+    assert build(theirs, one, Nobody()).digest == mine.digest
+    assert not shipped(theirs) and status(theirs, one).report["counts"]["kept"] == 3
 
 
 @pytest.mark.parametrize("row", [{"about": {"corpus": "x"}}, {"about": 3}, {"about": {"corpus": "x", "chunks": "y", "builds": [{}]}}])
@@ -240,9 +283,9 @@ def test_what_ships_is_of_the_documents_and_chunks_as_they_are(file, monkeypatch
         assert repr(line) == one.line
         chunks = line.operators[0].table(corpus, lambda: None)
         assert digest_of(chunks) == head["chunks"]
-        extract = next(operator for operator in line if operator.stage == "extract")
-        keys = [key_of(repr(extract), extract.signature(ctx), text) for text in chunks.texts("text")]
-        assert set(keys) <= set(FactStore(shipped=[file]).found(keys))
+        for extract in (operator for operator in line if operator.stage == "extract"):
+            keys = [key_of(repr(extract), extract.signature(ctx), text) for text in chunks.texts("text")]
+            assert set(keys) <= set(FactStore(shipped=[file]).found(keys))
 
 
 @pytest.mark.skipif(not FILES, reason="no replies ship with any corpus here")

@@ -1,0 +1,49 @@
+"""Which texts of a tree's layer lie together, kept from one build to the next where a corpus ships with it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.builds.clustering import Clusters
+from core.io.files import lines
+
+ROW = "clusters"  # what a row of a shipped file is known by that holds the clusters of a layer
+
+
+class ShippedClusters:
+    """The clusters of layers by what they were made of, as files that ship tell them.
+
+    Vectors differ in their last bits from one processor to another, and clusters with them: a tree whose summaries ship can only be opened
+    elsewhere if its clusters ship too. `used` are those that were asked for, shipped or made.
+    """
+
+    def __init__(self, files: Sequence[Path] = ()):
+        self._files, self._lock = tuple(files), threading.Lock()
+        self._shipped: dict[str, list[list[int]]] | None = None
+        self.used: dict[str, list[list[int]]] = {}
+
+    def of(self, how: str, texts: Sequence[str], make: Callable[[], Clusters]) -> Clusters:
+        """The clusters of some texts, found in the way that `how` tells: those that ship, else what `make` gives."""
+        key = hashlib.sha256(json.dumps([how, list(texts)]).encode()).hexdigest()
+        found = self._shipped_ones().get(key)
+        clusters = make() if found is None else [np.array(one, np.int64) for one in found]
+        self.used[key] = [one.tolist() for one in clusters]
+        return clusters
+
+    def rows(self) -> Iterator[Mapping[str, Any]]:
+        """A row for each layer that was asked for, by key."""
+        return ({ROW: key, "places": self.used[key]} for key in sorted(self.used))
+
+    def _shipped_ones(self) -> dict[str, list[list[int]]]:
+        with self._lock:
+            if self._shipped is None:
+                rows = (json.loads(line) for file in self._files if file.exists() for _, line in lines(file))
+                self._shipped = {row[ROW]: row["places"] for row in rows if ROW in row}
+            return self._shipped
