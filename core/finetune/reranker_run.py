@@ -31,7 +31,7 @@ class Lessons:
     questions: int = 0
     unseen: int = 100
     held: int = 20
-    titles: int = 600
+    titles: int = 2000
     paths: int = 60
     seed: int = 0
 

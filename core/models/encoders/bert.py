@@ -30,6 +30,15 @@ class Forward(Protocol):
     def run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check) -> None: ...
 
 
+def computes_in_bfloat16() -> bool:
+    """Whether the processor has instructions for bfloat16, as OpenVINO tells; False where it is not installed."""
+    try:
+        import openvino
+    except ImportError:
+        return False
+    return "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+
+
 class OpenVINO:
     """The model built from its safetensors as an OpenVINO graph: bfloat16 where the processor computes in it, else float32."""
 
@@ -40,7 +49,7 @@ class OpenVINO:
 
         core = openvino.Core()
         if precision is None:
-            precision = "bf16" if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES") else "f32"
+            precision = "bf16" if computes_in_bfloat16() else "f32"
         # one stream a thread: small batches side by side are faster than one batch spread over the threads
         settings = {"INFERENCE_PRECISION_HINT": precision, "NUM_STREAMS": threads, "INFERENCE_NUM_THREADS": threads}
         self.device = f"cpu, OpenVINO {precision}, {threads} threads"
