@@ -11,6 +11,8 @@ from core.engine import Engine
 from core.evaluation.metrics.catalogue import metric
 from core.instances.catalogue import catalogue
 from core.models.base import Reply
+from core.models.chat.client import ChatClient
+from core.models.chat.kept import read_shipped
 from core.types import Question
 from tests.benchmarks.methods import asks, by_extractors, main
 from tests.films import Written
@@ -53,6 +55,7 @@ def test_each_method_is_asked_on_the_graph_by_each_extractor():
         "vanilla-rag": "chunks",
         "vgraphrag-described": "tkg-described",
         "vgraphrag-noun-phrases": "tkg-noun-phrases",
+        "kgp-described": "passage-described",
         "kgp-noun-phrases": "passage-noun-phrases",
     }
     assert by_extractors(rows, []) == rows
@@ -89,3 +92,23 @@ def test_without_a_language_model_methods_that_can_do_without_one_are_measured(t
     known = catalogue()
     assert asks(known["hyde"], models) and not asks(known["hyde"], models, without=True)
     assert asks(known["walk-retrieve-bfs-told"], models, without=True)
+
+
+class Told(ChatClient):
+    """A client whose model counts how often it is asked."""
+
+    asked = 0
+
+    def _write(self, request, writing, check):
+        Told.asked += 1
+        writing.add("Ebenezer Scrooge")
+
+
+def test_replies_come_along_in_a_file_and_are_not_asked_for_again(tmp_path, monkeypatch, capsys):
+    file = tmp_path / "replies.jsonl.gz"
+    for home in ("first", "second"):
+        monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / home))
+        write(new_folder("carols"), DOCUMENTS, sets={"carols": ("Carols", (ASKED,))})
+        main(["zero-shot", "--corpus", "carols", "--no-builds", "--replies", str(file)], Engine(Models(Told("told", 4096))))
+        assert "`zero-shot`" in capsys.readouterr().out
+    assert Told.asked == 1 and [reply.text for _, reply in read_shipped(file)] == ["Ebenezer Scrooge"]

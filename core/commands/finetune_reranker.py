@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from core.commands.terminal import OK, finish
 from core.errors import BadInput
 from core.finetune.reranker import RerankerSettings
-from core.finetune.reranker_run import CORPORA, RERANKER, Lessons, reranker
+from core.finetune.reranker_run import CORPORA, RERANKER, Lessons, reranker, ship
 from core.runtime.jobs import Job, Jobs
 
 ABOUT = """Trains a cross-encoder from all-MiniLM-L6-v2: a question and a text read together give one number, and the text that the question
@@ -31,6 +32,8 @@ def add(trainings) -> None:
     parser.add_argument("--tokens", type=_number, default=192, metavar="N", help="that a question and a text have at most (default: 192)")
     parser.add_argument("--seed", type=_number, default=0, metavar="N", help="of every draw (default: 0)")
     parser.add_argument("--again", action="store_true", help="train anew, also where the same training was done or begun")
+    parser.add_argument("--ship", default="", metavar="FOLDER", help="write the trained one as small as it ships, and measure that")
+    parser.add_argument("--rank", type=_number, default=32, metavar="N", help="of the matrices of --ship: more is larger (default: 32)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(run=run)
 
@@ -42,6 +45,8 @@ def run(options) -> int:
     lessons = Lessons(corpora, options.questions, options.test_sample, titles=options.titles, paths=options.paths, seed=options.seed)
     if not corpora or not options.epochs or options.tokens < 16:
         raise BadInput("Name a corpus, one epoch and 16 tokens at least.")
+    if options.ship:
+        return _ship(engine, lessons, options)
     settings = RerankerSettings(epochs=options.epochs, tokens=options.tokens, seed=options.seed)
     work = lambda job: reranker(engine, lessons, settings, job.tell, job.check, options.again)
     record = finish(Jobs(workers=1).start("reranker", lambda: Job("reranker", work)))
@@ -49,11 +54,23 @@ def run(options) -> int:
     return OK
 
 
-def _print(record: dict[str, Any]) -> None:
+def _ship(engine: Any, lessons: Lessons, options: Any) -> int:
+    folder, rank = Path(options.ship), max(1, options.rank)
+    work = lambda job: ship(engine, lessons, folder, rank, job.tell, job.check)
+    _figures(finish(Jobs(workers=1).start("ship", lambda: Job("ship", work))))
+    print(f"{folder}: {sum(file.stat().st_size for file in folder.iterdir()) / 1000:,.0f} kB")
+    return OK
+
+
+def _figures(record: dict[str, Any]) -> None:
     print(f"Trained on {record['examples']:,} groups, {record['held_out']:,} more held out, {record['steps']:,} steps.")
     for row in record["report"]:
         figures = f"{row[RERANKER]:.3f}, late interaction {row['late-interaction']:.3f}"
         print(f"  {row['corpus']}: nDCG@10 on {row['questions']:,} unseen questions {figures}")
+
+
+def _print(record: dict[str, Any]) -> None:
+    _figures(record)
     verdict = "it is served" if record["kept"] else "it is no better than late interaction, so it is not kept"
     print(f"{RERANKER}: {verdict}")
 

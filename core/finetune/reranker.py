@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import BadInput
+from core.finetune.encoder import WEIGHTS
 from core.finetune.loop import Check, Schedule, Tell, Training, TrainingState, drawn
 from core.finetune.reranker_data import Group, candidates
 from core.models.base import Task
-from core.models.cross import device
+from core.models.change import change, changed
+from core.models.cross import device, encoder_weights
 from core.models.encoders.bert import computes_in_bfloat16
 from core.models.threads import threads
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 Score = Callable[[Task, Sequence[str]], np.ndarray]
 SHOWN = 10  # places that the figure looks at
+WORDS = "word_embeddings"  # half of the weights, which hardly change
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,16 @@ class TrainableReranker:
         self.net.eval()
         with torch.inference_mode():
             return self.scores(task.query, texts).double().cpu().numpy()
+
+    def change(self, folder: Path, rank: int) -> dict[str, np.ndarray]:
+        """What makes the weights that were saved in a folder of the encoder's, by matrices of a rank; this has those weights afterwards."""
+        import torch
+        from safetensors.numpy import load_file
+
+        before = encoder_weights(self.net)
+        told = change(before, load_file(folder / WEIGHTS), rank, WORDS)
+        self.net.load_state_dict({name: torch.from_numpy(value) for name, value in changed(before, told).items()})
+        return told
 
     def save(self, folder: Path, base: Path) -> None:
         """Write it into a folder that cross-encoders are read from."""

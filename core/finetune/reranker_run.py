@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from core.corpus import open_corpus
+from core.errors import BadInput
 from core.finetune import reranker as rerankers
 from core.finetune.encoder import WEIGHTS
 from core.finetune.loop import Check, Tell
@@ -14,6 +16,7 @@ from core.finetune.place import digest, key, publish, trained, workplace
 from core.finetune.reranker_data import Group, groups, of_paths, of_titles
 from core.finetune.run import BASE, Questions, base_folder, clear, course, target
 from core.finetune.split import Split
+from core.models.change import write
 from core.models.scorers import LateInteractionScorer
 
 VERSION = 2
@@ -71,6 +74,28 @@ def reranker(
             publish(place, record, lambda aside: model.save(aside, base))
         clear(folder)
     return record
+
+
+def ship(engine: Any, lessons: Lessons, folder: Path, rank: int, tell: Tell, check: Check) -> dict[str, Any]:
+    """Write the re-ranker that was trained here into a folder, as the change of its encoder's weights by matrices of a rank, words' vectors
+    as they are; what is told of its training, with the figures of what was written.
+
+    Raises BadInput where none was trained or what is left of it is no better than late interaction, StoreError, ModelUnavailable,
+    Cancelled.
+    """
+    place, base = target(engine, RERANKER), base_folder(engine)
+    record = trained(place)
+    if record is None:
+        raise BadInput("No re-ranker was trained here yet; train one with: python -m core finetune reranker")
+    model = rerankers.TrainableReranker(base, record["settings"]["tokens"], lessons.seed)
+    told = model.change(place, rank)
+    late = LateInteractionScorer(engine.models.encoder(BASE))
+    unseen = {name: groups(open_corpus(name), 1, lessons.unseen, lessons.seed, check) for name in lessons.corpora}
+    report = [_compared(name, part, model, late, tell, check) for name, part in unseen.items()]
+    if mean(report, RERANKER) <= mean(report, "late-interaction"):
+        raise BadInput(f"With matrices of rank {rank} it is no better than late interaction; name a higher rank.")
+    publish(folder, record | {"rank": rank, "report": report}, lambda aside: write(told, aside))
+    return record | {"rank": rank, "report": report}
 
 
 def mean(report: Sequence[dict[str, Any]], model: str) -> float:

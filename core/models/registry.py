@@ -28,7 +28,8 @@ class ModelInfo:
 
     `present` tells whether it can be used here now as far as that can be told without loading it (a server counts as
     present); `how_to_get` is a sentence, empty where it is present; `memory_bytes` is about what it takes once loaded;
-    `own` tells a person's own row from a shipped one; `fetchable` whether `Registry.fetch` can get it.
+    `own` tells a person's own row from a shipped one; `fetchable` whether `Registry.fetch` can get it; `figures` is what was
+    measured of one that was trained from shipped questions.
     """
 
     name: str
@@ -45,6 +46,7 @@ class ModelInfo:
     device: str
     own: bool = False
     fetchable: bool = False
+    figures: str = ""
 
 
 class Registry:
@@ -168,6 +170,7 @@ class Registry:
             device=make.device(row, made),
             own=row.own,
             fetchable=row.backend == "llama" and bool(row.settings.hub or row.settings.packages),
+            figures=make.figures(row),
         )
 
     def set_role(self, role: str, name: str, save: bool = True) -> None:

@@ -3,8 +3,9 @@ paired tests; `python -m tests.benchmarks methods --corpus hotpotqa --sample all
 method is asked on the graph of its kind by either.
 
 Each method is a run of its own and every question is kept: the command goes on where it stopped, and a method that is new in the catalogue
-is asked alone. A graph is built once more from nothing, aside, to be measured; what a language model replied before is taken from what
-is kept, and counts with the tokens and seconds that it took then.
+is asked alone. What the language model replied lies in tests/benchmarks/replies and comes along: the same prompts, on another computer too,
+take their replies and the seconds that they took from there. A graph is built once more from nothing, aside, to be measured; what a
+language model replied before is taken from what is kept, and counts with the tokens and seconds that it took then.
 """
 
 from __future__ import annotations
@@ -37,11 +38,14 @@ from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import Instance, catalogue
 from core.io.home import home, models_folder
-from core.models.chat.kept import KeptReplies
+from core.models.base import Reply
+from core.models.chat.client import ChatClient
+from core.models.chat.kept import KeptReplies, read_shipped, write_shipped
 from core.operators.base import Line
 from tests.benchmarks.paired_tests import against
 
 PAPER, GROUP = "In-depth Analysis", "Documents"
+REPLIES = Path(__file__).with_name("replies")
 BASE = "vanilla-rag"  # what the others are tested against
 QUALITY = ("passage_recall@4", "passage_recall@10", "context_recall", "accuracy", "token_recall")
 ASKING = ("calls", "tokens", "seconds")
@@ -64,6 +68,47 @@ def main(arguments: Sequence[str], engine: Engine | None = None) -> None:
     """Ask what was not asked yet and print the tables."""
     options = _options(arguments)
     engine, corpus = engine or Engine(), open_corpus(options.corpus)
+    if options.no_llm:
+        return _main(options, engine, corpus)
+    file = Path(options.replies or REPLIES / f"{corpus.name}.jsonl.gz")
+    noted = Noted(shipped=[file])
+    for role in ("answer", "choose"):
+        chat = engine.models.chat(role)
+        if isinstance(chat, ChatClient):
+            chat.keep_in(noted, engine.models.weights(role))
+    try:
+        _main(options, engine, corpus)
+    finally:
+        noted.write(file)
+
+
+class Noted(KeptReplies):
+    """Kept replies that note which were given, so that they can be written into a file that comes along."""
+
+    def __init__(self, **where):
+        super().__init__(**where)
+        self.noted: dict[str, Reply] = {}
+
+    def find(self, key: str) -> Reply | None:
+        found = super().find(key)
+        if found is not None:
+            self.noted[key] = found
+        return found
+
+    def keep(self, key: str, model: str, reply: Reply) -> None:
+        super().keep(key, model, reply)
+        self.noted[key] = reply
+
+    def write(self, file: Path) -> None:
+        """Write what was given into a file, beside what it holds."""
+        if not self.noted:
+            return
+        known = dict(read_shipped(file)) if file.exists() else {}
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_shipped(file, (known | self.noted).items())
+
+
+def _main(options: argparse.Namespace, engine: Engine, corpus: Corpus) -> None:
     sets = options.set or ",".join(list(corpora()[corpus.name].sets)[:1])
     rows = by_extractors(_rows(options), [name for name in options.extractor.split(",") if name])
     left_out = [one.id for one in rows if options.no_llm and asks(one, engine.models, without=True)]
@@ -87,6 +132,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--no-llm", action="store_true", help="ask no language model; the nearest sentence stands for the answer")
     parser.add_argument("--extractor", default="", help="who reads the chunks of the graphs, with commas: described, noun-phrases, llm")
     parser.add_argument("--originals", action="store_true", help="with the rows of the originals' own values")
+    parser.add_argument("--replies", default="", help="the file of replies (default: that of the corpus in tests/benchmarks/replies)")
     parser.add_argument("--no-builds", action="store_true", help="leave out what building costs")
     return parser.parse_args(arguments)
 

@@ -8,7 +8,7 @@ import io
 import json
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -93,10 +93,15 @@ class KeptReplies:
     def _shipped_ones(self) -> dict[str, Reply]:
         with self._lock:
             if self._shipped is None:
-                rows = (json.loads(line) for file in self._files if file.exists() for _, line in lines(file))
-                told = ((row["key"], {field: row[field] for field in FIELDS if field in row}) for row in rows if "key" in row)
-                self._shipped = {key: Reply(**fields) for key, fields in told}
+                self._shipped = {key: reply for file in self._files if file.exists() for key, reply in read_shipped(file)}
             return self._shipped
+
+
+def read_shipped(file: Path) -> Iterator[tuple[str, Reply]]:
+    """The replies of a file that ships, by key. Raises BadInput for a damaged one."""
+    for row in (json.loads(line) for _, line in lines(file)):
+        if "key" in row:
+            yield row["key"], Reply(**{field: row[field] for field in FIELDS if field in row})
 
 
 def write_shipped(file: Path, replies: Iterable[tuple[str, Reply]], head: Iterable[Mapping] = (), more: Iterable[Mapping] = ()) -> int:

@@ -16,6 +16,7 @@ from core.finetune import reranker_run
 from core.finetune.data import Example, Texts
 from core.finetune.reranker_data import Group, groups, half, of_paths, of_titles
 from core.models.base import Task
+from core.models.cross import ChangedEncoder
 from core.models.registry import Registry
 from core.types import Question
 
@@ -118,3 +119,28 @@ def test_the_command_tells_both_figures(house, capsys):
     assert main(given.split()) == OK
     told = capsys.readouterr().out
     assert "lessons: nDCG@10 on 3 unseen questions" in told and "reranker-finetuned: it is" in told
+
+
+def test_one_ships_as_a_change_of_its_encoder_and_serves_alike(house, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(-1.0))
+    reranker_run.reranker(house.engine, LESSONS, FAST, *QUIET)
+    told = reranker_run.ship(house.engine, LESSONS, tmp_path / "ships" / "small", 8, *QUIET)
+    assert told["rank"] == 8 and told["report"][0]["reranker-finetuned"] > told["report"][0]["late-interaction"]
+    whole = house.engine.models.scorer("reranker-finetuned")
+    served = ChangedEncoder(str(reranker_run.base_folder(house.engine)), "small", 8, 32, tmp_path / "ships" / "small")
+    task, texts = Task("where is the ant"), ["the place of the ant is here", "the year of the ant is here", "the place of the bee is here"]
+    assert served.score(task, texts) == pytest.approx(whole.score(task, texts), abs=0.3)
+    assert served.head(served.hidden(task, texts)) == pytest.approx(served.score(task, texts), abs=1e-4)
+    size = lambda folder: sum(file.stat().st_size for file in folder.glob("*.safetensors"))
+    assert size(tmp_path / "ships" / "small") < size(house.folder)
+
+
+def test_what_ships_is_refused_where_nothing_was_trained_or_little_is_left(house, monkeypatch, tmp_path):
+    with pytest.raises(BadInput, match="No re-ranker was trained"):
+        reranker_run.ship(house.engine, LESSONS, tmp_path / "small", 8, *QUIET)
+    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(-1.0))
+    reranker_run.reranker(house.engine, LESSONS, FAST, *QUIET)
+    monkeypatch.setattr(reranker_run, "LateInteractionScorer", lambda encoder: Rival(1.0))
+    with pytest.raises(BadInput, match="name a higher rank"):
+        reranker_run.ship(house.engine, LESSONS, tmp_path / "small", 1, *QUIET)
+    assert not (tmp_path / "small").exists()
