@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import threading
+import time
 from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from cachetools import LRUCache
 
 from core.errors import ModelFailed, ModelUnavailable, shorten
 from core.models.base import Task
@@ -16,7 +19,9 @@ from core.models.change import changed, read
 from core.models.chat.turns import Turn, in_turn
 from core.models.heads import Head, torch_head
 from core.models.scorers import Scoring, counted
-from core.runtime.meter import Advance, spent
+from core.runtime.meter import Advance, new_to_this, saved, spent
+
+REMEMBERED = 10_000  # pairs of a question and a text whose hidden states are kept
 
 
 def device() -> str:
@@ -37,7 +42,8 @@ class PairScorer(Scoring):
     def __init__(self, weights: str, name: str, batch: int = 64, max_tokens: int = 512):
         self.weights, self.name, self.batch, self.max_tokens = weights, name, batch, max_tokens
         self._model: Any = None
-        self._lock = Turn()
+        self._lock, self._lookup = Turn(), threading.Lock()
+        self._kept: LRUCache[tuple[str, str], tuple[np.ndarray, float]] = LRUCache(REMEMBERED)
 
     @property
     def loaded(self) -> bool:
@@ -70,19 +76,41 @@ class PairScorer(Scoring):
         """float32 [n, d]: the vector of the first token of each pair, before the head (FastInsight, H). Raises as `score`, and
         BadParameter for a model whose head is of no known shape."""
         unique = list(dict.fromkeys(texts))
-        advance, rows = Advance(f"Reading {counted(len(texts), task.unit)}", len(unique)), dict[str, np.ndarray]()
+        rows = self._remembered(task.query, unique)
+        missing = [text for text in unique if text not in rows]
+        advance = Advance(f"Reading {counted(len(texts), task.unit)}", len(missing))
 
         def read() -> None:
             net, tokenizer = self._parts(self._engine())
-            for start in range(0, len(unique), self.batch):
+            for start in range(0, len(missing), self.batch):
                 if task.check:
                     task.check()
-                part = unique[start : start + self.batch]
-                rows.update(zip(part, self._states(net, tokenizer, task.query, part), strict=True))
-                advance(len(rows), part[0])
+                part, begun = missing[start : start + self.batch], time.perf_counter()
+                states = self._states(net, tokenizer, task.query, part)
+                self._remember(task.query, part, states, time.perf_counter() - begun)
+                rows.update(zip(part, states, strict=True))
+                advance(start + len(part), part[0])
 
-        in_turn(self._lock, read, task.check)
+        if missing:
+            in_turn(self._lock, read, task.check)
         return np.stack([rows[text] for text in texts]) if len(texts) else np.zeros((0, 0), np.float32)
+
+    def forget(self) -> None:
+        """Drop the hidden states that are remembered."""
+        with self._lookup:
+            self._kept.clear()
+
+    def _remembered(self, query: str, texts: list[str]) -> dict[str, np.ndarray]:
+        """The hidden states of pairs that were read before: other lanes rank many of the same texts."""
+        with self._lookup:
+            found = {text: self._kept[query, text] for text in texts if (query, text) in self._kept}
+        fresh = set(new_to_this([(self.name, query, text) for text in texts]))
+        saved(sum(seconds for text, (_, seconds) in found.items() if (self.name, query, text) in fresh))
+        return {text: state for text, (state, _) in found.items()}
+
+    def _remember(self, query: str, texts: list[str], states: np.ndarray, seconds: float) -> None:
+        with self._lookup:
+            self._kept.update({(query, text): (state, seconds / len(texts)) for text, state in zip(texts, states)})
 
     @property
     def head(self) -> Head:

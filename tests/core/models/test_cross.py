@@ -8,6 +8,7 @@ from core.errors import BadParameter, ModelUnavailable
 from core.models.base import Task
 from core.models.cross import CrossEncoder, FlagReranker
 from core.models.heads import torch_head
+from core.runtime.meter import metered
 
 TEXTS = ["Alien -> directed_by -> Ridley Scott", "Paris", "Alien -> directed_by -> Ridley Scott", "x " * 900]
 
@@ -118,3 +119,19 @@ def test_heads_of_other_known_shapes(tiny, kind):
 def test_a_head_of_another_shape_is_told(tiny):
     with pytest.raises(BadParameter, match="small is a ElectraForSequenceClassification, whose head has another shape"):
         torch_head(classifier("Electra", tiny), "small")
+
+
+def test_pairs_that_were_read_are_not_read_again(tiny, monkeypatch):
+    cross, read = CrossEncoder(str(tiny), "tiny", max_tokens=128), []
+    states = CrossEncoder._states
+    monkeypatch.setattr(
+        CrossEncoder, "_states", lambda self, net, tok, query, texts: read.extend(texts) or states(self, net, tok, query, texts)
+    )
+    first = cross.hidden(Task("who"), ["a", "b", "a"])
+    with metered() as meter:
+        again = cross.hidden(Task("who"), ["c", "a"])
+    assert read == ["a", "b", "c"] and (first[0] == again[1]).all() and meter.saved > 0
+    cross.hidden(Task("what"), ["a"])
+    cross.forget()
+    cross.hidden(Task("who"), ["a"])
+    assert read == ["a", "b", "c", "a", "a"]
