@@ -19,6 +19,7 @@ ROLE_WORDS = {
     "judge": ("Judges", "Compares an answer with the known ones."),
     "encoder": ("Encoder", "Turns texts into vectors where an operator names “encoder”."),
     "reranker": ("Re-ranker", "Scores pairs of texts where an operator names “reranker”."),
+    "cross-encoder": ("Cross-encoder", "Reads a question and a document together: FastInsight, GAR, Re2."),
 }
 
 

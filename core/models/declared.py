@@ -15,7 +15,7 @@ from core.errors import BadParameter, nearest
 from core.io.home import ROOT, home
 
 SHIPPED = ROOT / "models.toml"
-ROLES = {"answer": "chat", "choose": "chat", "judge": "chat", "encoder": "encoder", "reranker": "scorer"}
+ROLES = {"answer": "chat", "choose": "chat", "judge": "chat", "encoder": "encoder", "reranker": "scorer", "cross-encoder": "scorer"}
 KINDS = ("encoder", "scorer", "reranker", "chat")
 
 
@@ -282,6 +282,8 @@ def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> 
     for key, field in fields.items():
         if field.default is dataclasses.MISSING and key not in values:
             raise BadParameter(f'{label} lacks the key "{key}", which backend "{backend}" needs.')
+    if settings is Cross and not (values.get("weights") or (values.get("package") and values.get("change"))):
+        raise BadParameter(f'{label} lacks the key "weights", which backend "{backend}" needs.')
     own_values = {key: _typed(label, key, values[key], str(fields[key].type)) for key in fields if key in values}
     common = {key: _typed(label, key, values[key], "int" if key == "memory" else "str") for key in COMMON if key in values}
     return Row(name=name, settings=settings(**own_values), own=own, **common)

@@ -37,7 +37,7 @@ class AdaptiveRerank(Operator):
     title = "adaptively re-ranked"
     reads, writes = ("nodes",), ("nodes", "hidden")
 
-    model: str = param("reranker", "Re-ranker", MODEL_HELP, model=True)
+    model: str = param("cross-encoder", "Re-ranker", MODEL_HELP, model=True)
     budget: int = param(100, "Nodes read", "How many nodes the re-ranker reads in all; 1,000 in the library.", low=1, high=100_000)
     batch: int = param(10, "Batch", "How many it reads at a time; 16 in the library.", low=1, high=10_000)
     backfill: bool = param(True, "Backfill", "Nodes found first that were not read stay, behind those read.")

@@ -15,8 +15,7 @@ from core.runtime.meter import spent
 from core.types import HiddenStates, State, Usage
 
 MODEL_HELP = (
-    "The re-ranker whose hidden states are smoothed: the role reranker, a cross-encoder such as bge-reranker-v2-m3, or any scorer, whose "
-    "scores then stand for them."
+    "The re-ranker whose hidden states are smoothed: a cross-encoder by role or name, or any scorer, whose scores then stand for them."
 )
 
 

@@ -42,7 +42,7 @@ class GraphRerank(Operator):
     title = "re-ranked along links"
     reads, writes = ("nodes",), ("nodes", "hidden")
 
-    model: str = param("reranker", "Re-ranker", MODEL_HELP, model=True)
+    model: str = param("cross-encoder", "Re-ranker", MODEL_HELP, model=True)
     alpha: float = param(0.2, "Smoothing (alpha)", "How much of a node's hidden state is its neighbours'; 0 is none.", low=0, high=1)
     lonely: str = param("keep", "Without links", LONELY_HELP, choices=LONELY)
 

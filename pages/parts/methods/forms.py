@@ -28,6 +28,7 @@ OTHER = "…"  # stands for an expression that is typed
 ROLE_WORDS = {
     "encoder": "the encoder",
     "reranker": "the re-ranker",
+    "cross-encoder": "the cross-encoder",
     "choose": "the language model that chooses",
     "answer": "the language model that answers",
     "judge": "the language model that judges",
@@ -198,7 +199,7 @@ _EXPRESSION_HELP = (
 def _choosers() -> dict[str, str]:
     """Everything that can rank or pick, by name: the roles first, then each model."""
     declared = engine().models.declared()
-    found = {role: _role_words(role) for role in ("encoder", "reranker", "choose")}
+    found = {role: _role_words(role) for role in ("encoder", "reranker", "cross-encoder", "choose")}
     return found | {info.name: info.title for info in declared}
 
 
