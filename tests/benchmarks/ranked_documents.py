@@ -2,10 +2,10 @@
 
 For each method and budget capped recall, nDCG and Topological Recall at 10, and the median milliseconds of its operators beside what the
 re-ranker and the encoder take; then the paired tests of FastInsight against each other method at the largest budget. `--to FILE` puts the
-tables in the place between the marks `<!-- NAME -->` and `<!-- /NAME -->` of a file. Token vectors of texts are kept, so that late
-interaction reads no document twice; and each question's figures, in `ranked-documents` of the person's folder, so that a run that was
-stopped goes on where it was. Methods that ask a language model are asked the first questions of the draw alone, and compared on these;
-those whose model is not on this computer are named below the table.
+tables in the place between the marks `<!-- CORPUS RERANKER -->` and `<!-- /CORPUS RERANKER -->` of a file. Token vectors of texts are kept,
+so that late interaction reads no document twice; and each question's figures, in `ranked-documents` of the person's folder, so that a run
+that was stopped goes on where it was. Methods that ask a language model are asked the first questions of the draw alone, and compared on
+these; those whose model is not on this computer are named below the table.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from core.environment import Environment
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.outcome import observe
 from core.evaluation.metrics.statistics import estimates, paired
+from core.finetune.reranker_data import half
 from core.instances.needs import missing
 from core.io.home import home
 from core.models.registry import Registry
@@ -65,6 +66,7 @@ LINES = {
     "FastInsight, beta 0": (GROWING.format(a=0.2) + " >> Loop(body=ExpandNodes(beta=0.0) >> GraphRerank(), budget={n})", True),
 }
 OURS = "FastInsight"
+ROLE = "cross-encoder"  # what the operators ask for
 FEW = 52  # questions that methods that ask a language model are asked: all of CACM
 BY_CHAT = ("HyDE", "IRCoT")
 READING = ("EmbedQuery", "ExtractKeywords", "Hypothesise")  # operators that read the question
@@ -99,18 +101,18 @@ class Once:
 
 
 class Models:
-    """The models that are declared, with late interaction over kept vectors where that is the re-ranker."""
+    """The models that are declared, with one re-ranker for all methods: late interaction over kept vectors, or a cross-encoder."""
 
-    def __init__(self) -> None:
+    def __init__(self, reranker: str) -> None:
         self.registry = Registry()
-        late = self.registry.resolve("reranker").backend == "late-interaction"
-        self.reranker = Once(LateInteractionScorer(Kept(self.registry.encoder()))) if late else self.registry.scorer("reranker")
+        late = self.registry.resolve(reranker).backend == "late-interaction"
+        self.reranker = Once(LateInteractionScorer(Kept(self.registry.encoder()))) if late else self.registry.scorer(reranker)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.registry, name)
 
     def chooser(self, expression: str) -> Any:
-        return self.reranker if expression == "reranker" else self.registry.chooser(expression)
+        return self.reranker if expression == ROLE else self.registry.chooser(expression)
 
 
 def asked(line: str, question: Question, context: Context) -> tuple[State, float]:
@@ -151,20 +153,22 @@ class Figures:
     missing: tuple[str, ...]
 
 
-def figures(corpus_name: str, most: int) -> Figures:
-    """The figures of a corpus's questions.
+def figures(corpus_name: str, most: int, reranker: str, unseen: bool) -> Figures:
+    """The figures of a corpus's questions, with `unseen` of those alone from which no re-ranker is trained here.
 
     Questions are asked in an order drawn with a seed, so that the first of them are a sample drawn in advance wherever it is ended; those
     that were answered before by the same lines on the same graph are not asked again.
     """
-    models, corpus = Models(), open_corpus(corpus_name)
+    models, corpus = Models(reranker), open_corpus(corpus_name)
     one = standing(corpus, "links")
     graph = build(corpus, one, models, lambda text, share: None)
-    questions = corpus.questions(corpus_name)
+    questions = [one for one in corpus.questions(corpus_name) if not unseen or half(one)]
     drawn = [questions[place] for place in np.random.default_rng(2026).permutation(len(questions))[: most or len(questions)].tolist()]
     context = Context(graph, Environment(models))
-    asked_of = f"{graph.n_nodes:,} documents, {graph.n_edges:,} links ({one.id}), {models.title('reranker')}"
-    known = Answered(home() / "ranked-documents" / f"{corpus_name}.jsonl", f"{asked_of}; {BUDGETS}; {METRICS}")
+    asked_of = f"{graph.n_nodes:,} documents, {graph.n_edges:,} links ({one.id}), {models.title(reranker)}"
+    known = Answered(
+        home() / "ranked-documents" / f"{corpus_name}-{models.resolve(reranker).name}.jsonl", f"{asked_of}; {BUDGETS}; {METRICS}"
+    )
     absent = {name: why for name, (line, _) in LINES.items() if (why := missing(parse_line(line.format(n=BUDGETS[-1])), models))}
     rows: dict[tuple[str, int], list[dict[str, Any]]] = {}
     start = time.monotonic()
@@ -235,10 +239,12 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("corpus", choices=("cacm", "scifact"))
     parser.add_argument("--questions", type=int, default=0, help="the first so many of a draw (default: all)")
     parser.add_argument("--to", type=Path, default=None, metavar="FILE")
+    parser.add_argument("--reranker", default="late-interaction", metavar="NAME", help="what re-ranks, by name or role (%(default)s)")
+    parser.add_argument("--unseen", action="store_true", help="only questions from which no re-ranker is trained here")
     options = parser.parse_args(given)
-    text = tables(figures(options.corpus, options.questions))
+    text = tables(figures(options.corpus, options.questions, options.reranker, options.unseen))
     if options.to:
-        put(options.to, options.corpus, text)
+        put(options.to, f"{options.corpus} {options.reranker}", text)
     print(text)
 
 
