@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.builds.catalogue import KINDS, find
 from core.builds.shipped import shipped
 from core.corpus import Corpus, corpora, open_corpus
 from core.runtime.jobs import Job
@@ -87,5 +88,8 @@ def about(corpus: Corpus) -> None:
     """Its size and origin in a line."""
     parts = [many(corpus.n_documents, "document"), many(corpus.characters, "character"), corpus.source, corpus.licence]
     st.caption(plain("  ·  ".join(filter(None, parts))))
-    for told in dict.fromkeys(came.words() for came in shipped(corpus)):
-        st.caption(plain(f"Comes with it, as graphs: {told}."))
+    graphs: dict[str, dict[str, None]] = {}
+    for came in shipped(corpus):
+        graphs.setdefault(came.words(), {})[KINDS[find(came.build).graph]] = None
+    for told, kinds in graphs.items():
+        st.caption(plain(f"Comes with it: {', '.join(kinds)}. {told}."))
