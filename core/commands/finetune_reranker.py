@@ -16,7 +16,7 @@ ABOUT = """Trains a cross-encoder from all-MiniLM-L6-v2: a question and a text r
 rests on is told from others that share its words (BM25) by the cross-entropy over the group. It learns from one half of the questions of
 SciFact and HotpotQA, from titles of their documents asked of the texts, and from paths of MetaQA's development questions; the other half of
 the questions, which it is never trained on, measures it. It is served as reranker-finetuned only if it ranks those better than late
-interaction; the figures of both lie beside it. Hours on two cores; HOPSCOPE_THREADS tells how many threads are used. After an interrupt or
+interaction; the figures of both lie beside it. About an hour on two cores; HOPSCOPE_THREADS tells how many threads are used. After an interrupt or
 a kill the same command goes on where it was."""
 
 
@@ -29,7 +29,7 @@ def add(trainings) -> None:
     parser.add_argument("--paths", type=_number, default=60, metavar="N", help="of MetaQA's development questions (default: 60)")
     parser.add_argument("--test-sample", type=_number, default=100, metavar="N", help="unseen questions a corpus (default: 100)")
     parser.add_argument("--epochs", type=_number, default=3, metavar="N", help="how often each question is seen (default: 3)")
-    parser.add_argument("--tokens", type=_number, default=192, metavar="N", help="that a question and a text have at most (default: 192)")
+    parser.add_argument("--tokens", type=_number, default=192, metavar="N", help="of a question and a text that are read (default: 192)")
     parser.add_argument("--seed", type=_number, default=0, metavar="N", help="of every draw (default: 0)")
     parser.add_argument("--again", action="store_true", help="train anew, also where the same training was done or begun")
     parser.add_argument("--ship", default="", metavar="FOLDER", help="write the trained one as small as it ships, and measure that")
@@ -56,7 +56,7 @@ def run(options) -> int:
 
 def _ship(engine: Any, lessons: Lessons, options: Any) -> int:
     folder, rank = Path(options.ship), max(1, options.rank)
-    work = lambda job: ship(engine, lessons, folder, rank, job.tell, job.check)
+    work = lambda job: ship(engine, lessons, folder, rank, options.tokens, job.tell, job.check)
     _figures(finish(Jobs(workers=1).start("ship", lambda: Job("ship", work))))
     print(f"{folder}: {sum(file.stat().st_size for file in folder.iterdir()) / 1000:,.0f} kB")
     return OK

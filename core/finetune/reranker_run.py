@@ -76,9 +76,9 @@ def reranker(
     return record
 
 
-def ship(engine: Any, lessons: Lessons, folder: Path, rank: int, tell: Tell, check: Check) -> dict[str, Any]:
+def ship(engine: Any, lessons: Lessons, folder: Path, rank: int, tokens: int, tell: Tell, check: Check) -> dict[str, Any]:
     """Write the re-ranker that was trained here into a folder, as the change of its encoder's weights by matrices of a rank, words' vectors
-    as they are; what is told of its training, with the figures of what was written.
+    as they are; what is told of its training, with the figures of what was written where it reads so many tokens of question and text.
 
     Raises BadInput where none was trained or what is left of it is no better than late interaction, StoreError, ModelUnavailable,
     Cancelled.
@@ -87,15 +87,15 @@ def ship(engine: Any, lessons: Lessons, folder: Path, rank: int, tell: Tell, che
     record = trained(place)
     if record is None:
         raise BadInput("No re-ranker was trained here yet; train one with: python -m core finetune reranker")
-    model = rerankers.TrainableReranker(base, record["settings"]["tokens"], lessons.seed)
+    model = rerankers.TrainableReranker(base, tokens, lessons.seed)
     told = model.change(place, rank)
     late = LateInteractionScorer(engine.models.encoder(BASE))
     unseen = {name: groups(open_corpus(name), 1, lessons.unseen, lessons.seed, check) for name in lessons.corpora}
     report = [_compared(name, part, model, late, tell, check) for name, part in unseen.items()]
     if mean(report, RERANKER) <= mean(report, "late-interaction"):
         raise BadInput(f"With matrices of rank {rank} it is no better than late interaction; name a higher rank.")
-    publish(folder, record | {"rank": rank, "report": report}, lambda aside: write(told, aside))
-    return record | {"rank": rank, "report": report}
+    publish(folder, record | {"rank": rank, "tokens": tokens, "report": report}, lambda aside: write(told, aside))
+    return record | {"rank": rank, "tokens": tokens, "report": report}
 
 
 def mean(report: Sequence[dict[str, Any]], model: str) -> float:

@@ -17,6 +17,7 @@ from core.errors import ModelFailed, ModelUnavailable, shorten
 from core.models.base import Task
 from core.models.change import changed, read
 from core.models.chat.turns import Turn, in_turn
+from core.models.encoders.bert import computes_in_bfloat16
 from core.models.heads import Head, torch_head
 from core.models.scorers import Scoring, counted
 from core.runtime.meter import Advance, new_to_this, saved, spent
@@ -206,7 +207,10 @@ class CrossEncoder(PairScorer):
 
 
 class ChangedEncoder(CrossEncoder):
-    """A cross-encoder trained from an encoder: the encoder's weights with the change that lies in a folder (`core.models.change`)."""
+    """A cross-encoder trained from an encoder: the encoder's weights with the change that lies in a folder (`core.models.change`).
+
+    On a processor that computes in bfloat16 it does, all but the head, which more than halves the time.
+    """
 
     def __init__(self, weights: str, name: str, batch: int, max_tokens: int, told: Path):
         super().__init__(weights, name, batch, max_tokens)
@@ -223,6 +227,16 @@ class ChangedEncoder(CrossEncoder):
         after = changed(encoder_weights(net), read(self.told))
         net.load_state_dict({name: torch.from_numpy(value) for name, value in after.items()})
         return model
+
+    def _states(self, net: Any, tokenizer: Any, query: str, texts: list[str]) -> np.ndarray:
+        import torch
+
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=device() == "cpu" and computes_in_bfloat16()):
+            return super()._states(net, tokenizer, query, texts)
+
+    def _numbers(self, model: Any, pairs: list[tuple[str, str]]) -> list[float]:
+        net, tokenizer = self._parts(model)
+        return self.head(self._states(net, tokenizer, pairs[0][0], [text for _, text in pairs])).tolist()
 
 
 def encoder_weights(net: Any) -> dict[str, np.ndarray]:
