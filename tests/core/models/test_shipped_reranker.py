@@ -1,0 +1,49 @@
+"""The cross-encoder that comes along: it loads, and tells texts that questions rest on from others that share their words."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from core.corpus import open_corpus
+from core.finetune.reranker import figure
+from core.finetune.reranker_data import groups
+from core.models.base import Task
+from core.models.make import SHIPPED, TRAINING
+from core.models.registry import Registry
+
+NAME = "reranker-minilm"
+
+
+@pytest.fixture(scope="module")
+def registry():
+    found = Registry()
+    why = found.info(NAME).how_to_get
+    if why:
+        pytest.skip(why)
+    return found
+
+
+def test_it_ranks_unseen_questions_far_above_chance(registry):
+    unseen = groups(open_corpus("hotpotqa"), 1, 5, 0, lambda: None)
+    lots = np.random.default_rng(0)
+    by_lot = np.mean([figure(lambda task, texts: lots.random(len(texts)), unseen) for _ in range(200)])
+    assert figure(registry.scorer(NAME).score, unseen) > 0.6 > 2 * by_lot
+
+
+def test_its_scores_are_its_head_on_its_hidden_states(registry):
+    scorer, task = registry.scorer(NAME), Task("who painted it")
+    texts = ["It was painted by Ann in Rome.", "Bob cooks.", "It was painted by Ann in Rome."]
+    hidden = scorer.hidden(task, texts)
+    assert hidden.shape == (3, 384) and (hidden[0] == hidden[2]).all()
+    assert scorer.head(hidden) == pytest.approx(scorer.score(task, texts)) and scorer.score(task, texts)[0] > scorer.score(task, texts)[1]
+
+
+def test_its_card_tells_its_figures_and_documents_are_read_by_it(registry):
+    report = json.loads((SHIPPED / "reranker" / TRAINING).read_text("utf-8"))["report"]
+    mean = lambda model: np.average([row[model] for row in report], weights=[row["questions"] for row in report])
+    assert mean("reranker-finetuned") > mean("late-interaction")
+    assert all(f"{row['corpus']} {row['reranker-finetuned']:.3f}" in registry.info(NAME).figures for row in report)
+    assert registry.roles["cross-encoder"] == NAME
