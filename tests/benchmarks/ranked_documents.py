@@ -153,7 +153,7 @@ class Figures:
     missing: tuple[str, ...]
 
 
-def figures(corpus_name: str, most: int, reranker: str, unseen: bool) -> Figures:
+def figures(corpus_name: str, most: int, reranker: str, unseen: bool, few: int = FEW) -> Figures:
     """The figures of a corpus's questions, with `unseen` of those alone from which no re-ranker is trained here.
 
     Questions are asked in an order drawn with a seed, so that the first of them are a sample drawn in advance wherever it is ended; those
@@ -174,7 +174,7 @@ def figures(corpus_name: str, most: int, reranker: str, unseen: bool) -> Figures
     start = time.monotonic()
     for number, question in enumerate(drawn, 1):
         for name in LINES:
-            if name in absent or name in BY_CHAT and number > FEW:
+            if name in absent or name in BY_CHAT and number > few:
                 continue
             line = LINES[name][0]
             if (question.id, line) not in known.rows:
@@ -239,10 +239,11 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("corpus", choices=("cacm", "scifact"))
     parser.add_argument("--questions", type=int, default=0, help="the first so many of a draw (default: all)")
     parser.add_argument("--to", type=Path, default=None, metavar="FILE")
+    parser.add_argument("--few", type=int, default=FEW, help="questions for methods that ask a language model (%(default)s)")
     parser.add_argument("--reranker", default="late-interaction", metavar="NAME", help="what re-ranks, by name or role (%(default)s)")
     parser.add_argument("--unseen", action="store_true", help="only questions from which no re-ranker is trained here")
     options = parser.parse_args(given)
-    text = tables(figures(options.corpus, options.questions, options.reranker, options.unseen))
+    text = tables(figures(options.corpus, options.questions, options.reranker, options.unseen, options.few))
     if options.to:
         put(options.to, f"{options.corpus} {options.reranker}", text)
     print(text)
