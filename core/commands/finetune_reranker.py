@@ -16,8 +16,8 @@ ABOUT = """Trains a cross-encoder from all-MiniLM-L6-v2: a question and a text r
 rests on is told from others that share its words (BM25) by the cross-entropy over the group. It learns from one half of the questions of
 SciFact and HotpotQA, from titles of their documents asked of the texts, and from paths of MetaQA's development questions; the other half of
 the questions, which it is never trained on, measures it. It is served as reranker-finetuned only if it ranks those better than late
-interaction; the figures of both lie beside it. About an hour on two cores; HOPSCOPE_THREADS tells how many threads are used. After an interrupt or
-a kill the same command goes on where it was."""
+interaction; the figures of both lie beside it. About an hour on two cores; HOPSCOPE_THREADS tells how many threads are used. After an
+interrupt or a kill the same command goes on where it was."""
 
 
 def add(trainings) -> None:

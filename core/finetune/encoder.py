@@ -13,7 +13,7 @@ import numpy as np
 from core.errors import BadInput
 from core.finetune.data import UNITS, Example
 from core.finetune.loop import Check, Schedule, Tell, Training, TrainingState, drawn
-from core.models.cross import device
+from core.models.device import device
 from core.models.threads import threads
 
 if TYPE_CHECKING:

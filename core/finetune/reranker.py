@@ -17,8 +17,8 @@ from core.finetune.loop import Check, Schedule, Tell, Training, TrainingState, d
 from core.finetune.reranker_data import Group, candidates
 from core.models.base import Task
 from core.models.change import change, changed
-from core.models.cross import device, encoder_weights
-from core.models.encoders.bert import computes_in_bfloat16
+from core.models.cross import encoder_weights
+from core.models.device import computes_in_bfloat16, device
 from core.models.threads import threads
 
 if TYPE_CHECKING:

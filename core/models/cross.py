@@ -17,19 +17,12 @@ from core.errors import ModelFailed, ModelUnavailable, shorten
 from core.models.base import Task
 from core.models.change import changed, read
 from core.models.chat.turns import Turn, in_turn
-from core.models.encoders.bert import computes_in_bfloat16
+from core.models.device import computes_in_bfloat16, device
 from core.models.heads import Head, torch_head
 from core.models.scorers import Scoring, counted
 from core.runtime.meter import Advance, new_to_this, saved, spent
 
 REMEMBERED = 10_000  # pairs of a question and a text whose hidden states are kept
-
-
-def device() -> str:
-    """`cuda:0` where torch sees a graphics card, else `cpu`."""
-    import torch
-
-    return "cuda:0" if torch.cuda.is_available() else "cpu"
 
 
 class PairScorer(Scoring):

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from core.errors import ModelUnavailable, shorten
 from core.models.chat.turns import Turn
-from core.models.cross import device
+from core.models.device import device
 from core.models.threads import threads
 from core.runtime.meter import spent
 

@@ -13,6 +13,8 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
+from core.models.device import computes_in_bfloat16
+
 Check = Callable[[], None]
 Rows = TypeVar("Rows")  # whatever tells the batches apart
 Done = Callable[[Rows, np.ndarray, np.ndarray], None]
@@ -28,15 +30,6 @@ class Forward(Protocol):
     batch: int  # the most texts of one call
 
     def run(self, batches: Iterable[tuple[Rows, np.ndarray]], done: Done[Rows], check: Check) -> None: ...
-
-
-def computes_in_bfloat16() -> bool:
-    """Whether the processor has instructions for bfloat16, as OpenVINO tells; False where it is not installed."""
-    try:
-        import openvino
-    except ImportError:
-        return False
-    return "BF16" in openvino.Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
 
 
 class OpenVINO:
