@@ -41,9 +41,9 @@ def test_its_scores_are_its_head_on_its_hidden_states(registry):
     assert scorer.head(hidden) == pytest.approx(scorer.score(task, texts)) and scorer.score(task, texts)[0] > scorer.score(task, texts)[1]
 
 
-def test_its_card_tells_its_figures_and_documents_are_read_by_it(registry):
+def test_its_card_tells_its_figures_and_it_is_a_choice(registry):
     report = json.loads((SHIPPED / "reranker" / TRAINING).read_text("utf-8"))["report"]
     mean = lambda model: np.average([row[model] for row in report], weights=[row["questions"] for row in report])
     assert mean("reranker-finetuned") > mean("late-interaction")
     assert all(f"{row['corpus']} {row['reranker-finetuned']:.3f}" in registry.info(NAME).figures for row in report)
-    assert registry.roles["cross-encoder"] == NAME
+    assert registry.roles["cross-encoder"] == "late-interaction"  # which is far ahead of it on CACM
