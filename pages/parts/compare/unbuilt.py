@@ -11,11 +11,11 @@ from core.runtime.jobs import FAILED
 from pages.parts.compare.asked import Shown
 from pages.parts.texts.building import card
 
-BEGUN = "built_for"  # in the session: the comparison for which graphs were being built when they were drawn last
+LACKED = "lacked"  # in the session: the comparison on the screen, and the builds that were missing of it when it was drawn before
 
 
 def unbuilt(on_screen: Shown) -> None:
-    """Draw them below a sentence; once those that were begun here are built, the question is asked again."""
+    """Draw them below a sentence; once some of them are built, here or anywhere, and none is at work, the question is asked again."""
     state, corpus = st.session_state, on_screen.comparison.ask.corpus
     if on_screen.job is None or not on_screen.job.ended or not isinstance(corpus, Corpus):
         return
@@ -24,10 +24,12 @@ def unbuilt(on_screen: Shown) -> None:
     missing = [one for one in wanted if not status(corpus, one).serves]
     if missing:
         st.caption("What failed lanes stand on is not built yet. Once it is, the question is asked again.")
-    if any([card(corpus, one) for one in missing]):
-        state[BEGUN] = on_screen.key
-    elif state.get(BEGUN) == on_screen.key:
-        del state[BEGUN]
-        if len(missing) < len(wanted):
-            state.submitted = True
-            st.rerun()
+    building = any([card(corpus, one) for one in missing])
+    key, before = state.get(LACKED, ("", frozenset()))
+    lacked = frozenset(one.id for one in missing) | (before if key == on_screen.key else frozenset())
+    if lacked and not building and len(missing) < len(lacked):
+        del state[LACKED]
+        state.submitted = True
+        st.rerun()
+    elif missing:
+        state[LACKED] = (on_screen.key, lacked)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.builds import build
 from core.cases import delete, get
 from core.cases.examples import demo
-from core.corpus import remove_corpus
+from core.corpus import open_corpus, remove_corpus
 from core.io.home import ROOT
+from core.models.registry import Registry
 from pages.parts.board.drawing import drawing_of
 from pages.parts.board.finished import report
 from tests.pages.compare.test_compare import FAST, job, opened
@@ -66,7 +68,19 @@ def test_a_graph_that_is_not_built_is_built_on_the_spot_and_the_question_asked_a
     next(one for one in at.button if one.label == "Build").click().run()
     at = until(at, lambda: job(at) is not first and job(at).ended)
     assert [lane.status for lane in job(at).comparison.lanes] == ["done", "done"]
-    assert not any(one.label == "Build" for one in at.button) and "built_for" not in at.session_state
+    assert not any(one.label == "Build" for one in at.button) and "lacked" not in at.session_state
+
+
+def test_a_graph_that_was_built_before_the_page_is_drawn_again_is_asked_as_well(monkeypatch):
+    """A build that ends between the click and the drawing, or that another tab made, was never seen at work."""
+    monkeypatch.setattr("core.comparison.built.AT_ONCE", 0)
+    line = "BuiltGraph(build='links-nearest') >> SparseNodes(keep=2) >> DocumentsOfNodes() >> AnswerFromTables()"
+    at = opened(corpus=NAME, q=QUESTION, lane=[LINE, line], **OWN)
+    first = job(at)
+    at = until(at, lambda: [one for one in at.button if one.label == "Build"])
+    build(open_corpus(NAME), "links-nearest", Registry())
+    at = until(at, lambda: job(at) is not first and job(at).ended)
+    assert [lane.status for lane in job(at).comparison.lanes] == ["done", "done"]
 
 
 def test_a_changed_answer_is_asked_with():
