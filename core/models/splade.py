@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,8 @@ from core.models.chat.turns import in_turn
 from core.models.pretrained import Pretrained
 from core.models.scorers import Scoring, counted
 from core.runtime.meter import Advance
+
+AT_ONCE = 1024  # tokens read at once: each has a number for every word of the vocabulary, some 120 kB
 
 
 class Splade(Pretrained, Scoring):
@@ -27,19 +29,23 @@ class Splade(Pretrained, Scoring):
         """A scipy csr_array, float32 [n, words], in the order of `texts`. Raises ModelUnavailable, and what `check` raises."""
         from scipy.sparse import csr_array, vstack
 
+        rows: list[int] = []
         parts: list[Any] = []
         advance = Advance(f"Reading {counted(len(texts), 'text')}", len(texts))
 
         def read() -> None:
             net, tokenizer = self.engine()
-            for start in range(0, len(texts), self.batch):
+            codes = tokenizer(list(texts), truncation=True, max_length=self.max_tokens)["input_ids"] if len(texts) else []
+            for some in alike([len(code) for code in codes], self.batch, AT_ONCE):
                 if check:
                     check()
-                parts.append(csr_array(_weights(net, tokenizer, list(texts[start : start + self.batch]), self.max_tokens)))
-                advance(min(len(texts), start + self.batch))
+                given = tokenizer.pad({"input_ids": [codes[row] for row in some]}, return_tensors="pt")
+                parts.append(csr_array(_weights(net, given.to(net.device))))
+                rows.extend(some)
+                advance(len(rows))
 
         in_turn(self._lock, read, check)
-        return vstack(parts, format="csr") if parts else csr_array((0, 0), dtype=np.float32)
+        return vstack(parts, format="csr")[np.argsort(rows)] if parts else csr_array((0, 0), dtype=np.float32)
 
     def score(self, task: Task, texts: Sequence[str]) -> np.ndarray:
         if not len(texts):
@@ -48,12 +54,22 @@ class Splade(Pretrained, Scoring):
         return np.asarray((both[1:] @ both[[0]].T).todense(), np.float64).ravel()
 
 
-def _weights(net: Any, tokenizer: Any, texts: list[str], most: int) -> np.ndarray:
-    """float32 [n, words]."""
+def alike(lengths: Sequence[int], batch: int, most: int) -> Iterator[list[int]]:
+    """Rows of about the same length, the shortest first: at most `batch`, and not more than `most` tokens once they are padded."""
+    some: list[int] = []
+    for row in sorted(range(len(lengths)), key=lambda row: lengths[row]):
+        if some and (len(some) == batch or (len(some) + 1) * lengths[row] > most):
+            yield some
+            some = []
+        some.append(row)
+    if some:
+        yield some
+
+
+def _weights(net: Any, given: Any) -> np.ndarray:
+    """float32 [n, words]. As log(1 + relu(x)) grows with x, the largest over the tokens is taken first."""
     import torch
 
-    given = tokenizer(texts, truncation=True, max_length=most, padding=True, return_tensors="pt").to(net.device)
     with torch.inference_mode():
-        logits = net(**given).logits
-        weights = torch.log1p(torch.relu(logits)) * given["attention_mask"][..., None]
-    return weights.amax(dim=1).float().cpu().numpy()
+        logits = net(**given).logits.masked_fill_(given["attention_mask"][..., None] == 0, 0.0)
+        return logits.amax(dim=1).relu_().log1p_().float().cpu().numpy()

@@ -11,7 +11,7 @@ from core.models.base import Task
 from core.models.declared import Row, SparseEncoder
 from core.models.encoders.pooled import PooledEncoder
 from core.models.registry import Registry
-from core.models.splade import Splade
+from core.models.splade import Splade, alike
 
 TEXTS = ["ab cab", "a", "cab ab ab abba", "a"]
 
@@ -61,6 +61,12 @@ def test_sparse_weights_are_the_largest_over_the_tokens(tiny):
         logits = outputs(tiny, text, "AutoModelForMaskedLM").logits[0].numpy()
         assert weights == pytest.approx(np.log1p(np.maximum(logits, 0)).max(axis=0), abs=1e-5)
     assert model.score(Task("ab cab"), TEXTS) == pytest.approx(found @ found[0], abs=1e-4)
+
+
+def test_texts_of_one_length_are_read_together_and_few_long_ones_at_once():
+    assert list(alike([3, 1, 9, 2, 4], batch=3, most=8)) == [[1, 3], [0, 4], [2]]
+    assert list(alike([1] * 5, batch=2, most=100)) == [[0, 1], [2, 3], [4]]
+    assert list(alike([], batch=2, most=8)) == []
 
 
 def test_what_is_not_here_is_told(tmp_path):
