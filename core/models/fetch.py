@@ -18,7 +18,7 @@ from pathlib import Path
 
 from core.errors import ModelUnavailable, shorten
 from core.io.locks import locked
-from core.models.declared import Llama
+from core.models.backends import Llama
 
 Progress = Callable[[str, float], None]
 Check = Callable[[], None]

@@ -16,7 +16,7 @@ import pytest
 
 from core.errors import Cancelled, ModelUnavailable
 from core.io.home import ROOT
-from core.models.declared import Llama
+from core.models.backends import Llama
 from core.models.fetch import fetch
 
 PARTS = [b"a" * 1000, b"b" * 2000, b"c" * 300]
@@ -88,7 +88,7 @@ def test_a_cancelled_fetch_goes_on_after_the_last_part(source, tmp_path):
 KILLED = """
 import sys, time
 from pathlib import Path
-from core.models.declared import Llama
+from core.models.backends import Llama
 from core.models.fetch import fetch
 def progress(text, fraction):
     if "part 2" in text:

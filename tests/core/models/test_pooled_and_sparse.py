@@ -7,8 +7,9 @@ import pytest
 
 from core.errors import ModelUnavailable
 from core.models import make
+from core.models.backends import SparseEncoder
 from core.models.base import Task
-from core.models.declared import Row, SparseEncoder
+from core.models.declared import Row
 from core.models.encoders.pooled import PooledEncoder
 from core.models.registry import Registry
 from core.models.splade import Splade, alike
