@@ -49,6 +49,7 @@ REPLIES = Path(__file__).with_name("replies")
 BASE = "vanilla-rag"  # what the others are tested against
 QUALITY = ("passage_recall@4", "passage_recall@10", "context_recall", "accuracy", "token_recall")
 ASKING = ("calls", "tokens", "seconds")
+MANY = {"ggraphrag": 2, "cheaprag": 4, "dalk": 10, "kgp": 10, "tog-documents": 10}  # questions for rows that ask dozens of times for each
 TESTED = ("passage_recall@4", "context_recall", "accuracy", "token_recall")
 
 
@@ -114,8 +115,8 @@ def _main(options: argparse.Namespace, engine: Engine, corpus: Corpus) -> None:
     left_out = [one.id for one in rows if options.no_llm and asks(one, engine.models, without=True)]
     found: dict[str, Summary] = {}
     for instance in (one for one in rows if one.id not in left_out):
-        size = options.few if not options.no_llm and asks(instance, engine.models) else options.sample
-        found[instance.id] = summary(engine, instance, sets, size, not options.no_llm)
+        few = not options.no_llm and asks(instance, engine.models)
+        found[instance.id] = summary(engine, instance, sets, _few(instance, options) if few else options.sample, not options.no_llm)
     costs = {} if options.no_builds else {one.id: measured(engine.models, corpus, one) for one in rows if one.id in found}
     for line in told(corpus, rows, found, costs, left_out, options):
         print(line)
@@ -128,13 +129,20 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--corpus", default="hotpotqa")
     parser.add_argument("--set", default="", help="its question sets, with commas (default: its first)")
     parser.add_argument("--sample", type=number, default=None, help="questions of each set, or all (the default)")
-    parser.add_argument("--few", type=number, default=10, help="questions for methods that ask a language model to retrieve (%(default)s)")
+    told = ", ".join(f"{name} {most}" for name, most in MANY.items())
+    parser.add_argument("--few", type=int, default=0, help=f"questions for methods that ask a language model to retrieve (default: {told})")
     parser.add_argument("--no-llm", action="store_true", help="ask no language model; the nearest sentence stands for the answer")
     parser.add_argument("--extractor", default="", help="who reads the chunks of the graphs, with commas: described, noun-phrases, llm")
     parser.add_argument("--originals", action="store_true", help="with the rows of the originals' own values")
     parser.add_argument("--replies", default="", help="the file of replies (default: that of the corpus in tests/benchmarks/replies)")
     parser.add_argument("--no-builds", action="store_true", help="leave out what building costs")
     return parser.parse_args(arguments)
+
+
+def _few(instance: Instance, options: argparse.Namespace) -> int | None:
+    """Questions for a method that asks a language model before the answer, None for all."""
+    sizes = [options.few or next((most for name, most in MANY.items() if instance.id.startswith(name)), None), options.sample]
+    return min((size for size in sizes if size is not None), default=None)
 
 
 def _rows(options: argparse.Namespace) -> list[Instance]:
