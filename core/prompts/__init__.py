@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import tomllib
 from collections.abc import Iterable
@@ -16,6 +17,14 @@ FOLDER = Path(__file__).parent
 def prompts(file: str) -> dict[str, dict[str, Any]]:
     """Every prompt of `core/prompts/FILE.toml` by name."""
     return tomllib.loads((FOLDER / f"{file}.toml").read_text("utf-8"))
+
+
+def digest() -> str:
+    """A text that changes with any prompt."""
+    whole = hashlib.sha256()
+    for file in sorted(FOLDER.glob("*.toml")):
+        whole.update(file.read_bytes())
+    return f"prompts {whole.hexdigest()[:16]}"
 
 
 def messages(file: str, name: str, **values: str) -> tuple[dict[str, str], ...]:

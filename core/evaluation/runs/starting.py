@@ -11,6 +11,7 @@ from core.evaluation.runs.plan import Plan
 from core.evaluation.runs.row import asking
 from core.evaluation.runs.runner import Evaluation
 from core.evaluation.runs.store import Store
+from core.prompts import digest
 from core.runtime.cluster import Workers
 from core.runtime.jobs import Job
 
@@ -34,8 +35,22 @@ def evaluate(engine, store: Store, plan: Plan, again: bool = False, workers: Wor
 
 
 def depends(engine, plan: Plan) -> str:
-    """What the results of a plan depend on beside it: its models, what its operators lean on, and the graphs its lines stand on."""
-    return "\n".join([*(_signature(engine.models, name) for name in plan.models), *_stamps(engine, plan), *_standing(engine, plan)])
+    """What the results of a plan depend on beside it: its models and what they are told, what its operators lean on, and the graphs its
+    lines stand on."""
+    models = [_signature(engine.models, name) for name in plan.models]
+    return "\n".join([*models, *_told(engine.models, plan), *_stamps(engine, plan), *_standing(engine, plan)])
+
+
+def _told(models, plan: Plan) -> list[str]:
+    """The digest of the prompts where a language model may be asked."""
+    return [digest()] if plan.model or any(_is_chat(models, name) for name in plan.models) else []
+
+
+def _is_chat(models, name: str) -> bool:
+    try:
+        return models.is_chat(name)
+    except BadParameter:  # not declared, as its rows will say
+        return False
 
 
 def _signature(models, name: str) -> str:

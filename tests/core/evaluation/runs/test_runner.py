@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -11,6 +12,7 @@ import time
 
 import pytest
 
+import core.prompts
 from core.errors import BadInput, ModelFailed
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.runs.plan import make_plan, misfits, sample
@@ -80,6 +82,16 @@ def test_what_operators_depend_on_makes_another_run(bench, monkeypatch):
     first = bench.run(bench.plan()).number
     monkeypatch.setattr(EgoNetwork, "stamp", lambda self, graph, environment: f"seven solved questions of {graph.name}")
     assert bench.run(bench.plan()).number == first + 1 == bench.run(bench.plan()).number
+
+
+def test_another_prompt_makes_another_run_where_a_language_model_is_asked(bench, monkeypatch, tmp_path):
+    asked, silent = bench.run(bench.plan()).number, bench.run(bench.plan(model=False)).number
+    assert bench.run(bench.plan()).number == asked
+    shutil.copytree(core.prompts.FOLDER, tmp_path / "prompts")
+    (tmp_path / "prompts" / "answer.toml").write_text("# told otherwise", "utf-8")
+    monkeypatch.setattr(core.prompts, "FOLDER", tmp_path / "prompts")
+    assert bench.run(bench.plan()).number not in (asked, silent)
+    assert bench.run(bench.plan(model=False)).number == silent
 
 
 def test_without_a_model_the_graph_reader_is_scored(bench):
