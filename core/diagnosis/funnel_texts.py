@@ -11,7 +11,7 @@ from core.comparison.comparing import Comparison, Lane
 from core.comparison.run import GoneCorpus
 from core.corpus import Corpus
 from core.diagnosis.funnel import Stage, survivors
-from core.diagnosis.matching import match, normalize
+from core.diagnosis.matching import BARE, match, normalize, says
 from core.graph.columns import Table
 from core.graph.protocol import KnowledgeGraph
 from core.graph.told import chunks_of, hit_names, hit_texts, leaves, node_chunks
@@ -22,7 +22,6 @@ TEXT_STAGES = ("corpus", "graph", "retrieved", "prompt", "answer")
 SHOWN = "prompt"
 Kept = Mapping[str, tuple[str, ...]] | None
 REMEMBERED = 1024  # names of which it is known whether texts hold them
-NO_NAMES = ("yes", "no")
 
 
 @dataclass(frozen=True)
@@ -76,8 +75,8 @@ def answer_funnel(
     """
     answers = tuple(dict.fromkeys(answers))
     said = state.answer if state.answer is not None else state.excerpt.text if state.excerpt else None
-    if not answers or all(normalize(name) in NO_NAMES for name in answers):
-        return survivors([("answer", lambda name: match(said or "", name))], answers) if answers and said is not None else ()
+    if not answers or all(normalize(name) in BARE for name in answers):
+        return survivors([("answer", lambda name: says(said or "", name))], answers) if answers and said is not None else ()
     found: list[tuple[str, Callable[[str], bool]]] = [
         ("corpus", lambda name: name in kept["corpus"] if kept else _in_corpus(corpus, graph, name)),
         ("graph", lambda name: name in kept["graph"] if kept else _in_graph(graph, name)),
@@ -91,7 +90,7 @@ def answer_funnel(
         context = prompt.replace(state.question.text, " ")
         found.append((SHOWN, lambda name: match(context, name)))
     if said is not None:
-        found.append(("answer", lambda name: match(said, name)))
+        found.append(("answer", lambda name: says(said, name)))
     return survivors(found, answers)
 
 

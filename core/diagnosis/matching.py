@@ -6,6 +6,7 @@ import re
 import string
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
+BARE = ("yes", "no")  # answers that are part of many other words
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
@@ -25,3 +26,14 @@ def match(prediction: str, gold: str) -> bool:
     """
     wanted = normalize(gold)
     return wanted in normalize(prediction) if wanted else prediction.strip() == gold.strip()
+
+
+def says(text: str, answer: str) -> bool:
+    """Whether a text gives an answer: it holds it, and yes and no as words of their own alone, where the papers' code finds no in know.
+
+    >>> from core.diagnosis.matching import says
+    >>> says("No, they are not.", "no"), says("I do not know.", "no"), says("In the Bronx.", "Bronx")
+    (True, False, True)
+    """
+    wanted = normalize(answer)
+    return wanted in normalize(text).split() if wanted in BARE else match(text, answer)

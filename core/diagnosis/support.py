@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from core.corpus.sentences import sentences
-from core.diagnosis.funnel_texts import NO_NAMES, retrieved_chunks, shown_chunks
-from core.diagnosis.matching import normalize
+from core.diagnosis.funnel_texts import retrieved_chunks, shown_chunks
+from core.diagnosis.matching import BARE, normalize
 from core.graph.protocol import KnowledgeGraph
 from core.graph.told import chunk_text, hit_names
 from core.models.base import Encoder
@@ -64,7 +64,7 @@ def rests(graph: KnowledgeGraph, state: State, encoder: Encoder, check: Callable
     found, answer = [], state.answer or ""
     for (start, end), places, cosines in _likeness(graph, state, encoder, check):
         said = answer[start:end]
-        sought = [said] if normalize(said) not in NO_NAMES else []
+        sought = [said] if normalize(said) not in BARE else []
         holds = [place for place, (row, (at, to)) in enumerate(places) if marks(chunk_text(graph, row)[at:to], sought)]
         best = max(holds or range(len(places)), key=lambda place: (cosines[place], -place))
         row, span = places[best]

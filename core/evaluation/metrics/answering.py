@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.diagnosis.matching import match, normalize
+from core.diagnosis.matching import match, normalize, says
 from core.evaluation.metrics.options import chosen_right
 from core.types import State
 
@@ -44,7 +44,7 @@ def answered(graph, state: State, answers: Sequence[str]) -> Answered | None:
         text, by = state.excerpt.text, EXCERPT
     else:
         return None
-    found, lines = sum(match(text, answer) for answer in answers), sum(bool(line.strip()) for line in text.splitlines())
+    found, lines = sum(says(text, answer) for answer in answers), sum(bool(line.strip()) for line in text.splitlines())
     words, joined = (shared_words(text, " ".join(answers)), match(text, " ".join(answers))) if answers else (None, None)
     return Answered(text, by, found, lines, words, joined, chosen_right(text, state.question))
 

@@ -87,7 +87,8 @@ ANSWERS = (
         BY_ANSWER
         + IN_DEPTH
         + " With one known answer this is the paper's accuracy to the letter. Of several its code asks for all of them as "
-        "one string, in their order, which lists of aliases never are; that reading is accuracy_joined. The answer no is a part of know.",
+        "one string, in their order, which lists of aliases never are; that reading is accuracy_joined. Yes and no count as words of "
+        "their own, not as the no of know.",
         answer_hit,
         source=DEPTH,
     ),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.diagnosis.matching import match, normalize
+from core.diagnosis.matching import match, normalize, says
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,9 @@ def test_normalize(text, expected):
 )
 def test_match(prediction, gold, expected):
     assert match(prediction, gold) is expected
+
+
+def test_yes_and_no_are_words_of_their_own():
+    assert says("No, the tables do not say it.", "no") and says("It is so: yes!", "Yes")
+    assert not any(says(text, "no") for text in ("I do not know.", "Yes, both Freakonomics and the other.", ""))
+    assert says("Freakonomics", "economics") is match("Freakonomics", "economics") is False and says("of Drama", "drama")
