@@ -30,6 +30,7 @@ from core.io.home import home
 from core.io.locks import locked
 from core.operators.base import Line
 from core.operators.text import parse_line
+from core.prompts import digest
 from core.runtime.jobs import Job
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ class SearchConfig:
         del spec["instances"], spec["models"]
         spec |= {"space": self.space.described(), "models": [[name, models.signature(name)] for name in self.space.models()]}
         spec |= {"quality": self.quality, "cost": self.cost, "budget": self.budget}
+        if self.asks or any(map(models.is_chat, self.space.models())):
+            spec["prompts"] = digest()
         return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import core.prompts
 from core.corpus import open_corpus
 from core.engine import Engine
 from core.errors import BadParameter
@@ -101,6 +102,13 @@ def test_a_search_ends_with_its_calls_and_goes_on_with_more(search):
     assert len(points) == 1 and chat.replies == 2 and make(1).calls() == 2  # the question that had begun is ended
     assert run(make(1)) == points and chat.replies == 2  # no call is left
     assert len(run(make(100))) == 2 and make(100).calls() == 6
+
+
+def test_another_prompt_begins_another_search(search, monkeypatch, tmp_path):
+    make, _ = search
+    before = make(1).file
+    monkeypatch.setattr(core.prompts, "FOLDER", tmp_path)
+    assert make(1).file == make(7).file != before
 
 
 def test_without_a_call_nothing_may_ask(search):
