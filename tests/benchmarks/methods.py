@@ -49,7 +49,7 @@ REPLIES = Path(__file__).with_name("replies")
 BASE = "vanilla-rag"  # what the others are tested against
 QUALITY = ("passage_recall@4", "passage_recall@10", "context_recall", "accuracy", "token_recall")
 ASKING = ("calls", "tokens", "seconds")
-MANY = {"ggraphrag": 2, "cheaprag": 4, "dalk": 10, "kgp": 10, "tog-documents": 10}  # questions for rows that ask dozens of times for each
+MANY = {"ggraphrag": 2, "cheaprag": 4, "dalk": 10, "kgp": 10}  # questions for rows that ask dozens of times for each
 TESTED = ("passage_recall@4", "context_recall", "accuracy", "token_recall")
 
 
