@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 
 from core.comparison.run import build_of
@@ -38,12 +39,12 @@ def depends(engine, plan: Plan) -> str:
     """What the results of a plan depend on beside it: its models and what they are told, what its operators lean on, and the graphs its
     lines stand on."""
     models = [_signature(engine.models, name) for name in plan.models]
-    return "\n".join([*models, *_told(engine.models, plan), *_stamps(engine, plan), *_standing(engine, plan)])
+    return "\n".join([*models, *told(engine.models, plan.models, plan.model), *_stamps(engine, plan), *_standing(engine, plan)])
 
 
-def _told(models, plan: Plan) -> list[str]:
-    """The digest of the prompts where a language model may be asked."""
-    return [digest()] if plan.model or any(_is_chat(models, name) for name in plan.models) else []
+def told(models, names: Iterable[str], answers: bool) -> list[str]:
+    """The digest of the prompts where a language model answers or is among the models of these names; else nothing."""
+    return [digest()] if answers or any(_is_chat(models, name) for name in names) else []
 
 
 def _is_chat(models, name: str) -> bool:

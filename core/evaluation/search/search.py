@@ -21,6 +21,7 @@ from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import pareto
 from core.evaluation.runs.plan import Drawn, Plan
 from core.evaluation.runs.row import warm
+from core.evaluation.runs.starting import told
 from core.evaluation.search.space import Space
 from core.evaluation.search.space_texts import TextSpace
 from core.evaluation.search.trial import OutOfCalls, Trial, Tried
@@ -30,7 +31,6 @@ from core.io.home import home
 from core.io.locks import locked
 from core.operators.base import Line
 from core.operators.text import parse_line
-from core.prompts import digest
 from core.runtime.jobs import Job
 
 if TYPE_CHECKING:
@@ -87,8 +87,8 @@ class SearchConfig:
         del spec["instances"], spec["models"]
         spec |= {"space": self.space.described(), "models": [[name, models.signature(name)] for name in self.space.models()]}
         spec |= {"quality": self.quality, "cost": self.cost, "budget": self.budget}
-        if self.asks or any(map(models.is_chat, self.space.models())):
-            spec["prompts"] = digest()
+        if prompts := told(models, self.space.models(), self.asks):
+            spec["prompts"] = prompts
         return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]
 
 
