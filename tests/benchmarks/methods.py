@@ -47,10 +47,10 @@ from tests.benchmarks.paired_tests import against
 PAPER, GROUP = "In-depth Analysis", "Documents"
 REPLIES = Path(__file__).with_name("replies")
 BASE = "vanilla-rag"  # what the others are tested against
-QUALITY = ("passage_recall@4", "passage_recall@10", "context_recall", "accuracy", "token_recall")
+QUALITY = ("passage_recall@4", "passage_recall@10", "context_recall", "accuracy", "token_recall", "token_f1")
 ASKING = ("calls", "tokens", "seconds")
 MANY = {"ggraphrag": 2, "cheaprag": 4, "dalk": 10, "kgp": 10}  # questions for rows that ask dozens of times for each
-TESTED = ("passage_recall@4", "context_recall", "accuracy", "token_recall")
+TESTED = ("passage_recall@4", "context_recall", "accuracy", "token_recall", "token_f1")
 
 
 @dataclass(eq=False)

@@ -25,6 +25,7 @@ class Answered:
     tokens: float | None = None  # share of the words of the known answers that it has
     joined: bool | None = None  # whether it has all known answers as one string, in their order
     option: bool | None = None  # whether the option that is read from it is the right one, where the question has options
+    own_tokens: float | None = None  # share of its own words that the known answers have
 
 
 def answered(graph, state: State, answers: Sequence[str]) -> Answered | None:
@@ -45,12 +46,16 @@ def answered(graph, state: State, answers: Sequence[str]) -> Answered | None:
     else:
         return None
     found, lines = sum(says(text, answer) for answer in answers), sum(bool(line.strip()) for line in text.splitlines())
-    words, joined = (shared_words(text, " ".join(answers)), match(text, " ".join(answers))) if answers else (None, None)
-    return Answered(text, by, found, lines, words, joined, chosen_right(text, state.question))
+    if not answers:
+        return Answered(text, by, found, lines, option=chosen_right(text, state.question))
+    gold = " ".join(answers)
+    words, own = shared_words(text, gold), shared_words(gold, text)
+    return Answered(text, by, found, lines, words, match(text, gold), chosen_right(text, state.question), own)
 
 
 def shared_words(text: str, gold: str) -> float:
     """The share of the words of the known answer that a text has, each as often as it has it (SQuAD's token recall; in-depth analysis).
+    With the two in each other's place it is SQuAD's token precision.
 
     Both are normalised. Where one of them is yes, no or noanswer and the other is not the same, it is 0.
 

@@ -22,6 +22,7 @@ from core.evaluation.metrics.formulas import (
     subgraph_precision,
     subgraph_recall,
     subgraph_size,
+    token_f1,
     token_recall,
     total,
 )
@@ -172,6 +173,15 @@ DECLARED = (
         source="In-depth Analysis of Graph-based RAG (Recall); SQuAD",
     ),
     Metric(
+        "token_f1",
+        "Answer token F1",
+        "Harmonic mean of answer token recall and of the share of the generated text's words that the known answers have.",
+        "Words are counted as for answer token recall. A long text loses what it gains there, so that answers of different lengths, or to "
+        "questions whose known answers are sentences, can be compared.",
+        token_f1,
+        source="SQuAD",
+    ),
+    Metric(
         "f1",
         "Answer F1, whole text",
         "F1 with the whole text as the one prediction: its precision is 1 if it holds any known answer; over a set, the mean of it.",
@@ -215,7 +225,7 @@ REPORTED = (
     "path_precision@32 path_recall@32 path_f1@32 path_hit@32 path_hit@10 path_hit@1 path_mrr reader_hit@1 reader_recall reader_f1 "
     "passage_recall@4 passage_recall@10 passage_precision@4 capped_recall@10 ndcg@10 topological_recall@10 miss_tr@10 context_recall "
     "context_precision "
-    "hits@1 accuracy recall token_recall str_em option f1 f1_lines judge@1 accurate missing hallucination truthfulness "
+    "hits@1 accuracy recall token_recall token_f1 str_em option f1 f1_lines judge@1 accurate missing hallucination truthfulness "
     "nearness supported "
     "seconds calls tokens_in tokens_out tokens texts build_seconds build_calls build_tokens"
 ).split()

@@ -171,6 +171,19 @@ def token_recall(outcome: Outcome, _: int | None = None) -> float | None:
     return outcome.answer.tokens if outcome.answer and outcome.golds else None
 
 
+def token_f1(outcome: Outcome, _: int | None = None) -> float | None:
+    """Harmonic mean of the share of the known answers' words that the answer's text has and of its own words that they have.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Answered, Outcome
+    >>> given = Answered("Bob, poor clerk Bob", "language model", found=0, lines=1, tokens=0.5, own_tokens=0.25)
+    >>> round(metric("token_f1")(Outcome(golds=1, answer=given)), 3)
+    0.333
+    """
+    given = outcome.answer
+    return f1(given.own_tokens, given.tokens) if given and outcome.golds else None
+
+
 def answer_recall(outcome: Outcome, _: int | None = None) -> float | None:
     """Share of the known answers that the answer's text holds.
 

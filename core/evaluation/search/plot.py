@@ -11,7 +11,7 @@ from core.evaluation.metrics.catalogue import metric
 from core.evaluation.reports.export import shown
 from core.evaluation.reports.naming import of
 from core.evaluation.reports.plots import COLOURS, LINE, beside, inwards, styled
-from core.evaluation.search.search import Point, front
+from core.evaluation.search.points import Point, front
 from core.evaluation.search.verdict import SearchVerdict
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import math
 import time
@@ -16,14 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from core.comparison.run import Ask, LaneRun, Progress
 from core.environment import Environment
-from core.errors import BadInput, BadParameter, Cancelled, HopscopeError, shorten
-from core.evaluation.metrics.catalogue import metric
-from core.evaluation.metrics.statistics import pareto
+from core.errors import BadInput, Cancelled, HopscopeError, shorten
 from core.evaluation.runs.plan import Drawn, Plan
 from core.evaluation.runs.row import warm
-from core.evaluation.runs.starting import told
-from core.evaluation.search.space import Space
-from core.evaluation.search.space_texts import TextSpace
+from core.evaluation.search.config import SearchConfig
+from core.evaluation.search.points import Point, front
 from core.evaluation.search.trial import OutOfCalls, Trial, Tried
 from core.instances.catalogue import Instance
 from core.io.durations import span
@@ -38,87 +34,11 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger(__name__)
-COSTS = ("seconds", "tokens")
 RANDOM = 10  # lines drawn by lot before the sampler leans on what it has seen
 REPEATS = 3  # so many proposals for each line that is to be tried; the sampler may name one again
 WORDS = 90  # letters of the line that is being tried, as far as they are told
 TRIED, LINE = "tried", "line"  # what is kept with each proposal
 CALLS = "calls"  # what is kept of the whole: how often language models were asked
-
-
-@dataclass(frozen=True, eq=False)
-class SearchConfig:
-    """What is to be searched: the space, the tuning questions (a plan without a language model's answers), and the budget.
-
-    `quality` names a metric that is a share, `cost` is seconds or tokens; `budget` is the mean cost a question that a line may
-    have. `trials` lines are tried. Where lines may ask a language model, it is asked about `calls` times in all and no line is begun
-    after that; more may be allowed later, as more trials.
-    """
-
-    tuning: Plan
-    space: Space | TextSpace
-    quality: str = "reader_hit@1"
-    cost: str = "seconds"
-    budget: float = 1.0
-    trials: int = 40
-    calls: int = 200
-
-    @property
-    def asks(self) -> bool:
-        """Whether lines may ask a language model, as such for documents may; those on triples name it as a ranker."""
-        return isinstance(self.space, TextSpace) and self.space.asks
-
-    def __post_init__(self) -> None:
-        chosen = metric(self.quality)
-        if not chosen.quality or chosen.base == "judge@1":
-            raise BadParameter(f"{self.quality} is no quality to search by; take a share such as reader_hit@1 or path_recall@32.")
-        if self.cost not in COSTS:
-            raise BadParameter(f"A budget is one of {' or '.join(COSTS)}, not of {self.cost}.")
-        if not (0 < self.budget < math.inf):
-            raise BadParameter("A budget must be more than nothing.")
-        if self.trials < 1:
-            raise BadParameter("Try at least one line.")
-        if self.asks and self.calls < 1:
-            raise BadParameter("Allow at least one call of a language model, or leave out lines that ask one.")
-
-    def key(self, models) -> str:
-        """What the search is known by: all that its trials depend on, but not how many of them or of calls are wished for."""
-        spec = self.tuning.spec("\n".join(map(models.signature, self.space.models())))
-        del spec["instances"], spec["models"]
-        spec |= {"space": self.space.described(), "models": [[name, models.signature(name)] for name in self.space.models()]}
-        spec |= {"quality": self.quality, "cost": self.cost, "budget": self.budget}
-        if prompts := told(models, self.space.models(), self.asks):
-            spec["prompts"] = prompts
-        return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]
-
-
-@dataclass(frozen=True)
-class Point:
-    """A line that was tried; `number` is its place among those."""
-
-    number: int
-    line: Line
-    tried: Tried
-
-    @property
-    def whole(self) -> bool:
-        """Whether it met every question within the budget, and answered any."""
-        return not self.tried.stopped and self.tried.answered > 0
-
-    @property
-    def instance(self) -> Instance:
-        """The line as an instance, named after its place."""
-        return Instance(repr(self.line), f"Line {self.number} of a search", self.line, short=f"Found {self.number}")
-
-
-def front(points: tuple[Point, ...]) -> tuple[Point, ...]:
-    """The points within the budget that no other beats in cost and quality, the best quality first; of equal ones the first tried."""
-    whole = {str(point.number): point for point in points if point.whole}
-    best = pareto({name: (point.tried.cost, point.tried.quality) for name, point in whole.items()})
-    chosen: dict[tuple[float, float], Point] = {}
-    for name in best:
-        chosen.setdefault((whole[name].tried.cost, whole[name].tried.quality), whole[name])
-    return tuple(sorted(chosen.values(), key=lambda point: (-point.tried.quality, point.tried.cost, point.number)))
 
 
 @dataclass

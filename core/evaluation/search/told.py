@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from core.evaluation.search.search import Point, front
+from core.evaluation.search.points import Point, front
 from core.evaluation.search.verdict import POINTS, SearchPlan, SearchVerdict
 
 

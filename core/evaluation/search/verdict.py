@@ -17,7 +17,9 @@ from core.evaluation.runs.row import asking
 from core.evaluation.runs.runner import Evaluation
 from core.evaluation.runs.starting import depends
 from core.evaluation.runs.store import Store
-from core.evaluation.search.search import Point, Search, SearchConfig, front
+from core.evaluation.search.config import SearchConfig
+from core.evaluation.search.points import Point, front
+from core.evaluation.search.search import Search
 from core.evaluation.search.space import USUAL, space
 from core.evaluation.search.space_texts import ASKING, text_space
 from core.instances.catalogue import Instance

@@ -10,7 +10,7 @@ import streamlit as st
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.runs.plan import asks_documents
 from core.evaluation.search.plot import found_figure
-from core.evaluation.search.search import Point, front
+from core.evaluation.search.points import Point, front
 from core.evaluation.search.space import KINDS, USUAL
 from core.evaluation.search.space_texts import ASKING
 from core.evaluation.search.verdict import POINTS, SearchPlan, SearchVerdict, hunt, references, start

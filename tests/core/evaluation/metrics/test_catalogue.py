@@ -72,8 +72,26 @@ def test_lines_are_predictions(kit, last):
 def test_without_a_model_the_reader_answers_one_name_a_line(kit, last):
     state = last("Two", "Drama").replace(answer=None)
     outcome = observe(kit.graph, state)
-    assert outcome.answer == Answered("Two", "graph reader", 1, 1, tokens=0.5, joined=False)  # of the words two and drama
+    assert outcome.answer == Answered("Two", "graph reader", 1, 1, tokens=0.5, joined=False, own_tokens=1.0)  # of the words two and drama
     assert scores(outcome, "reader_hit@1", "reader_recall", "hits@1") == [1, 1 / 2, 1]
+
+
+@pytest.mark.parametrize(
+    "said, f1",
+    [
+        ("Two, and two more", 1 / 3),  # one word of its four, one of the two that are known
+        ("two the Drama", 1.0),  # an article is no word
+        ("no", 0.0),
+        ("", 0.0),
+    ],
+)
+def test_token_f1_counts_the_words_of_both(kit, last, said, f1):
+    assert metric("token_f1")(observe(kit.graph, last("Two", "Drama", said=said))) == pytest.approx(f1)
+
+
+def test_token_f1_of_a_yes_is_all_or_nothing(kit, last):
+    yes = [observe(kit.graph, last("yes", said=said)) for said in ("Yes.", "Yes, he did.")]
+    assert scores(yes[0], "token_f1") + scores(yes[1], "token_f1", "token_recall") == [1, 0, 0]
 
 
 def test_an_answer_is_matched_one_way_only_and_punctuation_joins(kit, last):

@@ -12,7 +12,8 @@ from core.engine import Engine
 from core.errors import BadParameter
 from core.evaluation.runs.plan import CORPUS, Drawn, Plan
 from core.evaluation.runs.row import asking
-from core.evaluation.search.search import Search, SearchConfig
+from core.evaluation.search.config import SearchConfig
+from core.evaluation.search.search import Search
 from core.evaluation.search.space_texts import text_space
 from core.evaluation.search.trial import BEATEN
 from core.evaluation.search.verdict import SearchPlan

@@ -7,7 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from core.errors import BadInput, BadParameter, Cancelled, ModelFailed
-from core.evaluation.search.search import Point, Search, SearchConfig, _kept, _points, _study, front
+from core.evaluation.search.config import SearchConfig
+from core.evaluation.search.points import Point, front
+from core.evaluation.search.search import Search, _kept, _points, _study
 from core.evaluation.search.space import space
 from core.evaluation.search.trial import BEATEN, OVER_BUDGET, Trial, Tried
 from core.operators.text import parse_line

@@ -9,7 +9,9 @@ from core.errors import BadInput
 from core.evaluation.metrics.statistics import Estimate, Paired
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Store, evaluations_file
-from core.evaluation.search.search import Point, Search, SearchConfig, front
+from core.evaluation.search.config import SearchConfig
+from core.evaluation.search.points import Point, front
+from core.evaluation.search.search import Search
 from core.evaluation.search.trial import Tried
 from core.evaluation.search.verdict import Beaten, SearchPlan, SearchVerdict, hunt, judged, references
 from core.instances.catalogue import catalogue
