@@ -4,8 +4,9 @@ For each method and budget capped recall, nDCG and Topological Recall at 10, and
 re-ranker and the encoder take; then the paired tests of FastInsight against each other method at the largest budget. `--to FILE` puts the
 tables in the place between the marks `<!-- CORPUS RERANKER -->` and `<!-- /CORPUS RERANKER -->` of a file. Token vectors of texts are kept,
 so that late interaction reads no document twice; and each question's figures, in `ranked-documents` of the person's folder, so that a run
-that was stopped goes on where it was. Methods that ask a language model are asked the first questions of the draw alone, and compared on
-these; those whose model is not on this computer are named below the table.
+that was stopped goes on where it was. With `--timed N` the milliseconds are those of the first N questions, asked once more. Methods that
+ask a language model are asked the first questions of the draw alone, and compared on these; those whose model is not on this computer are
+named below the table.
 """
 
 from __future__ import annotations
@@ -153,8 +154,11 @@ class Figures:
     missing: tuple[str, ...]
 
 
-def figures(corpus_name: str, most: int, reranker: str, unseen: bool, few: int = FEW) -> Figures:
+def figures(corpus_name: str, most: int, reranker: str, unseen: bool, few: int = FEW, timed: int = 0) -> Figures:
     """The figures of a corpus's questions, with `unseen` of those alone from which no re-ranker is trained here.
+
+    Milliseconds are those that each question took when it was asked, or, of methods that ask no language model, those of `timed` questions
+    now: what is asked for hours beside other work tells little about time.
 
     Questions are asked in an order drawn with a seed, so that the first of them are a sample drawn in advance wherever it is ended; those
     that were answered before by the same lines on the same graph are not asked again.
@@ -184,7 +188,13 @@ def figures(corpus_name: str, most: int, reranker: str, unseen: bool, few: int =
         print(f"\r{number} of {len(drawn)} questions, {time.monotonic() - start:.0f} s", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     values = {key: np.array([row["figures"] for row in found]) for key, found in rows.items()}
-    milliseconds = {key: 1000 * statistics.median(row["seconds"] for row in found) for key, found in rows.items()}
+    took: dict[tuple[str, int], list[float]] = {key: [row["seconds"] for row in found] for key, found in rows.items()}
+    for number, question in enumerate(drawn[:timed], 1):
+        for name in (name for name in LINES if name not in absent and name not in BY_CHAT):
+            for row in measured(question, name, context, corpus_name):
+                took[name, row["budget"]] = [*(took[name, row["budget"]] if number > 1 else ()), row["seconds"]]
+        print(f"\r{number} of {timed} questions timed", end="\n" if number == timed else "", file=sys.stderr, flush=True)
+    milliseconds = {key: 1000 * statistics.median(seconds) for key, seconds in took.items()}
     told = tuple(f"{name} is not measured. {' '.join(why)}" for name, why in absent.items())
     return Figures(values, milliseconds, f"{len(drawn)} questions, {asked_of}", told)
 
@@ -240,10 +250,11 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument("--questions", type=int, default=0, help="the first so many of a draw (default: all)")
     parser.add_argument("--to", type=Path, default=None, metavar="FILE")
     parser.add_argument("--few", type=int, default=FEW, help="questions for methods that ask a language model (%(default)s)")
+    parser.add_argument("--timed", type=int, default=0, help="questions asked once more for the milliseconds (default: none)")
     parser.add_argument("--reranker", default="late-interaction", metavar="NAME", help="what re-ranks, by name or role (%(default)s)")
     parser.add_argument("--unseen", action="store_true", help="only questions from which no re-ranker is trained here")
     options = parser.parse_args(given)
-    text = tables(figures(options.corpus, options.questions, options.reranker, options.unseen, options.few))
+    text = tables(figures(options.corpus, options.questions, options.reranker, options.unseen, options.few, options.timed))
     if options.to:
         put(options.to, f"{options.corpus} {options.reranker}", text)
     print(text)
