@@ -263,9 +263,14 @@ def kept(database):
 
 
 def started(arguments, home, stop_at):
-    """A process of the command line, once it has kept `stop_at` rows."""
+    """A process of the command line, once it has kept `stop_at` rows; it hears Ctrl-C though the tests were started in the background."""
     process = subprocess.Popen(
-        arguments, env={**os.environ, "HOPSCOPE_HOME": str(home)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        arguments,
+        env={**os.environ, "HOPSCOPE_HOME": str(home)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 180
     while kept(home / "evaluations.sqlite") < stop_at:
