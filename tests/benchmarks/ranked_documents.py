@@ -188,13 +188,13 @@ def figures(corpus_name: str, most: int, reranker: str, unseen: bool, few: int =
         print(f"\r{number} of {len(drawn)} questions, {time.monotonic() - start:.0f} s", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     values = {key: np.array([row["figures"] for row in found]) for key, found in rows.items()}
-    took: dict[tuple[str, int], list[float]] = {key: [row["seconds"] for row in found] for key, found in rows.items()}
+    took, again = {key: [row["seconds"] for row in found] for key, found in rows.items()}, dict[tuple[str, int], list[float]]()
     for number, question in enumerate(drawn[:timed], 1):
         for name in (name for name in LINES if name not in absent and name not in BY_CHAT):
             for row in measured(question, name, context, corpus_name):
-                took[name, row["budget"]] = [*(took[name, row["budget"]] if number > 1 else ()), row["seconds"]]
+                again.setdefault((name, row["budget"]), []).append(row["seconds"])
         print(f"\r{number} of {timed} questions timed", end="\n" if number == timed else "", file=sys.stderr, flush=True)
-    milliseconds = {key: 1000 * statistics.median(seconds) for key, seconds in took.items()}
+    milliseconds = {key: 1000 * statistics.median(seconds) for key, seconds in (took | again).items()}
     told = tuple(f"{name} is not measured. {' '.join(why)}" for name, why in absent.items())
     return Figures(values, milliseconds, f"{len(drawn)} questions, {asked_of}", told)
 
