@@ -1,7 +1,7 @@
 """Ten instances answer ten questions as they did when the answers were recorded.
 
-To the byte, except that paths whose scores agree to four digits may change places: the last digits of an encoder differ from one processor
-to another. A change that is meant to change answers records them anew: python -m tests.core.instances.test_recorded_answers
+To the byte, except that paths of close scores may change places: an encoder's digits differ from one kind of processor to another.
+A change that is meant to change answers records them anew: python -m tests.core.instances.test_recorded_answers
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ QUESTIONS = (
     "who are movie co-writers of Charlie Kaufman",
 )
 KEPT = 12  # paths of each lane
-CLOSE = 1e-4  # scores that two processors may put in different orders
+CLOSE = 3e-3  # what the scores of two processors may differ by: up to 0.0018 was seen, where one computes in bfloat16
 
 
 def found(graph, text: str) -> dict[str, dict]:
@@ -50,15 +50,15 @@ def found(graph, text: str) -> dict[str, dict]:
     return lanes
 
 
-def runs(lane: dict) -> list[set[str]]:
-    """The lane's paths by place, those of close scores together, without the last of these runs, which the cut may have parted."""
-    grouped: list[set[str]] = []
-    for i, (path, score) in enumerate(zip(lane["paths"], lane["scores"], strict=True)):
-        if i and score is not None and abs(score - lane["scores"][i - 1]) < CLOSE:
-            grouped[-1].add(path)
-        else:
-            grouped.append({path})
-    return grouped[:-1]
+def alike(before: dict, after: dict) -> bool:
+    """Whether the same paths have scores that are close, and one that only one of the two has was as close to being cut off there."""
+    if None in before["scores"] or None in after["scores"]:
+        return before["paths"] == after["paths"]
+    was, now = (dict(zip(one["paths"], one["scores"], strict=True)) for one in (before, after))
+    if any(abs(was[path] - now[path]) > CLOSE for path in was.keys() & now.keys()):
+        return False
+    last = max(min(was.values()), min(now.values())) + CLOSE
+    return len(was) == len(now) and all((was | now)[path] <= last for path in was.keys() ^ now.keys())
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
@@ -71,7 +71,7 @@ def test_answers_are_those_recorded(movies, question):
         if after["paths"] == before["paths"]:
             assert after["answers"] == before["answers"], name
         else:
-            assert runs(after) == runs(before), name
+            assert alike(before, after), name
 
 
 if __name__ == "__main__":
