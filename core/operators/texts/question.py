@@ -8,6 +8,7 @@ from typing import Any
 
 from core.graph.names.lookup import names
 from core.graph.names.mentions import COMMON
+from core.graph.told import node_chunks
 from core.models.scorers import words
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.asking import asked, unasked
@@ -90,9 +91,9 @@ class NamesInQuestion(Operator):
 class ExtractKeywords(Operator):
     """Keywords of the question at two levels: low are the things it names, high what it is about.
 
-    LightRAG asks a language model. “words” asks none: low are the names that the graph has, high the
-    question's other words that are no function words. A reply that cannot be read is told, and the words taken, as they are where no
-    language model is to be asked.
+    LightRAG asks a language model. “words” asks none: low are the names that the graph has, high the question's other words that are no
+    function words; in a graph of documents, whose ids are no names, these words are both. A reply that cannot be read is told, and the
+    words taken, as they are where no language model is to be asked.
 
     >>> retrieve("ExtractKeywords()", graph=story, question="What ailment does Tim suffer?").keywords
     Keywords(low=('Tim',), high=('ailment', 'suffer'))
@@ -112,8 +113,9 @@ class ExtractKeywords(Operator):
             return state.replace(keywords=Keywords(tuple(found["low"]), tuple(found["high"])))
         low = vocabulary_names(text, ctx)
         named = {word for name in low for word in words(name)}
-        high = (word for word in words(text) if word not in named and word not in COMMON and len(word) > 1)
-        return state.replace(keywords=Keywords(low, tuple(dict.fromkeys(high))[:MOST]))
+        others = (word for word in words(text) if word not in named and word not in COMMON and len(word) > 1)
+        high = tuple(dict.fromkeys(others))[:MOST]
+        return state.replace(keywords=Keywords(high if node_chunks(ctx.graph) else low, high))
 
 
 def names_in(text: str, by: str, ctx: Context, recorder: Recorder) -> tuple[str, ...]:
@@ -123,8 +125,8 @@ def names_in(text: str, by: str, ctx: Context, recorder: Recorder) -> tuple[str,
 
 
 def vocabulary_names(text: str, ctx: Context) -> tuple[str, ...]:
-    """The names of the graph that a text mentions, in its order."""
-    if not ctx.graph.n_nodes:
+    """The names of the graph that a text mentions, in its order; none where nodes are documents, which are named by their ids."""
+    if not ctx.graph.n_nodes or node_chunks(ctx.graph):
         return ()
     found = [mention.node for mention in names(ctx.graph).mentions(text)]
     return tuple(dict.fromkeys(ctx.graph.names(found)))[:MOST]

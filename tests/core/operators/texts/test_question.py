@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core.types import Keywords
+from tests.core.operators.nodes.kit import corpus_graph
 from tests.core.operators.texts.kit import plain
 from tests.films import Bag, Parrot, Written
 
@@ -40,6 +41,14 @@ def test_low_keywords_as_a_vector(told):
 def test_without_keywords_the_question_is_encoded(told):
     after = told.state("ExtractKeywords() >> EmbedQuery(text='low keywords')", "who is it")
     assert np.allclose(after.vector, Bag().encode(["who is it"])[0]) and "no low keywords" in after.trace[1].notes[0]
+
+
+def test_documents_are_named_by_ids_which_no_question_means(told):
+    """The words are both kinds of keywords, and “82”, the id of a document, is no name."""
+    line = "ExtractKeywords() >> EmbedQuery(text='low keywords')"
+    after = told.state(line, "What is told of apples in 82?", on=corpus_graph({"81": "apples", "82": "pears"}, [("81", "82")]))
+    assert after.keywords == Keywords(("told", "apples", "82"), ("told", "apples", "82"))
+    assert np.allclose(after.vector, Bag().encode(["told, apples, 82"])[0])
 
 
 def test_a_graph_of_chunks_alone_has_no_names(told):
