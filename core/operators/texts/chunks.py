@@ -105,8 +105,8 @@ def _beside(graph: KnowledgeGraph, nodes: Ranking | None, ctx: Context) -> dict[
 
 def _within(graph: KnowledgeGraph, scores: dict[int, float], budget: int, keep: int, recorder: Recorder) -> Ranking:
     """The best chunks that have room; the trace remembers the order before."""
-    order = ranked("chunk", list(scores), list(scores.values()), max(BEFORE_CUT, keep))
-    recorder.before_cut, order = order, order.head(keep or len(order))
+    order = ranked("chunk", list(scores), list(scores.values()), keep and max(BEFORE_CUT, keep))
+    recorder.before_cut, order = order.head(max(BEFORE_CUT, keep)), order.head(keep or len(order))
     room = fitting([chunk_text(graph, row) for row in order.items], budget)
     if room < len(order):
         recorder.notes.append(f"{room:,} of {len(order):,} chunks have room in {budget:,} tokens.")

@@ -46,8 +46,8 @@ class CommunitiesOfNodes(Operator):
         of = ctx.graph.derived.once("communities of", None, lambda: table.lists("members").inverse(ctx.graph.n_nodes))
         held = np.bincount(np.concatenate([of[node] for node in state.nodes.items] or [np.empty(0, np.int64)]), minlength=len(table))
         ids = np.flatnonzero((held > 0) & (_levels(table) <= self.level))
-        order = ranked("community", ids, held[ids] + _fraction(table)[ids], max(BEFORE_CUT, self.keep))
-        recorder.before_cut, order = order, order.head(self.keep or len(order))
+        order = ranked("community", ids, held[ids] + _fraction(table)[ids], self.keep and max(BEFORE_CUT, self.keep))
+        recorder.before_cut, order = order.head(max(BEFORE_CUT, self.keep)), order.head(self.keep or len(order))
         return state.replace(communities=order.head(fitting([community_text(ctx.graph, row) for row in order.items], self.budget)))
 
     def words(self) -> str:

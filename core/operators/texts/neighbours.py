@@ -11,7 +11,7 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.told import relation_texts, weights
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
-from core.operators.texts.hits import BEFORE_CUT, fitting, names_told, ranked, scores_of
+from core.operators.texts.hits import BEFORE_CUT, DIGITS, fitting, names_told, ranked, scores_of
 from core.parameters import param
 from core.types import Ranking, State
 
@@ -23,7 +23,7 @@ class NeighbourNodes(Operator):
     """The entities within `hops` steps of those found, with these where `itself`.
 
     In-depth analysis, node operator Onehop. A neighbour has the score of the best entity that it lies beside, an entity found
-    before keeps its own.
+    before keeps its own, and of equal scores those found before come first.
 
     >>> state = retrieve("NamesInQuestion() >> LinkNames() >> NeighbourNodes()", graph=story, question="Fred", models=scores({}))
     >>> story.names(state.nodes.items)
@@ -48,8 +48,8 @@ class NeighbourNodes(Operator):
             for one in near.tolist():
                 best.setdefault(one, float(scores[one] if one in before else scores[node]))
         kept = [node for node in best if self.itself or node not in before]
-        found = ranked("node", kept, [best[node] for node in kept], self.keep)
-        return state.replace(nodes=found)
+        order = sorted(kept, key=lambda node: (-round(best[node], DIGITS), node not in before, node))[: self.keep]
+        return state.replace(nodes=Ranking("node", tuple(order), tuple(round(best[node], DIGITS) for node in order)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,8 +75,8 @@ class IncidentRelations(Operator):
         assert state.nodes is not None
         ctx.progress("Relations at the entities found", None)
         edges = np.unique(ctx.graph.steps_from(np.array(state.nodes.items, np.int64), "both").edges)
-        order = ranked("triple", edges, connected_scores(ctx.graph, edges), max(BEFORE_CUT, self.keep))
-        recorder.before_cut = order
+        order = ranked("triple", edges, connected_scores(ctx.graph, edges), self.keep and max(BEFORE_CUT, self.keep))
+        recorder.before_cut = order.head(max(BEFORE_CUT, self.keep))
         room = fitting(relation_texts(ctx.graph, order.items), self.budget)
         found = order.head(min(room, self.keep or room))
         if len(found) < len(edges):
