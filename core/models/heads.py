@@ -97,15 +97,19 @@ def headed(model: Any, name: str) -> tuple[Headed, str]:
     return ScoresAlone(model), f"{name} {note}"
 
 
+WITH_TANH = ("Roberta", "Camembert")  # of those whose head is dense and out_proj
+
+
 def torch_head(net: Any, name: str) -> tuple[Any, Head]:
     """The module of a transformers model whose first input begins with the hidden state, and the head behind it as arrays.
 
     Known are the shapes of RoBERTa, XLM-RoBERTa (bge-reranker) and CamemBERT: dense, tanh, out_proj; of BERT: a pooler of dense and tanh,
-    then a classifier; of DistilBERT: pre_classifier, relu, classifier. Raises BadParameter for another one.
+    then a classifier; of DistilBERT: pre_classifier, relu, classifier. Raises BadParameter for another one, and for the first where
+    another function than tanh lies between, as in ELECTRA, BigBird, RoFormer and ConvBERT.
     """
     classifier: Any = getattr(net, "classifier", None)
     kind = type(net).__name__
-    if hasattr(classifier, "dense") and hasattr(classifier, "out_proj") and "Electra" not in kind:
+    if hasattr(classifier, "dense") and hasattr(classifier, "out_proj") and any(one in kind for one in WITH_TANH):
         return classifier, Head((_layer(classifier.dense), _layer(classifier.out_proj)))
     pooler: Any = getattr(net.base_model, "pooler", None)
     if "Bert" in kind and hasattr(pooler, "dense") and hasattr(classifier, "weight"):

@@ -116,9 +116,10 @@ def test_heads_of_other_known_shapes(tiny, kind):
     assert head(states.numpy()) == pytest.approx(wanted.astype(np.float64), abs=1e-5)
 
 
-def test_a_head_of_another_shape_is_told(tiny):
-    with pytest.raises(BadParameter, match="small is a ElectraForSequenceClassification, whose head has another shape"):
-        torch_head(classifier("Electra", tiny), "small")
+@pytest.mark.parametrize("kind", ["Electra", "RoFormer"])  # both with GELU between their layers
+def test_a_head_of_another_shape_is_told(tiny, kind):
+    with pytest.raises(BadParameter, match=f"small is a {kind}ForSequenceClassification, whose head has another shape"):
+        torch_head(classifier(kind, tiny), "small")
 
 
 def test_pairs_that_were_read_are_not_read_again(tiny, monkeypatch):
