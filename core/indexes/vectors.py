@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import BadInput, StoreError
+from core.errors import BadInput, BadParameter, StoreError
 from core.graph.storage.write import locked
 from core.graph.store import Graph
 from core.indexes import encoded
@@ -48,6 +48,11 @@ class VectorIndex:
     def __len__(self) -> int:
         return self.facts["items"]
 
+    def fits(self, vector: np.ndarray) -> None:
+        """Raises BadParameter where a vector has another dimension than those that are searched."""
+        if len(vector) != self.facts["dimension"]:
+            raise BadParameter("The question and what is searched were read by different encoders; name the same one for both.")
+
     def of(self, items: np.ndarray) -> np.ndarray:
         """float32 [n, d]: the vectors of some items, as exactly as they are searched."""
         if not len(items):
@@ -55,9 +60,10 @@ class VectorIndex:
         return self.index.reconstruct_batch(np.ascontiguousarray(items, np.int64))
 
     def cosines(self, vector: np.ndarray, items: np.ndarray) -> np.ndarray:
-        """float64 [n]: the cosines of some items with a unit vector, to six digits as `nearest` gives them."""
+        """float64 [n]: the cosines of some items with a unit vector, to six digits as `nearest` gives them. Raises BadParameter."""
         from faiss import swig_ptr
 
+        self.fits(vector)
         asked = np.ascontiguousarray(vector, np.float32)
         if not hasattr(self.index, "compute_distance_subset"):  # of a graph of neighbours
             return np.round((self.of(items) @ asked).astype(np.float64), 6)
@@ -69,7 +75,9 @@ class VectorIndex:
         """The `k` items of largest cosine, fewer where there are fewer: (ids int64, cosines float64) by (-cosine, id).
 
         Cosines that agree to six digits are equal. Twice as many are asked for, so that equals at the cut are told apart by id.
+        Raises BadParameter for a vector of another dimension.
         """
+        self.fits(vector)
         asked = min(len(self), 2 * k + 16)
         scores, ids = self.index.search(np.asarray(vector, np.float32)[None], asked)
         there = ids[0] >= 0  # HNSW may find fewer

@@ -86,8 +86,7 @@ class Loop(Operator):
         return state
 
     def _round(self, number: int, state: State, ctx: Context, recorder: Recorder) -> tuple[State, list[str | Callable[[], str]]]:
-        """One round and its notes; the nodes beyond the budget are cut off as soon as they are there, and where the first operator adds
-        none the round ends."""
+        """One round and its notes; the nodes beyond the budget are cut off as soon as they are there."""
         notes: list[str | Callable[[], str]] = []
         for operator in self.body:
             inner, known = Recorder(), state.nodes.items if state.nodes else ()
@@ -98,8 +97,6 @@ class Loop(Operator):
             notes += inner.notes
             if state.nodes is not None and state.nodes.items != known:
                 recorder.frames.append(_frame(f"Round {number}: {type(operator).__name__}", known, state.nodes, inner))
-            elif operator is self.body[0]:
-                break
         return state, notes
 
     def words(self) -> str:

@@ -45,6 +45,7 @@ class SimilarPageRank(Operator):
         if not ctx.graph.n_nodes:
             return state.replace(nodes=Ranking("node", (), ()))
         index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), "nodes", ctx.progress, ctx.check)
+        index.fits(state.vector)
         cosines = np.round(index.of(np.arange(len(index))).astype(np.float64) @ state.vector.astype(np.float64), 6)
         shares = restart(cosines, self.seeds, self.everywhere)
         if not shares.any():

@@ -48,7 +48,7 @@ def replayed(
     (['C', 'A', 'B'], {0: 0, 1: 1, 2: 1}, 2)
     """
     known = frozenset(hidden.nodes)
-    nodes = smoothed_order(hidden, tuple(node for node in start if node in known)[:budget], links, alpha)
+    nodes = smoothed_order(hidden, tuple(node for node in start if node in known), links, alpha)
     came, passed, number = dict.fromkeys(nodes.items, 0), set[int](), 0
     while 0 < len(nodes) < budget:
         number += 1

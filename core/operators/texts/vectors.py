@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from core.errors import BadParameter
 from core.indexes.encoded import Of, count
 from core.indexes.vectors import vector_index
 from core.operators.base import Context, Operator, Recorder
@@ -50,8 +49,6 @@ class ByVector(Operator):
             recorder.notes.append("There is nothing to search by.")
             return Ranking(kind, (), ())
         index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), self.of, ctx.progress, ctx.check)
-        if len(state.vector) != index.facts["dimension"]:
-            raise BadParameter(f"The question and the {self.field} were read by different encoders; name the same one for both.")
         ctx.progress("Searching vectors", None)
         order = ranked(kind, *index.nearest(state.vector, min(total, max(self.keep, BEFORE_CUT))))
         enough = sum(score >= self.least for score in order.scores or ())

@@ -8,6 +8,8 @@ from core.graph.algorithms.simple import Simple, simple
 from core.instances.catalogue import published, read, row
 from core.operators.loop import Loop
 from core.operators.nodes.expansion import ExpandNodes, expansion, structures
+from core.operators.nodes.page_rank import SimilarPageRank
+from core.operators.nodes.reason import ReasonAndRetrieve
 from core.operators.nodes.smoothing import GraphRerank, smoothed
 from core.operators.text import parse_line
 from core.operators.texts.question import EmbedQuery
@@ -170,6 +172,19 @@ def test_frames_tell_batch_by_batch_who_came_and_with_which_score():
     first = step.frames[1]
     assert graph.names(step.frames[0].ranking.items) == ["c"] and graph.names(first.ranking.items) == ["a", "d"]
     assert first.ranking.scores == first.before_cut.scores[:2] and first.considered == 2
+
+
+def test_a_loop_may_begin_with_another_operator_than_the_one_that_finds():
+    body = LINE.format(5).replace("ExpandNodes(keep=2) >> GraphRerank()", "GraphRerank() >> ExpandNodes(keep=2)")
+    assert sorted(corpus_graph().names(run(body, "apples").nodes.items)) == ["a", "b", "c", "d", "e"]
+
+
+@pytest.mark.parametrize("operator", [ExpandNodes(), SimilarPageRank(), ReasonAndRetrieve()], ids=repr)
+def test_a_question_read_by_another_encoder_is_refused(operator):
+    state = run([EmbedQuery()], "apples", corpus_graph())
+    for vector in (state.vector[:4], np.tile(state.vector, 2)):
+        with pytest.raises(BadParameter, match="different encoders"):
+            run([operator], "apples", corpus_graph(), nodes=ranking(corpus_graph(), "a"), vector=vector)
 
 
 def test_a_loop_is_read_back_from_its_text_and_refuses_what_would_never_end():
