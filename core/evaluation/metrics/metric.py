@@ -37,6 +37,7 @@ class Metric:
     k: int | None = None
     first: str = ""  # its title over the first item alone, where that has one of its own
     known: Literal["answers", "gold"] = "answers"  # what must be known of a question for a number
+    failed: float | None = None  # what a failed question has where this is no quality
 
     @property
     def name(self) -> str:
@@ -52,7 +53,7 @@ class Metric:
         return self.unit == "share" and self.better == "higher"
 
     def when_failed(self, question: Question) -> float | None:
-        """The number for a question that failed: 0 where this is a quality and what it asks for is known, else None.
+        """The number for a question that failed: 0 where this is a quality and what it asks for is known, else `failed`.
 
         >>> from core.evaluation.metrics.catalogue import metric
         >>> from core.types import Question
@@ -63,7 +64,9 @@ class Metric:
         >>> metric("hits@1").when_failed(failed), metric("passage_recall").when_failed(failed)
         (None, 0.0)
         """
-        return 0.0 if self.quality and getattr(question, self.known) else None
+        if not getattr(question, self.known):
+            return None
+        return 0.0 if self.quality else self.failed
 
     def __matmul__(self, k: int) -> Metric:
         if not self.cutoff:

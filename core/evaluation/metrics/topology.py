@@ -59,11 +59,16 @@ def nearing(graph: KnowledgeGraph, state: State) -> Nearing | None:
 
 
 def links_to_known(graph: KnowledgeGraph, gold: Sequence[str]) -> list[np.ndarray]:
-    """For each known document that is a node float64 [nodes], the uncertainty of the way to it from every node; none where no document is
-    a node with links."""
+    """For each known document float64 [nodes], the uncertainty of the way to it from every node, infinite to one that is no node; none
+    where no document is a node with links."""
     nodes = _documents(graph) if gold and graph.n_edges else {}
-    known = [nodes[row] for id in dict.fromkeys(gold) for row in sorted(chunk_rows(graph, id)) if row in nodes][:MOST] if nodes else []
-    return [uncertainty(simple(graph), one) for one in known]
+    if not nodes:
+        return []
+    known: list[int | None] = []
+    for id in dict.fromkeys(gold):
+        known += [nodes[row] for row in sorted(chunk_rows(graph, id)) if row in nodes] or [None]
+    links = simple(graph)
+    return [np.full(len(links), math.inf) if one is None else uncertainty(links, one) for one in known[:MOST]]
 
 
 def falls(costs: Sequence[np.ndarray], retrieved: Sequence[int], count: int) -> Nearing:

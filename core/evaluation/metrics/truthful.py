@@ -8,8 +8,9 @@ from core.evaluation.metrics.outcome import Outcome
 REFUSAL = "i do not know the answer"  # what Walk&Retrieve's prompt asks for, in lower case
 SOURCE = "Walk&Retrieve, section 3, after CRAG"
 READING = (
-    "An answer that holds a known answer (as Hits@1 has it) is accurate; else one that is empty or holds the sentence “I do not know "
-    "the answer”, in any case, is missing; else it is accurate where a judging model finds it right, and a hallucination otherwise. "
+    "An answer that holds a known answer (as Hits@1 has it) is accurate, unless it is nothing but the sentence “I do not know the "
+    "answer”. Else one that is empty or holds this sentence, in any case, is missing, and so is a question that failed. Else it is "
+    "accurate where a judging model finds it right, and a hallucination otherwise. "
     "The paper averages over two judges; its code looks for the sentence with a capital in a text of small letters, so that nothing is "
     "ever missing there. A question without known answers is left out."
 )
@@ -26,7 +27,8 @@ def accurate(outcome: Outcome, _: int | None = None) -> float | None:
     if not (outcome.answer and outcome.golds):
         return None
     judged = outcome.judged is not None and outcome.judged.right is True
-    return float(outcome.answer.found > 0 or judged and not _withheld(outcome.answer.text))
+    text = outcome.answer.text
+    return float(outcome.answer.found > 0 and not _declined(text) or judged and not _withheld(text))
 
 
 def missing(outcome: Outcome, _: int | None = None) -> float | None:
@@ -65,14 +67,28 @@ def truthfulness(outcome: Outcome, _: int | None = None) -> float | None:
     return None if right is None or wrong is None else right - wrong
 
 
+def _declined(text: str) -> bool:
+    """Whether an answer is the refusal and nothing else, of which a short known answer may be a piece."""
+    return " ".join(text.casefold().split()).strip(" .!\"'“”") == REFUSAL
+
+
 def _withheld(text: str) -> bool:
     return not text.strip() or REFUSAL in " ".join(text.casefold().split())
 
 
 DECLARED = (
     Metric("accurate", "Accurate", "1 if the answer is right, else 0.", READING, accurate, source=SOURCE),
-    Metric("missing", "Missing", "1 if the question is not answered, else 0.", READING, missing, better="lower", source=SOURCE),
-    Metric("hallucination", "Hallucination", "1 if the answer is wrong, else 0.", READING, hallucination, better="lower", source=SOURCE),
+    Metric("missing", "Missing", "1 if the question is not answered, else 0.", READING, missing, better="lower", source=SOURCE, failed=1.0),
+    Metric(
+        "hallucination",
+        "Hallucination",
+        "1 if the answer is wrong, else 0.",
+        READING,
+        hallucination,
+        better="lower",
+        source=SOURCE,
+        failed=0.0,
+    ),
     Metric(
         "truthfulness",
         "Truthfulness",
@@ -81,5 +97,6 @@ DECLARED = (
         truthfulness,
         "balance",
         source=SOURCE,
+        failed=0.0,
     ),
 )

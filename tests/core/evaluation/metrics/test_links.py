@@ -64,6 +64,12 @@ def test_topological_recall_is_recall_and_what_was_missed(seed):
         before = whole
 
 
+def test_a_known_document_that_is_not_there_is_near_to_nothing():
+    outcome = observe(GRAPH, found(("a", "gone"), "a"), corpus=GoneCorpus("fruit"))
+    assert metric("passage_recall@10")(outcome) == metric("topological_recall@10")(outcome) == 0.5
+    assert metric("miss_tr@10")(outcome) == 0.0
+
+
 def test_without_links_or_without_known_documents_there_is_no_such_figure():
     assert nearing(GRAPH, found("", "a")) is None
     assert nearing(corpus_graph(links=[]), found("a", "a")) is None

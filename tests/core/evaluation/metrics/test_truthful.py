@@ -7,6 +7,7 @@ from core.evaluation.metrics.outcome import Answered, Judged, Outcome
 from core.evaluation.metrics.truthful import REFUSAL
 from core.instances.catalogue import published
 from core.prompts import prompts
+from core.types import Question
 
 NAMES = ("accurate", "missing", "hallucination", "truthfulness")
 
@@ -23,12 +24,20 @@ NAMES = ("accurate", "missing", "hallucination", "truthfulness")
         ("Bob", 0, Judged(None), (0, 0, 1, -1)),  # the judge's reply could not be used
         ("I do not know the answer", 0, Judged(True), (0, 1, 0, 0)),  # who declines is not right, whatever a judge says
         ("Ann, though I do not know the answer", 1, None, (1, 0, 0, 1)),  # an exact match comes first
+        ("I do not know the answer.", 1, None, (0, 1, 0, 0)),  # but not of “w”, a piece of the refusal
     ],
 )
 def test_every_answer_is_one_of_three(text, found, judged, scores):
     outcome = Outcome(golds=1, answer=Answered(text, "language model", found, 1), judged=judged)
     found = tuple(metric(name)(outcome) for name in NAMES)
     assert found == scores and sum(found[:3]) == 1
+
+
+def test_a_question_that_failed_is_missing():
+    """So that accuracy less hallucination is truthfulness, and no instance gains by failing."""
+    asked = Question("who", answers=("Ann",))
+    assert [metric(name).when_failed(asked) for name in NAMES] == [0.0, 1.0, 0.0, 0.0]
+    assert {metric(name).when_failed(Question("who")) for name in NAMES} == {None}
 
 
 def test_nothing_is_said_without_an_answer_or_known_answers():
