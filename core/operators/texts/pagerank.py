@@ -63,9 +63,8 @@ class PageRankNodes(Operator):
         if not shares.any():
             told = "all count alike" if self.without == "all" else "none is found"
             recorder.notes.append(f"The question's names were linked to no entity, and there is no other to start from; {told}.")
-            if self.without == "none":
-                return state.replace(nodes=Ranking("node", (), ()))
-            shares[:] = 1.0
+            n = ctx.graph.n_nodes if self.without == "all" else 0
+            return state.replace(nodes=Ranking("node", tuple(range(n)), (1.0 / n,) * n if n else ()))
         scores = weighted_pagerank(ctx.graph, shares / shares.sum(), self.damping, self.weighted, ctx.check)
         nodes = np.flatnonzero(scores > 0 if self.least == 0 else scores >= self.least)
         found = ranked("node", nodes, scores[nodes], self.keep)

@@ -239,7 +239,9 @@ def test_edges_of_alike_names_tell_no_passage():
 
 def test_hipporag_without_an_entity_counts_all_alike():
     run, _ = lane("hipporag", knowledge(), '{"names": []}', "", "Answer: x")
+    nodes = next(state.nodes for state in run.states if state.trace and state.trace[-1].operator == "PageRankNodes")
     assert "all count alike" in notes(run) and len(rows(run)) == 4
+    assert nodes.items == tuple(range(knowledge().n_nodes)) and set(nodes.scores) == {1 / knowledge().n_nodes}
 
 
 def test_hipporag_without_a_model_has_one_round_from_names_of_the_graph():
