@@ -73,7 +73,9 @@ def beir(path: FilePath, sets: Sets) -> Read:
     for file in sorted(path.glob("queries*.jsonl*")):
         for where, row in json_rows(file, most=MOST):
             with _told(file, where):
-                texts[str(row["_id"])] = row["text"]
+                id, text = str(row["_id"]), row["text"]
+                if texts.setdefault(id, text) != text:
+                    raise BadInput(f"{file.name}, {where}: there is another query with the id “{id}”; each needs one of its own.")
     judged = {name: file or _one(path, f"qrels/{name}.tsv") for name, file in sets.items()}
     judged = judged or {file.name.split(".")[0]: file for file in sorted(path.glob("qrels/*.tsv*"))}
     return documents, {name: _judged(file, texts) for name, file in judged.items()}

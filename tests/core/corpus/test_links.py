@@ -80,6 +80,16 @@ def test_two_documents_of_one_id_that_differ_are_refused(tmp_path):
         bring("mine", [folder(tmp_path, corpus="aba")], format="beir")
 
 
+def test_two_queries_of_one_id_that_differ_are_refused(tmp_path):
+    place = folder(tmp_path)
+    again = '{"_id": "q1", "text": "Which?"}\n'
+    (place / "queries-more.jsonl").write_text(again)
+    assert bring("mine", [place], format="beir").corpus.questions("mine-test")[0].text == "Which?"
+    (place / "queries-more.jsonl").write_text(again + '{"_id": "q1", "text": "Who?"}\n')
+    with pytest.raises(BadInput, match="line 2: there is another query with the id “q1”"):
+        bring("other", [place], format="beir")
+
+
 def test_a_judgement_on_an_unknown_query_is_refused(tmp_path):
     with pytest.raises(BadInput, match="judges the question “q7”, which no file of queries holds"):
         bring("mine", [folder(tmp_path, qrels="q7\ta\t1\n")], format="beir")
