@@ -77,7 +77,7 @@ class ChunksFromRelations(Operator):
         told = np.concatenate([rows[edge] for edge in edges.tolist()] or [np.empty(0, np.int64)])
         sums = np.bincount(told, scores, n_chunks(ctx.graph))
         ids = np.flatnonzero(np.bincount(told, minlength=len(sums)))
-        least = 0.0 if len(ids) < len(sums) else sums.min()  # a chunk that no relation tells has 0
+        least = sums.min() if 0 < len(ids) == len(sums) else 0.0  # a chunk that no relation tells has 0
         spread = sums.max() - least if len(ids) else 0.0
         scaled = (sums[ids] - least) / spread if spread > 0 else np.ones(len(ids))
         order = ranked("chunk", ids, scaled, max(self.keep, BEFORE_CUT))

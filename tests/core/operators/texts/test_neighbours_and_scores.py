@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from core.environment import Environment
+from core.graph.building.build import in_memory
 from core.operators import OPERATORS
 from core.operators.base import Context
 from core.types import Question, Ranking, State
@@ -130,6 +131,12 @@ def test_chunks_by_the_sum_of_their_relations(told):
     # 0.5, 0.8, 1.1 and none for the turkey: divided by 1.1
     assert told.ids(after) == ["carol#2", "carol#1"] and after.chunks.scores == pytest.approx((1.0, 0.8 / 1.1))
     assert len(after.trace[0].before_cut) == 3
+
+
+def test_relations_that_no_chunk_tells_give_none():
+    graph = in_memory([("a", "r", "b")], "bare")
+    state = State(Question("q"), relations=Ranking("triple", (0,), (1.0,)))
+    assert OPERATORS["ChunksFromRelations"]()(state, Context(graph, Environment(Written()))).chunks == Ranking("chunk", (), ())
 
 
 def test_of_equal_chunks_the_first_comes_first(told):
