@@ -17,6 +17,9 @@ from core.diagnosis.wording import counted
 from core.operators import SparseChunks, VectorChunks
 from core.operators.base import Line, Operator
 from core.operators.branch import Branch
+from core.operators.loop import Loop
+from core.operators.nodes.adaptive import AdaptiveRerank
+from core.operators.nodes.documents import DocumentsOfNodes
 from core.parameters import values
 from core.types import Repair, State
 
@@ -24,6 +27,8 @@ MOST_KEPT = 40  # hits of a kind that a change keeps
 WIDER = (2, 4)  # times as many
 FURTHER = 3  # the most hops that a change takes
 UNITS = {"chunks": "passage", "nodes": "entity", "relations": "relation", "communities": "report"}
+PLURAL = {"passage": "passages", "entity": "entities", "relation": "relations", "report": "reports", "document": "documents"}
+READING = (Loop, AdaptiveRerank)  # operators whose budget is how many documents a re-ranker reads
 READ = ("prompt", "retrieved")  # the stages that count, the later one first
 
 
@@ -70,10 +75,11 @@ def changes(line: Line, lost: Sequence[LostPassage]) -> Iterator[Change]:
 def _to_the_place(line: Line, lost: Sequence[LostPassage]) -> Iterator[Change]:
     """The step that cut passages keeps as many that the last of them comes in, or if that is too many the first."""
     for position, operator in enumerate(line):
-        cut = [one.fate.place for one in lost if one.fate.cut_by == type(operator).__name__ and one.kept is not None and one.fate.place]
+        name = type(operator).__name__
+        cut = [one.fate.place for one in lost if one.step and one.step.operator == name and one.kept is not None and one.fate.place]
         for place in sorted({min(cut), max(cut)}, reverse=True) if cut else ():
             if values(operator).get("keep", place) < place <= MOST_KEPT:
-                yield from with_values(position, operator, f"Keep {_unit(operator, place)}", keep=place)
+                yield from with_values(position, operator, f"Keep {_unit(line, operator, place)}", keep=place)
 
 
 def _roomier(line: Line, lost: Sequence[LostPassage]) -> Iterator[Change]:
@@ -82,7 +88,7 @@ def _roomier(line: Line, lost: Sequence[LostPassage]) -> Iterator[Change]:
         return
     for times in WIDER:
         for position, operator in enumerate(line):
-            for name in ("sources", "budget") if operator.stage == "refine" else ():
+            for name in ("sources", "budget") if operator.stage == "refine" and not isinstance(operator, READING) else ():
                 if tokens := values(operator).get(name, 0):
                     words = f"Give passages {times * tokens:,} tokens of room"
                     yield from with_values(position, operator, words, **{name: times * tokens})
@@ -99,21 +105,34 @@ def _looked_up(line: Line) -> Iterator[Change]:
 
 def _wider(line: Line) -> Iterator[Change]:
     """More hits of each kind, those of passages first; one hop more."""
-    searches = [(position, operator) for position, operator in enumerate(line) if operator.stage == "retrieve"]
+    searches = [(at, operator) for at, operator in enumerate(line) if operator.stage == "retrieve" or isinstance(operator, READING)]
     for times in WIDER:
         for position, operator in sorted(searches, key=lambda one: "chunks" not in one[1].writes):
             known = values(operator)
             if (keep := times * known.get("keep", 0)) and keep <= MOST_KEPT:
-                yield from with_values(position, operator, f"Keep {_unit(operator, keep)}", keep=keep)
-            elif tokens := times * known.get("budget", 0):
-                yield from with_values(position, operator, f"Take {tokens:,} tokens of passages", budget=tokens)
+                yield from with_values(position, operator, f"Keep {_unit(line, operator, keep)}", keep=keep)
+            elif budget := times * known.get("budget", 0):
+                yield from with_values(position, operator, _more(line, operator, budget), budget=budget)
             if times == WIDER[0] and 0 < (hops := known.get("hops", 0)) < FURTHER:
                 yield from with_values(position, operator, f"Take {counted(hops + 1, 'hop')} around", hops=hops + 1)
 
 
-def _unit(operator: Operator, count: int) -> str:
-    """6 passages, 1 entity."""
+def _more(line: Line, operator: Operator, budget: int) -> str:
+    """Read 200 documents, Take 8,000 tokens of relations."""
+    if isinstance(operator, READING):
+        return f"Read {counted(budget, 'document')}"
+    return f"Take {budget:,} tokens of {PLURAL.get(_noun(line, operator), 'hits')}"
+
+
+def _noun(line: Line, operator: Operator) -> str:
+    """What the last of the kinds that an operator finds is called; nodes that are handed on as documents are these."""
     noun = next((UNITS[field] for field in reversed(operator.writes) if field in UNITS), "hit")
+    return "document" if noun == "entity" and any(isinstance(one, DocumentsOfNodes) for one in line) else noun
+
+
+def _unit(line: Line, operator: Operator, count: int) -> str:
+    """6 passages, 1 entity."""
+    noun = _noun(line, operator)
     return f"{count:,} entities" if noun == "entity" and count != 1 else counted(count, noun)
 
 

@@ -112,3 +112,23 @@ def test_a_comparison_of_documents_is_repaired_once_its_lanes_have_ended(engine,
         time.sleep(0.02)
     first, second = job.comparison.lanes
     assert first.repair.label == "Keep 2 passages → 2 of 2 gold passages" and second.repair is None
+
+
+@pytest.mark.parametrize(
+    "line, words",
+    [
+        ("EmbedQuery() >> VectorNodes() >> AdaptiveRerank(budget=50) >> DocumentsOfNodes()", "Read 100 documents"),
+        ("EmbedQuery() >> VectorNodes() >> GraphRerank() >> Loop(budget=50) >> DocumentsOfNodes()", "Read 100 documents"),
+        ("EmbedQuery() >> VectorNodes() >> IncidentRelations(budget=4000)", "Take 8,000 tokens of relations"),
+    ],
+)
+def test_a_budget_is_said_in_what_it_counts(line, words):
+    told = [change.words for change in changes(parse_line(f"BuiltGraph(build='links') >> {line} >> AnswerFromTables()"), ())]
+    assert words in told and not any("tokens of passages" in one for one in told)
+
+
+def test_as_many_documents_are_handed_on_as_the_place_of_the_lost_one_asks_for(lane):
+    line = "BuiltGraph(build='links-terms') >> SparseNodes(keep={}) >> DocumentsOfNodes() >> AnswerFromTables()"
+    ask, ran = lane(line.format(1), asked("three", "one"))
+    found = repair_texts(ask, ran, seconds=60)
+    assert found.label == "Keep 3 documents → 2 of 2 gold passages" and parse_line(found.spec) == parse_line(line.format(3))
