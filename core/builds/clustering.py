@@ -27,8 +27,8 @@ def mixture(vectors: np.ndarray, reducer: str, check: Check) -> Clusters:
     components is that of the least BIC. A vector belongs to each cluster in which it has a probability above .1, so perhaps to several.
 
     Few vectors (one more than there are dimensions, or fewer) stay together. Differs from RAPTOR's code, which tries every number of
-    components: here those of `TRIED` are tried, on some 2,000 vectors; PCA stands in the place of UMAP unless that is asked for.
-    Deterministic.
+    components below 50: here those of `TRIED` are tried, on some 2,000 vectors; PCA stands in the place of UMAP unless that is asked
+    for, whose neighbours are the root of the number of vectors, rounded, in the code rounded down. Deterministic.
     """
     found: dict[tuple[int, ...], None] = {}
     for outer in _mixed(_reduced(vectors, reducer, round(math.sqrt(max(1, len(vectors) - 1)))), check):

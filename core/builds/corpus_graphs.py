@@ -89,7 +89,7 @@ class GivenLinks(CorpusGraph):
                     found[a, link.type or LINKS, b] = link.count
         if absent:
             ctx.report.counts["links to absent documents"] = absent
-            ctx.report.notes.append(f"{absent:,} links lead to or from documents that are not there; they were left out.")
+            ctx.report.notes.append(f"Left out: {absent:,} of the links, to or from documents that are not there.")
         return found
 
     def words(self) -> str:

@@ -39,7 +39,8 @@ class ThinkOnGraph(Operator):
     whether the facts suffice. They are handed on, the longest chains first, when it says yes, and when no chain can go on. If it
     never does, `exhausted` decides: "alone" leaves the answer to what the language model knows by itself, as the paper does.
     The subgraph is the part that was read. (Think-on-Graph, ICLR 2024, and its code. Not so here: replies are JSON
-    over numbered lists, literals are entities too, and the rest of a list counts 0 without being rated.)
+    over numbered lists, at temperature 0 where the code prunes at 0.4, literals are entities too, and the rest of a list counts 0
+    without being rated.)
 
     A reply without ratings of relations ends that chain; without ratings of entities each of n gets 1 / n. A relation is not
     walked back the way it just came. `model` may also be a scorer: the code's BM25 and sentence embeddings. On documents, where no

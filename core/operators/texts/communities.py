@@ -10,7 +10,7 @@ from core.graph.columns import Rows, Table
 from core.graph.protocol import KnowledgeGraph
 from core.graph.told import chunks_of, community_text, n_chunks
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import BEFORE_CUT, fitting, ranked
+from core.operators.texts.hits import BEFORE_CUT, fitting, ranked, unreported
 from core.parameters import param
 from core.types import Ranking, State
 
@@ -48,7 +48,9 @@ class CommunitiesOfNodes(Operator):
         ids = np.flatnonzero((held > 0) & (_levels(table) <= self.level))
         order = ranked("community", ids, held[ids] + _fraction(table)[ids], self.keep and max(BEFORE_CUT, self.keep))
         recorder.before_cut, order = order.head(max(BEFORE_CUT, self.keep)), order.head(self.keep or len(order))
-        return state.replace(communities=order.head(fitting([community_text(ctx.graph, row) for row in order.items], self.budget)))
+        found = order.head(fitting([community_text(ctx.graph, row) for row in order.items], self.budget))
+        recorder.notes += unreported(ctx.graph, found)
+        return state.replace(communities=found)
 
     def words(self) -> str:
         return "their communities"
@@ -84,7 +86,9 @@ class CommunitiesAtLevel(Operator):
         rated = _ratings(table)
         stays = [place for place, row in enumerate(order.items) if rated[row] >= self.rating]
         scores = order.scores or ()
-        return state.replace(communities=Ranking("community", tuple(order.items[i] for i in stays), tuple(scores[i] for i in stays)))
+        found = Ranking("community", tuple(order.items[i] for i in stays), tuple(scores[i] for i in stays))
+        recorder.notes += unreported(ctx.graph, found)
+        return state.replace(communities=found)
 
     def words(self) -> str:
         return f"communities up to level {self.level}"

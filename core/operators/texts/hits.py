@@ -55,6 +55,13 @@ def fitting(texts: Sequence[str], budget: int) -> int:
     return len(texts)
 
 
+def unreported(graph: Any, found: Ranking) -> list[str]:
+    """A note on the communities without a report, for which the names of their members stand; none where each has one."""
+    table = graph.columns.communities
+    bare = sum(not table.text("report", row) for row in found.items) if table is not None else 0
+    return [f"{bare:,} of {len(found):,} without a report; the names of the members stand for it."] if bare else []
+
+
 def names_told(graph: Any, ranking: Ranking) -> str:
     """The first hits by name with their scores, for a note."""
     items = ranking.items[:TOLD]

@@ -16,7 +16,7 @@ from core.types import Prompt, Ranking, State
 FORMS = ("context", "numbered", "thought")
 FORM_HELP = (
     "context: the passages one after the other (RAPTOR); numbered: with numbers (KGP); thought: the model thinks aloud first, and what "
-    "follows “Answer:” is the answer (HippoRAG)."
+    "follows the last “Answer:” is the answer (HippoRAG)."
 )
 NOTHING = "(nothing was found)"
 

@@ -34,7 +34,10 @@ BEST = 100  # of a score
 PARTS, UNREADABLE, UNREAD, SHOWN = "parts", "unreadable parts", "parts not reached", "points"  # what the steps count
 PER_HELP = "item: each report and each passage on its own (the paper); packed: as many together as `group` holds (the code)."
 GROUP_HELP = "Of what is read at once; less where the model has less room."
-EMPTY_HELP = "ask: the model is told that there is no point; nothing: it is not asked, and there is no answer (nano-graphrag)."
+EMPTY_HELP = (
+    "ask: the model is told that there is no point; nothing: it is not asked, and there is no answer (nano-graphrag replies with one "
+    "fixed sentence)."
+)
 
 
 @dataclass(frozen=True, repr=False)

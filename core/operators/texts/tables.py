@@ -26,7 +26,8 @@ class ContextTables(Operator):
     """What was found as tables: Entities, Relationships, Reports, Sources, each the best first and within its budget of tokens.
 
     nano-graphrag's local search, which LGraphRAG and VGraphRAG follow: reports 3,200 tokens, relations 4,800, chunks
-    4,000; entities have no budget there. Where a graph does not carry something, such as types, its column is left out.
+    4,000; entities have no budget there. A budget counts whole rows, names and titles too. Where a graph does not carry something, such
+    as types, its column is left out.
 
     >>> (table,) = retrieve("SparseChunks(keep=1) >> ContextTables()", graph=story, question="the clerk").tables
     >>> table.header, table.rows[0][0], table.items

@@ -10,7 +10,7 @@ import numpy as np
 from core.indexes.encoded import Of, count
 from core.indexes.vectors import vector_index
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import BEFORE_CUT, KIND, names_told, ranked
+from core.operators.texts.hits import BEFORE_CUT, KIND, names_told, ranked, unreported
 from core.operators.texts.neighbours import connected_scores
 from core.parameters import param
 from core.types import Ranking, State
@@ -152,3 +152,9 @@ class VectorCommunities(ByVector):
     keep: int = param(4, "Communities", KEEP_HELP, low=1, high=10_000)
     least: float = param(-1.0, "Least cosine", LEAST_HELP, low=-1, high=1)
     encoder: str = param("encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        after = super().apply(state, ctx, recorder)
+        if after.communities:
+            recorder.notes += unreported(ctx.graph, after.communities)
+        return after

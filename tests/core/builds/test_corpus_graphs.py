@@ -47,7 +47,7 @@ def test_links_to_absent_documents_are_left_out_and_told(tmp_path):
     one = corpus(tmp_path, [Link("a", "b"), Link("a", "gone"), Link("a", "a")], a="First.", b="Second.")
     graph, report = made(one, GivenLinks())
     assert edges(graph) == ["a -> links to -> b"]
-    assert report.notes == ["1 links lead to or from documents that are not there; they were left out."]
+    assert report.notes == ["Left out: 1 of the links, to or from documents that are not there."]
 
 
 def test_types_choose_among_links(tmp_path):

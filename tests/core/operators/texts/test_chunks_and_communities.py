@@ -2,10 +2,14 @@
 
 import pytest
 
-from core.graph.building.text_graph import assemble
+from core.environment import Environment
+from core.graph.building.text_graph import assemble, with_tables
 from core.graph.columns import Table
+from core.operators import OPERATORS
+from core.operators.base import Context
 from core.types import Question, Ranking, State
 from tests.core.operators.texts.test_neighbours_and_scores import at, step
+from tests.films import Bag, Written
 
 
 def relations(*scored):
@@ -86,3 +90,14 @@ def test_a_chunk_in_chinese_is_found_by_its_letters(told, by):
     texts = ["圣诞快乐，斯克鲁奇先生。", "火鸡和男孩一样大。", "Marley was dead."]
     graph = assemble("chinese", [], [], {}, {}, Table.of(id=["a", "b", "c"], text=texts))
     assert told.state(f"SparseChunks(by={by!r})", "火鸡有多大？", on=graph).chunks.items[0] == 1
+
+
+@pytest.mark.parametrize(
+    "name, parameters", [("CommunitiesOfNodes", {}), ("CommunitiesAtLevel", {"level": 1}), ("VectorCommunities", {"keep": 3})]
+)
+def test_communities_without_a_report_are_told(told, name, parameters):
+    graph = with_tables(told.graph, communities=Table.of(title=["A", "B"], members=[[0], [1]], report=["", "Of one."], level=[0, 0]))
+    state = State(Question("q"), nodes=Ranking("node", (0, 1), (1.0, 1.0)), vector=Bag().encode(["one"])[0])
+    after = OPERATORS[name](**parameters)(state, Context(graph, Environment(Written(encoder=Bag()))))
+    assert "1 of 2 without a report; the names of the members stand for it." in after.trace[0].notes
+    assert not any("without a report" in note for note in step(told, name, at(told, Scrooge=1.0), **parameters).trace[0].notes)
