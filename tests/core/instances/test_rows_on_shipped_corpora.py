@@ -1,0 +1,50 @@
+"""Every row on documents answers a shipped question of a shipped corpus with the models that come along, no language model asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.comparison.run import LaneRun, Prefixes, Progress
+from core.corpus import open_corpus
+from core.engine import Engine
+from core.instances.catalogue import catalogue
+from core.instances.needs import missing
+from core.io.home import models_folder
+
+CORPUS = {"Documents": "hotpotqa", "Corpus graphs": "cacm"}
+ROWS = sorted(key for key, one in catalogue().items() if one.documents)
+FINDS_NOTHING = ("zero-shot",)
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    """`asked(corpus)`: the first of its questions, put to it, in one home for all rows; graphs are built once."""
+    patch, engine, made = pytest.MonkeyPatch(), Engine(), {}
+    patch.setenv("HOPSCOPE_MODELS", str(models_folder()))
+    patch.setenv("HOPSCOPE_HOME", str(tmp_path_factory.mktemp("home")))
+
+    def ask(name: str):
+        if name not in made:
+            corpus = open_corpus(name)
+            made[name] = engine.ask_corpus(corpus, corpus.questions(name)[0], model=False, reader=False)
+        return engine, made[name]
+
+    yield ask
+    engine.jobs.stop()
+    patch.undo()
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_a_row_retrieves_from_a_shipped_corpus(asked, row):
+    instance = catalogue()[row]
+    engine, ask = asked(CORPUS[instance.group])
+    if absent := missing(instance.line, engine.models, answering=False):
+        pytest.skip(absent[0])
+    lane = LaneRun(ask, instance.line, engine.environment, Prefixes())
+    lane.retrieve(Progress())
+    lane.answer(Progress())
+    state = lane.state
+    hits = [hit for found in (state.nodes, state.relations, state.chunks, state.communities) if found is not None for hit in found.items]
+    assert bool(hits) != (row in FINDS_NOTHING)
+    assert state.answer is None and ask.question.text in state.prompt.messages[-1]["content"]
+    assert not any(step.usage.calls for step in state.trace)
