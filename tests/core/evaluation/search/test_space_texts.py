@@ -12,6 +12,7 @@ from core.builds import find
 from core.errors import BadParameter
 from core.evaluation.search.space import Range
 from core.evaluation.search.space_texts import PARTS, text_space
+from core.instances.catalogue import catalogue
 from core.operators.base import unfit
 from core.operators.text import parse_line
 from core.parameters import make
@@ -37,7 +38,7 @@ def test_every_line_can_be_run_on_its_graph(seed):
     asked = {name for one in line for name in (*one.reads, *one.writes) if name in PARTS}
     build = line.operators[0].build
     assert "chunks" in asked or build.startswith("tree")
-    if build.startswith(("tree", "passage")):
+    if build.startswith(("tree", "passage", "links")):
         return
     stages = set() if build == "chunks" else {one.stage for one in find(f"{build}-noun-phrases").line}
     assert asked == {"chunks"} or "merge" in stages
@@ -78,11 +79,23 @@ def test_trees_passage_graphs_and_knowledge_graphs_are_drawn_from_and_language_m
     builds = lambda space: {drawn(space, seed).operators[0].build for seed in range(150)}
     asking = lambda space: [line for seed in range(150) if "'choose'" in repr(line := drawn(space, seed)) or "Points" in repr(line)]
     quiet, loud = text_space(Here()), text_space(Here(), ("published", "llm"))
-    assert {"tree", "tree-k", "passage", "kg", "kg-synonyms", "tkg"} <= builds(quiet)
+    assert {"tree", "tree-k", "passage", "kg", "kg-synonyms", "tkg", "links"} <= builds(quiet)
     assert "rkg" in builds(loud) and "rkg" not in builds(quiet)
     assert not asking(quiet) and not quiet.asks and "answer" not in quiet.models()
     seen = {type(operator).__name__ for line in asking(loud) for operator in line}
     assert loud.asks and "answer" in loud.models() and {"ExtractKeywords", "NamesInQuestion", "Points", "AnswerFromPoints"} <= seen
+
+
+def test_the_operators_of_the_twelve_methods_and_of_corpus_graphs_are_all_in_the_space():
+    space = text_space(Here(), ("published", "llm"))
+    here = {one.cls.__name__ for line in space.whole for one in line.operators} | {
+        one.cls.__name__ for part in space.stages.values() for one in part
+    }
+    methods = ("raptor", "raptor-k", "kgp", "hipporag", "g-retriever", "dalk", "tog-documents", "lgraphrag", "ggraphrag", "fastgraphrag")
+    methods += ("l-lightrag", "g-lightrag", "h-lightrag", "vgraphrag", "cheaprag", "gar", "fastinsight")
+    asked = {type(one).__name__ for name in methods for one in catalogue()[name].line}
+    # a line of these ends with the answer from its tables or passages, and Truncate and Answer stand for no search
+    assert asked - here <= {"BuiltGraph", "SubgraphTables", "Answer", "Truncate"} | {type(one).__name__ for one in space.needs.values()}
 
 
 @settings(max_examples=50, deadline=None)
