@@ -64,6 +64,16 @@ def test_sparse_weights_are_the_largest_over_the_tokens(tiny):
     assert model.score(Task("ab cab"), TEXTS) == pytest.approx(found @ found[0], abs=1e-4)
 
 
+def test_the_one_that_comes_along_expands_words_and_ranks_by_them():
+    models = Registry()
+    assert models.info("splade").present
+    model = models.scorer("splade")
+    vectors = model.vectors(["the cat sat on the mat", "cat"])
+    assert vectors.shape == (2, 30522) and (vectors.data > 0).all() and vectors[[1]].nnz > 1  # more words than the one it has
+    scores = model.score(Task("where did the cat sit"), ["A cat sat on a mat.", "Stock prices fell by ten percent."])
+    assert scores[0] > scores[1]
+
+
 def test_texts_of_one_length_are_read_together_and_few_long_ones_at_once():
     assert list(alike([3, 1, 9, 2, 4], batch=3, most=8)) == [[1, 3], [0, 4], [2]]
     assert list(alike([1] * 5, batch=2, most=100)) == [[0, 1], [2, 3], [4]]
