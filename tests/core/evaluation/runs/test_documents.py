@@ -1,14 +1,18 @@
 """A question that an evaluation asked of documents opens again with its hits, on the graphs that its lanes stood on."""
 
+import json
+
 import pytest
 
 from core.case_adapter import comparison
 from core.corpus import Document, open_corpus, write
 from core.corpus.catalogue import corpora_folder
 from core.errors import BadInput
+from core.evaluation.metrics.catalogue import metric
 from core.evaluation.runs.opening import opened
 from core.evaluation.runs.plan import Drawn, Plan
 from core.graph.told import hit_names
+from core.models.base import Reply
 from core.types import Question
 
 LINES = [f"BuiltGraph(build='chunks') >> SparseChunks(keep={keep}) >> AnswerFromTables()" for keep in (1, 2)]
@@ -44,3 +48,37 @@ def test_other_documents_of_the_name_are_told(bench, run):
     graph = bench.engine.environment.built(open_corpus("small"))
     with pytest.raises(BadInput, match="another state of the graph"):
         opened(bench.store(), run, "q-1", graph, corpus="small")
+
+
+class Says:
+    """A language model that answers in two sentences and, asked about either, finds the one about the carol supported."""
+
+    context = 4096
+
+    def count_tokens(self, messages):
+        return sum(len(message["content"].split()) for message in messages)
+
+    def reply(self, messages, *, schema=None, **_):
+        asked = messages[-1]["content"]
+        verdict = json.dumps({"supported": "Ships flew" not in asked})
+        text = verdict if schema else "Dickens wrote the carol. Ships flew."
+        return Reply(text, self.count_tokens(messages), len(text.split()))
+
+
+def test_each_sentence_of_an_answer_is_looked_up_in_what_the_prompt_showed(bench):
+    write(corpora_folder() / "small", DOCUMENTS, "Small", "", "", {"asked": ("Asked", [ASKED])}, (), own=True)
+    corpus, bench.models._chat = open_corpus("small"), Says()
+    drawn = (Drawn(ASKED, "asked", "corpus:small"),)
+    line = (bench.instance("one", LINES[0]),)
+    plan = Plan(line, drawn, "asked", 1, (("corpus:small", corpus.digest),), support=("encoder", "model"))
+    (row,) = bench.store().rows(bench.run(plan).number)
+    # the first is a sentence of the passage, word for word; of “Ships flew.” no word is in it. The model finds one of two supported.
+    assert metric("nearness")(row.outcome) == pytest.approx(0.5)
+    assert metric("supported")(row.outcome) == pytest.approx(0.5)
+
+
+def test_without_an_answer_nothing_can_be_supported(bench):
+    with pytest.raises(BadInput):
+        bench.plan(support=("encoder",), model=False)
+    with pytest.raises(BadInput, match="not by “anyone”"):
+        bench.plan(support=("anyone",))
