@@ -128,3 +128,20 @@ def test_the_search_form_takes_the_same_set_for_unseen_questions(home):
     at = opened(corpus=NAME)
     unseen = next(one for one in at.multiselect if one.label == "Unseen questions")
     assert not at.exception and unseen.value == ["asked"]
+
+
+def test_what_a_budget_brings_is_drawn(home):
+    """By words the gold document, the only one with “Alexandria”, is first of twelve; the re-ranker puts all that name a lighthouse before
+    it, ten of them where 20 may be read."""
+    asked = Question("Who built the lighthouse of Alexandria?", "q1", gold=("gold",))
+    others = [Document(f"d{n:02}", f"Lighthouse {n}, a lighthouse built and built again.") for n in range(11)]
+    gold = Document("gold", "Sostratus of Knidos raised the tower on the island before the harbour, the light of Alexandria, for the king.")
+    write(corpora_folder() / "towers", [*others, gold], "Towers", "", "", {"towers": ("Towers", [asked])}, own=True)
+    line = "BuiltGraph(build='links-terms') >> SparseNodes(keep=20) >> GraphRerank(alpha=0.0) >> DocumentsOfNodes() >> AnswerFromTables()"
+    job = evaluate(engine(), store(), make_plan([find(line)], "towers", None, engine().graph, model=False))
+    assert job.wait(120) and not job.error
+    at = opened(run=job.number)
+    assert not at.exception
+    drawn = {json.loads(one.proto.spec)["layout"]["title"]["text"]: json.loads(one.proto.spec) for one in at.get("plotly_chart")}
+    for title in ("Capped recall @10 by budget", "Topological Recall @10 by budget"):
+        assert [(line["x"], line["y"]) for line in drawn[title]["data"]] == [([10, 20], [1.0, 0.0])]  # nothing links to it
