@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from core.builds.synonyms import SIMILAR
@@ -187,6 +188,14 @@ def test_kgp_keeps_what_words_found_where_the_model_dies():
     assert run.died and rows(run) == (0, 4) and run.state.trace[-1].operator == "SparseChunks"
 
 
+def test_kgp_as_published_takes_every_passage_that_shares_a_word():
+    run, script = lane("kgp-original", passages(), "Cratchit works in Camden.", "Camden.")
+    # 2 and 5 have no word of the question, “work” being another than “works”; what is missing after 0 brings 2, and nothing 5. The
+    # neighbours of the others are taken by then, so that nothing is asked about them
+    assert not script.replies
+    assert rows(run)[:2] == (0, 2) and set(rows(run)) == {0, 1, 2, 3, 4, 6, 7} and len(rows(run)) == 7 and run.state.answer == "Camden."
+
+
 # HippoRAG
 
 
@@ -224,6 +233,28 @@ def test_specificity_and_damping_by_hand():
     # relations: partner of 1, nephew of and works for 1/4: passage 0 scaled to 1, 1 and 2 to 1/4
     first = next(state.chunks for state in run.states if state.trace and state.trace[-1].operator == "ChunksFromRelations")
     assert first.items == (0, 1, 2) and first.scores == (1.0, 0.25, 0.25)
+
+
+def test_hipporag_as_published_stays_at_the_names_and_reads_five():
+    """PageRank solved by hand's system: 0.9 at Marley, and of each entity 0.1 spread over its relations."""
+    at = ("Marley", "Scrooge", "Fred", "Cratchit", "Tim", "Camden", "London")
+    links = (
+        ("Marley", "Scrooge"),
+        ("Fred", "Scrooge"),
+        ("Cratchit", "Scrooge"),
+        ("Cratchit", "Camden"),
+        ("Tim", "Cratchit"),
+        ("Camden", "London"),
+    )
+    joined = np.zeros((7, 7))
+    for a, b in links:
+        joined[at.index(a), at.index(b)] = joined[at.index(b), at.index(a)] = 1
+    rank = dict(zip(at, np.linalg.solve(np.eye(7) - 0.1 * joined / joined.sum(axis=0), 0.9 * np.eye(7)[0])))
+    both = [rank[a] + rank[b] for a, b in links]
+    told = np.array([both[0], both[2] + both[3], both[1], both[4], both[5]]) / both[0]  # of the passages 0, 2, 1, 3 and 6
+    run, script = lane("hipporag-original", knowledge(), NAMES, "", "Answer: Camden")
+    assert rows(run) == (0, 2, 1, 3, 6) and run.state.chunks.scores == pytest.approx(told, abs=1e-6)
+    assert run.state.prompt.hits == {"chunk": 5} and run.state.answer == "Camden" and not script.replies
 
 
 def test_edges_of_alike_names_tell_no_passage():
@@ -270,6 +301,16 @@ def test_g_retriever_joins_the_best_and_shows_them_in_the_order_of_the_graph():
     nodes, relations = state.tables
     assert list(nodes.items) == sorted(nodes.items) and list(relations.items) == sorted(relations.items)
     assert "Marley" in state.prompt.messages[1]["content"] and state.chunks is None
+
+
+def test_g_retriever_as_published_reads_relations_by_their_names():
+    """Prizes: Marley 3, Tim 2, Belle, the first of the rest, 1. Of two similarities the two “works” share 2 and the four others 1, so that
+    with a cost of 0.5 each “works” wins 0.5 and each other costs 0.25: these pay on the way from Marley to Tim alone."""
+    run, _ = lane("g-retriever-original", knowledge(), "Camden", question="Marley Tim works")
+    graph, state = run.graph, run.state
+    assert set(graph.names(state.nodes.items)) == {"Marley", "Scrooge", "Cratchit", "Tim", "Camden"}
+    triples = [tuple(text.split(" -> ")) for text in graph.triple_texts(state.relations.items)]
+    assert {name for _, name, _ in triples} == {"partner of", "works for", "works in", "son of"} and len(triples) == 4
 
 
 def test_a_small_budget_leaves_relations_out_first():
