@@ -77,7 +77,8 @@ class Trial:
     calls: int = 0
 
     def __call__(self, line: Line, job: Job) -> Tried:
-        """Try a line. Raises Cancelled, OutOfCalls, and BadInput where no question has a known answer."""
+        """Try a line; one that brings nothing of what the quality is told from, such as no passage, has 0 of it. Raises Cancelled,
+        OutOfCalls, and BadInput where no question has a known answer."""
         scores: list[float] = []
         errors: list[str] = []
         spent, asked, stopped = 0.0, 0, ""
@@ -101,7 +102,7 @@ class Trial:
             stopped = self._stopped(sum(scores), len(scores), spent, left)
             if stopped:
                 break
-        if not scores and not stopped:
+        if not (scores or stopped or any(metric(self.quality).when_failed(one.question) is not None for one in self.plan.drawn)):
             raise BadInput(f"No question of the sample has a known answer from which {self.quality} could be told.")
         cost = spent / max(1, asked - len(errors))
         stopped = stopped or (OVER_BUDGET if cost > self.budget else "")

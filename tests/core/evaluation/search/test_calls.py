@@ -9,16 +9,17 @@ import pytest
 import core.prompts
 from core.corpus import open_corpus
 from core.engine import Engine
-from core.errors import BadParameter
+from core.errors import BadInput, BadParameter
 from core.evaluation.runs.plan import CORPUS, Drawn, Plan
 from core.evaluation.runs.row import asking
 from core.evaluation.search.config import SearchConfig
 from core.evaluation.search.search import Search
 from core.evaluation.search.space_texts import text_space
-from core.evaluation.search.trial import BEATEN
+from core.evaluation.search.trial import BEATEN, Trial
 from core.evaluation.search.verdict import SearchPlan
 from core.instances.catalogue import find
 from core.models.base import Reply
+from core.operators.text import parse_line
 from core.runtime.jobs import Job
 from tests.films import Written
 from tests.pages.compare.three_documents import KNOWN, LINE, made
@@ -123,3 +124,16 @@ def test_unseen_questions_are_left_out_where_too_few_calls_are_left(search):
     points = run(hunted.search)
     assert "about 6 times, and of 7 calls 3 are left" in hunted.unjudged(points[1:])  # of LINE 1, of points 2, on two questions
     assert hunted.unjudged(()) == "" and SearchPlan(hunted.search).unjudged(points) == ""
+
+
+def test_a_line_that_brings_no_passage_has_none_of_the_gold_ones(search):
+    """It is none of the best, and ends no search; a question that has no gold passage does."""
+    made = search[0](20)
+    trial = Trial(made.wish.tuning, "passage_recall", "tokens", 500.0, made.environment, made.ask)
+    alone = parse_line("BuiltGraph(build='chunks') >> Answer(prompt='question-in-words')")
+    tried = trial(alone, Job("", lambda job: None))
+    assert (tried.quality, tried.asked, tried.stopped, tried.failed) == (0.0, 2, "", 0)
+    bare = tuple(replace(one, question=replace(one.question, gold=())) for one in made.wish.tuning.drawn)
+    trial = replace(trial, plan=replace(made.wish.tuning, drawn=bare))
+    with pytest.raises(BadInput, match="No question of the sample"):
+        trial(alone, Job("", lambda job: None))
