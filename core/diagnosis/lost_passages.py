@@ -57,9 +57,9 @@ def _title(graph, fate: Fate) -> str:
 
 
 def title_of_chunk(graph, row: int) -> str:
-    """The title of a chunk's document; its id where it has none."""
+    """The title of a chunk's document, without a full stop, as it stands inside a sentence; its id where it has none."""
     table = graph.columns.chunks
-    return (table.text("title", row) if table.has("title") else "") or table.text("document", row)
+    return (table.text("title", row) if table.has("title") else "").strip().removesuffix(".") or table.text("document", row)
 
 
 def kept_by(step: Step) -> int | None:

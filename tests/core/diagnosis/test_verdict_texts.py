@@ -7,8 +7,11 @@ import pytest
 from core.comparison.comparing import Comparison, Lane
 from core.comparison.run import Ask, LaneRun
 from core.corpus import Document, write
+from core.diagnosis.lost_passages import title_of_chunk
 from core.diagnosis.verdict_words import explain
 from core.environment import Environment
+from core.graph.building.text_graph import assemble
+from core.graph.columns import Table
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
 from core.types import Prompt, Question, Ranking, Repair, State, Step
@@ -110,3 +113,9 @@ def test_a_lane_without_documents_is_left_out(corpus):
 def test_where_nothing_is_known_the_first_passage_is_named(corpus):
     told = compared(corpus, Question("q"), found(1, 3), found(3)).lanes
     assert [one.text for one in told] == ["First of 2 passages: “carol #1”.", "First of 1 passage: “The turkey”."]
+
+
+def test_a_title_that_ends_with_a_full_stop_has_none_inside_a_sentence():
+    chunks = Table.of(id=["a", "b"], document=["a", "b"], title=["On turkeys.", " ."], text=["One.", "Two."], tokens=[1, 1])
+    graph = assemble("chunks", [], [], {}, {}, chunks)
+    assert [title_of_chunk(graph, row) for row in (0, 1)] == ["On turkeys", "b"]
