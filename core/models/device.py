@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
+BFLOAT16 = ("BF16", "FP16", "AMX", "AVX10")  # in the names of oneDNN's limits that leave bfloat16 in
+
 
 def device() -> str:
     """`cuda:0` where torch sees a graphics card, else `cpu`."""
@@ -11,7 +15,11 @@ def device() -> str:
 
 
 def computes_in_bfloat16() -> bool:
-    """Whether the processor has instructions for bfloat16, as OpenVINO tells; False where it is not installed."""
+    """Whether the processor has instructions for bfloat16, as OpenVINO tells; False where it is not installed, or where the environment
+    keeps oneDNN, which computes for it, from using them."""
+    limit = next((os.environ[name].upper() for name in ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA") if os.environ.get(name)), "DEFAULT")
+    if limit not in ("DEFAULT", "ALL") and not any(name in limit for name in BFLOAT16):
+        return False
     try:
         import openvino
     except ImportError:

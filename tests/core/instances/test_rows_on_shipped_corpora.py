@@ -1,31 +1,44 @@
-"""Every row on documents answers a shipped question of a shipped corpus with the models that come along, no language model asked."""
+"""Every row on documents answers a shipped question of a part of a shipped corpus with the models that come along, no language model
+asked. Whole ones are opened in `tests.core.builds.test_shipped`; to read all of one with these models takes minutes."""
 
 from __future__ import annotations
 
 import pytest
 
 from core.comparison.run import LaneRun, Prefixes, Progress
-from core.corpus import open_corpus
+from core.corpus import Corpus, open_corpus, write
 from core.engine import Engine
 from core.instances.catalogue import catalogue
 from core.instances.needs import missing
 from core.io.home import models_folder
+from tests.real_models import registry
 
 CORPUS = {"Documents": "hotpotqa", "Corpus graphs": "cacm"}
 ROWS = sorted(key for key, one in catalogue().items() if one.documents)
 FINDS_NOTHING = ("zero-shot",)
+PART = 20  # documents: those that the first question needs, and the first others
+
+
+def part(name: str, folder) -> Corpus:
+    """A few documents of a shipped corpus with its first question, under its name, by which what it ships of its chunks is found."""
+    whole = open_corpus(name)
+    first, gold = whole.questions(name)[0], whole.questions(name)[0].gold
+    ids = [*gold, *(id for id in whole.ids if id not in gold)][:PART]
+    sets = {name: (whole.sets[name], [first])}
+    return write(folder / name, map(whole.document, ids), whole.title, sets=sets, own=False, links=whole.links)
 
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
-    """`asked(corpus)`: the first of its questions, put to it, in one home for all rows; graphs are built once."""
-    patch, engine, made = pytest.MonkeyPatch(), Engine(), {}
+    """`asked(corpus)`: the first of its questions, put to a part of it, in one home for all rows; graphs are built once."""
+    patch, engine, made = pytest.MonkeyPatch(), Engine(registry()), {}
     patch.setenv("HOPSCOPE_MODELS", str(models_folder()))
     patch.setenv("HOPSCOPE_HOME", str(tmp_path_factory.mktemp("home")))
+    folder = tmp_path_factory.mktemp("parts")
 
     def ask(name: str):
         if name not in made:
-            corpus = open_corpus(name)
+            corpus = part(name, folder)
             made[name] = engine.ask_corpus(corpus, corpus.questions(name)[0], model=False, reader=False)
         return engine, made[name]
 
