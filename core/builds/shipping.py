@@ -68,7 +68,7 @@ def gathered(
             chunks = _run(build, corpus, ctx, found)
         except Uncovered:
             raise StoreError(f"Not all replies of “{build.title}” of {corpus.name} are kept; build it first.") from None
-        used = {key: reply for chat in ctx.chats.values() for key in chat.used if (reply := chat.kept.find(key)) is not None}
+        used = {key: reply for chat in ctx.chats.values() for key in chat.used if (reply := chat.kept.find(key, usable=False)) is not None}
         found.replies |= used
         if build.line.asks_chat:
             found.clusters |= {row[CLUSTERS]: row for row in ctx.clusters.rows()}

@@ -67,8 +67,11 @@ class Scorer(Chooser, Protocol):
 
 @dataclass(frozen=True)
 class Reply:
-    """A chat model's reply. `finish` is "stop", "length", or "repeat" where it was stopped since it repeated itself after
-    `words` words. `seconds` is what it took when it was made."""
+    """A chat model's reply: its `text`, and the `thought` before it, which is no part of it.
+
+    `finish` says how it ended, one of FINISHES; "repeat" comes after `words` words. `limit` is the number of tokens at which it was cut,
+    `detail` what it asked for or how it refused. `seconds` is what it took when it was made.
+    """
 
     text: str
     tokens_in: int = 0
@@ -76,7 +79,44 @@ class Reply:
     finish: str = "stop"
     cached: bool = False
     words: int = 0
+    thought: str = ""
+    limit: int = field(default=0, compare=False)
+    detail: str = field(default="", compare=False)
     seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def usable(self) -> bool:
+        """Whether it says something and is not cut, refused or unreadable. Others are asked for again."""
+        return bool(self.text.strip()) and self.finish in ("stop", "repeat")
+
+    def fault(self, what: str = "reply") -> str:
+        """A sentence on why it is blank, cut or of no use; empty for one that is whole."""
+        blank = not self.text.strip()
+        if self.finish == "length" and not blank:
+            return f"The {what} was cut at {self.limit:,} tokens." if self.limit else f"The {what} was cut."
+        if self.finish == "repeat":
+            after = f" after {self.words} words" if self.words else ""
+            return f"The {what} repeated itself and was stopped{after}."
+        detail = f"{':' * (self.finish == 'refused')} “{self.detail}”" if self.detail else ""
+        reason = FINISHES[self.finish].format(limit=f"{self.limit:,}" if self.limit else "", detail=detail)
+        if blank and self.finish in ("stop", "length") and self.thought:
+            reason = "The model only thought, and wrote nothing behind its thought."
+        if blank and self.finish == "stop" and not self.thought:
+            reason = "The model sent an empty reply."
+        return " ".join(reason.split())
+
+
+FINISHES = {
+    "stop": "",
+    "length": "The model wrote nothing before its {limit} tokens were used up.",
+    "repeat": "",
+    "thinking": "The model was still thinking when its {limit} tokens were used up.",
+    "filter": "The server's content filter held the reply back.",
+    "tools": "The model asked for a tool{detail} in the place of a reply.",
+    "refused": "The model refused to reply{detail}.",
+    "unreadable": "The reply could not be read as the JSON that was asked for.",
+}
+"""How a reply may end, each with the sentence for it."""
 
 
 class Chat(Protocol):

@@ -102,7 +102,7 @@ class Pairwise:
     def known(self) -> Tally:
         """The tally of the pairs that were judged before; `missing` counts the replies that are not kept."""
         keys = [self._keys(pair) for pair in self.pairs]
-        found = self.chat.kept.find_all(key for both in keys for key in both)
+        found = self.chat.kept.find_all((key for both in keys for key in both), SCHEMA)
         self.missing = sum(key not in found for both in keys for key in both)
         matches = (_match(pair, *map(found.get, both)) for pair, both in zip(self.pairs, keys))
         return self._tally([match for match in matches if match is not None])
@@ -132,7 +132,7 @@ class Pairwise:
 
     def _kept(self, pair: Pair) -> Match | None:
         """The match by the replies that are kept; None where one of them is not."""
-        return _match(pair, *map(self.chat.kept.find, self._keys(pair)))
+        return _match(pair, *(self.chat.kept.find(key, SCHEMA) for key in self._keys(pair)))
 
     def _keys(self, pair: Pair) -> tuple[str, str]:
         """What the replies to both orders are known by."""

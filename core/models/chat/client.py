@@ -6,32 +6,39 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from core.errors import ModelFailed
 from core.models.base import Messages, Reply
 from core.models.chat.kept import KeptReplies, reply_key
 from core.models.chat.remembered import Replies
-from core.models.chat.repeats import Repeats
 from core.models.chat.replies import estimate_tokens
 from core.models.chat.turns import Turn, in_turn, patiently
+from core.models.chat.writing import Writing
 from core.runtime.meter import spent
 
-LONGEST_TOKEN, BESIDE = 64, 4096  # characters of a token, and of what a reply may hold beside `max_tokens` of them
+THOUGHTS = 4096  # tokens that a model which thinks may use for it, beside those of the reply
+SPARE = 8  # tokens that a chat template may need more than was counted
 Check = Callable[[], None]
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class ChatRequest:
-    """What a model is asked: everything that its reply depends on."""
+    """What a model is asked: everything that its reply depends on. Of a model that thinks, `thoughts` tokens come beside `max_tokens`."""
 
     messages: tuple[dict[str, str], ...]
     schema: dict[str, Any] | None
     max_tokens: int
     seed: int
     temperature: float
+    thoughts: int = 0
+
+    @property
+    def room(self) -> int:
+        """Tokens of thought and reply together."""
+        return self.max_tokens + self.thoughts
 
     def key(self, weights: str = "") -> str:
         """What tells its reply, by a model of these weights, from any other."""
@@ -41,7 +48,7 @@ class ChatRequest:
         """The request of the OpenAI protocol, streamed and with usage; the schema is left to `response_format`."""
         return {
             "messages": list(self.messages),
-            "max_tokens": self.max_tokens,
+            "max_tokens": self.room,
             "seed": self.seed,
             "temperature": self.temperature,
             "stream": True,
@@ -53,54 +60,11 @@ class ChatRequest:
         return {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": self.schema}}
 
 
-class Writing:
-    """A reply while it is written: what came so far, and what the client learns of tokens and of how it ended.
-
-    Replies under a schema have an end of their own and are not guarded against repetition.
-    """
-
-    def __init__(self, request: ChatRequest, on_text: Callable[[str], None] | None):
-        self._on_text, self._repeats = on_text, Repeats() if request.schema is None else None
-        self._tokens, self._left = request.max_tokens, request.max_tokens * LONGEST_TOKEN + BESIDE
-        self.pieces: list[str] = []
-        self.finish: str | None = None
-        self.tokens_in = self.tokens_out = 0
-
-    @property
-    def text(self) -> str:
-        return "".join(self.pieces)
-
-    def add(self, piece: str) -> bool:
-        """Pass a piece on. Whether the reply repeats itself by now, so that it is to be stopped.
-
-        Raises ModelFailed for half a letter, and for more text than the tokens that were asked for can be.
-        """
-        self._left -= len(piece)
-        if self._left < 0:
-            raise ModelFailed(f"The model sent more text than {self._tokens:,} tokens can be, and was cut off.")
-        try:
-            piece.encode("utf-8")
-        except UnicodeEncodeError:
-            raise ModelFailed("The model sent half a letter (a lone surrogate), which is no text.") from None
-        self.pieces.append(piece)
-        if self._on_text:
-            self._on_text(piece)
-        return self._repeats is not None and self._repeats.add(piece)
-
-    def ended(self, seconds: float) -> Reply:
-        """The reply, with what repeats in it once."""
-        if self._repeats is not None and self._repeats.end():
-            assert self._repeats.found is not None  # since it repeats itself
-            kept, words = self._repeats.kept, self._repeats.found[1]
-            return Reply(kept, self.tokens_in, self.tokens_out, "repeat", words=words, seconds=seconds)
-        finish = "length" if self.finish == "length" else "stop"
-        return Reply(self.text, self.tokens_in, self.tokens_out, finish, seconds=seconds)
-
-
 class ChatClient(ABC):
     """A `Chat` that says in `_write` how one reply comes about; all else is here."""
 
     streams = True  # whether replies come piece by piece
+    thinks = False  # whether it was seen to think before it replies
 
     def __init__(self, name: str, context: int):
         self.name, self.context, self._replies, self._weights = name, context, Replies(), ""
@@ -127,10 +91,10 @@ class ChatClient(ABC):
             check()
 
         def work() -> Reply:
-            found = self._replies.find(key, on_text)
+            found = self._replies.find(key, on_text, schema)
             return self._replies.keep(key, self._written(request, on_text, check)) if found is None else found
 
-        return self._replies.find(key, on_text) or self._waited_for(work, check)
+        return self._replies.find(key, on_text, schema) or self._waited_for(work, check)
 
     def count_tokens(self, messages: Messages) -> int:
         """Tokens of the messages, as an estimate."""
@@ -141,14 +105,41 @@ class ChatClient(ABC):
         self._replies.forget()
 
     def _written(self, request: ChatRequest, on_text: Callable[[str], None] | None, check: Check | None) -> Reply:
+        """The reply, with room for thoughts from the first reply on whose thought left too little for the rest."""
+        if self.thinks:
+            return self._once(self._with_thoughts(request), on_text, check)
+        reply = self._once(request, on_text, check)
+        self.thinks = bool(reply.thought)
+        if not reply.thought or reply.finish not in ("thinking", "length"):
+            return reply
+        wider = self._with_thoughts(request)
+        if not wider.thoughts:
+            return reply
+        try:
+            again = self._once(wider, None if reply.text else on_text, check)
+        except ModelFailed:  # as where the server's context is smaller than is known here
+            self.thinks = False
+            return reply
+        return replace(again, seconds=again.seconds + reply.seconds)
+
+    def _with_thoughts(self, request: ChatRequest) -> ChatRequest:
+        """The request with as much room for thoughts as the context has."""
+        left = self.context - self.count_tokens(request.messages) - request.max_tokens - SPARE
+        return replace(request, thoughts=max(0, min(THOUGHTS, left)))
+
+    def _once(self, request: ChatRequest, on_text: Callable[[str], None] | None, check: Check | None) -> Reply:
         self._ready()
-        writing, start = Writing(request, on_text if self.streams else None), time.perf_counter()
+        writing, start = self._writing(request, on_text if self.streams else None), time.perf_counter()
         with spent("model"):
             self._write(request, writing, check)
         reply = writing.ended(time.perf_counter() - start)
         if on_text and reply.text and not self.streams:
             on_text(reply.text)
         return reply
+
+    def _writing(self, request: ChatRequest, on_text: Callable[[str], None] | None) -> Writing:
+        """What gathers a reply."""
+        return Writing(request.room, request.max_tokens if request.thoughts else None, request.schema, on_text)
 
     def _waited_for(self, work: Callable[[], T], check: Check | None) -> T:
         """What `work` returns; `check` may raise before and during it."""

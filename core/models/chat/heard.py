@@ -14,25 +14,51 @@ EACH, BESIDE = 1 << 13, 1 << 20  # bytes that a server may send for a token, and
 
 @dataclass(frozen=True)
 class Heard:
-    """What one piece of a stream tells: text, how the reply ended, tokens read and written."""
+    """What one piece of a stream says: text, thought, how the reply ended, tokens read and written, a tool that is asked for, a refusal."""
 
     text: str = ""
     finish: str | None = None
     used: tuple[int, int] | None = None
+    thought: str = ""
+    tool: str = ""
+    refusal: str = ""
 
     @classmethod
     def of(cls, chunk: Any) -> Heard:
-        """What a chunk of the client tells. Raises ValueError where it is none of a chat's reply."""
+        """What a chunk of the client says. Raises ValueError where it is none of a chat's reply."""
         try:
-            choices = [(choice.finish_reason, choice.delta.content if choice.delta else None) for choice in chunk.choices or ()]
+            choices = [(choice.finish_reason, choice.delta) for choice in chunk.choices or ()]
             usage = getattr(chunk, "usage", None)
-            used = (_count(usage.prompt_tokens), _count(usage.completion_tokens)) if usage else None
+            used = (_prompt(usage), _count(usage.completion_tokens)) if usage else None
+            deltas, ends = [delta for _, delta in choices if delta], [finish for finish, _ in choices if finish]
+            texts = [delta.content for delta in deltas if delta.content]
         except (AttributeError, TypeError):
             raise ValueError("it sent a piece that is none of a reply") from None
-        texts, ends = [text for _, text in choices if text], [finish for finish, _ in choices if finish]
         if not all(isinstance(text, str) for text in (*texts, *ends)):
             raise ValueError("it sent a piece whose text is none")
-        return cls("".join(texts), ends[-1] if ends else None, used)
+        thoughts, refusals = (_told(deltas, names) for names in (("reasoning_content", "reasoning"), ("refusal",)))
+        return cls("".join(texts), ends[-1] if ends else None, used, thoughts, _tool(deltas), refusals)
+
+
+def _told(deltas: list[Any], names: tuple[str, ...]) -> str:
+    """The text of the first of some fields that a piece has."""
+    texts = (next((text for name in names if isinstance(text := getattr(delta, name, None), str) and text), "") for delta in deltas)
+    return "".join(texts)
+
+
+def _tool(deltas: list[Any]) -> str:
+    """The name of the first tool that is asked for."""
+    try:
+        return next((str(call.function.name) for delta in deltas for call in delta.tool_calls or () if call.function.name), "")
+    except (AttributeError, TypeError):
+        return ""
+
+
+def _prompt(usage: Any) -> int:
+    """The tokens of the prompt that were read, with those that the server had read before where it counts these on their own."""
+    read, details = _count(usage.prompt_tokens), getattr(usage, "prompt_tokens_details", None)
+    cached = getattr(details, "cached_tokens", None)
+    return read + cached if isinstance(cached, int) and not isinstance(cached, bool) and cached > read else read
 
 
 def bound(response: Any) -> None:

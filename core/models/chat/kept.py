@@ -14,22 +14,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.errors import StoreError
+from core.errors import ModelUnavailable, StoreError
 from core.io.files import lines
 from core.io.home import home
 from core.io.sqlite import WAIT, write_ahead
 from core.models.base import Chat, Messages, Reply
 from core.models.chat.replies import estimate_tokens
+from core.models.chat.writing import read_again
 from core.runtime.shares import Shares
 
 KEY = 32  # hex digits
 AT_ONCE = 500  # keys that are looked up together
-FIELDS = ("text", "tokens_in", "tokens_out", "finish", "seconds", "words")
+FIELDS = ("text", "tokens_in", "tokens_out", "finish", "seconds", "words", "thought")
 TABLE = (
     "create table if not exists replies (key text primary key, model text not null, text text not null, tokens_in integer not null, "
-    "tokens_out integer not null, finish text not null, seconds real not null, words integer not null default 0) without rowid"
+    "tokens_out integer not null, finish text not null, seconds real not null, words integer not null default 0, "
+    "thought text not null default '') without rowid"
 )
-COUNTED = "alter table replies add column words integer not null default 0"  # for files from before words were kept
+ADDED = {"words": "integer not null default 0", "thought": "text not null default ''"}  # to files from before they were saved
 
 
 def reply_key(model: str, messages: Messages, schema: dict[str, Any] | None, max_tokens: int, seed: int, temperature: float) -> str:
@@ -49,22 +51,22 @@ class KeptReplies:
         self._lock = threading.Lock()
         self._shipped: dict[str, Reply] | None = None
 
-    def find(self, key: str) -> Reply | None:
-        """The reply that is kept, marked as cached; else None."""
-        row = self._query(f"select {', '.join(FIELDS)} from replies where key = ?", (key,))
-        found = Reply(**dict(zip(FIELDS, row[0]))) if row else self._shipped_ones().get(key)
-        return None if found is None else replace(found, cached=True)
+    def find(self, key: str, schema: dict[str, Any] | None = None, usable: bool = True) -> Reply | None:
+        """The reply that is saved, marked as cached; else None. Of the user's replies those that are of no use count only where `usable` is
+        off; the ones that ship are as they were made."""
+        return self.find_all([key], schema, usable).get(key)
 
-    def find_all(self, keys: Iterable[str]) -> dict[str, Reply]:
-        """Those of the keys' replies that are kept, marked as cached."""
+    def find_all(self, keys: Iterable[str], schema: dict[str, Any] | None = None, usable: bool = True) -> dict[str, Reply]:
+        """Those of the keys' replies that are saved, as `find` does. `schema` is what all of them were asked for."""
         asked, found = list(dict.fromkeys(keys)), dict[str, Reply]()
         for start in range(0, len(asked), AT_ONCE):
             some = asked[start : start + AT_ONCE]
             marks = ", ".join("?" * len(some))
             rows = self._query(f"select key, {', '.join(FIELDS)} from replies where key in ({marks})", tuple(some))
-            found |= {key: Reply(**dict(zip(FIELDS, row)), cached=True) for key, *row in rows}
+            found |= {key: read_again(Reply(**dict(zip(FIELDS, row)), cached=True), schema) for key, *row in rows}
         shipped = self._shipped_ones()
-        return {key: replace(shipped[key], cached=True) for key in asked if key in shipped} | found
+        came = {key: replace(shipped[key], cached=True) for key in asked if key in shipped}
+        return came | {key: reply for key, reply in found.items() if reply.usable or (not usable and key not in came)}
 
     def keep(self, key: str, model: str, reply: Reply) -> None:
         """Keep a reply, for good. `model` is under whose name its time counts in `measured`; empty where it is no measure."""
@@ -84,8 +86,9 @@ class KeptReplies:
             with closing(sqlite3.connect(self.file, timeout=WAIT)) as base, base:
                 write_ahead(base)
                 base.execute(TABLE)
-                if not any(column[1] == "words" for column in base.execute("pragma table_info(replies)")):
-                    base.execute(COUNTED)
+                there = {column[1] for column in base.execute("pragma table_info(replies)")}
+                for name in ADDED.keys() - there:
+                    base.execute(f"alter table replies add column {name} {ADDED[name]}")
                 return base.execute(text, values).fetchall()
         except sqlite3.Error as error:
             raise StoreError(f"The replies in {self.file} cannot be used ({error}); remove that file to start anew.") from None
@@ -106,7 +109,7 @@ def read_shipped(file: Path) -> Iterator[tuple[str, Reply]]:
 
 def write_shipped(file: Path, replies: Iterable[tuple[str, Reply]], head: Iterable[Mapping] = (), more: Iterable[Mapping] = ()) -> int:
     """Write replies to a file that ships, packed by gzip, ordered by key, between other rows; how many. The same give the same bytes."""
-    told = lambda reply: {field: value for field in FIELDS if (value := getattr(reply, field)) or field != "words"}
+    told = lambda reply: {field: value for field in FIELDS if (value := getattr(reply, field)) or field not in ADDED}
     rows = [{"key": key, **told(reply)} for key, reply in sorted(replies, key=lambda pair: pair[0])]
     rounded = ({**row, "seconds": round(row["seconds"], 2)} for row in rows)
     with open(file, "wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed, io.TextIOWrapper(packed, "utf-8") as stream:
@@ -116,7 +119,7 @@ def write_shipped(file: Path, replies: Iterable[tuple[str, Reply]], head: Iterab
 
 
 class KeptChat:
-    """A Chat whose replies are kept; `chat` gives the model once something is asked that is not. `model` tells its weights from others.
+    """A Chat whose replies are saved; `chat` gives the model once something is asked that is not. `model` tells its weights from others.
 
     `used` are the keys of all replies that were given, by which those that a build stands on can be shipped. Of several that are written at
     once each is kept with its share of the time, so that the seconds of all are those of the clock.
@@ -143,17 +146,24 @@ class KeptChat:
         on_text: Callable[[str], None] | None = None,
         check: Callable[[], None] | None = None,
     ) -> Reply:
-        """The reply that is kept, else the model's, kept at once; see `core.models.base.Chat`."""
+        """The usable reply that is saved, else the model's, saved at once; see `core.models.base.Chat`. Where the model is not here to be
+        asked again, one of no use is given as it is."""
         if check:
             check()
         key = self.key(messages, schema, max_tokens, seed, temperature)
-        found = self.kept.find(key)
+        found = self.kept.find(key, schema)
+        if found is None:
+            try:
+                chat = self._chat()
+            except ModelUnavailable:
+                found = self.kept.find(key, schema, usable=False)
+                if found is None:
+                    raise
         if found is None:
             how: dict[str, Any] = dict(max_tokens=max_tokens, seed=seed, temperature=temperature, on_text=on_text, check=check)
-            chat = self._chat()
             with self._shares.work() as share:
                 found = chat.reply(messages, schema=schema, **how)
-                found = replace(found, seconds=found.seconds * share())
+                found = read_again(replace(found, seconds=found.seconds * share()), schema)
             self.kept.keep(key, self.model, found)
         elif on_text and found.text:
             on_text(found.text)

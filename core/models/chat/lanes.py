@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from core.models.base import Chat, Reply
-from core.models.chat.client import ChatClient, ChatRequest, Check, Writing
+from core.models.chat.client import ChatClient, ChatRequest, Check
 from core.models.chat.llama import LlamaChat, open_engine
-from core.runtime.meter import spent
+from core.models.chat.writing import Writing
 
 BATCH = 512  # prompt tokens read at once
 OFTEN = 3  # times that an object with the same first two values is written before a reply is stopped
@@ -56,12 +56,8 @@ class LlamaLanes(LlamaChat):
         with self._lanes:
             return ChatClient._waited_for(self, work, check)
 
-    def _written(self, request: ChatRequest, on_text: Callable[[str], None] | None, check: Check | None) -> Reply:
-        self._ready()
-        writing, start = Objects(request, on_text), time.perf_counter()
-        with spent("model"):
-            self._write(request, writing, check)
-        return writing.ended(time.perf_counter() - start)
+    def _writing(self, request: ChatRequest, on_text: Callable[[str], None] | None) -> Writing:
+        return Objects(request.room, request.max_tokens if request.thoughts else None, request.schema, on_text)
 
     def _start(self) -> Any:
         return open_engine(self.path, self.name, self.context, BATCH, key=self.key, lanes=self.lanes, cached=True)
@@ -70,25 +66,28 @@ class LlamaLanes(LlamaChat):
 class Objects(Writing):
     """A reply that is stopped once it repeats objects; see `LlamaLanes`."""
 
-    def __init__(self, request: ChatRequest, on_text: Callable[[str], None] | None):
-        super().__init__(request, on_text)
-        self._seen: dict[tuple[Any, ...], int] = {}
-        self._open: list[int] = []  # where objects begin that have not ended
-        self._quoted = self._escaped = self._stopped = False
-        self._length = 0
-
-    def add(self, piece: str) -> bool:
-        """Pass a piece on. Whether the reply repeats itself by now."""
-        stop = super().add(piece)
-        if self._repeats is None:
-            for character in piece:
-                self._stopped = self._read(character) or self._stopped
-        return stop or self._stopped
+    def __init__(self, room: int, most: int | None, schema: dict[str, Any] | None, on_text: Callable[[str], None] | None):
+        super().__init__(room, most, schema, on_text)
+        self._stopped = False
+        self._restart()
 
     def ended(self, seconds: float) -> Reply:
-        if not self._stopped:
-            return super().ended(seconds)
-        return Reply(self.text, self.tokens_in, self.tokens_out, "repeat", seconds=seconds)
+        reply = super().ended(seconds)
+        return replace(reply, finish="repeat") if self._stopped else reply
+
+    def _restart(self) -> None:
+        super()._restart()
+        self._seen: dict[tuple[Any, ...], int] = {}
+        self._open: list[int] = []  # where objects begin that have not ended
+        self._quoted = self._escaped = False
+        self._length = 0
+
+    def _grow(self, text: str) -> bool:
+        stop = super()._grow(text)
+        if self._repeats is None:
+            for character in text:
+                self._stopped = self._read(character) or self._stopped
+        return stop or self._stopped
 
     def _read(self, character: str) -> bool:
         """Whether an object ends here that was written too often."""

@@ -10,8 +10,9 @@ from typing import Any
 
 from core.errors import BadInput, ModelFailed, ModelUnavailable, shorten
 from core.models.base import Messages
-from core.models.chat.client import ChatRequest, Check, LocalChat, Writing
+from core.models.chat.client import ChatRequest, Check, LocalChat
 from core.models.chat.grammar import choice_grammar
+from core.models.chat.writing import Writing
 from core.models.threads import threads
 from core.runtime.meter import Advance
 
@@ -152,7 +153,9 @@ class _Heard:
             self._reading(self.prompt["processed"])
         for choice in chunk.get("choices") or ():
             self._writing.finish = choice.get("finish_reason") or self._writing.finish
-            text = (choice.get("delta") or {}).get("content")
-            if text and self._writing.add(text):
+            delta = choice.get("delta") or {}
+            text, thought = delta.get("content"), delta.get("reasoning_content")
+            stop = self._writing.think(thought) if thought else False
+            if (text and self._writing.add(text)) or stop:
                 return True
         return False

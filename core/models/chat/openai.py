@@ -7,9 +7,10 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from core.errors import ModelFailed, shorten
-from core.models.chat.client import ChatClient, ChatRequest, Check, Writing
+from core.models.chat.client import ChatClient, ChatRequest, Check
 from core.models.chat.heard import Heard, bound
-from core.models.chat.replies import estimate_tokens
+from core.models.chat.replies import estimate, estimate_tokens
+from core.models.chat.writing import Writing
 from core.models.keys import key_for
 
 if TYPE_CHECKING:
@@ -67,12 +68,14 @@ class OpenAIChat(ChatClient):
                     check()
                 heard = Heard.of(chunk)
                 used, writing.finish = heard.used or used, heard.finish or writing.finish
-                if heard.text and writing.add(heard.text):
-                    writing.finish = "repeat"
+                writing.tool, writing.refusal = writing.tool or heard.tool, writing.refusal + heard.refusal
+                stop = bool(heard.thought) and writing.think(heard.thought)
+                if (heard.text and writing.add(heard.text)) or stop:
+                    writing.finish = writing.finish or "stop"
                     break
         if writing.finish is None:
             raise ValueError("the connection ended before the reply did")
-        writing.tokens_in, writing.tokens_out = used or (estimate_tokens(body["messages"]), -(-len(writing.text) // 4))
+        writing.tokens_in, writing.tokens_out = used or (estimate_tokens(body["messages"]), estimate("".join(writing.pieces)))
 
     def _ready(self) -> Any:
         """The client, made when first asked for. Raises ModelUnavailable where the key's variable is not set."""

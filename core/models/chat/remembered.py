@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from cachetools import LRUCache
 
@@ -28,11 +29,11 @@ class Replies:
         self.kept = kept
         self._lock, self._replies = threading.Lock(), LRUCache[str, Reply](remember)
 
-    def find(self, key: str, on_text: Callable[[str], None] | None) -> Reply | None:
-        """The reply remembered for `key`, marked as cached and given to `on_text` in one piece; None where there is none."""
+    def find(self, key: str, on_text: Callable[[str], None] | None, schema: dict[str, Any] | None = None) -> Reply | None:
+        """The usable reply remembered for `key`, marked as cached and given to `on_text` in one piece; None where there is none."""
         with self._lock:
             found = self._replies.get(key)
-        found = self._on_disk(key) if found is None else found
+        found = self._on_disk(key, schema) if found is None else found
         if found is None:
             return None
         if on_text and found.text:
@@ -42,7 +43,10 @@ class Replies:
         return replace(found, cached=True)
 
     def keep(self, key: str, reply: Reply) -> Reply:
-        """Remember `reply` and return it. On disk it is under no model's name: replies one at a time do not tell how fast builds are."""
+        """Remember `reply` where it is usable, and return it. On disk it is under no model's name: replies one at a time do not say how
+        fast builds are."""
+        if not reply.usable:
+            return reply
         with self._lock:
             self._replies[key] = reply
         if self.kept is not None:
@@ -60,11 +64,11 @@ class Replies:
     def __len__(self) -> int:
         return len(self._replies)
 
-    def _on_disk(self, key: str) -> Reply | None:
+    def _on_disk(self, key: str, schema: dict[str, Any] | None) -> Reply | None:
         if self.kept is None:
             return None
         try:
-            found = self.kept.find(key)
+            found = self.kept.find(key, schema)
         except StoreError as error:
             log.warning("Kept replies were not read. %s", error)
             return None

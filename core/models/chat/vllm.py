@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 from typing import Any
 
 from core.errors import ModelFailed, ModelUnavailable, shorten
 from core.models.base import Messages
-from core.models.chat.client import ChatRequest, Check, LocalChat, Writing
+from core.models.chat.client import ChatRequest, Check, LocalChat
 from core.models.chat.replies import estimate_tokens
+from core.models.chat.writing import Writing
 
+WORDS = re.compile(r"\S+\s*|\s+")
 GET = "get vLLM with: pip install -r requirements-gpu.txt"
 
 
@@ -47,7 +50,7 @@ class VLLMChat(LocalChat):
 
         schema = request.schema
         shape = StructuredOutputsParams(json=schema, disable_additional_properties=True) if schema is not None else None
-        options = dict(temperature=request.temperature, max_tokens=request.max_tokens, seed=request.seed)
+        options = dict(temperature=request.temperature, max_tokens=request.room, seed=request.seed)
         try:
             sampling = SamplingParams(**options, structured_outputs=shape)
             output = self.load().chat(list(request.messages), sampling, use_tqdm=False)[0]
@@ -56,8 +59,10 @@ class VLLMChat(LocalChat):
         if check:
             check()
         done = output.outputs[0]
-        writing.add(done.text)
         writing.finish, writing.tokens_in, writing.tokens_out = done.finish_reason, len(output.prompt_token_ids), len(done.token_ids)
+        for word in WORDS.findall(done.text):
+            if writing.add(word):
+                break
 
     def _start(self) -> Any:
         why = unavailable()

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from core.errors import BadInput, Cancelled, ModelFailed, ModelUnavailable
+from core.models.base import Reply
 from core.models.chat.lanes import several_at_once
 from core.models.chat.llama import LlamaChat
 from core.models.chat.openai import OpenAIChat
@@ -200,7 +201,7 @@ def test_cancelling_a_server_stops_reading():
 def test_replies_are_bounded():
     replies = Replies(remember=2)
     for number in range(4):
-        replies.keep(str(number), number)
+        replies.keep(str(number), Reply(str(number)))
     assert len(replies) == 2
 
 

@@ -12,7 +12,6 @@ import pytest
 
 from core.errors import BadInput, ModelUnavailable, StoreError
 from core.models.base import Reply
-from core.models.chat.client import ChatRequest
 from core.models.chat.kept import KeptChat, KeptReplies, write_shipped
 from core.models.chat.lanes import Objects, several_at_once
 from core.models.chat.llama import LlamaChat
@@ -108,7 +107,7 @@ def test_two_writers_do_not_lose_a_reply(kept):
 
 
 def writing(schema=True):
-    return Objects(ChatRequest((), {"type": "object"} if schema else None, 10, 0, 0.0), None)
+    return Objects(10, None, {"type": "object"} if schema else None, None)
 
 
 def test_a_reply_is_stopped_at_the_third_object_with_the_same_first_two_values():

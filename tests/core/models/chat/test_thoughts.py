@@ -1,0 +1,170 @@
+"""Thoughts separated from replies, and the room for them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core.models.base import Reply
+from core.models.chat.kept import KeptReplies
+from core.models.chat.openai import OpenAIChat
+from core.models.chat.thoughts import Thoughts, separated
+from core.models.chat.writing import read_again
+from tests.core.models.chat_server import serving, stream
+
+ASK = [{"role": "user", "content": "Who cooks?"}]
+SCHEMA = {"type": "object", "properties": {"names": {"type": "array", "items": {"type": "string"}}}, "required": ["names"]}
+
+
+def sent(*deltas, finish="stop", usage=None) -> str:
+    rows = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+    rows += [{"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}, {"choices": [], "usage": usage}]
+    head = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    return "".join(f"data: {json.dumps(head | row)}\n\n" for row in rows) + "data: [DONE]\n\n"
+
+
+def texts(text: str, size: int = 7) -> list[dict]:
+    return [{"content": text[at : at + size]} for at in range(0, len(text), size)]
+
+
+def asked(reply: str, **how) -> Reply:
+    with serving(lambda handler, body: stream(handler, reply)) as (url, _):
+        return OpenAIChat(url, "m", "m").reply(ASK, **how)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 1000])
+@pytest.mark.parametrize(
+    ("text", "thought", "answer"),
+    [
+        ("<think>Bob? No.</think> Ann cooks.", "Bob? No.", "Ann cooks."),
+        ("<THINKING>\nBob?\n</THINKING>\n\nAnn", "Bob?", "Ann"),
+        ("Bob? No.</think>Ann", "Bob? No.", "Ann"),
+        ("<think>Bob, or", "Bob, or", ""),
+        ("<think></think>Ann", "", "Ann"),
+        ("Ann\n<think>or Bob</think>\nand Eve", "or Bob", "Ann\n\nand Eve"),
+        ('{"names": ["a </think> b"]}', "", '{"names": ["a </think> b"]}'),
+        ("Write <think> to begin, a < b, <b>bold</b>, <thi", "", "Write <think> to begin, a < b, <b>bold</b>, <thi"),
+    ],
+)
+def test_a_thought_is_separated_whatever_the_pieces(text, thought, answer, size):
+    thoughts = Thoughts()
+    for at in range(0, len(text), size):
+        thoughts.add(text[at : at + size])
+    thoughts.end()
+    assert (thoughts.thought.strip(), thoughts.answer) == (thought, answer) == separated(text)[:2]
+
+
+def test_a_listener_hears_the_answer_alone():
+    heard: list[str] = []
+    reply = asked(sent(*texts("<think>Is it Bob? No.</think>\n\nAnn cooks.")), on_text=heard.append)
+    assert (reply.text, reply.thought, "".join(heard)) == ("Ann cooks.", "Is it Bob? No.", "Ann cooks.")
+
+
+@pytest.mark.parametrize("field", ["reasoning", "reasoning_content"])
+def test_a_thought_in_a_field_of_its_own(field):
+    reply = asked(sent({"content": None, field: "Bob? "}, {field: "No."}, *texts("Ann cooks.")))
+    assert (reply.text, reply.thought, reply.usable) == ("Ann cooks.", "Bob? No.", True)
+
+
+def test_json_behind_a_draft_in_a_thought():
+    reply = asked(sent(*texts('<think>Maybe {"names": ["Bob"]}.</think>{"names": ["Ann"]}')), schema=SCHEMA)
+    assert json.loads(reply.text) == {"names": ["Ann"]} and reply.usable
+
+
+@pytest.mark.parametrize("deltas", [texts("<think>Who might it"), [{"content": "", "reasoning_content": "Who might it"}]])
+def test_a_thought_that_does_not_end_says_so(deltas):
+    with serving(lambda handler, body: stream(handler, sent(*deltas, finish="length"))) as (url, bodies):
+        reply = OpenAIChat(url, "m", "m", context=2048).reply(ASK, max_tokens=20)
+    room = bodies[1]["max_tokens"]
+    assert bodies[0]["max_tokens"] == 20 and 20 + 1500 < room < 2048
+    assert (reply.text, reply.finish, reply.usable) == ("", "thinking", False)
+    assert reply.fault() == f"The model was still thinking when its {room:,} tokens were used up."
+
+
+def test_a_model_that_thinks_gets_room_for_it_beside_that_of_the_answer():
+    def answer(handler, body):
+        whole = "<think>Bob, no, Eve, no, it is Ann.</think>Ann cooks."
+        stream(
+            handler, sent(*texts(whole if body["max_tokens"] > 20 else whole[:20]), finish="stop" if body["max_tokens"] > 20 else "length")
+        )
+
+    with serving(answer) as (url, bodies):
+        chat = OpenAIChat(url, "m", "m")
+        heard: list[str] = []
+        first = chat.reply(ASK, max_tokens=10, on_text=heard.append)
+        assert (first.text, "".join(heard), len(bodies)) == ("Ann cooks.", "Ann cooks.", 2)
+        assert chat.reply(ASK, max_tokens=10, seed=1).text == "Ann cooks." and len(bodies) == 3
+    assert [body["max_tokens"] for body in bodies] == [10, 10 + 4096, 10 + 4096]
+
+
+def test_the_answer_behind_a_thought_is_cut_at_its_own_room():
+    words = " ".join(f"word{number}" for number in range(200))
+    with serving(lambda handler, body: stream(handler, sent(*texts(f"<think>Hm.</think>{words}"), finish="length"))) as (url, _):
+        reply = OpenAIChat(url, "m", "m").reply(ASK, max_tokens=40)
+    assert (reply.finish, reply.fault("answer")) == ("length", "The answer was cut at 40 tokens.") and 130 < len(reply.text) < 160
+
+
+def test_a_model_that_does_not_think_is_asked_as_ever():
+    with serving(lambda handler, body: stream(handler, sent(*texts("Ann co"), finish="length"))) as (url, bodies):
+        reply = OpenAIChat(url, "m", "m").reply(ASK, max_tokens=3)
+    assert (reply.fault("answer"), [body["max_tokens"] for body in bodies]) == ("The answer was cut at 3 tokens.", [3])
+
+
+def test_a_thought_that_repeats_itself_is_stopped():
+    reply = asked(sent(*texts("<think>" + "so it goes on and " * 50)))
+    assert (reply.text, reply.finish) == ("", "repeat") and "repeated itself" in reply.fault()
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (sent({"content": None}), "The model sent an empty reply."),
+        (sent({"content": ""}, finish="content_filter"), "The server's content filter held the reply back."),
+        (
+            sent(
+                {"tool_calls": [{"index": 0, "id": "c", "type": "function", "function": {"name": "find", "arguments": ""}}]},
+                finish="tool_calls",
+            ),
+            "The model asked for a tool “find” in the place of a reply.",
+        ),
+        (sent({"content": None, "refusal": "I may not."}), "The model refused to reply: “I may not.”."),
+        (sent({"content": ""}, finish="length"), "The model wrote nothing before its 256 tokens were used up."),
+        (sent(*texts("<think>Ann.</think>")), "The model only thought, and wrote nothing behind its thought."),
+    ],
+)
+def test_a_blank_reply_says_why(reply, reason):
+    found = asked(reply)
+    assert (found.text, found.fault(), found.usable) == ("", reason, False)
+
+
+def test_what_cannot_be_read_as_json_is_of_no_use():
+    found = asked(sent(*texts("I would rather not.")), schema=SCHEMA)
+    assert (found.finish, found.usable, found.fault()) == (
+        "unreadable",
+        False,
+        "The reply could not be read as the JSON that was asked for.",
+    )
+
+
+def test_a_reply_of_no_use_is_asked_for_again():
+    replies = iter([sent({"content": None}), sent(*texts("Ann"))])
+    with serving(lambda handler, body: stream(handler, next(replies))) as (url, bodies):
+        chat = OpenAIChat(url, "m", "m")
+        found = [chat.reply(ASK) for _ in range(3)]
+    assert ([one.text for one in found], len(bodies), found[2].cached) == (["", "Ann", "Ann"], 2, True)
+
+
+def test_old_replies_are_read_as_new_ones(tmp_path):
+    kept = KeptReplies(tmp_path / "replies.sqlite")
+    for key, reply in {
+        "t": Reply("<think>Bob?</think>Ann"),
+        "c": Reply("Ann co", finish="length"),
+        "e": Reply(""),
+        "j": Reply("No."),
+    }.items():
+        kept.keep(key, "m", reply)
+    found = kept.find_all("tcej", SCHEMA | {"properties": {}})
+    assert {key: (reply.text, reply.thought) for key, reply in found.items()} == {"t": ("Ann", "Bob?"), "j": ("No.", "")}
+    assert kept.find("j", SCHEMA) is None and kept.find("c", usable=False).text == "Ann co"
+    assert read_again(Reply("<think>Bob", finish="length"), None).finish == "thinking"
