@@ -4,12 +4,14 @@
 VENV := $(if $(GPU),.venv-gpu,.venv)
 REQUIREMENTS := $(if $(GPU),requirements-gpu.txt,requirements.txt)
 PY := $(VENV)/bin/python
-PIP := $(PY) -m pip install --disable-pip-version-check --quiet
+# $(call pip,environment,what to install): what pip says goes to a log, which is shown where it fails.
+pip = $(1)/bin/python -m pip install --disable-pip-version-check --quiet $(2) >$(1)/install.log 2>&1 || { cat $(1)/install.log >&2; exit 1; }
 DONE := $(VENV)/.installed
 LINTERS := $(VENV)/.linters
 TORCH := 2.13.0
 # PyTorch's own index has the CPU build; a machine with an NVIDIA GPU takes the usual one.
-CPU_TORCH := "torch==$(TORCH)+cpu" --extra-index-url https://download.pytorch.org/whl/cpu --retries 1 --timeout 15
+CPU_INDEX := https://download.pytorch.org/whl/cpu
+CPU_INDEX_ANSWERS = $(PY) -c "import urllib.request; urllib.request.urlopen('$(CPU_INDEX)/torch/', timeout=10)" 2>/dev/null
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
 PEERS := .venv-peers
@@ -33,8 +35,8 @@ test-peers: install $(PEERS)/.installed
 # What only other uses of them need (services, other extractors) is left out.
 $(PEERS)/.installed: tests/peers/programs.txt tests/peers/requirements.txt
 	python3 -m venv $(PEERS)
-	$(PEERS)/bin/python -m pip install --disable-pip-version-check --quiet -r tests/peers/requirements.txt
-	$(PEERS)/bin/python -m pip install --disable-pip-version-check --quiet --no-deps -r tests/peers/programs.txt
+	@$(call pip,$(PEERS),-r tests/peers/requirements.txt)
+	@$(call pip,$(PEERS),--no-deps -r tests/peers/programs.txt)
 	@touch $@
 
 # Style, the floors of core, and its types.
@@ -47,7 +49,7 @@ lint: linters
 linters: $(LINTERS)
 
 $(LINTERS): requirements-dev.txt | install
-	@$(PIP) -r requirements-dev.txt -c constraints.txt
+	@$(call pip,$(VENV),-r requirements-dev.txt -c constraints.txt)
 	@touch $@
 
 install: $(DONE)
@@ -57,8 +59,10 @@ $(PY):
 
 $(DONE): $(REQUIREMENTS) constraints.txt constraints-gpu.txt | $(PY)
 	@echo "Installing the packages; the first time this takes a few minutes."
-	@if command -v nvidia-smi >/dev/null; then $(PIP) torch==$(TORCH); else $(PIP) $(CPU_TORCH); fi
-	@$(PIP) -r $(REQUIREMENTS)
+	@if command -v nvidia-smi >/dev/null; then $(call pip,$(VENV),torch==$(TORCH)); \
+	elif $(CPU_INDEX_ANSWERS); then $(call pip,$(VENV),"torch==$(TORCH)+cpu" --extra-index-url $(CPU_INDEX)); \
+	else echo "PyTorch's index cannot be reached; taking torch from the usual one."; $(call pip,$(VENV),torch==$(TORCH)); fi
+	@$(call pip,$(VENV),-r $(REQUIREMENTS))
 	@touch $(DONE)
 
 # The graph store, the encoder and the embedded language model; quick where they are there.
