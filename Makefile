@@ -34,7 +34,7 @@ test-peers: install $(PEERS)/.installed
 
 # What only other uses of them need (services, other extractors) is left out.
 $(PEERS)/.installed: tests/peers/programs.txt tests/peers/requirements.txt
-	python3 -m venv $(PEERS)
+	@python3 -m venv $(PEERS)
 	@$(call pip,$(PEERS),-r tests/peers/requirements.txt)
 	@$(call pip,$(PEERS),--no-deps -r tests/peers/programs.txt)
 	@touch $@
@@ -55,7 +55,7 @@ $(LINTERS): requirements-dev.txt | install
 install: $(DONE)
 
 $(PY):
-	python3 -m venv $(VENV) || ($(SUDO) apt-get update && $(SUDO) apt-get install -y python3-venv && python3 -m venv --clear $(VENV))
+	@python3 -m venv $(VENV) || ($(SUDO) apt-get update && $(SUDO) apt-get install -y python3-venv && python3 -m venv --clear $(VENV))
 
 $(DONE): $(REQUIREMENTS) constraints.txt constraints-gpu.txt | $(PY)
 	@echo "Installing the packages; the first time this takes a few minutes."

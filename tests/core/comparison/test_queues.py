@@ -172,9 +172,8 @@ def test_cancel_while_the_others_pause(engine, kit):
     engine.models._chat = chat = Reading()
     job = compare(engine, kit, "genre of One", QUICK, RANKED)
     assert chat.asked.wait(30)
-    start = time.monotonic()
     job.cancel()
-    assert job.wait(2) and time.monotonic() - start < 0.3
+    assert job.wait(30) and not chat.go.is_set()  # before anybody let the model answer
 
 
 def test_a_question_without_a_model_never_waits_behind_those_with_one(engine, kit):
@@ -189,9 +188,8 @@ def test_a_question_without_a_model_never_waits_behind_those_with_one(engine, ki
 def test_cancelling_stops_the_answer_at_work_and_those_that_wait(engine, kit):
     job = compare(engine, kit, "genre of One", QUICK, "EgoNetwork(hops=1) >> ShortestPaths() >> Answer()")
     assert soon(lambda: all(lane.retrieved for lane in job.comparison.lanes)) and engine.models.chat().asked.wait(30)
-    start = time.monotonic()
     job.cancel()
-    assert job.wait(2) and time.monotonic() - start < 0.3
+    assert job.wait(30) and not engine.models.chat().go.is_set()
     assert [lane.status for lane in job.comparison.lanes] == ["cancelled", "cancelled"]
 
 

@@ -182,9 +182,9 @@ def test_a_corpus_of_one_chinese_sentence_is_one_chunk(tmp_path):
     assert (chunks.texts("id"), chunks.texts("text"), chunks.numbers("tokens").tolist()) == (["一.txt"], ["天气很好。"], [5])
 
 
-def test_a_hundred_megabytes_become_a_corpus_in_seconds(tmp_path):
+def test_ten_megabytes_become_a_corpus_in_seconds(tmp_path):
     line = "A line of ordinary words, some 60 characters long in all.\n"
-    (tmp_path / "large.txt").write_text(line * 1_800_000)
-    begun = time.perf_counter()
+    (tmp_path / "large.txt").write_text(line * 180_000)
+    begun = time.process_time()
     corpus = write(tmp_path / "large", read_files([tmp_path / "large.txt"]).documents)
-    assert corpus.characters == len(line) * 1_800_000 and time.perf_counter() - begun < 30
+    assert corpus.characters == len(line) * 180_000 and time.process_time() - begun < 3

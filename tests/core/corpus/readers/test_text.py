@@ -62,9 +62,9 @@ def test_marks_are_kept_verbatim():
     assert (document.text, document.id, document.title, document.source) == (wild, "notes/wild.txt", "wild", "notes/wild.txt")
 
 
-def test_a_hundred_megabytes_are_read_in_seconds():
-    data = ("A line of ordinary words, some 60 characters long in all.\n" * 18).encode() * 100_000
-    assert len(data) > 100_000_000
-    begun = time.perf_counter()
+def test_ten_megabytes_are_read_within_a_second():
+    data = ("A line of ordinary words, some 60 characters long in all.\n" * 18).encode() * 10_000
+    assert len(data) > 10_000_000
+    begun = time.process_time()
     assert len(text_of("large.txt", data)) == len(data)
-    assert time.perf_counter() - begun < 10
+    assert time.process_time() - begun < 1
