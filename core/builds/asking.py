@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from core.builds.base import BuildContext
+from core.models.base import Chat, Messages, Reply
 
 LOOK = 0.2  # seconds between two looks at whether somebody cancelled
 T = TypeVar("T")
 W = TypeVar("W")
+
+
+def reply_to(asked: Messages, chat: Chat, ctx: BuildContext, **how: Any) -> Reply:
+    """A language model's reply, asked for once more where the first is of no use; the report counts both."""
+    reply = chat.reply(asked, check=ctx.check, **how)
+    ctx.report.used(reply)
+    if reply.usable or reply.cached:
+        return reply
+    ctx.report.count(**{"asked again": 1})
+    again = chat.reply(asked, check=ctx.check, **how)
+    ctx.report.used(again)
+    return again
 
 
 def side_by_side(work: Callable[[W], T], items: Sequence[W], ctx: BuildContext) -> Iterator[tuple[int, T]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.builds.asking import side_by_side
+from core.builds.asking import reply_to, side_by_side
 from core.builds.base import BuildContext
 from core.builds.extracting import Extractor
 from core.builds.facts import Entity, Facts, Relation
@@ -17,6 +17,7 @@ from core.builds.noun_phrases import PHRASE, NounPhrases
 from core.builds.speed import measured
 from core.errors import BadInput
 from core.models.base import Chat, Messages
+from core.models.chat.json_reply import JsonReply, json_reply
 from core.models.chat.replies import estimate_tokens
 from core.parameters import param
 from core.prompts import messages, prompts
@@ -28,6 +29,8 @@ REPLY = 700  # tokens
 EXPECTED = 330  # tokens of a reply, until some are known
 MANY = "group"  # the type of peoples and creeds, which seldom are what a chunk is about
 UNREAD = "the reply could not be read; its names stand without descriptions"
+CUT = "the reply was cut short; what had ended of it is kept"
+UNUSABLE = "links of the reply are not between two of its names and were left out"
 TOO_LONG = "longer than the language model reads; its names stand without descriptions"
 
 
@@ -49,6 +52,15 @@ class DescribedNames(Extractor):
 
     def models(self) -> tuple[str, ...]:
         return (self.model,)
+
+    def final(self, facts: Facts) -> bool:
+        return not facts.unread and CUT not in facts.notes
+
+    def asks(self, facts: Facts) -> bool:
+        return bool(facts.entities)
+
+    def unread(self, facts: Facts) -> bool:
+        return bool(facts.unread)
 
     def signature(self, ctx: BuildContext) -> str:
         asked = json.dumps([prompts(FILE), self._schema(["name", "other"]), REPLY], sort_keys=True)
@@ -81,16 +93,18 @@ class DescribedNames(Extractor):
         """The facts of one chunk whose names are known. Raises ModelUnavailable, ModelFailed."""
         entities, names, asked = self._asked(text, named)
         try:
-            reply = chat.reply(asked, schema=self._schema(names), max_tokens=REPLY, check=ctx.check)
+            reply = reply_to(asked, chat, ctx, schema=self._schema(names), max_tokens=REPLY)
         except BadInput:
             return Facts(entities, unread=1, notes=(TOO_LONG,))
-        ctx.report.used(reply)
         told = _told(reply.text)
         if told is None:
-            return Facts(entities, unread=1, notes=(UNREAD,))
-        about = {folded(name): _plain(said) for name, said in told["about"].items() if isinstance(said, str)}
+            fault = "" if reply.finish in ("stop", "unreadable") else f" ({reply.fault()})"
+            return Facts(entities, unread=1, notes=(UNREAD + fault,))
+        about = {folded(name): _plain(said) for name, said in told.value["about"].items() if isinstance(said, str)}
         described = tuple(Entity(e.name, e.type, about.get(folded(e.name), ""), e.times) for e in entities)
-        return Facts(described, tuple(_relations(told["links"], names)))
+        links, unusable = _relations(told.value["links"], names)
+        notes = (CUT,) * (not told.whole or reply.finish == "length") + (UNUSABLE,) * bool(unusable)
+        return Facts(described, tuple(links), dropped=unusable, notes=notes)
 
     def words(self) -> str:
         return f"{self.names} names by a parser, described by a language model"
@@ -128,27 +142,33 @@ def principal(entities: Sequence[Entity], most: int) -> tuple[Entity, ...]:
     return tuple(sorted(kept, key=lambda entity: (entity.type in (PHRASE, MANY), -entity.times))[:most])
 
 
-def _told(text: str) -> dict[str, Any] | None:
-    """What a reply says, else None where it is not of the form."""
-    try:
-        told = json.loads(text)
-    except (ValueError, RecursionError):
+def _told(text: str) -> JsonReply | None:
+    """What a reply says, a part that it lacks empty; None where it is not of the form."""
+    found = json_reply(text, ("about", "links"))
+    if found is None:
         return None
-    fits = isinstance(told, dict) and isinstance(told.get("about"), dict) and isinstance(told.get("links"), list)
-    return told if fits else None
+    lacking: dict[str, Any] = {"about": {}, "links": []}
+    about, links = (empty if found.value.get(name) is None else found.value[name] for name, empty in lacking.items())
+    return JsonReply({"about": about, "links": links}, found.whole) if isinstance(about, dict) and isinstance(links, list) else None
 
 
-def _relations(links: Sequence[Any], names: Sequence[str]) -> Iterator[Relation]:
-    """The links that are of the form, each pair once; one of a name with itself is none."""
-    seen: set[frozenset[str]] = set()
+def _relations(links: Sequence[Any], names: Sequence[str]) -> tuple[list[Relation], int]:
+    """The links that are of the form, each pair once, and how many are not; one of a name with itself is none."""
+    found: dict[frozenset[str], Relation] = {}
+    unusable = 0
     for link in links:
-        if not (isinstance(link, list) and len(link) == 4 and all(isinstance(part, str) for part in link)):
+        if isinstance(link, list) and len(link) == 3:
+            link = [*link, ""]  # without a keyword
+        if not (isinstance(link, list) and len(link) == 4 and all(part is None or isinstance(part, str) for part in link)):
+            unusable += 1
             continue
-        head, said, tail, keyword = link
-        if head == tail or head not in names or tail not in names or frozenset((head, tail)) in seen:
-            continue
-        seen.add(frozenset((head, tail)))
-        yield Relation(head, tail, _plain(said), f"{head} {_plain(said)} {tail}", _plain(keyword).lower())
+        head, said, tail, keyword = (part or "" for part in link)
+        if head not in names or tail not in names:
+            unusable += 1
+        elif head != tail:
+            text = _plain(said)
+            found.setdefault(frozenset((head, tail)), Relation(head, tail, text, f"{head} {text} {tail}", _plain(keyword).lower()))
+    return list(found.values()), unusable
 
 
 def _plain(text: str) -> str:

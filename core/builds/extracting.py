@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from core.builds.base import BuildContext, BuildOperator, Made
 from core.builds.fact_store import key_of
 from core.builds.facts import Facts
 from core.builds.report import BuildReport
+from core.errors import ModelFailed
 from core.graph.columns import Table
 from core.types import Usage
 
@@ -39,16 +41,28 @@ class Extractor(BuildOperator):
         """What language models would be asked for these texts, and the seconds that it takes here where that is known."""
         return Usage(), 0.0
 
+    def final(self, facts: Facts) -> bool:
+        """Whether facts that were saved are final, so that nobody is asked for them again."""
+        return True
+
+    def asks(self, facts: Facts) -> bool:
+        """Whether a language model was asked for these facts."""
+        return bool(self.models())
+
+    def unread(self, facts: Facts) -> bool:
+        """Whether nothing of these facts is by a language model, as its replies could not be read."""
+        return bool(facts.unread) and not (facts.entities or facts.relations)
+
     def missing(self, chunks: Table, ctx: BuildContext) -> list[str]:
         """The texts of the chunks that nothing is kept of, each once."""
         keys = self._keys(chunks.texts("text"), ctx)
-        known = ctx.facts.found(list(keys))
+        known = ctx.facts.found(list(keys), self.final)
         return [text for key, text in keys.items() if key not in known]
 
     def found(self, texts: Sequence[str], ctx: BuildContext, report: BuildReport | None = None) -> list[Facts]:
         """The facts of each text, as they are kept or extracted now; `report` hears how many of each."""
         keys = self._keys(texts, ctx)
-        known = ctx.facts.found(list(keys))
+        known = ctx.facts.found(list(keys), self.final)
         missing = [key for key in keys if key not in known]
         if report is not None:
             report.count(extracted=len(missing), kept=len(keys) - len(missing))
@@ -73,12 +87,26 @@ class Extractor(BuildOperator):
         assert made.chunks is not None  # a line without chunks is refused
         facts = tuple(self.found(made.chunks.texts("text"), ctx, ctx.report))
         _tell(facts, ctx)
+        asked = [one for one in facts if self.asks(one)]
+        ctx.report.count(asked=len(asked), **{"unread chunks": sum(map(self.unread, asked))})
+        if asked and all(map(self.unread, asked)):
+            raise ModelFailed(_nothing_read(asked))
         return made.replace(facts=facts)
 
     def _keys(self, texts: Sequence[str], ctx: BuildContext) -> dict[bytes, str]:
         """The text of each key, in the order of the texts."""
         signature = self.signature(ctx)
         return {key_of(repr(self), signature, text): text for text in texts}
+
+
+def _nothing_read(facts: Sequence[Facts]) -> str:
+    """That of no chunk a reply could be read, and why, most often."""
+    notes = Counter(note for one in facts for note in one.notes)
+    why = f" Of {notes.most_common(1)[0][1]:,}: {notes.most_common(1)[0][0]}." if notes else ""
+    chunks = "The only chunk" if len(facts) == 1 else f"None of the {len(facts):,} chunks"
+    return (
+        f"{chunks} gave {'no' if len(facts) == 1 else 'a'} reply that could be read, so nothing was built.{why} Build it again to ask anew."
+    )
 
 
 def _tell(facts: Sequence[Facts], ctx: BuildContext) -> None:

@@ -7,7 +7,7 @@ import json
 import sqlite3
 import threading
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -38,14 +38,15 @@ class FactStore:
         self._lock = threading.Lock()
         self._shipped: dict[bytes, str] | None = None
 
-    def found(self, keys: Sequence[bytes]) -> dict[bytes, Facts]:
-        """The facts that are kept, by key."""
+    def found(self, keys: Sequence[bytes], final: Callable[[Facts], bool] = lambda facts: True) -> dict[bytes, Facts]:
+        """The facts that are saved, by key; of the user's those that are final, of those that ship all."""
         known: dict[bytes, Facts] = {}
         with self._opened() as base:
             for first in range(0, len(keys), AT_ONCE):
                 part = keys[first : first + AT_ONCE]
                 asked = f"select key, facts from facts where key in ({','.join('?' * len(part))})"
-                known |= {key: Facts.from_json(zlib.decompress(packed).decode()) for key, packed in base.execute(asked, part)}
+                read = ((key, Facts.from_json(zlib.decompress(packed).decode())) for key, packed in base.execute(asked, part))
+                known |= {key: facts for key, facts in read if final(facts)}
         came = self._shipped_ones() if self._files and len(known) < len(keys) else {}
         return known | {key: Facts.from_json(came[key]) for key in keys if key in came and key not in known}
 

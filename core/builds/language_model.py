@@ -8,16 +8,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.builds.asking import side_by_side
+from core.builds.asking import reply_to, side_by_side
 from core.builds.base import BuildContext
 from core.builds.extracting import Extractor
 from core.builds.facts import Entity, Facts, Relation
-from core.builds.model_replies import SCHEMAS, lists_in
+from core.builds.model_replies import SCHEMAS, Lists, lists_in
 from core.builds.naming import folded
 from core.builds.occurrence import Occurrence
 from core.builds.speed import measured
 from core.errors import BadInput
-from core.models.base import Chat
+from core.models.base import Chat, Reply
 from core.models.chat.replies import estimate_tokens
 from core.parameters import param
 from core.prompts import messages, prompts
@@ -27,6 +27,7 @@ FILE = "extraction"
 REPLY = 700  # tokens; what is longer is cut, and what had ended is kept
 EXPECTED = 300  # tokens of a reply, until some are known
 UNREAD, CUT = "a reply could not be read and gave nothing", "a reply was cut short; what had ended of it is kept"
+UNUSABLE = "entities or relations of a reply have no name and were left out"
 TOO_LONG = "longer than the language model reads; nothing was extracted from it"
 CHOICES = ("kg", "tkg", "rkg")
 EXAMPLES = {"kg": "triples", "tkg": "tkg", "rkg": "rkg"}  # the prompt whose example is copied from
@@ -37,8 +38,9 @@ class LanguageModelExtraction(Extractor):
     """What a language model finds in each chunk. `kg`: names, then triples given the names, in two steps; `tkg`: entities and relations
     with descriptions, in one; `rkg`: relations with keywords too. `gleaning` asks so many times what was missed.
 
-    A reply that is no JSON gives nothing and is counted as unread; of one that was cut short what had ended is kept. A name that occurs
-    nowhere in the chunk is dropped with its relations and counted; an entity that a relation names and the list does not is added.
+    A reply that is no JSON gives nothing and is counted as unread; of one that was cut short what had ended is kept. Both are asked for
+    again, once at once and by the next build. A name that occurs nowhere in the chunk is dropped with its relations and counted; an entity
+    that a relation names and the list does not is added; what an entity lacks beside its name is empty.
     """
 
     title = "entities and relations by a language model"
@@ -49,6 +51,10 @@ class LanguageModelExtraction(Extractor):
 
     def models(self) -> tuple[str, ...]:
         return (self.model,)
+
+    def final(self, facts: Facts) -> bool:
+        """Nothing at all is read anew too: its replies are saved, and may hold what was not understood when they were read."""
+        return not facts.unread and CUT not in facts.notes and bool(facts.entities or facts.relations)
 
     def signature(self, ctx: BuildContext) -> str:
         asked = json.dumps([prompts(FILE), SCHEMAS, REPLY], sort_keys=True)
@@ -103,15 +109,13 @@ class LanguageModelExtraction(Extractor):
         """The lists of each reply: of the first, and of those to the question what was missed."""
         asked = list(messages(FILE, prompt, **values))
         for _ in range(1 + self.gleaning):
-            reply = chat.reply(asked, schema=SCHEMAS[prompt], max_tokens=REPLY, check=ctx.check)
-            ctx.report.used(reply)
+            reply = reply_to(asked, chat, ctx, schema=SCHEMAS[prompt], max_tokens=REPLY)
             read = lists_in(reply.text, SCHEMAS[prompt])
-            gathered.unread += read is None
-            gathered.repaired += read is not None and not read[1]
+            gathered.heard(reply, read)
             if read is None:
                 return
-            yield read[0]
-            if not any(read[0].values()):
+            yield read.lists
+            if not any(read.lists.values()):
                 return
             asked += [{"role": "assistant", "content": reply.text}, {"role": "user", "content": prompts(FILE)["more"]["user"]}]
 
@@ -127,6 +131,17 @@ class Gathered:
     unread: int = 0
     repaired: int = 0
     dropped: int = 0
+    unusable: int = 0
+    fault: str = ""  # why a reply could not be read, where that is known
+
+    def heard(self, reply: Reply, read: Lists | None) -> None:
+        """Count a reply that could not be read, that was cut short, or that holds what cannot be used."""
+        if read is None:
+            self.unread += 1
+            self.fault = "" if reply.finish == "unreadable" else reply.fault()
+            return
+        self.repaired += not read.whole or reply.finish == "length"
+        self.unusable += read.unusable
 
     def entities(self, rows: Sequence[dict[str, str]]) -> None:
         """Take entities: of one name the first."""
@@ -146,8 +161,9 @@ class Gathered:
 
     def facts(self) -> Facts:
         """What was told, with what could not be read or used."""
-        notes = (UNREAD,) * bool(self.unread) + (CUT,) * bool(self.repaired)
-        return Facts(tuple(self.found.values()), tuple(self.related.values()), self.unread, self.dropped, notes)
+        unread = f"{UNREAD} ({self.fault})" if self.fault else UNREAD
+        notes = (unread,) * bool(self.unread) + (CUT,) * bool(self.repaired) + (UNUSABLE,) * bool(self.unusable)
+        return Facts(tuple(self.found.values()), tuple(self.related.values()), self.unread, self.dropped + self.unusable, notes)
 
     def _own(self, description: str) -> str:
         """A description, unless it stands in the instruction's example."""

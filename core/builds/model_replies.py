@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
+
+from core.models.chat.json_reply import json_reply
 
 MOST = 10  # entities, and relations, of one reply
 NAME, TYPE, SENTENCE, WORDS = 80, 20, 160, 60  # characters
-DECODER = json.JSONDecoder()
-BETWEEN = re.compile(r"[\s,]*")
+NAMES = ("name", "source", "target", "subject", "relation", "object")  # fields without which an item is of no use
 
 
 def _object(**texts: int) -> dict[str, Any]:
@@ -33,46 +32,53 @@ SCHEMAS: Mapping[str, dict[str, Any]] = {
 """The form of a reply by the prompt's name in core/prompts/extraction.toml."""
 
 
-def lists_in(text: str, schema: dict[str, Any]) -> tuple[dict[str, list[Any]], bool] | None:
-    """The lists of a reply by name, each with its items that are of the schema's form, and whether the reply is whole.
+class Lists(NamedTuple):
+    """The lists of a reply by name, whether it is whole, and how many items could not be used."""
 
-    A reply that was cut short gives the items that had ended; None where it has none of the lists at all.
+    lists: dict[str, list[Any]]
+    whole: bool
+    unusable: int
+
+
+def lists_in(text: str, schema: dict[str, Any]) -> Lists | None:
+    """The lists that a schema asks for, as a reply has them; None where it has none of them at all.
+
+    Of a reply that was cut short these are the items that had ended. What an item lacks beside its names is empty.
 
     >>> from core.builds.model_replies import SCHEMAS, lists_in
-    >>> lists_in('{"names": ["Ann", "Rome", 3]}', SCHEMAS["names"]), lists_in('Sure: {"names": ["Ann", "Ro', SCHEMAS["names"])
-    (({'names': ['Ann', 'Rome']}, True), ({'names': ['Ann']}, False))
+    >>> lists_in('{"names": ["Ann", "Rome", 3]}', SCHEMAS["names"])
+    Lists(lists={'names': ['Ann', 'Rome']}, whole=True, unusable=1)
+    >>> lists_in('Sure: {"names": ["Ann", "Ro', SCHEMAS["names"])
+    Lists(lists={'names': ['Ann']}, whole=False, unusable=0)
     >>> lists_in("I cannot.", SCHEMAS["names"]) is None
     True
     """
-    try:
-        told, whole = json.loads(text), True
-    except (ValueError, RecursionError):
-        told, whole = {name: _items(text, name) for name in schema["properties"]}, False
-    if not isinstance(told, dict) or not any(isinstance(told.get(name), list) for name in schema["properties"]):
-        return None
     kinds = {name: value["items"] for name, value in schema["properties"].items()}
-    lists: dict[str, list[Any] | None] = {name: told.get(name) if isinstance(told.get(name), list) else [] for name in kinds}
-    return {name: [item for item in items or [] if _fits(item, kinds[name])] for name, items in lists.items()}, whole
-
-
-def _items(text: str, name: str) -> list[Any] | None:
-    """The items of a list that had ended before the text did; None where the list had not begun."""
-    found = re.search(rf'"{name}"\s*:\s*\[', text)
-    if found is None:
+    found = json_reply(text, kinds)
+    if found is None or not any(isinstance(found.value.get(name), list) for name in kinds):
         return None
-    items: list[Any] = []
-    at = found.end()
-    while True:
-        between = BETWEEN.match(text, at)
-        assert between is not None  # it matches the empty text too
-        try:
-            item, at = DECODER.raw_decode(text, between.end())
-        except (ValueError, RecursionError):
-            return items
-        items.append(item)
+    items = {name: found.value.get(name) or [] for name in kinds}
+    rows = {name: [_filled(item, kinds[name]) for item in some] if isinstance(some, list) else [None] for name, some in items.items()}
+    lists = {name: [row for row in some if row is not None] for name, some in rows.items()}
+    return Lists(lists, found.whole, sum(row is None for some in rows.values() for row in some))
 
 
-def _fits(item: Any, kind: dict[str, Any]) -> bool:
+def _filled(item: Any, kind: dict[str, Any]) -> Any:
+    """An item in the form that was asked for, what it lacks empty; None where it lacks a name."""
     if kind["type"] == "string":
-        return isinstance(item, str)
-    return isinstance(item, dict) and all(isinstance(item.get(name), str) for name in kind["required"])
+        item = item.get("name") if isinstance(item, dict) else item
+        return item if isinstance(item, str) and item.strip() else None
+    if isinstance(item, str) and "name" in kind["required"]:
+        item = {"name": item}
+    if not isinstance(item, dict):
+        return None
+    row = {field: _text(item.get(field)) for field in kind["required"]}
+    return row if all(row[field].strip() for field in row if field in NAMES) else None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(filter(None, map(_text, value)))
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else ""

@@ -29,8 +29,9 @@ class BuildReport:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def count(self, **more: int) -> None:
-        """Add to counts."""
-        self.counts.update(more)
+        """Add to counts, from whatever thread."""
+        with self._lock:
+            self.counts.update(more)
 
     def used(self, reply: Reply) -> None:
         """Add what a reply cost, nothing where it was kept; from whatever thread."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from core.builds.asking import side_by_side
+from core.builds.asking import reply_to, side_by_side
 from core.builds.base import BuildContext, BuildOperator, Made
 from core.builds.communities import best_connected
 from core.graph.building.text_graph import with_tables
 from core.graph.columns import Table
 from core.graph.store import Graph
 from core.graph.told import chunks_of, node_labels, relation_texts
+from core.models.chat.json_reply import json_reply
 from core.models.chat.replies import estimate
 from core.parameters import param
 from core.prompts import messages, plain
@@ -35,15 +35,17 @@ SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
 }
 UNREAD = "A report was no whole JSON; what could be read of the community stands in its place, taken from the texts."
+CUT = f"A report was cut at {REPLY} tokens; what had ended of it is there."
+HALF = "A report has no title or no rating; the title is that of the community's best connected members, the rating that of an extract."
 
 
 @dataclass(frozen=True)
 class Report:
-    """A community's title, report and rating from 0 to 10."""
+    """A community's title, report and rating from 0 to 10, None where a reply has none."""
 
     title: str
     text: str
-    rating: float
+    rating: float | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,32 +101,44 @@ class Reports(BuildOperator):
         """The report that the model writes; the extract where its reply is no such JSON."""
         reports, entities, relations = told.shown(row, written)
         asked = messages("communities", "report", reports=reports, entities=entities, relations=relations)
-        reply = ctx.chat(self.model).reply(asked, schema=SCHEMA, max_tokens=REPLY, check=ctx.check)
-        ctx.report.used(reply)
+        reply = reply_to(asked, ctx.chat(self.model), ctx, schema=SCHEMA, max_tokens=REPLY)
         found = read(reply.text)
         if found is None:
             ctx.report.count(**{"unread reports": 1})
             ctx.report.note(UNREAD)
             return told.extract(row, self.length)
-        return found
+        if reply.finish == "length":
+            ctx.report.note(CUT)
+        if found.title and found.rating is not None:
+            return found
+        ctx.report.note(HALF)
+        extract = told.extract(row, self.length)
+        return Report(found.title or extract.title, found.text, extract.rating if found.rating is None else found.rating)
 
 
 def read(text: str) -> Report | None:
-    """The report in a reply; None where it is no whole JSON of the form.
+    """The report in a reply, its rating None where it has none; None where the reply says nothing of the community.
 
     >>> from core.builds.reports import read
     >>> read('{"title": "Ann", "summary": "She cooks.", "findings": ["In Rome."], "rating": 11}')
     Report(title='Ann', text='She cooks. In Rome.', rating=10.0)
     """
-    try:
-        told = json.loads(text)
-        title, summary, findings, rating = (told[name] for name in SCHEMA["required"])
-        parts = [summary, *findings]
-        if not all(isinstance(part, str) for part in [title, *parts]) or not math.isfinite(float(rating)):
-            return None
-    except (ValueError, TypeError, KeyError, RecursionError):
+    found = json_reply(text, ("title", "summary", "findings"))
+    if found is None:
         return None
-    return Report(plain(title), plain(" ".join(parts)), min(10.0, max(0.0, float(rating))))
+    title, summary, findings, rating = (found.value.get(name) for name in SCHEMA["required"])
+    parts = [summary, *(findings if isinstance(findings, list) else [findings])]
+    told = plain(" ".join(part for part in parts if isinstance(part, str)))
+    return Report(plain(title) if isinstance(title, str) else "", told, _rating(rating)) if told else None
+
+
+def _rating(value: Any) -> float | None:
+    """A rating from 0 to 10; None for what is no number."""
+    try:
+        rating = float(value)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return min(10.0, max(0.0, rating)) if math.isfinite(rating) else None
 
 
 class Told:

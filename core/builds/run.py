@@ -196,6 +196,8 @@ def _built(build: Build, made: Made, folder: Path, ctx: BuildContext) -> Graph:
         made = _timed(operator, made, part, took)
     graph = (made if stored else _stored(made, build, folder, aside)).graph
     assert graph is not None and made.chunks is not None  # what was stored
+    if not graph.n_nodes:
+        ctx.report.note("Nothing was found in these texts: the graph has no nodes.")
     if not build.line.asks_chat:
         learn(build.line, took, len(made.chunks))
     if graph.folder == folder.absolute():

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from core.builds.asking import reply_to
 from core.builds.base import BuildContext
 from core.builds.encoding import encoded
 from core.corpus.sentences import sentences
@@ -21,18 +22,14 @@ def by_model(texts: Sequence[str], most: int, model: str, ctx: BuildContext) -> 
     room = READ // max(1, len(texts))
     shown = "\n\n".join(cut(plain(text), room) for text in texts)
     asked = messages("summaries", "cluster", texts=shown, words=str(round(most * WORDS_A_TOKEN)))
-    reply = ctx.chat(model).reply(asked, max_tokens=2 * most, check=ctx.check)
-    ctx.report.used(reply)
-    return plain(reply.text)
+    return plain(reply_to(asked, ctx.chat(model), ctx, max_tokens=2 * most).text)
 
 
 def description_by_model(name: str, descriptions: Sequence[str], most: int, model: str, ctx: BuildContext) -> str:
     """One description out of several by a language model."""
     told = "\n".join(descriptions)
     asked = messages("summaries", "description", called=name, descriptions=cut(told, READ), words=str(round(most * WORDS_A_TOKEN)))
-    reply = ctx.chat(model).reply(asked, max_tokens=2 * most, check=ctx.check)
-    ctx.report.used(reply)
-    return plain(reply.text)
+    return plain(reply_to(asked, ctx.chat(model), ctx, max_tokens=2 * most).text)
 
 
 def central(texts: Sequence[str], most: int, encoder: str, ctx: BuildContext) -> str:

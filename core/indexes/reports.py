@@ -12,18 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import StoreError
+from core.errors import ModelUnavailable, StoreError
 from core.graph.algorithms.leiden import Communities
 from core.graph.store import Graph
 from core.indexes.place import index_folder
 from core.models.base import Chat, Messages
+from core.models.chat.json_reply import json_reply
 from core.prompts import filled, prompts
 from core.types import Usage
 
 FACTS_TOKENS, REPORT_TOKENS = 400, 240
 CHARACTERS_A_TOKEN = 3.5
 NAMES_SHOWN = 30
-SCHEMA = {
+SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
         "title": {"type": "string", "maxLength": 80},
@@ -66,11 +67,21 @@ class Reports:
         self._file = index_folder(graph) / "reports.sqlite"
 
     def get(self, community: int, seed: int = 0, check: Callable[[], None] | None = None) -> Written:
-        """The report of a community, written now where it is not kept yet. Raises StoreError and what the model raises."""
+        """The report of a community, written now where it is not saved yet, or could not be read and the model may do better now.
+
+        Raises StoreError and what the model raises."""
         known = self.kept(community)
-        if known is not None:
+        if known is not None and not known.note:
             return known
-        made = write(self._chat(), report_prompt(self.graph, self.communities.members(community)), seed, check)
+        try:
+            chat = self._chat()
+        except ModelUnavailable:
+            if known is None:
+                raise
+            return known
+        if known is not None and getattr(chat, "steady", False):
+            return known
+        made = write(chat, report_prompt(self.graph, self.communities.members(community)), seed, check)
         self._query("insert or replace into reports values (?, ?, ?, ?)", (self._key(community), made.title, made.text, made.note))
         return made
 
@@ -94,7 +105,7 @@ class Reports:
 
     def missing(self, wanted: Iterable[int]) -> list[int]:
         """Those of the wanted communities whose reports are not kept yet, in their order."""
-        there = {key for (key,) in self._query("select key from reports", ())}
+        there = {key for (key,) in self._query("select key from reports where note = ''", ())}
         return [community for community in wanted if self._key(community) not in there]
 
     def _key(self, community: int) -> str:
@@ -131,26 +142,25 @@ def report_prompt(graph: Graph, members: np.ndarray) -> Messages:
 
 
 def write(chat: Chat, messages: Messages, seed: int = 0, check: Callable[[], None] | None = None) -> Written:
-    """The report in the model's reply. What is no such JSON is kept as it was said, with a note."""
+    """The report in the model's reply. What is no such JSON is shown as it was said, with a note."""
     reply = chat.reply(messages, schema=SCHEMA, max_tokens=REPORT_TOKENS, seed=seed, check=check)
     usage = Usage(1, reply.tokens_in, reply.tokens_out)
-    told = _json(reply.text)
-    if told is None:
-        return Written("Report", " ".join(reply.text.split()), "A report was no whole JSON and is shown as it was written.", usage)
-    text = " ".join([told["summary"], *told["findings"]])
-    return Written(" ".join(told["title"].split()), " ".join(text.split()), usage=usage)
+    found = _parts(reply.text)
+    if found is None:
+        why = "A report was no whole JSON and is shown as it was written." if reply.text.strip() else f"There is no report: {reply.fault()}"
+        return Written("Report", " ".join(reply.text.split()), why, usage)
+    return Written(found[0] or "Report", found[1], reply.fault("report"), usage)
 
 
-def _json(text: str) -> dict[str, Any] | None:
-    try:
-        told = json.loads(text)
-    except (ValueError, RecursionError):
+def _parts(text: str) -> tuple[str, str] | None:
+    """The title and the text of a report, the title empty where there is none; None where there is no text."""
+    found = json_reply(text, SCHEMA["properties"])
+    if found is None:
         return None
-    if not isinstance(told, dict) or not all(isinstance(told.get(key), str) for key in ("title", "summary")):
-        return None
-    findings = told.get("findings", [])
-    fits = isinstance(findings, list) and all(isinstance(finding, str) for finding in findings)
-    return {**told, "findings": findings} if fits else None
+    title, findings = found.value.get("title"), found.value.get("findings")
+    parts = [found.value.get("summary"), *(findings if isinstance(findings, list) else [findings])]
+    told = " ".join(" ".join(part for part in parts if isinstance(part, str)).split())
+    return (" ".join(title.split()) if isinstance(title, str) else "", told) if told else None
 
 
 def _edges(graph: Graph, members: np.ndarray) -> list[int]:

@@ -24,8 +24,8 @@ class ToldWalks:
     """The sentences of a graph's walks by one model (Walk&Retrieve, section 2.1, knowledge verbalisation).
 
     A sentence is known by what the walk says, the model's `signature` and the prompt, so that walks that graphs have in common are told
-    once. `chat` is called for the model only when a walk must be told. A walk that the model tells nothing of is said by the
-    template. `usage` is what was spent, `silent` how often nothing came.
+    once. `chat` is called for the model only when a walk must be told. A walk of which no whole sentence came is said by the template,
+    and the model asked again the next time. `usage` is what was spent, `silent` how often that was.
     """
 
     def __init__(self, graph: Graph, chat: Callable[[], Chat], signature: str, check: Callable[[], None] = lambda: None, seed: int = 0):
@@ -52,7 +52,10 @@ class ToldWalks:
         try:
             kept = base.execute("select text from sentences where key = ?", (key,)).fetchone()
             if kept is None:
-                kept = (self._written(text) or sentences(self.graph, [walk])[0],)
+                written = self._written(text)
+                if not written:
+                    return sentences(self.graph, [walk])[0]
+                kept = (written,)
                 with base:
                     base.execute("insert or replace into sentences values (?, ?)", (key, *kept))
         except sqlite3.Error as error:
@@ -66,7 +69,7 @@ class ToldWalks:
         messages = ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": user})
         reply = self._chat().reply(messages, max_tokens=MAX_TOKENS, seed=self._seed, check=self._check)
         self.usage += Usage(1, reply.tokens_in, reply.tokens_out)
-        found = " ".join(reply.text.split())
+        found = " ".join(reply.text.split()) if reply.usable else ""
         self.silent += not found
         return found
 

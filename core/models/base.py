@@ -89,10 +89,15 @@ class Reply:
         """Whether it says something and is not cut, refused or unreadable. Others are asked for again."""
         return bool(self.text.strip()) and self.finish in ("stop", "repeat")
 
+    @property
+    def cut(self) -> bool:
+        """Whether it says something and ends where its tokens were used up."""
+        return bool(self.text.strip()) and self.finish == "length"
+
     def fault(self, what: str = "reply") -> str:
         """A sentence on why it is blank, cut or of no use; empty for one that is whole."""
         blank = not self.text.strip()
-        if self.finish == "length" and not blank:
+        if self.cut:
             return f"The {what} was cut at {self.limit:,} tokens." if self.limit else f"The {what} was cut."
         if self.finish == "repeat":
             after = f" after {self.words} words" if self.words else ""

@@ -65,6 +65,7 @@ class ChatClient(ABC):
 
     streams = True  # whether replies come piece by piece
     thinks = False  # whether it was seen to think before it replies
+    steady = False  # whether it always gives the same reply to the same question, so that one which was cut would be cut again
 
     def __init__(self, name: str, context: int):
         self.name, self.context, self._replies, self._weights = name, context, Replies(), ""
@@ -91,10 +92,10 @@ class ChatClient(ABC):
             check()
 
         def work() -> Reply:
-            found = self._replies.find(key, on_text, schema)
-            return self._replies.keep(key, self._written(request, on_text, check)) if found is None else found
+            found = self._replies.find(key, on_text, schema, self.steady)
+            return self._replies.keep(key, self._written(request, on_text, check), self.steady) if found is None else found
 
-        return self._replies.find(key, on_text, schema) or self._waited_for(work, check)
+        return self._replies.find(key, on_text, schema, self.steady) or self._waited_for(work, check)
 
     def count_tokens(self, messages: Messages) -> int:
         """Tokens of the messages, as an estimate."""
@@ -158,6 +159,8 @@ class ChatClient(ABC):
 
 class LocalChat(ChatClient):
     """A chat client over an engine in this process, made in `_start`: loaded when first used, one request at a time."""
+
+    steady = True
 
     def __init__(self, name: str, context: int):
         super().__init__(name, context)

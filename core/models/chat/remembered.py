@@ -29,11 +29,16 @@ class Replies:
         self.kept = kept
         self._lock, self._replies = threading.Lock(), LRUCache[str, Reply](remember)
 
-    def find(self, key: str, on_text: Callable[[str], None] | None, schema: dict[str, Any] | None = None) -> Reply | None:
-        """The usable reply remembered for `key`, marked as cached and given to `on_text` in one piece; None where there is none."""
+    def find(
+        self, key: str, on_text: Callable[[str], None] | None, schema: dict[str, Any] | None = None, cut: bool = False
+    ) -> Reply | None:
+        """The usable reply remembered for `key`, marked as cached and given to `on_text` in one piece; None where there is none.
+
+        With `cut` one that was cut counts too.
+        """
         with self._lock:
             found = self._replies.get(key)
-        found = self._on_disk(key, schema) if found is None else found
+        found = self._on_disk(key, schema, cut) if found is None else found
         if found is None:
             return None
         if on_text and found.text:
@@ -42,10 +47,12 @@ class Replies:
             saved(found.seconds)
         return replace(found, cached=True)
 
-    def keep(self, key: str, reply: Reply) -> Reply:
-        """Remember `reply` where it is usable, and return it. On disk it is under no model's name: replies one at a time do not say how
-        fast builds are."""
-        if not reply.usable:
+    def keep(self, key: str, reply: Reply, cut: bool = False) -> Reply:
+        """Remember `reply` where it is usable, with `cut` one that was cut too, and return it.
+
+        On disk it is under no model's name: replies one at a time do not say how fast builds are.
+        """
+        if not (reply.usable or (cut and reply.cut)):
             return reply
         with self._lock:
             self._replies[key] = reply
@@ -64,11 +71,12 @@ class Replies:
     def __len__(self) -> int:
         return len(self._replies)
 
-    def _on_disk(self, key: str, schema: dict[str, Any] | None) -> Reply | None:
+    def _on_disk(self, key: str, schema: dict[str, Any] | None, cut: bool) -> Reply | None:
         if self.kept is None:
             return None
         try:
-            found = self.kept.find(key, schema)
+            found = self.kept.find(key, schema, usable=not cut)
+            found = found if found is None or found.usable or found.cut else None
         except StoreError as error:
             log.warning("Kept replies were not read. %s", error)
             return None

@@ -50,13 +50,21 @@ def test_a_reply_that_cannot_be_read_leaves_the_names(text):
     [
         ["Ebenezer Scrooge", "is", "Ebenezer Scrooge", "self"],
         ["Ebenezer Scrooge", "met", "Bob Cratchit", "work"],  # who is nowhere in the text
-        ["Ebenezer Scrooge", "met", "Jacob Marley"],
+        ["Ebenezer Scrooge", "Jacob Marley"],
         "Ebenezer Scrooge met Jacob Marley",
         ["Ebenezer Scrooge", 3, "Jacob Marley", ""],
     ],
 )
-def test_a_link_that_is_none_is_left_out(link):
-    assert not read(lambda *_: reply([link]))[0].relations
+def test_a_link_that_is_none_is_left_out_and_counted(link):
+    facts, _ = read(lambda *_: reply([link]))
+    itself = link[0] == link[2] if len(link) == 4 else False
+    assert not facts.relations and facts.dropped == len(facts.notes) == (not itself)
+
+
+def test_a_link_without_a_keyword_in_a_code_fence_is_read():
+    told = json.dumps({"links": [["Ebenezer Scrooge", "met", "Jacob Marley"]]})
+    facts, _ = read(lambda *_: f"Here:\n```json\n{told}\n```")
+    assert [(one.name, one.keywords) for one in facts.relations] == [("met", "")] and not facts.notes
 
 
 def test_a_pair_is_linked_once_whichever_way():

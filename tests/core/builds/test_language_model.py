@@ -89,7 +89,8 @@ def test_a_name_that_is_nowhere_in_the_chunk_is_dropped_with_its_relations():
 def test_a_reply_that_is_no_such_json_gives_nothing_and_is_counted(reply):
     facts, _, _ = read(lambda *_: reply)
     assert (facts.entities, facts.relations, facts.unread) == ((), (), 1)
-    assert facts.notes == ("a reply could not be read and gave nothing",)
+    why = "" if reply else " (The model sent an empty reply.)"
+    assert facts.notes == (f"a reply could not be read and gave nothing{why}",)
 
 
 def test_a_reply_that_was_cut_short_gives_what_had_ended():
@@ -105,10 +106,57 @@ def test_a_description_copied_from_the_example_is_left_out():
     assert facts.relations[0].description == ""
 
 
-def test_items_of_another_form_are_left_out():
-    said = {"entities": [entity("Ann"), {"name": "Bob"}, "Rome", None], "relations": None}
+def test_what_an_entity_lacks_is_empty_and_what_has_no_name_is_counted():
+    bob = {"name": "Bob", "type": None}
+    said = {
+        "entities": [entity("Ann"), bob, "Rome", None, {"type": "place"}],
+        "relations": [{"source": "Ann", "target": "Bob", "keywords": ["a", "b"]}],
+    }
     facts, _, _ = read(lambda *_: said)
-    assert [e.name for e in facts.entities] == ["Ann"]
+    assert [(e.name, e.type, e.description) for e in facts.entities] == [("Ann", "person", "About Ann."), ("Bob", "", ""), ("Rome", "", "")]
+    assert [(r.head, r.tail, r.description, r.keywords) for r in facts.relations] == [("Ann", "Bob", "", "a, b")]
+    assert facts.dropped == 2 and facts.notes == ("entities or relations of a reply have no name and were left out",)
+
+
+@pytest.mark.parametrize(
+    "around", ["Here it is:\n```json\nHERE\n```\nAnything more?", "[HERE]", '{"result": HERE}', "<think>Maybe</think>HERE"]
+)
+def test_a_reply_is_read_whatever_stands_around_it(around):
+    whole = json.dumps({"entities": [entity("Ann")], "relations": []})
+    facts, _, _ = read(lambda *_: around.replace("HERE", whole))
+    assert [e.name for e in facts.entities] == ["Ann"] and not facts.notes
+
+
+def test_a_bad_reply_is_asked_for_again_at_once():
+    facts, asked, ctx = read(lambda _, number: "" if number == 1 else {"entities": [entity("Ann")], "relations": []})
+    assert [e.name for e in facts.entities] == ["Ann"] and len(asked) == 2 and facts.unread == 0
+    assert (ctx.report.counts["asked again"], ctx.report.usage.calls) == (1, 2)
+
+
+def test_what_could_not_be_read_is_asked_for_by_the_next_build_alone(tmp_path):
+    corpus, ill = Texts(tmp_path / "corpus", **TEXTS), {"now": True}
+    models = Models(lambda asked, number: "" if ill["now"] and "Person3" in asked else met(asked))
+    first = build(corpus, "rkg", models)
+    counts = status(corpus, "rkg").report["counts"]
+    assert (counts["unread"], counts["unread chunks"], counts["asked"], first.n_edges) == (1, 1, 6, 5)
+    ill["now"], before = False, len(models.writer.asked)
+    assert build(corpus, "rkg", models).n_edges == 6
+    asked = models.writer.asked[before:]
+    assert asked and all("Person3" in one or "missed" in one for one in asked) and status(corpus, "rkg").report["counts"]["unread"] == 0
+
+
+def test_a_build_of_which_no_reply_could_be_read_is_none(tmp_path):
+    corpus, models = Texts(tmp_path / "corpus", **TEXTS), Models(lambda *_: "I cannot do that.")
+    with pytest.raises(ModelFailed, match="None of the 6 chunks gave a reply that could be read, so nothing was built"):
+        build(corpus, "rkg", models)
+    assert not status(corpus, "rkg").built
+    assert build(corpus, "rkg", Models(met)).n_edges == 6
+
+
+def test_an_empty_graph_is_said(tmp_path):
+    corpus = Texts(tmp_path / "corpus", **TEXTS)
+    build(corpus, "rkg", Models(lambda *_: {"entities": [], "relations": []}))
+    assert "the graph has no nodes" in " ".join(status(corpus, "rkg").report["notes"])
 
 
 def test_a_knowledge_graph_is_read_in_two_steps_names_first():

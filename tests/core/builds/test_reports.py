@@ -80,7 +80,7 @@ def test_with_room_parts_are_not_told_twice(tmp_path):
 
 
 def test_a_reply_that_is_no_report_costs_the_report_alone(tmp_path):
-    say = lambda asked, number: "I cannot." if number == 1 else report("whole")
+    say = lambda asked, number: "I cannot." if number < 3 else report("whole")
     table, _, ctx = told(Reports(), tmp_path, say)
     assert table.texts("title") == ["whole", "d, e"] and table.texts("report")[1].startswith("About <d> {x}.")
     assert ctx.report.counts["unread reports"] == 1 and "no whole JSON" in ctx.report.notes[0]

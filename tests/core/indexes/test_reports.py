@@ -75,10 +75,13 @@ def test_another_model_other_members_or_another_prompt_need_another_report(films
 
 
 @pytest.mark.parametrize("said", ["Ann made films.", '{"title": "Ann", "summa', '{"title": 3, "summary": []}', "[]", ""])
-def test_what_is_no_report_is_kept_as_it_was_said(films, said):
+def test_what_is_no_report_is_shown_as_it_was_said_and_asked_for_again(films, said):
     written = reports(films, Writer(said)).get(0)
-    assert written.text == said and "no whole JSON" in written.note
+    assert written.text == said and ("no whole JSON" if said else "empty reply") in written.note
     assert reports(films, None).kept(0).note == written.note
+    again = reports(films, Writer('```json\n{"summary": "Ann directed One."}\n```')).get(0)
+    assert (again.title, again.text, again.note) == ("Report", "Ann directed One.", "")
+    assert reports(films, None).get(0).text == "Ann directed One."
 
 
 def test_prepare_goes_on_where_it_was_stopped(films):
