@@ -8,6 +8,10 @@ import pytest
 
 from core.io.home import models_folder
 
+if "PYTEST_XDIST_WORKER" in os.environ:  # workers side by side have a thread each, as threads that wait for each other spin
+    for name in ("HOPSCOPE_THREADS", "OMP_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+
 TOY = ("A>B", "A>C", "B>C", "C>A", "C>D", "E>A", "D>D")  # ids 0..4 are A B C D E
 
 

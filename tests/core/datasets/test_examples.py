@@ -15,6 +15,8 @@ from tests.real_models import registry
 
 UNLISTED = {"who directed Inception": (("Inception",), ("Christopher Nolan",))}  # in no set
 SMALL = ("metaqa", "case-study", "pathquestion-2hop", "pathquestion-3hop")
+CHAINS_FIRST = sorted(DEFAULT_LANES, key=lambda key: key != "chain-ranking")
+CHEAP_FIRST = {"case-study": DEFAULT_LANES}  # it has 10,000 chains to encode before the first question; elsewhere chains are the few
 
 
 def known(dataset, text: str) -> Question:
@@ -22,6 +24,13 @@ def known(dataset, text: str) -> Question:
     if text in UNLISTED:
         return Question(text, "", *UNLISTED[text])
     return next(found for known in dataset.sets.values() if (found := known.named(text)) is not None)
+
+
+def answers_all(ask: Ask, key: str, prefixes: Prefixes) -> bool:
+    """Whether a lane's graph reader gives all known answers."""
+    run = LaneRun(ask, find(key).line, Environment(registry()), prefixes)
+    run.retrieve(Progress())
+    return right(ask.graph, run.state, ask.question.answers, reader=True) == len(set(ask.question.answers))
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -35,12 +44,7 @@ def test_every_example_is_answered_in_a_lane(movies, name):
     for text in dataset.examples:
         question = known(dataset, text)
         ask = Ask(graph, question, tuple(names(graph).find(entity) for entity in question.entities), model=False)
-        found = []
-        for key in DEFAULT_LANES:
-            run = LaneRun(ask, find(key).line, Environment(registry()), prefixes)
-            run.retrieve(Progress())
-            found.append(right(graph, run.state, question.answers, reader=True))
-        assert max(found) == len(set(question.answers)), (text, found)
+        assert any(answers_all(ask, key, prefixes) for key in CHEAP_FIRST.get(name, CHAINS_FIRST)), text
 
 
 def test_every_set_with_a_graph_and_questions_has_examples():

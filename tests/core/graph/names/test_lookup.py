@@ -86,7 +86,7 @@ def test_topics_of_movie_questions(movies):
 
     known = names(movies)
     for hops in (1, 2, 3):
-        sample = questions(f"metaqa-{hops}hop-dev")[::20]
+        sample = questions(f"metaqa-{hops}hop-dev")[::60]
         mentioned = [{movies.node_name(m.node) for m in known.mentions(q.text)} for q in sample]
         among = [q.entities[0] in ms for q, ms in zip(sample, mentioned)]
         alone = [{q.entities[0]} == ms for q, ms in zip(sample, mentioned)]
