@@ -81,6 +81,26 @@ def named_values(call: ast.expr) -> tuple[str, dict[str, Any]] | None:
     return call.func.id, given
 
 
+def split(text: str) -> list[str]:
+    """The parts of `text` between the commas that stand outside brackets and quotes.
+
+    >>> from core.lines import split
+    >>> split("A(x=1, y=',') >> B(), c")
+    ["A(x=1, y=',') >> B()", 'c']
+    """
+    parts, depth, quote = [""], 0, ""
+    for letter in text:
+        if quote or letter in "\"'":
+            quote = quote or letter if letter != quote else ""
+        else:
+            depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and not depth and not quote:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
+
+
 def check_row(row: Any, fields: Sequence[str], where: str) -> None:
     """Raises BadParameter unless a TOML row is a table of known keys with a title and a line."""
     if not isinstance(row, Mapping):

@@ -18,6 +18,7 @@ from core.evaluation.runs.plan import asks_documents, make_plan, misfits
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import catalogue, find, on_documents
+from core.lines import split
 
 EPILOG = """Every question is kept as it is done, in evaluations.sqlite of your Hopscope folder. The same command takes an unfinished
 run up where it stopped, tries failed questions again, and shows a finished one at once. The exit code is 1 where an instance answered
@@ -62,7 +63,12 @@ def add(commands) -> None:
     evaluate.add_argument("--csv", metavar="FILE", help="write a row a question and instance; the summary goes to FILE-summary.csv")
     evaluate.add_argument("--latex", metavar="FILE", help="write the summary as a LaTeX table (booktabs)")
     evaluate.add_argument("--html", metavar="FILE", help="write a report that opens in a browser, without a network")
-    evaluate.add_argument("--vary", metavar="OPERATOR.PARAMETER=V,V", help="run each instance once for every value of one parameter")
+    evaluate.add_argument(
+        "--vary",
+        metavar="OPERATOR.PARAMETER=V,V",
+        help="run each instance once for every value of one parameter, wherever the operator occurs in it; an operator of builds is "
+        "changed in the build that the instance names",
+    )
     add_workers(evaluate)
     taken = evaluate.add_mutually_exclusive_group()
     taken.add_argument("--resume", action="store_true", help="take up an unfinished run of the same plan (the default)")
@@ -116,21 +122,6 @@ def _plan(options, engine):
 
         wishes |= {"graph": options.graph or "", "seed": options.seed, "columns": options.columns}
         return make_plan(instances, options.set, size, graph, **wishes)
-
-
-def split(text: str) -> list[str]:
-    """The parts of `text` between the commas that stand outside brackets and quotes."""
-    parts, depth, quote = [""], 0, ""
-    for letter in text:
-        if quote or letter in "\"'":
-            quote = quote or letter if letter != quote else ""
-        else:
-            depth += (letter == "(") - (letter == ")")
-        if letter == "," and not depth and not quote:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return [part.strip() for part in parts if part.strip()]
 
 
 def _files(options) -> dict[Path, Callable]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from core.commands.evaluate import add_columns, split
+from core.commands.evaluate import add_columns
 from core.commands.terminal import FAILED, OK, bar, finish, warn
 from core.errors import BadInput
 from core.evaluation.reports.export import shown
@@ -14,6 +14,7 @@ from core.evaluation.search.points import front
 from core.evaluation.search.told import search_dict
 from core.evaluation.search.verdict import POINTS, hunt, references, start
 from core.instances.catalogue import catalogue, find, save
+from core.lines import split
 
 EPILOG = """Every line that was tried is kept in the folder searches of your Hopscope folder; the same command goes on from there, and with
 more --trials tries more lines. The exit code is 1 where no line keeps the budget."""

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from core.cli import FAILED, OK, WRONG, main
-from core.commands.evaluate import split
+from core.lines import split
 
 LINE = "EgoNetwork(hops=2, keep=300) >> ShortestPaths() >> Rank(model='bm25', keep=20) >> Answer()"
 PROMISED = ("subgraph_recall", "path_recall@32", "path_hit@32", "reader_hit@1", "hits@1", "f1", "seconds", "tokens_in", "tokens_out")

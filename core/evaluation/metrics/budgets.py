@@ -12,14 +12,18 @@ from core.graph.told import told_by
 from core.types import Ranking, State, Step
 
 BUDGETS = tuple(range(10, 101, 10))
-SHOWN = 10  # documents handed on, which are measured
+SHOWN = 10  # documents handed on, whose recall is measured
 SEARCHES = ("VectorNodes", "SparseNodes", "LearnedSparseNodes", "SimilarPageRank")  # that find the same first ones whatever they keep
 
 
 @dataclass(frozen=True)
 class Budgets:
     """Of `golds` known documents how many are `found` among the first ten at each of the budgets `of`, and the Topological Recall
-    (`near`) there; `near` is empty where documents are no nodes with links."""
+    (`near`) of all that was retrieved there; `near` is empty where documents are no nodes with links.
+
+    FastInsight, definition 7, takes the nodes retrieved, whatever their number, and its section 5.3.1 says why its curves rise with the
+    budget: more nodes hold more of the known documents. So what counts there is the budget and no cut-off.
+    """
 
     golds: int
     of: tuple[int, ...]
@@ -47,7 +51,7 @@ def budgets(graph: KnowledgeGraph, state: State) -> Budgets | None:
         first = set(list(rows)[:SHOWN])
         found.append(sum(bool(first & known) for known in gold))
         if costs:
-            least = [min((float(cost[node]) for node in order[:SHOWN]), default=float("inf")) for cost in costs]
+            least = [min((float(cost[node]) for node in order[:budget]), default=float("inf")) for cost in costs]
             near.append(round(sum(1 / (1 + cost) for cost in least) / len(least), 6))
     return Budgets(len(gold), of, tuple(found), tuple(near))
 

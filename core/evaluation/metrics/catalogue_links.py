@@ -16,8 +16,9 @@ WALK = (
 )
 BUDGET = (
     "For budgets of 10, 20 and so on to 100, from the trace of one run: loops and GAR do not look ahead, so what stood after a batch is "
-    "what a run with that budget finds; without smoothing a re-ranker scores each document by itself; a search alone reads none, so it is "
-    "the same at every budget. Lines of other kinds, and budgets above the line's own or between two batches, have no number."
+    "what a run with that budget finds; without smoothing a re-ranker scores each document by itself; a search alone hands on the same "
+    "ten at every budget, and retrieves as many as the budget allows. Lines of other kinds, and budgets above the line's own or between "
+    "two batches, have no number."
 )
 SOURCE = "FastInsight, section 4.3"
 
@@ -73,8 +74,8 @@ LINKED = (
     ),
     Metric(
         "budget_topological_recall",
-        "Topological Recall @10 by budget",
-        "Topological Recall @10 of the line, had it read so many documents at most: the cut-off is the budget.",
+        "Topological Recall by budget",
+        "Topological Recall of all documents that the line would have retrieved with that budget: the cut-off is the budget.",
         f"{BUDGET} {WALK}",
         topological_at_budget,
         source=SOURCE,

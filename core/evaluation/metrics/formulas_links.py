@@ -85,7 +85,7 @@ def recall_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
 
 
 def topological_at_budget(outcome: Outcome, k: int | None = None) -> float | None:
-    """Topological Recall of the first ten with a budget of k (the largest where None).
+    """Topological Recall of all that is retrieved with a budget of k (the largest where None).
 
     >>> from core.evaluation.metrics.budgets import Budgets
     >>> from core.evaluation.metrics.catalogue import metric

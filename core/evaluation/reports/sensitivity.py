@@ -4,49 +4,61 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from core.errors import BadParameter
+from core import builds
+from core.builds.base import BuildLine
+from core.builds.registry import OPERATORS as BUILDING
+from core.errors import BadParameter, nearest
 from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports.naming import called, of
 from core.evaluation.reports.summary import Summary
 from core.instances.catalogue import Instance
+from core.lines import split
 from core.operators.base import Line
+from core.operators.everywhere import changed, everywhere
 from core.operators.text import operator_class, parse_line
-from core.parameters import make, parameters, values
+from core.operators.texts.built import BuiltGraph
+from core.parameters import Declared, parameters, values
 
 
 def varied(instances: Sequence[Instance], wish: str) -> tuple[Instance, ...]:
-    """Each instance once for every value of `Operator.parameter=value,value,...`; those without the operator stay as they are.
+    """Each instance once for every value of `Operator.parameter=value,value,...`; those without the operator are left as they are.
 
-    Raises BadParameter where the wish cannot be read or none of the instances holds the operator.
+    The parameter is changed wherever the operator occurs, in loops, unions and branches too; an operator of builds (`TokenChunks`) is
+    changed in the build that `BuiltGraph` names. Raises BadParameter where the wish cannot be read or none of the instances has the
+    operator.
     """
     left, equals, right = wish.partition("=")
     name, dot, parameter = left.strip().partition(".")
     if not (equals and dot and right.strip()):
         raise BadParameter(f"“{wish}” is not of the form Operator.parameter=value,value.")
-    cls = operator_class(name)
+    cls = BUILDING[name] if name in BUILDING else operator_class(name)
     found: dict[str, Instance] = {}
     held = False
     for instance in instances:
-        places = [i for i, operator in enumerate(instance.line) if isinstance(operator, cls)]
-        held = held or bool(places)
-        for one in [variant(instance, places[0], parameter, _value(text)) for text in right.split(",")] if places else [instance]:
+        here = any(isinstance(operator, cls) for operator in _operators(instance.line, cls))
+        held = held or here
+        for one in [variant(instance, cls, parameter, _value(text)) for text in split(right)] if here else [instance]:
             found.setdefault(repr(one.line), one)
     if not held:
         raise BadParameter(f"None of the instances has the operator {name}.")
     return tuple(found.values())
 
 
-def variant(instance: Instance, place: int, parameter: str, value: Any) -> Instance:
-    """The instance with one parameter of the operator at `place` changed; the instance itself where it has that value."""
-    operator = instance.line.operators[place]
-    changed = make(type(operator), {**values(operator), parameter: value})
-    if repr(changed) == repr(operator):
+def variant(instance: Instance, cls: type[Declared], parameter: str, value: Any) -> Instance:
+    """The instance with one parameter changed in every operator of that class; the instance itself where all have that value.
+
+    Its name says the parameter, the value and, where it is not one, in how many places. Raises BadParameter.
+    """
+    places = sum(isinstance(operator, cls) for operator in _operators(instance.line, cls))
+    line = _with(instance.line, cls, parameter, value)
+    if repr(line) == repr(instance.line):
         return instance
-    line = instance.line.replaced(place, changed)
-    label = next(p.label for p in parameters(type(operator)) if p.name == parameter)
-    return Instance(repr(line), instance.title, line, short=f"{of(instance)}, {label.lower()} {value}", notes=instance.notes)
+    label = next(p.label for p in parameters(cls) if p.name == parameter)
+    where = f" in {places} places" if places > 1 else ""
+    return Instance(repr(line), instance.title, line, short=f"{of(instance)}, {label.lower()} {value}{where}", notes=instance.notes)
 
 
 def curves(
@@ -54,24 +66,74 @@ def curves(
 ) -> dict[str, list[tuple[Any, Estimate]]]:
     """For each group of instances that differ in that parameter alone, (value, figure of the metric) by value.
 
-    A group is named after its first instance. Groups of one value are left out.
+    A group is named after its first instance. Groups of one value are left out, and so are instances whose operators of that name have
+    several values of the parameter.
     """
     groups: dict[str, list[tuple[Any, Estimate]]] = {}
     titles: dict[str, str] = {}
-    names = called(summary.run)
+    names, cls = called(summary.run), operator_class(operator)
     for spec in summary.run.spec["instances"]:
         line = parse_line(spec["line"])
-        place = next((i for i, one in enumerate(line) if type(one).__name__ == operator), None)
-        if place is None:
+        found = {getattr(one, _known(cls, parameter)) for one in everywhere(line) if isinstance(one, cls)}
+        if len(found) != 1:
             continue
-        own = values(line.operators[place])
-        if parameter not in own:
-            raise BadParameter(f"{operator} has no parameter “{parameter}”.")
-        rest = repr(Line(line.operators[:place])), {k: v for k, v in own.items() if k != parameter}, repr(line.operators[place + 1 :])
-        key = repr(rest)
+        default = next(p.default for p in parameters(cls) if p.name == parameter)
+        key = repr(_with(line, cls, parameter, default))
         titles.setdefault(key, str(names[spec["id"]]))
-        groups.setdefault(key, []).append((own[parameter], table[spec["id"]][name]))
+        groups.setdefault(key, []).append((found.pop(), table[spec["id"]][name]))
     return {titles[key]: sorted(points, key=lambda point: point[0]) for key, points in groups.items() if len(points) > 1}
+
+
+def differing(summary: Summary) -> list[tuple[str, str]]:
+    """(operator, parameter) for each number that is not the same in all operators of a name, over the instances of the run."""
+    found: dict[tuple[str, str], set[Any]] = {}
+    for spec in summary.run.spec["instances"]:
+        for operator in everywhere(parse_line(spec["line"])):
+            for name, value in values(operator).items():
+                found.setdefault((type(operator).__name__, name), set()).add(value)
+    return [key for key, seen in found.items() if len(seen) > 1 and all(isinstance(value, int | float) for value in seen)]
+
+
+def _operators(line: Line, cls: type[Declared]) -> list[Any]:
+    """The operators of a line; for a class of building operators those of the builds that it names."""
+    asking = list(everywhere(line))
+    if cls.__name__ not in BUILDING:
+        return asking
+    return [operator for one in asking if isinstance(one, BuiltGraph) for operator in _build(one.build)]
+
+
+def _build(spec: str) -> BuildLine:
+    """The build that a line names. Raises BadParameter for a kind of graph, of which the best one that is built would be taken."""
+    known = builds.catalogue()
+    kind = [key for key, one in known.items() if one.graph == spec]
+    if kind and spec not in known:
+        raise BadParameter(
+            f"The line asks the best graph of the kind “{spec}”; name one build to vary it, with BuiltGraph.build={kind[0]}."
+        )
+    return builds.find(spec).line
+
+
+def _with(line: Line, cls: type[Declared], parameter: str, value: Any) -> Line:
+    """The line with the parameter of every operator of the class at that value. Raises BadParameter."""
+    given = {_known(cls, parameter): value}
+
+    def change(operator: Any) -> Any:
+        if isinstance(operator, BuiltGraph) and cls.__name__ in BUILDING:
+            built = BuildLine(tuple(replace(one, **given) if isinstance(one, cls) else one for one in _build(operator.build)))
+            return replace(operator, build=builds.find(repr(built)).id)
+        return replace(operator, **given) if isinstance(operator, cls) else operator
+
+    if cls is BuiltGraph and parameter == "build":
+        builds.find(str(value))
+    return changed(line, change)
+
+
+def _known(cls: type[Declared], parameter: str) -> str:
+    """The parameter, which the class must have. Raises BadParameter that names the nearest."""
+    known = [p.name for p in parameters(cls)]
+    if parameter not in known:
+        raise BadParameter(f"{cls.__name__} has no parameter “{parameter}”.{nearest(parameter, known)}")
+    return parameter
 
 
 def _value(text: str) -> Any:

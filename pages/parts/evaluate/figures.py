@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-from collections import defaultdict
 from typing import Any
 
 import streamlit as st
@@ -13,12 +11,10 @@ from core.evaluation.reports import plots
 from core.evaluation.reports.by_budget import FIGURES, by_budget
 from core.evaluation.reports.export import shown, usual
 from core.evaluation.reports.naming import titles
-from core.evaluation.reports.sensitivity import curves
+from core.evaluation.reports.sensitivity import curves, differing
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.plan import CORPUS
 from core.evaluation.runs.store import Run
-from core.operators.text import parse_line
-from core.parameters import values
 from pages.parts.evaluate.evaluating import summary
 from pages.parts.evaluate.pairs import can_be_judged, judged_pairs
 from pages.parts.evaluate.questions import question_table
@@ -150,7 +146,7 @@ def _pictures(results: Summary) -> None:
             drawn[name] = plots.by_budget(results, found, name)
     if len(results.by_hops()) > 1:
         drawn["hops"] = plots.by_hops(results, quality)
-    for operator, parameter in _varied(results):
+    for operator, parameter in differing(results):
         points = curves(results, operator, parameter, table, quality)
         if points:
             drawn[f"{operator}-{parameter}"] = plots.sensitivity(points, f"{parameter} of {operator}", quality)
@@ -158,19 +154,6 @@ def _pictures(results: Summary) -> None:
         for name, figure in drawn.items():
             with st.container(width=PICTURE):
                 st.plotly_chart(figure, key=f"picture-{name}")
-
-
-def _varied(results: Summary) -> list[tuple[str, str]]:
-    """The parameters by which instances of the run may differ: those with several values in the same operator."""
-    found: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for spec in results.run.spec["instances"]:
-        for operator in parse_line(spec["line"]):
-            if hasattr(operator, "arms"):
-                continue
-            for name, value in values(operator).items():
-                found[type(operator).__name__, name].add(repr(value))
-    numbers = lambda texts: all(isinstance(ast.literal_eval(value), int | float) for value in texts)
-    return [key for key, texts in found.items() if len(texts) > 1 and numbers(texts)]
 
 
 def _tests(results: Summary) -> None:

@@ -63,7 +63,7 @@ def test_recall_at_a_budget_is_that_of_the_documents_handed_on():
     graph = corpus_graph()
     outcome = observe(graph, state, corpus=GoneCorpus("fruit"))
     assert [metric(f"budget_recall@{budget}")(outcome) for budget in (10, 100)] == [0.5, 0.5]
-    assert metric("budget_topological_recall@50")(outcome) == metric("topological_recall@10")(outcome)
+    assert metric("budget_topological_recall@50")(outcome) == metric("topological_recall@10")(outcome)  # nothing else has these words
     assert metric("budget_recall@15")(outcome) is None and Outcome.from_dict(outcome.to_dict()) == outcome
 
 
@@ -71,7 +71,22 @@ def test_recall_at_a_budget_is_that_of_the_documents_handed_on():
 def test_at_its_own_budget_it_is_the_figure_of_the_line(line):
     graph, models = drawn(7)
     gold = tuple(graph.names(np.arange(0, graph.n_nodes, 9)))
-    state = run(line.format(n=100) + " >> DocumentsOfNodes()", "fir hazel", graph, models).replace(question=Question("?", gold=gold))
+    state = run(line.format(n=100) + " >> DocumentsOfNodes(keep=100)", "fir hazel", graph, models).replace(
+        question=Question("?", gold=gold)
+    )
     outcome = observe(graph, state, corpus=GoneCorpus("fruit"))
     assert metric("budget_recall@100")(outcome) == metric("capped_recall@10")(outcome)
-    assert metric("budget_topological_recall@100")(outcome) == pytest.approx(metric("topological_recall@10")(outcome), abs=1e-5)
+    assert metric("budget_topological_recall@100")(outcome) == pytest.approx(metric("topological_recall@100")(outcome), abs=1e-5)
+
+
+def test_topological_recall_at_a_budget_is_that_of_all_that_was_retrieved():
+    """Twenty documents in a chain, found in its order; the known one is at place 15. From place 10 there are five nodes with two links
+    on the way to it; with a budget of 20 it is retrieved itself. Of the ten handed on neither holds it."""
+    texts = {f"d{i:02}": "ash" + " elm" * i for i in range(20)}
+    graph = corpus_graph(texts, list(zip(sorted(texts), sorted(texts)[1:])))
+    state = run("SparseNodes(keep=20)", "ash", graph).replace(question=Question("?", gold=("d14",)))
+    assert list(state.nodes.items) == list(range(20))
+    outcome = observe(graph, state, corpus=GoneCorpus("fruit"))
+    near = [metric(f"budget_topological_recall@{budget}")(outcome) for budget in (10, 20)]
+    assert near == [pytest.approx(1 / (1 + 5 * np.log(3)), abs=1e-5), 1.0] and near[0] == pytest.approx(0.154, abs=1e-3)
+    assert [metric(f"budget_recall@{budget}")(outcome) for budget in (10, 20)] == [0.0, 0.0]

@@ -63,7 +63,7 @@ def test_figures_by_budget_are_a_line_a_method_that_has_a_budget(summary):
     assert (line["x"], line["y"]) == ([10, 20], [0.5, 0.75]) and "n = 2" in line["customdata"][0][0]
     assert by_budget(read, "budget_topological_recall")["a"][0][1].mean == pytest.approx(0.6)
     html = report_html(read)
-    assert "Capped recall @10 by budget" in html and "Topological Recall @10 by budget" in html
+    assert "Capped recall @10 by budget" in html and "Topological Recall by budget" in html
 
 
 def test_where_nothing_changes_with_the_budget_none_is_drawn(summary):

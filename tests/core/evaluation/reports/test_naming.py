@@ -16,6 +16,7 @@ from core.evaluation.reports.summary import Summary, summary_dict
 from core.evaluation.runs.plan import Drawn, Plan
 from core.evaluation.runs.store import StoredRow
 from core.instances.catalogue import catalogue, find
+from core.operators import BeamSearch
 from core.types import Question
 from tests.core.evaluation.reports.test_summary import RUN, summary
 
@@ -40,7 +41,7 @@ def published(summary):
 def test_a_method_is_called_by_what_it_does_and_the_paper_s_name():
     known = catalogue()
     apart = find("PersonalizedPageRank(keep=77) >> ShortestPaths() >> Answer()", known)
-    wide = variant(known["lego-14"], 1, "width", 3)
+    wide = variant(known["lego-14"], BeamSearch, "width", 3)
     told = called(run_of(known["lego-10"], known["chain-ranking"], apart, wide, find("EgoNetwork()", known)))
     assert [str(one) for one in told.values()] == [
         f"{known['lego-10'].method} (No. 10)",
