@@ -11,7 +11,7 @@ from pages.parts.texts.chosen import ask_about, choose, missed, opened
 from pages.parts.texts.documents import documents
 
 TABS = (":material/hub: Graph", ":material/description: Documents", ":material/add: Add documents")
-OPEN = "texts_open"  # where in the session the tab stands that is open
+OPEN = "texts_open"  # the open tab in the session, also while another page is shown
 
 
 def page() -> None:
@@ -23,8 +23,10 @@ def page() -> None:
         ask_about(name)
     missed()
     trouble()
-    graph, listed, adding = tabs = st.tabs(TABS, key="texts_tabs", default=st.session_state.get(OPEN), on_change="rerun")
-    st.session_state[OPEN] = next((label for label, tab in zip(TABS, tabs) if tab.open), TABS[0])
+    # A `default` that follows the open tab would make another widget of the tabs, and the click on it would be lost.
+    st.session_state.setdefault("texts_tabs", st.session_state.get(OPEN, TABS[0]))
+    graph, listed, adding = st.tabs(TABS, key="texts_tabs", on_change="rerun")
+    st.session_state[OPEN] = st.session_state.texts_tabs
     with adding:
         bring_files(name)  # drawn whatever tab is open, so that files which were chosen stay
     if adding.open:

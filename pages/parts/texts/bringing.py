@@ -143,8 +143,8 @@ def _watch(job: Job) -> None:
 
 def _open(name: str) -> None:
     st.session_state[WANTED] = name
-    st.session_state.texts_open = None
-    st.session_state.pop("texts_tabs", None)
+    for key in ("texts_open", "texts_tabs"):  # the first tab is open again
+        st.session_state.pop(key, None)
     st.session_state.pop(AT_WORK, None)
 
 

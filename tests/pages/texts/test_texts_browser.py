@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import TimeoutError
 
@@ -90,3 +92,35 @@ def test_nothing_serious_stands_in_the_way_of_anybody(built, tab):
     built.set_viewport_size({"width": 800, "height": 900})
     settle(built)
     assert not built.evaluate(WIDER)
+
+
+TAB = "[data-testid=stTab]"
+
+
+def opened_tab(page, name: str) -> str:
+    """The tab that is open after one click on `name`."""
+    page.locator(TAB).filter(has_text=re.compile(f"{name}$")).click()
+    settle(page)
+    return page.locator(f"{TAB}[aria-selected=true]").inner_text()
+
+
+@pytest.mark.parametrize("way", [("Documents", "Graph", "Add documents", "Documents", "Graph"), ("Add documents", "Graph")])
+def test_each_click_on_a_tab_opens_it(address, way):
+    """The first one while the page still loads."""
+    with open_page(f"{address}/texts?corpus=small") as page:
+        page.locator(TAB).first.wait_for(timeout=60_000)
+        for name in way:
+            assert opened_tab(page, name).endswith(name)
+
+
+def test_the_open_tab_is_open_again_after_a_visit_elsewhere(address):
+    with open_page(f"{address}/texts?corpus=small") as page:
+        page.locator(TAB).first.wait_for(timeout=60_000)
+        opened_tab(page, "Documents")
+        page.get_by_role("link", name="Models").click()
+        page.get_by_role("heading", name="Models").first.wait_for(timeout=60_000)
+        page.get_by_role("link", name="Texts").click()
+        page.get_by_role("heading", name="Texts").first.wait_for(timeout=60_000)
+        settle(page)
+        assert page.locator(f"{TAB}[aria-selected=true]").inner_text().endswith("Documents")
+        assert opened_tab(page, "Graph").endswith("Graph")
