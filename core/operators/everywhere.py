@@ -29,7 +29,12 @@ def changed(line: Line, change: Change) -> Line:
 def everywhere(line: Line) -> Iterator[Operator]:
     """Every operator of a line, those inside another one before that."""
     found: list[Operator] = []
-    changed(line, lambda operator: found.append(operator) or operator)
+
+    def take(operator: Operator) -> Operator:
+        found.append(operator)
+        return operator
+
+    changed(line, take)
     return iter(found)
 
 

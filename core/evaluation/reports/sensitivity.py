@@ -119,8 +119,11 @@ def _with(line: Line, cls: type[Declared], parameter: str, value: Any) -> Line:
 
     def change(operator: Any) -> Any:
         if isinstance(operator, BuiltGraph) and cls.__name__ in BUILDING:
-            built = BuildLine(tuple(replace(one, **given) if isinstance(one, cls) else one for one in _build(operator.build)))
+            built = BuildLine(tuple(set_there(one) for one in _build(operator.build)))
             return replace(operator, build=builds.find(repr(built)).id)
+        return set_there(operator)
+
+    def set_there(operator: Any) -> Any:
         return replace(operator, **given) if isinstance(operator, cls) else operator
 
     if cls is BuiltGraph and parameter == "build":

@@ -1,4 +1,4 @@
-"""Path retrieval by a tree: breadth-first from each seed, each new triple scored, each node reached once."""
+"""Path retrieval hop by hop from each seed, by the newest triple of each path: a beam search, or a tree that reaches each node once."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ Grown = tuple[Ranking, Ranking | None]  # the paths kept at a hop, and the front
 class TreePaths(Operator):
     """The branches of a tree grown from each seed, of whose frontier a model keeps the best `width` triples at each hop.
 
-    Every node is reached at most once. Only the newest triple is scored, as `A, r, B`; scores do not accumulate. Branches
-    are handed on whole, in order of finding, their beginnings not apart; one of which no extension is kept is gone
-    (LEGO-GraphRAG v1, iterative path filtering, instances 9 to 14: width 128; 3 hops is the default of its code, as the
-    paper names none).
+    Only the newest triple is scored, as `A, r, B`; scores do not accumulate. Branches are handed on whole, in order of
+    finding, without their beginnings; one of which no extension is kept is lost (LEGO-GraphRAG v1, iterative path
+    filtering, instances 9 to 14: width 128; 3 hops is the default of its code, as the paper names none).
 
-    reading "paper": a beam search. A node counts as reached once a branch that holds it is kept, by its best triple; the
-    model is asked at every hop and its pick is final; a branch that cannot grow is handed on, and so are all where the
-    model picks nothing. reading "code": a node counts as reached once it is seen, also where its triple is then dropped,
+    reading "paper": a plain beam search, as section 4.1 describes it: several branches may end in one node, by other ways
+    or other relations, and the best `width` are kept. No branch visits a node twice, which the paper leaves open: scored
+    by the newest triple alone, the step back would be as good as the step there. The model is asked at every hop and its
+    pick is final; a branch that cannot grow is handed on, and so are all where the model picks nothing. reading "code": every
+    node is reached at most once in a tree; a node counts as reached once it is seen, also where its triple is then dropped,
     and the first triple to it is the only one; a frontier of at most `width` is kept unasked; of a pick without scores that
     is larger than `width` a sample is drawn, a smaller one is filled up in frontier order; only branches of all `hops` and
     those that end in a node without any step are handed on, so that branches cut short are lost.
@@ -68,7 +69,7 @@ class TreePaths(Operator):
 
     def _grown(self, local, seed: int, label: str, state: State, ctx: Context, recorder: Recorder) -> list[Path]:
         """The branches of one seed's tree."""
-        beam, reached, done = [Path((seed,))], {seed}, []
+        beam, reached, done = [Path((seed,))], {seed}, []  # `reached` is of the code's reading
         for hop in range(1, self.hops + 1):
             frontier = self._frontier(local, beam, reached)
             done += self._ended(local, beam, frontier)
@@ -82,17 +83,16 @@ class TreePaths(Operator):
             if not kept.items:
                 return done + [path for path in beam if len(path) and path not in done]
             beam = list(kept.items)
-            reached.update(path.end for path in beam)
         return done + beam
 
     def _frontier(self, local, beam: list[Path], reached: set[int]) -> list[Path]:
-        """Every branch with one more step to a node not reached, `MOST_TEXTS` at most; in the code's reading the first step to
-        each node."""
+        """Every branch with one more step to a node that it does not hold, `MOST_TEXTS` at most; in the code's reading the first
+        step to each node of the tree."""
         frontier = []
         for path in beam:
             for near, edge, forward in local.lists[local.place(path.end)]:
                 node = int(local.nodes[near])
-                if node not in reached:
+                if node not in (reached if self.reading == "code" else path.nodes):
                     frontier.append(path.extended(node, edge, forward))
                     if self.reading == "code":
                         reached.add(node)
@@ -104,8 +104,8 @@ class TreePaths(Operator):
         """The branches that end here: in the paper's reading all that cannot grow, in the code's those without any step."""
         if self.reading == "code":
             return [path for path in beam if len(path) and not local.lists[local.place(path.end)]]
-        growing = {path.nodes[:-1] for path in frontier}
-        return [path for path in beam if len(path) and path.nodes not in growing]
+        growing = {(path.nodes[:-1], path.edges[:-1]) for path in frontier}
+        return [path for path in beam if len(path) and (path.nodes, path.edges) not in growing]
 
     def _kept(self, frontier: list[Path], state: State, ctx: Context, recorder: Recorder) -> Grown:
         paths, by_code = Ranking("path", tuple(frontier)), self.reading == "code"
@@ -114,21 +114,12 @@ class TreePaths(Operator):
         texts = newest(ctx.graph, frontier)
         task = Task(state.question.text, "triple", ctx.seed, ctx.check)
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, 0 if by_code else self.width))
-        choice = cut(choice, len(frontier), self.width, ctx.rng(state.question.text, self)) if by_code else once(choice, frontier)
+        if by_code:
+            choice = cut(choice, len(frontier), self.width, ctx.rng(state.question.text, self))
         return picked(paths, choice)
 
     def words(self) -> str:
         return f"tree {self.width:,} wide, {self.hops} hops, {short_name(self.model)}"
-
-
-def once(choice: Choice, frontier: list[Path]) -> Choice:
-    """The choice with the best triple to each node alone."""
-    first: dict[int, int] = {}
-    for rank, position in enumerate(choice.positions):
-        first.setdefault(frontier[position].end, rank)
-    ranks = tuple(first.values())
-    scores = None if choice.scores is None else tuple(choice.scores[rank] for rank in ranks)
-    return replace(choice, positions=tuple(choice.positions[rank] for rank in ranks), scores=scores)
 
 
 def cut(choice: Choice, n: int, width: int, rng: np.random.Generator) -> Choice:

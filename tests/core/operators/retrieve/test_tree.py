@@ -4,7 +4,9 @@ import pytest
 
 from core.environment import Environment
 from core.errors import BadParameter
-from core.operators import EgoNetwork, PersonalizedPageRank, TreePaths
+from core.graph.building.build import build
+from core.graph.names.lookup import names
+from core.operators import EgoNetwork, PersonalizedPageRank, SimplePaths, TreePaths
 from core.operators.base import Context
 from core.types import Question, State
 
@@ -23,18 +25,37 @@ def grown(kit, state, model, **parameters):
 
 
 def test_the_newest_triples_are_scored_and_whole_branches_handed_on(kit, whole):
-    # hop 1: Ann and Drama. hop 2: Drama cannot grow; Two by two triples, of which written_by is better. hop 3: 1999.
+    # hop 1: Ann and Drama. hop 2: Drama cannot grow; Two by two triples, of which written_by is better. hop 3: 1999 from both.
     model = kit.Table({FROM: 0.8, ANN: 0.4})
     after = grown(kit, whole, model, hops=3)
-    assert kit.texts(after) == ["One -> has_genre -> Drama", YEAR.format("written_by")]
-    assert model.seen == [[ANN, DRAMA], [BY, FROM], ["Two, release_year, 1999"]]
+    assert kit.texts(after) == ["One -> has_genre -> Drama", YEAR.format("written_by"), YEAR.format("directed_by")]
+    assert model.seen == [[ANN, DRAMA], [BY, FROM], ["Two, release_year, 1999"] * 2]
     frames = after.trace[-1].frames
     assert [(f.title, f.considered, len(f.ranking), len(f.before_cut)) for f in frames] == [
         ("hop 1", 2, 2, 2),
-        ("hop 2", 2, 1, 2),
-        ("hop 3", 1, 1, 1),
+        ("hop 2", 2, 2, 2),
+        ("hop 3", 2, 2, 2),
     ]
-    assert frames[1].ranking.scores == (0.8,)
+    assert frames[1].ranking.scores == (0.8, 0.0)
+    assert kit.texts(grown(kit, whole, model, hops=3, width=1)) == [
+        YEAR.format("written_by")
+    ]  # One > Ann > Two > 1999, the best at each hop
+
+
+def test_the_beam_is_as_wide_as_it_says_though_two_triples_lead_to_one_node(kit, tmp_path):
+    """A > C by r1 (.9) and by r2 (.8), A > D by r3 (.7): of two places the best two triples take both, whatever node they lead to."""
+    graph = build([("A", "r1", "C"), ("A", "r2", "C"), ("A", "r3", "D")], tmp_path / "three", "three")
+    table = {"A, r1, C": 0.9, "A, r2, C": 0.8, "A, r3, D": 0.7}
+    context = Context(graph, Environment(kit.Written(encoder=kit.Table(table))))
+    state = EgoNetwork(hops=2, direction="out")(State(Question("q"), (names(graph).find("A"),)), context)
+
+    def found(width, reading):
+        paths = TreePaths(width=width, hops=1, direction="out", reading=reading)(state, context).paths.items
+        return [graph.triple_texts(path.edges)[0] for path in paths]
+
+    assert found(2, "paper") == ["A -> r1 -> C", "A -> r2 -> C"]
+    assert found(3, "paper") == ["A -> r1 -> C", "A -> r2 -> C", "A -> r3 -> D"]
+    assert found(2, "code") == ["A -> r1 -> C", "A -> r3 -> D"]  # each node once, and so narrow a frontier is kept unasked
 
 
 def test_code_takes_the_first_triple_to_a_node_and_loses_what_is_cut_short(kit, whole):
@@ -42,7 +63,11 @@ def test_code_takes_the_first_triple_to_a_node_and_loses_what_is_cut_short(kit, 
     assert kit.texts(grown(kit, whole, model, hops=3, reading="code")) == [YEAR.format("directed_by")]  # and no Drama
     assert model.seen == []  # no frontier is larger than the width, so the model is never asked
     assert kit.texts(grown(kit, whole, model, hops=4, reading="code")) == []  # after 1999 the frontier is empty
-    assert kit.texts(grown(kit, whole, model, hops=4)) == ["One -> has_genre -> Drama", YEAR.format("written_by")]
+    assert kit.texts(grown(kit, whole, model, hops=4)) == [
+        "One -> has_genre -> Drama",
+        YEAR.format("written_by"),
+        YEAR.format("directed_by"),
+    ]
 
 
 def test_in_both_readings_a_node_without_steps_ends_a_branch(kit, whole):
@@ -100,27 +125,27 @@ def test_supplement_has_no_place_in_the_code_reading():
 
 
 def test_a_wide_tree_reaches_what_igraph_reaches(movies, kit):
-    """With no limit to its width the tree's branches of three hops end in the nodes three hops away, each once."""
+    """With no limit to its width the tree's branches of three hops end in the nodes three hops away, each once in the code's
+    reading; in the paper's they are all paths that visit no node twice."""
     igraph = pytest.importorskip("igraph")
-    from core.graph.names.lookup import names
-
     context = Context(movies, Environment(kit.Written(encoder=kit.Table({}))))
     state = PersonalizedPageRank(keep=300)(State(Question("q"), (names(movies).find("Inception"),)), context)
     nodes = state.subgraph.nodes.tolist()
     place = {node: i for i, node in enumerate(nodes)}
     links = [(place[int(movies.heads[e])], place[int(movies.tails[e])]) for e in state.subgraph.edges]
     distances = igraph.Graph(len(nodes), links).distances(place[state.seeds[0]])[0]
-    for reading in ("paper", "code"):
-        paths = TreePaths(width=10_000, reading=reading)(state, context).paths.items
-        ends = sorted(path.end for path in paths if len(path) == 3)
-        assert ends == sorted(node for node, far in zip(nodes, distances) if far == 3) and len(ends) > 20
-        assert all(distances[place[path.end]] == len(path) for path in paths)
+    code, paper = (TreePaths(width=10_000, reading=reading)(state, context).paths.items for reading in ("code", "paper"))
+    ends = sorted(path.end for path in code if len(path) == 3)
+    assert ends == sorted(node for node, far in zip(nodes, distances) if far == 3) and len(ends) > 20
+    assert all(distances[place[path.end]] == len(path) for path in code)
+    every = {path for path in SimplePaths(hops=3)(state, context).paths.items if len(path) == 3}
+    assert {path for path in paper if len(path) == 3} == every and set(ends) <= {path.end for path in every} and len(every) > 1_000
 
 
 def test_the_fate_of_a_beginning_is_told(kit, whole):
     from core.diagnosis.path_outcome import fate
 
-    after = grown(kit, whole, kit.Table({FROM: 0.8}))
+    after = grown(kit, whole, kit.Table({ANN: 0.9, FROM: 0.8}), width=1)
     step = after.trace[-1].frames
     beginning, dropped = step[0].ranking.items[0], step[1].before_cut.items[1]
     assert fate(kit.graph, [whole, after], beginning).text == "never handed on by itself: only paths that begin with it were"
