@@ -66,27 +66,36 @@ def run(
     corpus: str = "",
     evaluations: int = 0,
     size: int = 20,
+    each: int = 0,
 ) -> Told:
     """What `visitors` met in the time, `model` of them with the language model on; with a corpus, asking its documents. Beside so many
-    evaluations, of `size` questions each."""
+    evaluations, of `size` questions each. A visitor leaves after `each` answers, where that is not 0."""
     questions, told = questions_of(corpus), Told()
     asked: dict[str, Any] = {"lane": list(lanes or (CORPUS_LANES if corpus else LANES))} | ({"corpus": corpus} if corpus else {})
     with app(evaluations, size, LANES, SETS[0]) as folder, server(folder, **environment()) as (address, process):
         warm = urlencode({**asked, "q": next(questions), "llm": 0}, doseq=True)
         asyncio.run(asyncio.wait_for(follow(address, warm, len(asked["lane"])), 300))
-        asyncio.run(_all(address, process.pid, asked, questions, told, visitors, seconds, model))
+        asyncio.run(_all(address, process.pid, asked, questions, told, visitors, seconds, model, each))
         if evaluations:
             told.evaluated = advanced(evaluations_file(), evaluations)
     return told
 
 
 async def _all(
-    address: str, pid: int, asked: dict[str, Any], questions: Iterator[str], told: Told, visitors: int, seconds: float, model: int
+    address: str,
+    pid: int,
+    asked: dict[str, Any],
+    questions: Iterator[str],
+    told: Told,
+    visitors: int,
+    seconds: float,
+    model: int,
+    each: int,
 ) -> None:
     end = time.perf_counter() + seconds
 
     async def visitor(number: int) -> None:
-        while (left := end - time.perf_counter()) > 0:
+        while (left := end - time.perf_counter()) > 0 and not (each and len(told.waits.get(number, ())) >= each):
             question, start = next(questions), time.perf_counter()
             query = urlencode({**asked, "q": question, "llm": int(number < model)}, doseq=True)
             try:
@@ -105,7 +114,9 @@ async def _all(
             told.memory.append(_megabytes(pid))
             await asyncio.sleep(EVERY)
 
-    await asyncio.gather(look(), *(visitor(number) for number in range(visitors)))
+    looking = asyncio.create_task(look())
+    await asyncio.gather(*(visitor(number) for number in range(visitors)))
+    looking.cancel()
 
 
 def shows(drawn: bytes, question: str) -> bool:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from tests import server
+
+expect.set_options(timeout=30_000)  # of milliseconds, for what is drawn in one on an idle computer
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from core.runtime.jobs import Job, Jobs
 
 def done(jobs: Jobs, key: str, result=None) -> Job:
     job = jobs.start(key, lambda: Job(key, lambda job: result))
-    assert job.wait(10)
+    assert job.wait(30)
     return job
 
 
@@ -23,7 +23,7 @@ def known(jobs: Jobs, *keys: str) -> list[str]:
 def test_the_one_that_was_not_asked_for_the_longest_is_forgotten():
     jobs, ran = Jobs(keep=2), []
     for key in ("warm", "a", "warm", "b", "warm", "c"):
-        jobs.start(key, partial(Job, key, lambda job: ran.append(job.key))).wait(10)
+        jobs.start(key, partial(Job, key, lambda job: ran.append(job.key))).wait(30)
     assert ran == ["warm", "a", "b", "c"]  # what is asked for all the time is done once
     assert known(jobs, "warm", "a", "b", "c") == ["warm", "c"]
 
@@ -46,7 +46,7 @@ def test_results_are_kept_within_a_bound_of_bytes():
 
 def test_one_at_work_is_kept_however_much_there_is():
     jobs, go = Jobs(keep=1, most=1, weigh=lambda job: 2), threading.Event()
-    running = jobs.start("running", lambda: Job("running", lambda job: go.wait(10)))
+    running = jobs.start("running", lambda: Job("running", lambda job: go.wait(30)))
     for number in range(5):
         done(jobs, str(number))
     assert jobs.get("running") is running

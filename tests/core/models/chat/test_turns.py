@@ -26,7 +26,7 @@ def test_turns_come_in_the_order_asked_for():
             time.sleep(0.001)
     lock.release()
     for thread in threads:
-        thread.join(5)
+        thread.join(30)
     assert order == [0, 1, 2, 3, 4]
 
 
@@ -38,7 +38,7 @@ def test_who_stops_waiting_leaves_the_others_their_turn():
     waiting = threading.Thread(target=lambda: in_turn(lock, done.set, None))
     waiting.start()
     lock.release()
-    assert done.wait(5)
+    assert done.wait(30)
 
 
 def test_work_that_does_not_look_is_left_at_once_and_keeps_its_turn_until_it_ends():
