@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -134,10 +133,8 @@ def test_kinds_are_not_mixed_up(own_home):
 
 def test_the_import_is_light():
     script = (
-        "import sys, core.models.registry; heavy = {'torch', 'openvino', 'transformers', 'xllamacpp', 'sklearn', 'openai'};"
-        "sys.exit(', '.join(heavy & set(sys.modules)) or 0)"
+        "import sys, time, core.models.registry; heavy = {'torch', 'openvino', 'transformers', 'xllamacpp', 'sklearn', 'openai'};"
+        "sys.exit(', '.join(heavy & set(sys.modules)) or ('slow' if time.process_time() > 3 else 0))"
     )
-    started = time.monotonic()
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert time.monotonic() - started < 5

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import time
 
 import pytest
 
@@ -81,10 +80,9 @@ def test_a_hundred_megabytes_are_cut_off(kind):
         except OSError:
             return
 
-    started = time.monotonic()
     with serving(answer) as (url, _), pytest.raises(ModelFailed):
         OpenAIChat(url, "m", "endless").reply(ASK, max_tokens=256)
-    assert sum(sent) < 20 << 20 and time.monotonic() - started < 20
+    assert sum(sent) < 20 << 20
 
 
 def test_a_packed_reply_is_bounded_as_it_unpacks():
