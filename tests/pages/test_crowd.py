@@ -6,7 +6,6 @@ import asyncio
 
 from tests.benchmarks.crowd import Told, run, shows
 from tests.benchmarks.visitors import follow
-from tests.server import server
 
 
 def test_a_few_visitors_are_all_answered_each_with_their_own():
@@ -15,9 +14,8 @@ def test_a_few_visitors_are_all_answered_each_with_their_own():
     assert {number: len(waits) for number, waits in told.waits.items()} == {0: 2, 1: 2, 2: 2, 3: 2}
 
 
-def test_another_question_is_not_taken_for_ones_own(movies):
-    with server() as (address, _):
-        drawn = asyncio.run(asyncio.wait_for(follow(address, "q=who+directed+Kismet&lane=lego-1&llm=0", 1), 120))
+def test_another_question_is_not_taken_for_ones_own(app):
+    drawn = asyncio.run(asyncio.wait_for(follow(app, "q=who+directed+Kismet&lane=lego-1&llm=0", 1), 120))
     assert shows(drawn, "who directed Kismet") and not shows(drawn, "who wrote Kismet")
 
 
