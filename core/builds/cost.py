@@ -11,7 +11,7 @@ from core.builds.extracting import Extractor
 from core.builds.run import context, status
 from core.builds.speed import foretold
 from core.corpus import Corpus
-from core.io.durations import span
+from core.io.durations import roughly
 from core.models.base import Models
 from core.types import Usage
 
@@ -35,14 +35,15 @@ class Cost:
             told += (
                 f": about {self.usage.calls:,} calls of a language model, {self.usage.tokens_in:,} tokens in, {self.usage.tokens_out:,} out"
             )
-            told += f", {span(self.seconds)}" if self.seconds is not None else "; how long that takes here is told once some are done"
+            told += f", {roughly(self.seconds)}" if self.seconds is not None else "; how long that takes here is told once some are done"
         elif not self.later:
             told += ". No language model is asked"
         return " ".join([f"{told}.", *self.later, *self.time()])
 
     def time(self) -> list[str]:
-        """About how long it takes where no language model is asked, as far as builds have told; nothing where none has."""
-        return [] if self.seconds is None or self.usage.calls else [f"That takes about {span(self.seconds)} here."]
+        """How long it takes where no language model is asked, from half to twice as long as its operators took before; nothing where one
+        of them was not measured yet."""
+        return [] if self.seconds is None or self.usage.calls else [f"That takes {roughly(self.seconds)} here."]
 
 
 def cost(corpus: Corpus, build: Build, models: Models, check: Callable[[], None] = lambda: None) -> Cost:

@@ -19,6 +19,20 @@ def span(seconds: float) -> str:
     return f"{hours:.1f} hours" if hours < 10 else f"{hours:.0f} hours" if hours < 48 else f"{hours / 24:.0f} days"
 
 
+def between(low: float, high: float) -> str:
+    """An estimate as a range, in words: 2 to 5 minutes, 40 seconds to 3 minutes; one span where both ends read the same."""
+    first, last = span(low), span(high)
+    if first == last:
+        return first
+    number, unit = first.split(" ")
+    return f"{number if last.endswith(f' {unit}') or last.endswith(f' {unit}s') else first} to {last}"
+
+
+def roughly(seconds: float) -> str:
+    """An estimate by other work of the kind, in words: from half of it to twice as long."""
+    return between(seconds / 2, seconds * 2)
+
+
 def ago(seconds: float) -> str:
     """How long ago something was, in words: just now, 12 minutes ago, 3 days ago."""
     if seconds < 60:

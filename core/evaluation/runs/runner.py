@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from statistics import fmean, stdev
 
 from core.comparison.run import Ask, Prefixes
 from core.environment import Environment
@@ -15,7 +17,7 @@ from core.evaluation.runs.row import FinishedRow, one, warm
 from core.evaluation.runs.spread import spread
 from core.evaluation.runs.store import CANCELLED, DONE, RUNNING, Store
 from core.instances.catalogue import Instance
-from core.io.durations import span
+from core.io.durations import between
 from core.runtime.cluster import Workers
 from core.runtime.jobs import Listener
 
@@ -24,7 +26,10 @@ Rows = Generator[FinishedRow, None, None]
 
 @dataclass
 class Pace:
-    """How far a run is and how long the rest will take, from what each instance has taken so far, `at_once` of them at a time."""
+    """How far a run is and how long the rest will take, from what each instance has taken so far, `at_once` of them at a time.
+
+    Nothing is said before every instance of which rows are left has had one here: what one takes tells nothing of another.
+    """
 
     total: int
     left: dict[str, int]
@@ -42,19 +47,31 @@ class Pace:
     def done(self) -> int:
         return self.total - sum(self.left.values())
 
-    def seconds_left(self) -> float | None:
-        """Seconds until the end; None before the first row."""
-        means = {instance: sum(seconds) / len(seconds) for instance, seconds in self.spent.items()}
-        if not means:
+    def seconds_left(self) -> tuple[float, float] | None:
+        """The least and the most seconds until the end; None where an instance with rows left has had none yet."""
+        left = {instance: count for instance, count in self.left.items() if count}
+        if not left or not left.keys() <= self.spent.keys():
             return None
-        usual = sum(means.values()) / len(means)
-        return sum(count * means.get(instance, usual) for instance, count in self.left.items()) / self.at_once
+        each = {instance: usual(self.spent[instance]) for instance in left}
+        low, high = (sum(count * each[instance][end] for instance, count in left.items()) for end in (0, 1))
+        return low / self.at_once, high / self.at_once
 
     def words(self) -> str:
-        """`12 of 400 done, 1 failed, about 3 min left`."""
+        """`12 of 400 done, 1 failed, 3 to 4 minutes left`."""
         left = self.seconds_left()
         parts = [f"{self.done:,} of {self.total:,} done", f"{self.failed:,} failed" if self.failed else ""]
-        return ", ".join(filter(None, [*parts, f"about {span(left)} left" if left else ""]))
+        return ", ".join(filter(None, [*parts, f"{between(*left)} left" if left else ""]))
+
+
+def usual(seconds: Sequence[float]) -> tuple[float, float]:
+    """Between which the mean of what is timed so often lies, roughly: half to twice as much after one time, and nearer with more of them.
+
+    The factor is 1 + d / sqrt(n): d twice the standard deviation over the mean, and at least 1, as few times tell little of the spread.
+    """
+    mean = fmean(seconds)
+    spread = 2 * stdev(seconds) / mean if len(seconds) > 1 and mean else 0.0
+    factor = 1 + max(1.0, spread) / math.sqrt(len(seconds))
+    return mean / factor, mean * factor
 
 
 @dataclass

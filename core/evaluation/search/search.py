@@ -22,7 +22,7 @@ from core.evaluation.search.config import SearchConfig
 from core.evaluation.search.points import Point, front
 from core.evaluation.search.trial import OutOfCalls, Trial, Tried
 from core.instances.catalogue import Instance
-from core.io.durations import span
+from core.io.durations import between
 from core.io.home import home
 from core.io.locks import locked
 from core.operators.base import Line
@@ -158,7 +158,7 @@ class Search:
         left = self.wish.trials - len(points)
         words = [f"{len(points):,} of {self.wish.trials:,} lines tried", f"{len(front(points)):,} on the front"]
         words += [f"{_called(study):,} of {self.wish.calls:,} calls of language models"] if self.wish.asks else []
-        words += [f"about {span(left * sum(spent) / len(spent))} left"] if spent else []
+        words += [f"{between(left * min(spent), left * max(spent))} left"] if len(spent) > 1 and left else []
         job.tell(", ".join(words), len(points) / self.wish.trials)
 
     def _tidy(self, study: optuna.Study) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from core.corpus import open_corpus
 from core.evaluation.questions.keeping import job_key, start, usual_name
 from core.evaluation.questions.writing import MOST, ROLE, Recipe, Writing, Written
-from core.io.durations import span
+from core.io.durations import roughly
 from core.models.chat.kept import KeptReplies
 from core.runtime.jobs import CANCELLED, Job
 from pages.parts.evaluate.asked import Asked
@@ -67,7 +67,7 @@ def _writer(recipe: Recipe) -> str:
     """Who writes, and how long it may take where that is known from its replies of before."""
     models = engine().models
     known = KeptReplies().measured(models.weights(ROLE))
-    return models.title(ROLE) + (f", about {span(recipe.replies * known[0])}" if known else "")
+    return models.title(ROLE) + (f", {roughly(recipe.replies * known[0])}" if known else "")
 
 
 def _begun(on: Asked, recipe: Recipe, about: str) -> Job:

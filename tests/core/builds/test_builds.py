@@ -156,7 +156,7 @@ def test_a_build_says_how_long_it_takes_once_one_like_it_was_made(tmp_path, monk
     (tmp_path / "speeds.json").write_text(json.dumps(slow), "utf-8")
     more = corpus.changed(**{f"e{number}": f"Eva{number} met Olof." for number in range(10)})
     assert cost(more, line, Reading()).seconds == 30 * 0.5 + 10 * 1.0 + 30 * 0.25 + 10 * 2.0  # cut and merged is all, read what is new
-    assert cost(more, line, Reading()).words().endswith("That takes about 52 seconds here.")
+    assert cost(more, line, Reading()).words().endswith("That takes 26 seconds to 2 minutes here.")
     build(more, line, Reading())  # most of it was kept, so it tells nothing of how long reading takes
     assert json.loads((tmp_path / "speeds.json").read_text("utf-8")) == slow
     assert cost(more, find("kg-noun-phrases"), Reading()).seconds is None

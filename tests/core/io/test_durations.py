@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.io.durations import ago, span, with_time_left
+from core.io.durations import ago, between, roughly, span, with_time_left
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,25 @@ from core.io.durations import ago, span, with_time_left
 )
 def test_spans(seconds, words):
     assert span(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "words"),
+    [
+        (60, 61, "60 to 61 seconds"),
+        (0.1, 3, "1 to 3 seconds"),
+        (20, 20.1, "20 seconds"),
+        (40, 180, "40 seconds to 3 minutes"),
+        (120, 300, "2 to 5 minutes"),
+        (5000, 7200, "83 minutes to 2.0 hours"),
+    ],
+)
+def test_ranges(low, high, words):
+    assert between(low, high) == words
+
+
+def test_an_estimate_by_other_work_reaches_from_half_to_twice_as_long():
+    assert roughly(60) == "30 seconds to 2 minutes" and roughly(600) == "5 to 20 minutes"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import core.prompts
 from core.errors import BadInput, ModelFailed
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.runs.plan import make_plan, misfits, sample
-from core.evaluation.runs.runner import Pace
+from core.evaluation.runs.runner import Pace, usual
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store
 from core.operators import EgoNetwork
@@ -236,9 +236,23 @@ def test_the_pace_weighs_each_instance_by_its_own_time():
     pace = Pace(8, {"fast": 4, "slow": 4})
     assert pace.seconds_left() is None
     pace.add("fast", 1, False)
-    assert pace.seconds_left() == 3 * 1 + 4 * 1
+    assert pace.seconds_left() is None and pace.words() == "1 of 8 done"  # the slow one has told nothing yet
     pace.add("slow", 100, True)
-    assert pace.seconds_left() == 3 * 1 + 3 * 100 and pace.words() == "2 of 8 done, 1 failed, about 5 minutes left"
+    assert pace.seconds_left() == (3 * 0.5 + 3 * 50, 3 * 2 + 3 * 200)
+    assert pace.words() == "2 of 8 done, 1 failed, 3 to 10 minutes left"
+
+
+def test_the_range_of_the_pace_narrows_with_rows_and_widens_with_their_spread():
+    assert usual([8]) == (4, 16)
+    assert usual([8] * 4) == (8 / 1.5, 8 * 1.5)
+    # 1, 1, 1 and 13: mean 4, standard deviation 6, so d = 3 and the factor 1 + 3 / 2
+    assert usual([1, 1, 1, 13]) == (4 / 2.5, 4 * 2.5)
+
+
+def test_nothing_is_left_to_estimate_at_the_end():
+    pace = Pace(1, {"one": 1})
+    pace.add("one", 5, False)
+    assert pace.seconds_left() is None and pace.words() == "1 of 1 done"
 
 
 def command(kit, file, *more):
