@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from types import SimpleNamespace
 
 from core.builds import build, standing
@@ -90,8 +91,8 @@ class Noted(KeptReplies):
         super().__init__(**where)
         self.noted: dict[str, Reply] = {}
 
-    def find(self, key: str) -> Reply | None:
-        found = super().find(key)
+    def find(self, key: str, schema: dict[str, Any] | None = None, usable: bool = True) -> Reply | None:
+        found = super().find(key, schema, usable)
         if found is not None:
             self.noted[key] = found
         return found
