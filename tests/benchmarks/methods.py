@@ -19,8 +19,8 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from types import SimpleNamespace
+from typing import Any
 
 from core.builds import build, standing
 from core.builds.catalogue import of_kind
