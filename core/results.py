@@ -35,8 +35,9 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
 
 
 def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
-    """One lane: the instance, the graph it stands on with the title of the build that made it, its answers, paths, hits by kind, community
-    reports, subgraph size, funnel, prompt, operators and error; the points, where a language model noted some on what was found."""
+    """One lane: the instance, the graph it stands on with the title of the build that made it, its answers, why the language model's is
+    blank or cut and what it thought before, paths, hits by kind, community reports, subgraph size, funnel, prompt, operators and error; the
+    points, where a language model noted some on what was found."""
     graph, state = lane.graph, lane.state
     return {
         "instance": lane.instance.id,
@@ -44,6 +45,8 @@ def lane_dict(comparison: Comparison, lane: Lane) -> dict[str, Any]:
         "graph": {**graph_dict(graph, lane), "title": stands_on(comparison, lane) or None},
         "status": lane.status,
         "answer": state.answer,
+        "answer_fault": answer_fault(state) or None,
+        "thought": thought(state) or None,
         "reader_answers": None if state.reader is None else graph.names(state.reader),
         "paths": paths_list(graph, state),
         "hits": hits_dict(graph, state, comparison.ask.question.gold),
@@ -158,7 +161,7 @@ def prompt_dict(state: State) -> dict[str, Any]:
 
 
 def step_dict(step: Step) -> dict[str, Any]:
-    """One operator: `name, parameters, seconds, waiting, prepared, calls, tokens_in, tokens_out, texts, sizes, notes`. Seconds of
+    """One operator: `name, parameters, seconds, waiting, prepared, calls, tokens_in, tokens_out, texts, sizes, notes, thoughts`. Seconds of
     `waiting`, and of what was `prepared` once for all questions, are not among `seconds`."""
     usage = step.usage
     return {
@@ -174,7 +177,18 @@ def step_dict(step: Step) -> dict[str, Any]:
         "texts": usage.texts,
         "sizes": dict(step.sizes),
         "notes": list(step.notes),
+        "thoughts": list(step.thoughts),
     }
+
+
+def answer_fault(state: State) -> str:
+    """Why the language model's answer is blank or cut; empty where it is whole, or none was asked for."""
+    return next((step.fault for step in reversed(state.trace) if step.stage == "generate" and step.fault), "")
+
+
+def thought(state: State) -> str:
+    """What the language model thought before it answered, which is no part of the answer; empty where it did not."""
+    return "\n\n".join(thought for step in state.trace if step.stage == "generate" for thought in step.thoughts)
 
 
 def points_list(graph, state: State) -> list[dict[str, Any]] | None:

@@ -141,7 +141,8 @@ class Step:
 
     `seconds` is what the operator itself took; of these, `ranking` scored candidates and `model` asked a language model. Not in
     them: `waiting` for others' turns, what was `prepared` once for all questions (what, seconds), and `saved`, what remembered
-    vectors and replies had cost when they were made.
+    vectors and replies had cost when they were made. `thoughts` are what language models wrote before their replies, `unusable` how many
+    replies were blank, cut, refused or unreadable, and `fault` says so of the last one that was blank or cut.
     """
 
     operator: str
@@ -158,6 +159,9 @@ class Step:
     waiting: float = 0.0
     prepared: tuple[tuple[str, float], ...] = ()
     saved: float = 0.0
+    thoughts: tuple[str, ...] = ()
+    unusable: int = 0
+    fault: str = ""
 
 
 @dataclass(frozen=True)

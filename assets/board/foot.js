@@ -1,4 +1,4 @@
-// The foot of a lane: its operators and its prompt, folded away.
+// The foot of a lane: its operators, its prompt and its thought, folded away.
 
 import { button, el, setText } from "./dom.js";
 import { count, list, plural, seconds, sized } from "./words.js";
@@ -49,6 +49,15 @@ function operatorRows(operator) {
   const more = el("td", "", ...lines.map((line, index) => el("div", index && index >= lines.length - list(operator.notes).length ? "note" : "", line)));
   more.colSpan = 4;
   return [main, el("tr", "more-row", more)];
+}
+
+// What the language model thought before it answered.
+export function thoughtView(thought) {
+  const box = el("div", "messages", el("pre", "", thought));
+  box.tabIndex = 0;
+  box.setAttribute("role", "region");
+  box.setAttribute("aria-label", "The language model's thought");
+  return el("div", "prompt", box);
 }
 
 export function promptView(messages) {

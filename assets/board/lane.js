@@ -2,7 +2,7 @@
 
 import { voice } from "./answers.js";
 import { changed, el, setHidden, setText } from "./dom.js";
-import { disclosure, operatorTable, promptView } from "./foot.js";
+import { disclosure, operatorTable, promptView, thoughtView } from "./foot.js";
 import { funnelStages } from "./funnel.js";
 import { Graph } from "./graph.js";
 import { Hits } from "./hits.js";
@@ -98,7 +98,8 @@ export class Lane {
     this.cost = el("p", "cost");
     this.operators = disclosure("Steps");
     this.prompt = disclosure("Prompt");
-    this.foot = el("footer", "foot", this.cost, this.operators.element, this.prompt.element);
+    this.thought = disclosure("Thought");
+    this.foot = el("footer", "foot", this.cost, this.operators.element, this.prompt.element, this.thought.element);
   }
 
   update(data, number) {
@@ -164,16 +165,16 @@ export class Lane {
   }
 
   updateAnswer() {
-    const { reader, reader_name: readerName, reader_verdict: readerVerdict, answer, model, verdict, status, rests } = this.data;
+    const { reader, reader_name: readerName, reader_verdict: readerVerdict, answer, model, verdict, status, rests, answer_fault: fault } = this.data;
     const names = Array.isArray(reader);
     const spoken = answer !== null && answer !== undefined;
     const evidence = this.board.payload.evidence?.[this.data.id] ?? null;
     const same = this.board.agreed.verdict;
     this.reader.show(names, { name: readerName || "Graph reader", words: names ? reader.join(", ") || "no answer" : "", verdict: readerVerdict, same: same && !verdict, evidence, rests: spoken ? null : rests });
-    this.model.show(spoken || status === "answering", { name: model || "Language model", words: answer ?? "", verdict, same, streaming: status === "answering", evidence, rests });
+    this.model.show(spoken || status === "answering", { name: model || "Language model", words: answer || (fault ? "no answer" : ""), verdict, same, streaming: status === "answering", evidence, rests });
     this.resting.refresh();
-    setHidden(this.noAnswer, names || spoken || status === "answering");
-    setText(this.noAnswer, this.pending ? "No answer yet" : "No answer");
+    setHidden(this.noAnswer, !fault && (names || spoken || status === "answering"));
+    setText(this.noAnswer, fault || (this.pending ? "No answer yet" : "No answer"));
     this.thumbs.show(this.data.thumb);
   }
 
@@ -208,10 +209,12 @@ export class Lane {
   }
 
   updateFoot() {
-    const { cost, operators, prompt, prompt_tokens: tokens } = this.data;
+    const { cost, operators, prompt, prompt_tokens: tokens, thought } = this.data;
     setText(this.cost, cost);
     setHidden(this.cost, !cost);
     setHidden(this.foot, !cost && !list(operators).length && !list(prompt).length);
+    setHidden(this.thought.element, !thought);
+    if (changed(this.memo, "thought", thought)) this.thought.fill("no part of the answer", () => thoughtView(thought));
     setHidden(this.operators.element, !list(operators).length);
     setHidden(this.prompt.element, !list(prompt).length);
     if (changed(this.memo, "operators", operators)) this.operators.fill(plural(list(operators).length, "step"), () => operatorTable(list(operators)));

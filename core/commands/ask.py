@@ -93,7 +93,11 @@ def _print(result: dict, comparison) -> None:
         if answered["reader_answers"] is not None:
             print(f"  graph reader: {', '.join(answered['reader_answers'][:10]) or 'no answer'}")
         if answered["answer"] is not None:
-            print(f"  answer: {answered['answer']}")
+            print(f"  answer: {answered['answer'] or '(none)'}")
+        if answered["answer_fault"]:
+            print(f"  {answered['answer_fault']}")
+        if answered["thought"]:
+            print(f"  thought, no part of the answer: {len(answered['thought']):,} characters; --json shows it")
         if answered["excerpt"] is not None:
             print(f"  nearest sentence ({answered['excerpt']['chunk']}): {answered['excerpt']['text']}")
         for kind, hits in answered["hits"].items():

@@ -167,6 +167,8 @@ def _print(summary, more: list[str]) -> None:
             print(f"{instance}: {counts['without_context']} questions had no triple to read and count as answered without context")
         if sentence := summary.answered(instance):
             print(f"{instance}: {sentence}")
+    for sentence in summary.faults():
+        print(sentence)
     if not any(row.question.answers or row.question.gold for row in summary.rows):
         print(f"No answers and no passages are known to these questions; “judge {summary.run.id}” holds the answers against one another.")
     for test in summary.compared():

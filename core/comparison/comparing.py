@@ -198,7 +198,8 @@ class Comparing:
 
     def _answer(self, lane: Lane) -> None:
         if self._part(lane, LaneRun.answer, self._job.check):
-            lane.answer = lane.state.answer or lane.answer  # what was written may have been cut since
+            said = lane.state.answer  # without the thought, and without what repeats in it
+            lane.answer = lane.answer if said is None else said
             lane.text, lane.status = "", DONE
             self._job.touch()
 

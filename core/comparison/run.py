@@ -184,7 +184,8 @@ class LaneRun:
             if state is None:
                 state = operator(self.state, context)
                 if operator.remembered:
-                    self.prefixes.put(key, state)
+                    if not (state.trace and state.trace[-1].unusable):
+                        self.prefixes.put(key, state)
                 else:
                     self.stamp += operator.outcome(state)
             else:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from core.errors import ModelUnavailable
+from core.errors import ModelUnavailable, shorten
 from core.types import Usage
 
 Messages = Sequence[Mapping[str, str]]
@@ -93,6 +93,11 @@ class Reply:
     def cut(self) -> bool:
         """Whether it says something and ends where its tokens were used up."""
         return bool(self.text.strip()) and self.finish == "length"
+
+    @property
+    def excerpt(self) -> str:
+        """The beginning of its text in quotes, or why it is blank."""
+        return f"“{shorten(self.text)}”." if self.text.strip() else self.fault()
 
     def fault(self, what: str = "reply") -> str:
         """A sentence on why it is blank, cut or of no use; empty for one that is whole."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
+from core.errors import shorten
 from core.models.base import Chat, Choice, Messages, Task
+from core.models.chat.json_reply import json_lists, json_reply
 from core.models.scorers import PLURAL
 from core.prompts import messages, numbered, plain, prompts
 from core.types import Usage
@@ -46,13 +47,8 @@ def parse(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, list[str]
 
 def _from_json(reply: str) -> list[int] | None:
     """The numbers of the first JSON object with `choices`, or of the first JSON list of numbers, in `reply`."""
-    decoder = json.JSONDecoder()
-    for start in (match.start() for match in re.finditer(r"[{\[]", reply)):
-        try:
-            value, _ = decoder.raw_decode(reply, start)
-        except (ValueError, RecursionError):
-            continue
-        value = value.get("choices") if isinstance(value, dict) else value
+    found = json_reply(reply, ("choices",))
+    for value in [found.value["choices"]] if found else json_lists(reply):
         if isinstance(value, list) and all(isinstance(n, int | str) and not isinstance(n, bool) for n in value):
             plain = [str(n).strip() for n in value]
             if all(re.fullmatch(r"-?\d{1,9}", n) for n in plain):
@@ -87,8 +83,8 @@ class LLMChooser:
         numbers, reading = parse(reply.text, listed)
         notes += reading
         if numbers is None:
-            said = " ".join(reply.text.split())[:80]
-            notes.append(f"The model's reply could not be read (“{said}”), so the first {most} in the given order were taken.")
+            why = f"“{shorten(reply.text)}”" if reply.text.strip() else reply.fault().rstrip(".")
+            notes.append(f"The model's reply could not be read ({why}), so the first {most} in the given order were taken.")
             return Choice(tuple(range(most)), usage=usage, notes=tuple(notes))
         valid = [n for n in numbers if 1 <= n <= shown]
         picked = list(dict.fromkeys(valid))

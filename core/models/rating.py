@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any
 
 from core.errors import shorten
 from core.models.base import Chat, Messages, Task
+from core.models.chat.json_reply import json_reply
 from core.models.scorers import PLURAL
 from core.prompts import messages, numbered, plain, prompts
 from core.types import Usage
@@ -43,8 +43,8 @@ def rate(chat: Chat, task: Task, start: str, texts: Sequence[str], k: int) -> Ra
     pairs = _pairs(reply.text)
     usage = Usage(1, reply.tokens_in, reply.tokens_out)
     if pairs is None:
-        said = shorten(reply.text)
-        return Rated(None, usage, (*notes, f"The model's reply (“{said}”) holds no ratings of {PLURAL[task.unit]}."))
+        said = f"The model's reply (“{shorten(reply.text)}”) holds no ratings of {PLURAL[task.unit]}."
+        return Rated(None, usage, (*notes, " ".join(filter(None, (said, "" if reply.text.strip() else reply.fault())))))
     scores: dict[int, float] = {}
     for number, score in pairs:
         if 1 <= number <= shown and number - 1 not in scores:
@@ -81,9 +81,11 @@ def _schema(n: int, k: int) -> dict[str, Any]:
 
 def _pairs(reply: str) -> list[tuple[int, float]] | None:
     """(number, score) as the reply names them; None where there are none to read."""
-    try:
-        ratings = json.loads(reply)["ratings"]
-        return [(int(one["number"]), float(one["score"])) for one in ratings]
-    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
-        found = re.findall(r"(?<![\d.])(\d{1,6})\D+?(\d{1,3}(?:\.\d+)?)", reply)
-        return [(int(number), float(score)) for number, score in found] or None
+    told = json_reply(reply, ("ratings",))
+    if told is not None:
+        try:
+            return [(int(one["number"]), float(one["score"])) for one in told.value["ratings"]]
+        except (ValueError, KeyError, TypeError, OverflowError):
+            pass  # read as numbers below
+    found = re.findall(r"(?<![\d.])(\d{1,6})\D+?(\d{1,3}(?:\.\d+)?)", reply)
+    return [(int(number), float(score)) for number, score in found] or None

@@ -12,7 +12,7 @@ import numpy as np
 from core.environment import Environment
 from core.errors import HopscopeError
 from core.lines import OperatorLine
-from core.models.base import Choice, Models
+from core.models.base import Choice, Models, Reply
 from core.parameters import Declared, values
 from core.runtime.meter import HowFar, Meter, metered, untold
 from core.types import Frame, Ranking, State, Step, Usage
@@ -31,8 +31,18 @@ class Recorder:
         self.notes: list[str | Callable[[], str]] = []  # a function where it is to be worded only if it is told
         self.frames: list[Frame] = []
         self.before_cut: Ranking | None = None
+        self.fault = ""  # why the last reply was blank or cut, where one was
         self.sizes: dict[str, int] = {}  # beside those of what the operator writes
         self.so_far: State | None = None  # what is worth keeping where the operator fails on the way
+
+    def replied(self, reply: Reply, what: str = "reply") -> Reply:
+        """Take the cost of a language model's reply, and a note where it is blank or cut; hands it back."""
+        self.usage += Usage(1, reply.tokens_in, reply.tokens_out)
+        fault = reply.fault(what)
+        if fault and reply.finish != "unreadable":
+            self.fault = fault
+            self.notes += [fault] if fault not in self.notes else []
+        return reply
 
     def choice(self, choice: Choice) -> Choice:
         """Take the cost and the notes of a choice; hands it back."""
@@ -114,6 +124,9 @@ class Operator(Declared):
             notes=tuple(note if isinstance(note, str) else note() for note in recorder.notes),
             frames=tuple(recorder.frames),
             before_cut=recorder.before_cut,
+            thoughts=tuple(meter.thoughts),
+            unusable=meter.unusable,
+            fault=recorder.fault,
             **_times(meter, seconds),
         )
         return after.replace(trace=(*trace, step))

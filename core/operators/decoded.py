@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from core.errors import shorten
+from core.models.chat.json_reply import json_reply
 from core.operators.base import Context, Operator, Recorder
 from core.parameters import param
 from core.prompts import messages, plain
-from core.types import Path, Ranking, State, Usage
+from core.types import Path, Ranking, State
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,11 +65,9 @@ class DecodedPaths(Operator):
         reply = ctx.models.chat(self.role).reply(
             asked, schema=path | {"additionalProperties": False}, max_tokens=min(512, longest), seed=ctx.seed, check=ctx.check
         )
-        recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
-        try:
-            said = json.loads(reply.text)["path"]
-        except (ValueError, KeyError, TypeError, RecursionError):
-            said = reply.text
+        recorder.replied(reply)
+        found = json_reply(reply.text, ("path",))
+        said = reply.text if found is None else found.value["path"]
         path_text = plain(said) if isinstance(said, str) else ""
         return (path_text if path_text in set(texts) else None), reply.text
 

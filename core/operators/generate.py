@@ -12,7 +12,7 @@ from core.indexes.sentences import sentences
 from core.operators.base import Context, Operator, Recorder
 from core.parameters import param
 from core.prompts import filled, prompts
-from core.types import Path, Prompt, Report, State, Usage
+from core.types import Path, Prompt, Report, State
 
 READS = {
     "reasoning-paths": ("paths",),
@@ -72,11 +72,7 @@ class Answer(Operator):
             recorder.notes.append(f"Only {prompt.paths} of {len(texts)} paths fit into the model's context of {chat.context:,} tokens.")
         ctx.progress("Reading the paths", None)
         reply = chat.reply(prompt.messages, max_tokens=self.max_tokens, seed=ctx.seed, on_text=ctx.on_text, check=ctx.check)
-        if reply.finish == "repeat":
-            recorder.notes.append(f"The answer repeated itself and was stopped after {reply.words} words.")
-        if reply.finish == "length":
-            recorder.notes.append(f"The answer was cut at {self.max_tokens} tokens.")
-        recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
+        recorder.replied(reply, "answer")
         prompt = replace(prompt, tokens=reply.tokens_in or prompt.tokens)
         return state.replace(prompt=prompt, answer=without_marks(reply.text) if self.prompt == "triples" else reply.text.strip())
 

@@ -10,7 +10,7 @@ from core.indexes.sentences import sentences
 from core.operators.base import Context, Operator, Recorder
 from core.parameters import param
 from core.prompts import filled, prompts
-from core.types import Path, Report, State, Usage
+from core.types import Path, Report, State
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,7 +57,7 @@ class RewritePaths(Operator):
         messages = ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": user})
         ctx.progress("Waiting for the language model to put the facts into words", None)
         reply = ctx.models.chat(self.role).reply(messages, max_tokens=self.max_tokens, seed=ctx.seed, check=ctx.check)
-        recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
+        recorder.replied(reply)
         if not reply.text.strip():
             recorder.notes.append("The language model wrote nothing; the paths are said by a template.")
         return " ".join(reply.text.split()) or "; ".join(sentences(ctx.graph, paths))

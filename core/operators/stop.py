@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
 from core.errors import shorten
 from core.models.base import Chat, Messages, Task
+from core.models.chat.json_reply import json_reply
 from core.prompts import messages, plain
 from core.types import Usage
 
@@ -33,7 +33,9 @@ def sufficient(chat: Chat, task: Task, texts: Sequence[str]) -> tuple[bool, Usag
         asked = _asked(task, shown)
     reply = chat.reply(asked, schema=SCHEMA, max_tokens=REPLY_TOKENS, seed=task.seed, check=task.check)
     said = _read(reply.text)
-    if said is None:
+    if said is None and not reply.text.strip():
+        sentence = f"the language model said nothing, which counts as no: {reply.fault()[:1].lower()}{reply.fault().rstrip('.')[1:]}"
+    elif said is None:
         sentence = f"the language model's reply (“{shorten(reply.text)}”) is neither yes nor no and counts as no"
     else:
         sentence = "the language model found the paths sufficient" if said else "the language model wanted more paths"
@@ -48,10 +50,7 @@ def _asked(task: Task, paths: Sequence[str]) -> Messages:
 
 def _read(reply: str) -> bool | None:
     """What a reply says: the JSON value, else a lone yes or no at its beginning; None where it says neither."""
-    try:
-        value = json.loads(reply)
-        said = str(value.get("sufficient", "")) if isinstance(value, dict) else reply
-    except ValueError:
-        said = reply
+    found = json_reply(reply, ("sufficient",))
+    said = reply if found is None else str(found.value["sufficient"])
     match = re.match(r"\W*(yes|no)\b", said, re.IGNORECASE)
     return None if match is None else match[1].lower() == "yes"

@@ -38,6 +38,8 @@ class Meter:
     seen: set = field(default_factory=set)  # what this work has asked models for: asked again, it saves nothing
     preparing: int = 0
     running: list[list[float]] = field(default_factory=list)  # seconds of what lies within, for each that has not ended
+    thoughts: list[str] = field(default_factory=list)  # of language models, which are no part of their replies
+    unusable: int = 0  # replies that are blank, cut, refused or unreadable
 
 
 def untold(text: str, fraction: float | None = None) -> None:
@@ -108,6 +110,14 @@ def saved(seconds: float) -> None:
     meter = current()
     if meter is not None and not meter.preparing:
         meter.saved += seconds
+
+
+def replied(thought: str, usable: bool) -> None:
+    """A language model replied: with this thought, and so that its reply is of use or not."""
+    meter = current()
+    if meter is not None:
+        meter.thoughts += [thought] if thought else []
+        meter.unusable += not usable
 
 
 class Advance:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Sequence
 
 from core.errors import BadInput, ModelFailed, shorten
 from core.evaluation.metrics.outcome import Judged
 from core.models.base import Chat
+from core.models.chat.json_reply import json_reply
 from core.prompts import filled, prompts
 
 SCHEMA = {"type": "object", "properties": {"correct": {"type": "boolean"}}, "required": ["correct"], "additionalProperties": False}
@@ -32,7 +32,7 @@ def judge(chat: Chat, question: str, known: Sequence[str], answer: str, check: C
     except (ModelFailed, BadInput) as error:
         return Judged(None, f"The judge could not be asked: {error}", time.perf_counter() - start)
     right = verdict(reply.text)
-    note = "" if right is not None else f"The judge's reply could not be used: “{shorten(reply.text)}”."
+    note = "" if right is not None else f"The judge's reply could not be used: {reply.excerpt}"
     return Judged(right, note, time.perf_counter() - start, reply.tokens_in, reply.tokens_out)
 
 
@@ -51,9 +51,6 @@ def verdict(reply: str) -> bool | None:
     >>> verdict('{"correct": false}'), verdict("I think so")
     (False, None)
     """
-    try:
-        parsed = json.loads(reply)
-    except (ValueError, RecursionError):
-        return None
-    right = parsed.get("correct") if isinstance(parsed, dict) else None
+    parsed = json_reply(reply, ("correct",))
+    right = parsed.value["correct"] if parsed else None
     return right if isinstance(right, bool) else None

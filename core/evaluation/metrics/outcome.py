@@ -58,6 +58,7 @@ class Cost:
     tokens_out: int = 0
     texts: int = 0
     notes: tuple[str, ...] = ()
+    fault: str = ""  # why a reply was blank or cut
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,11 @@ class Outcome:
     def without_context(self) -> bool:
         """Whether no triple was extracted. The papers' code leaves such questions out of its denominators."""
         return self.extracted is not None and not self.extracted.edges
+
+    @property
+    def answer_fault(self) -> str:
+        """Why the language model's answer is blank or cut; empty where it is whole."""
+        return next((cost.fault for cost in reversed(self.costs) if cost.stage == "generate" and cost.fault), "")
 
     def to_dict(self) -> dict[str, Any]:
         """The facts as JSON can hold them; relevant places as runs (first place, how many), as there may be thousands in a row."""
@@ -217,7 +223,8 @@ def cost(step: Step) -> Cost:
     40
     """
     usage = step.usage
-    return Cost(step.operator, step.stage, step.seconds, usage.calls, usage.tokens_in, usage.tokens_out, usage.texts, step.notes)
+    spent = usage.calls, usage.tokens_in, usage.tokens_out, usage.texts
+    return Cost(step.operator, step.stage, step.seconds, *spent, step.notes, step.fault)
 
 
 def _runs(places: Sequence[int]) -> list[list[int]]:

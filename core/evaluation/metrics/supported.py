@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.corpus.sentences import sentences
 from core.diagnosis.support import supports
-from core.errors import BadInput, ModelFailed, shorten
+from core.errors import BadInput, ModelFailed
 from core.models.base import Chat, Encoder
+from core.models.chat.json_reply import json_reply
 from core.prompts import filled, prompts
 from core.types import State
 
@@ -81,7 +81,10 @@ def _asked(chat: Chat, context: str, sentence: str, check: Check) -> tuple[bool 
     except (ModelFailed, BadInput) as error:
         return None, f"The judge could not be asked: {error}"
     verdict = supported(reply.text)
-    return verdict, "" if verdict is not None else f"The judge's reply could not be used: “{shorten(reply.text)}”."
+    return (
+        verdict,
+        "" if verdict is not None else f"The judge's reply could not be used: {reply.excerpt}",
+    )
 
 
 def supported(reply: str) -> bool | None:
@@ -91,9 +94,6 @@ def supported(reply: str) -> bool | None:
     >>> supported('{"supported": false}'), supported("maybe")
     (False, None)
     """
-    try:
-        parsed = json.loads(reply)
-    except (ValueError, RecursionError):
-        return None
-    found = parsed.get("supported") if isinstance(parsed, dict) else None
+    parsed = json_reply(reply, ("supported",))
+    found = parsed.value["supported"] if parsed else None
     return found if isinstance(found, bool) else None

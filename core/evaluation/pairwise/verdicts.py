@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from core.errors import BadInput, ModelFailed, shorten
 from core.models.base import Chat
+from core.models.chat.json_reply import json_reply
 from core.prompts import filled, prompts
 
 CRITERIA = ("comprehensiveness", "diversity", "empowerment", "overall")
@@ -89,7 +89,7 @@ def asked(chat: Chat, question: str, first: str, second: str, check: Check = lam
         reply = chat.reply(messages(question, first, second, chat.context), schema=SCHEMA, max_tokens=REPLY, check=check)
     except (ModelFailed, BadInput) as error:
         return Verdict(None, f"The judge could not be asked: {error}", failed=True)
-    return read(reply.text)
+    return read(reply.text) if reply.text.strip() else Verdict(None, f"The reply could not be read: {reply.fault()}")
 
 
 def read(reply: str) -> Verdict:
@@ -99,11 +99,9 @@ def read(reply: str) -> Verdict:
     >>> read("The first.").winners is None, read("The first.").why
     (True, 'The reply could not be read: “The first.”.')
     """
-    try:
-        told = json.loads(reply)
-    except (ValueError, RecursionError):
-        told = None
-    if isinstance(told, dict) and all(told.get(name) in (FIRST, SECOND, TIE) for name in CRITERIA):
+    found = json_reply(reply, CRITERIA)
+    told = found.value if found else {}
+    if all(told.get(name) in (FIRST, SECOND, TIE) for name in CRITERIA):
         return Verdict({name: told[name] for name in CRITERIA}, str(told.get("why", "")).strip())
     return Verdict(None, f"The reply could not be read: “{shorten(reply)}”.")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from core.corpus.sentences import sentences
 from core.errors import BadInput, shorten
 from core.io.durations import with_time_left
 from core.models.base import Models
+from core.models.chat.json_reply import json_reply
 from core.models.chat.kept import KeptChat, KeptReplies
 from core.prompts import messages, plain
 from core.runtime.jobs import Listener
@@ -162,10 +162,8 @@ def read(name: str, reply: str) -> tuple[str, ...] | None:
     >>> read("users", '{"users": [{"name": "A teacher", "about": "teaches it"}]}')
     ('A teacher: teaches it',)
     """
-    try:
-        listed = json.loads(reply)[name]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
+    found = json_reply(reply, (name,))
+    listed = found.value[name] if found else None
     if not isinstance(listed, list):
         return None
     lines: dict[str, str] = {}

@@ -32,7 +32,7 @@ def rows_csv(summary: Summary, names: Sequence[str] = REPORTED) -> str:
     """One row a question and instance: the question, its known answers, the answer given, every metric, the error."""
     chosen = [metric(name) for name in names]
     asked = ["question_id", "hops", "question", "entities", "known_answers"]
-    head = [*METHOD, *asked, "answer", "answered_by", *names, "error"]
+    head = [*METHOD, *asked, "answer", "answered_by", "answer_fault", *names, "error"]
     rows, methods = [], called(summary.run)
     for row in summary.rows:
         question, outcome = row.question, row.outcome
@@ -40,7 +40,7 @@ def rows_csv(summary: Summary, names: Sequence[str] = REPORTED) -> str:
         about = [question.id, question.hops, question.text, "|".join(question.entities), "|".join(question.answers)]
         values = [_number(one(outcome)) if outcome else "" for one in chosen]
         method = methods[row.instance]
-        said = [answer.text, answer.by] if answer else ["", ""]
+        said = [answer.text, answer.by, outcome.answer_fault] if answer and outcome else ["", "", ""]
         rows.append([row.instance, method.plain, method.number, *about, *said, *values, row.error or ""])
     return _csv([head, *rows])
 

@@ -69,7 +69,7 @@ def report_html(summary: Summary) -> str:
         _facts(summary),
         "<h2>Figures</h2><p class='note'>Mean and 95 % bootstrap interval; n is the number of questions that gave a number; a failed one "
         "scores 0.</p>"
-        f"{''.join(f'<p class=note>{escape(sentence)}</p>' for sentence in summary.failed())}"
+        f"{''.join(f'<p class=note>{escape(sentence)}</p>' for sentence in [*summary.failed(), *summary.faults()])}"
         f"{_figures(summary, table, names)}",
         f"<script>{script}</script>",
         f"<h2>Pictures</h2><div class='plots'>{_pictures(summary, table)}</div>",

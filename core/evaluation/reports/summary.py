@@ -183,6 +183,16 @@ class Summary:
         names = called(self.run)
         return [f"{names[instance]}: {sentence}" for instance in self.instances if (sentence := self.answered(instance))]
 
+    def faults(self) -> list[str]:
+        """Of every instance with such answers, after its name, how many are blank or cut, and why."""
+        names, found = called(self.run), []
+        for instance in self.instances:
+            outcomes = [row.outcome for row in self.of(instance) if row.outcome is not None]
+            said = [outcome.answer_fault for outcome in outcomes if outcome.answer_fault]
+            if said:
+                found.append(f"{names[instance]}: {len(said):,} of {len(outcomes):,} answers blank or cut: {reasons(patterns(said))}")
+        return found
+
     def f1_of_means(self, table: dict[str, Estimate]) -> dict[str, float | None]:
         """The F1 of the mean precision and the mean recall, as the first version's text defines it."""
         return {part: f1(table[p].mean, table[r].mean) for part, (p, r) in F1_OF_MEANS.items() if p in table and r in table}

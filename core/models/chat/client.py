@@ -16,7 +16,7 @@ from core.models.chat.remembered import Replies
 from core.models.chat.replies import estimate_tokens
 from core.models.chat.turns import Turn, in_turn, patiently
 from core.models.chat.writing import Writing
-from core.runtime.meter import spent
+from core.runtime.meter import replied, spent
 
 THOUGHTS = 4096  # tokens that a model which thinks may use for it, beside those of the reply
 SPARE = 8  # tokens that a chat template may need more than was counted
@@ -95,7 +95,9 @@ class ChatClient(ABC):
             found = self._replies.find(key, on_text, schema, self.steady)
             return self._replies.keep(key, self._written(request, on_text, check), self.steady) if found is None else found
 
-        return self._replies.find(key, on_text, schema, self.steady) or self._waited_for(work, check)
+        reply = self._replies.find(key, on_text, schema, self.steady) or self._waited_for(work, check)
+        replied(reply.thought, reply.usable or (reply.cut and self.steady))
+        return reply
 
     def count_tokens(self, messages: Messages) -> int:
         """Tokens of the messages, as an estimate."""

@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Any
 from core.errors import ModelFailed, shorten
 from core.models.chat.client import ChatClient, ChatRequest, Check
 from core.models.chat.heard import Heard, bound
-from core.models.chat.replies import estimate, estimate_tokens
+from core.models.chat.replies import estimate, estimate_tokens, fewest_tokens
 from core.models.chat.writing import Writing
 from core.models.keys import key_for
 
 if TYPE_CHECKING:
     from openai import OpenAI
 
+SMALLEST_CONTEXT = 64  # tokens
+ENLARGE = (
+    "Give it a larger context (Ollama: OLLAMA_CONTEXT_LENGTH or num_ctx; llama.cpp: -c; vLLM: --max-model-len), or say in models.toml how "
+    "large it is (context), so that prompts are made to fit."
+)
 CONNECT = 5.0  # seconds until a server that does not answer counts as dead
 
 
@@ -75,7 +80,18 @@ class OpenAIChat(ChatClient):
                     break
         if writing.finish is None:
             raise ValueError("the connection ended before the reply did")
+        if used is not None:
+            self._check_read(used[0], fewest_tokens(body["messages"]))
         writing.tokens_in, writing.tokens_out = used or (estimate_tokens(body["messages"]), estimate("".join(writing.pieces)))
+
+    def _check_read(self, read: int, fewest: int) -> None:
+        """Raise ModelFailed where the server read far fewer tokens than the prompt can have. A number that no context is as small as is no
+        count of the prompt, as where only what was not read before is counted."""
+        if SMALLEST_CONTEXT <= read < fewest:
+            raise ModelFailed(
+                f"The server at {self.url} read {read:,} tokens of a prompt of at least {fewest:,}: it cut the prompt and did not say so. "
+                f"{ENLARGE}"
+            )
 
     def _ready(self) -> Any:
         """The client, made when first asked for. Raises ModelUnavailable where the key's variable is not set."""

@@ -53,7 +53,7 @@ class Hypothesise(Operator):
             ctx.progress(f"Writing passage {number + 1} of {self.passages}", number / self.passages)
             told = messages("corpus_graphs", "hypothesis", question=state.question.text)
             reply = chat.reply(told, max_tokens=TOKENS, seed=ctx.seed + number, temperature=self.temperature, check=ctx.check)
-            recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
+            recorder.replied(reply, "passage")
             written.append(reply.text.split("\n\n\n")[0].strip())
         passages = [text for text in written if text]
         if not passages:

@@ -80,7 +80,7 @@ class ReasonAndRetrieve(Operator):
             "corpus_graphs", "thought", passages="\n\n".join(shown), question=state.question.text, thoughts=" ".join(thoughts) or "-"
         )
         reply = ctx.models.chat(self.model).reply(told, max_tokens=96, seed=ctx.seed, check=ctx.check)
-        recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
+        recorder.replied(reply, "sentence")
         return " ".join(reply.text.split())
 
     def words(self) -> str:

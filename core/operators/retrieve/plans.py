@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +12,13 @@ import numpy as np
 from core.errors import shorten
 from core.graph.algorithms.local import Local
 from core.models.base import Messages
+from core.models.chat.json_reply import json_reply
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
 from core.operators.retrieve.paths import CAP_HELP
 from core.parameters import param
 from core.prompts import messages
-from core.types import Path, Ranking, State, Usage
+from core.types import Path, Ranking, State
 
 Plan = tuple[str, ...]
 
@@ -69,7 +69,7 @@ class RelationPlans(Operator):
         reply = ctx.models.chat(self.role).reply(
             asked, schema=schema(known, self.plans, self.hops), max_tokens=longest, seed=ctx.seed, check=ctx.check
         )
-        recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
+        recorder.replied(reply)
         plans, notes = parse(reply.text, known)
         recorder.notes += notes
         return [plan[: self.hops] for plan in plans][: self.plans]
@@ -116,9 +116,10 @@ def parse(reply: str, known: Sequence[str]) -> tuple[list[Plan], list[str]]:
     Read as JSON, else line by line with the relations between arrows or commas. A suffix _reverse is passed over, as a step
     may follow its relation either way.
     """
-    try:
-        plans = [tuple(map(str, plan)) for plan in json.loads(reply)["plans"] if isinstance(plan, list)]
-    except (ValueError, KeyError, TypeError, RecursionError):
+    found = json_reply(reply, ("plans",))
+    if found is not None and isinstance(found.value["plans"], list):
+        plans = [tuple(map(str, plan)) for plan in found.value["plans"] if isinstance(plan, list)]
+    else:
         lines = [re.sub(r"^\s*(?:[-*•]|\d+[.):])\s+", "", line) for line in reply.splitlines()]
         plans = [tuple(filter(None, map(str.strip, re.split(r"->|→|,", line)))) for line in lines]
     plain = [tuple(name.removesuffix("_reverse") if name not in known else name for name in plan) for plan in plans if plan]

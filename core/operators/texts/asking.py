@@ -8,7 +8,6 @@ from typing import Any
 from core.errors import BadInput
 from core.models.base import Chat, Messages, Reply
 from core.operators.base import Context, Recorder
-from core.types import Usage
 
 UNASKED = "No language model is asked"  # how the note begins that says so
 SPARE = 8  # tokens that a chat template may need more than was counted
@@ -33,12 +32,7 @@ def asked(
     """The reply of a language model; the recorder hears what it cost, and where it was cut. Raises what the model raises."""
     how: dict[str, Any] = dict(schema=schema, max_tokens=max_tokens, seed=ctx.seed, check=ctx.check)
     reply = chat.reply(messages, **(how | ({"on_text": on_text} if on_text else {})))
-    recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
-    if reply.finish == "repeat":
-        recorder.notes.append("The reply repeated itself and was stopped.")
-    if reply.finish == "length":
-        recorder.notes.append(f"The reply was cut at {max_tokens} tokens.")
-    return reply
+    return recorder.replied(reply, "answer" if on_text else "reply")
 
 
 def with_room(chat: Chat, told: Callable[[int], Messages], count: int, max_tokens: int) -> tuple[Messages, int, int]:

@@ -11,7 +11,7 @@ from core.operators.base import HITS, Context, Operator, Recorder
 from core.operators.texts.tables import as_text, tables_of
 from core.parameters import param
 from core.prompts import messages
-from core.types import ContextTable, Prompt, State, Usage
+from core.types import ContextTable, Prompt, State
 
 BUDGETS = {"triple": 4800, "community": 3200, "chunk": 4000}  # where a line sets none: nano-graphrag's
 
@@ -46,9 +46,7 @@ class AnswerFromTables(Operator):
         prompt = self._fitting(chat, question, tables, recorder)
         ctx.progress("Reading what was found", None)
         reply = chat.reply(prompt.messages, max_tokens=self.max_tokens, seed=ctx.seed, on_text=ctx.on_text, check=ctx.check)
-        if reply.finish != "stop":
-            recorder.notes.append("The answer repeated itself and was stopped." if reply.finish == "repeat" else "The answer was cut.")
-        recorder.usage += Usage(1, reply.tokens_in, reply.tokens_out)
+        recorder.replied(reply, "answer")
         return state.replace(prompt=replace(prompt, tokens=reply.tokens_in or prompt.tokens), answer=reply.text.strip())
 
     def _fitting(self, chat: Chat, question: str, tables: tuple[ContextTable, ...], recorder: Recorder) -> Prompt:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from typing import Any
 
 from core.models.base import Chat, Messages
+from core.models.chat.json_reply import json_reply
 from core.operators.base import HITS, Context, Operator, Recorder
 from core.operators.texts.asking import SPARE, asked, unasked, with_room
 from core.operators.texts.generate import prompt_of
@@ -68,20 +69,22 @@ class Points(Operator):
         tables = read_tables(state, ctx)
         if unasked(ctx, recorder, "no point was noted"):
             return state.replace(points=None)
-        chat, points, unread = ctx.models.chat(self.role), list[Point](), 0
+        chat, points, unread, empty = ctx.models.chat(self.role), list[Point](), 0, 0
         parts = list(_parts(tables, self, chat, state.question.text))
         far = Parts(len(parts))
         for number, part in enumerate(parts, 1):
             ctx.progress(f"Reading part {number} of {len(parts)}", (number - 1) / len(parts))
             with far.part(number):
                 found = _read(asked(chat, _told(part, state.question.text), ctx, recorder, self.max_tokens, SCHEMA).text)
-            unread += found is None
-            points += [Point(score, text, part.kind, part.items) for score, text in found or () if score > 0]
+            unread, empty = unread + (found is None), empty + sum(not text for _, text in found or ())
+            points += [Point(score, text, part.kind, part.items) for score, text in found or () if text and score > 0]
             recorder.sizes |= {PARTS: number, UNREADABLE: unread, UNREAD: len(parts) - number}
             recorder.so_far = state.replace(points=tuple(points))
         recorder.sizes = {what: count for what, count in recorder.sizes.items() if count}
         if unread:
             recorder.notes.append(f"The points of {unread} of {len(parts)} parts could not be read; these gave none.")
+        if empty:
+            recorder.notes.append(f"{empty} of the points noted have no text and were left out.")
         recorder.notes.append(f"{len(points)} points from {len(parts)} parts.")
         return state.replace(points=tuple(points))
 
@@ -208,9 +211,18 @@ def _within(points: tuple[Point, ...], room: int) -> int:
 
 
 def _read(text: str) -> list[tuple[int, str]] | None:
-    """Scores and texts of a reply's points; one without a score counts 1 (Microsoft's rule); None where it is no such JSON."""
-    try:
-        points = json.loads(text)["points"]
-        return [(min(BEST, int(point.get("score", 1))), str(point["description"])) for point in points if point.get("description")]
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+    """Scores and texts of a reply's points, empty for one without a text; one without a score counts 1 (Microsoft's rule). None where it is
+    no such JSON."""
+    found = json_reply(text, ("points",))
+    if found is None or not isinstance(found.value["points"], list):
         return None
+    points = [point if isinstance(point, dict) else {"description": point} for point in found.value["points"]]
+    texts = (point.get("description") for point in points)
+    return [(_score(point.get("score")), text.strip() if isinstance(text, str) else "") for point, text in zip(points, texts)]
+
+
+def _score(value: Any) -> int:
+    try:
+        return min(BEST, int(1 if value is None else value))
+    except (ValueError, TypeError, OverflowError):
+        return 1

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
 from core.graph.names.lookup import names
 from core.graph.names.mentions import COMMON
 from core.graph.told import node_chunks
+from core.models.chat.json_reply import json_reply
 from core.models.scorers import words
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.asking import asked, unasked
@@ -21,6 +21,7 @@ MOST = 20  # names or keywords that are read
 TEXTS = ("question", "low keywords", "high keywords")
 WITHOUT_HELP = "question: where there are no such keywords the question itself is read; nothing: then nothing is searched by them."
 LIST = {"type": "array", "maxItems": MOST, "items": {"type": "string", "maxLength": 80}}
+UNREADABLE = "The language model's reply could not be read; the graph's own vocabulary was asked instead."
 
 
 @dataclass(frozen=True, repr=False)
@@ -139,10 +140,13 @@ def _asked(role: str, prompt: str, fields: tuple[str, ...], text: str, ctx: Cont
     schema = {"type": "object", "properties": dict.fromkeys(fields, LIST), "required": list(fields), "additionalProperties": False}
     ctx.progress("Asking the language model for names and keywords", None)
     reply = asked(ctx.models.chat(role), messages("texts", prompt, question=text), ctx, recorder, schema=schema)
-    try:
-        found = json.loads(reply.text)
-        read = {field: [" ".join(one.split()) for one in found[field] if one.strip()][:MOST] for field in fields}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        recorder.notes.append("The language model's reply could not be read; the graph's own vocabulary was asked instead.")
+    found = json_reply(reply.text, fields)
+    if found is None or not any(isinstance(found.value.get(field), list) for field in fields):
+        recorder.notes.append(UNREADABLE)
         return None
-    return {field: list(dict.fromkeys(one)) for field, one in read.items()}
+    listed = {field: some if isinstance(some := found.value.get(field), list) else [] for field in fields}
+    read = {field: [" ".join(one.split()) for one in some if isinstance(one, str) and one.strip()] for field, some in listed.items()}
+    if any(listed.values()) and not any(read.values()):
+        recorder.notes.append(UNREADABLE)
+        return None
+    return {field: list(dict.fromkeys(some[:MOST])) for field, some in read.items()}

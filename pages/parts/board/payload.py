@@ -20,7 +20,7 @@ from core.graph.names.lookup import names
 from core.instances.catalogue import Instance
 from core.operators import OPERATORS
 from core.parameters import parameters
-from core.results import prompt_dict
+from core.results import answer_fault, prompt_dict, thought
 from core.runtime.jobs import CANCELLED, DONE, FAILED
 from core.runtime.meter import HowFar
 from core.types import Path, State, Step
@@ -153,6 +153,8 @@ class Board:
             "error": lane.error,
             "reader": None if state.reader is None else graph.names(state.reader),
             "answer": lane.answer or state.answer,
+            "answer_fault": answer_fault(state),
+            "thought": thought(state),
             "model": answerer(self._comparison, lane),
             "verdict": _verdict(right(graph, state, answers, reader=False), answers),
             "reader_verdict": _verdict(right(graph, state, answers, reader=True), answers),

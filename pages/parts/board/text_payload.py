@@ -11,7 +11,7 @@ from core.diagnosis.funnel_texts import TEXT_STAGES, answer_funnel, fates, gold_
 from core.diagnosis.verdict_words import Verdict, explain
 from core.engine import Comparison, Lane
 from core.graph.told import n_chunks
-from core.results import graph_dict, prompt_dict
+from core.results import answer_fault, graph_dict, prompt_dict, thought
 from core.types import State
 from pages.parts.board.payload import answerer, cost, operator_row, repair_told
 from pages.parts.board.text_fates import gold_titles, hit_fates
@@ -102,6 +102,8 @@ class TextBoard:
             "reader": None if excerpt is None else [excerpt.text],
             "reader_name": told["excerpt"],
             "answer": lane.answer or state.answer,
+            "answer_fault": answer_fault(state),
+            "thought": thought(state),
             "rests": told_rests(lane),
             "model": answerer(self._comparison, lane),
             "verdict": told["verdict"] if said else None,

@@ -102,8 +102,8 @@ def _table(results: Summary) -> None:
         without = part.counts(instance)["without_context"]
         if without:
             st.caption(plain(f"{spec[instance]}: {without:,} without any triple (counted as they are)."))
-    for failed in part.failed():
-        st.caption(plain(failed))
+    for sentence in [*part.failed(), *part.faults()]:
+        st.caption(plain(sentence))
     st.markdown("**Operators, mean a question**")
     steps = [
         {"Method": spec[i], "Operator": step["operator"], "Seconds": step["seconds"], "Calls": step["calls"]}

@@ -33,6 +33,6 @@ def test_without_a_model_a_template_says_the_paths_and_says_so(kit, paths):
 
 def test_an_empty_reply_and_no_path(kit, paths):
     after = RewritePaths(paths=1)(paths, kit.context(chat=kit.Parrot("  ")))
-    assert after.reports[0].text == "One directed by Ann" and "wrote nothing" in after.trace[-1].notes[0]
+    assert after.reports[0].text == "One directed by Ann" and "wrote nothing" in after.trace[-1].notes[1]
     none = RewritePaths()(paths.replace(paths=Ranking("path", ())), kit.context())
     assert none.reports == () and none.trace[-1].usage.calls == 0

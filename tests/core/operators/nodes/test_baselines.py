@@ -141,7 +141,7 @@ def test_hyde_searches_with_the_mean_of_question_and_passages():
 def test_hyde_without_a_passage_searches_with_the_question():
     state = run("Hypothesise()", "apples", models=Models(chat=Parrot("  ")))
     assert state.vector == pytest.approx(Bag().encode(["apples"])[0], abs=1e-6)
-    assert "wrote nothing" in state.trace[0].notes[0]
+    assert "empty reply. The language model wrote nothing" in " ".join(state.trace[0].notes)
 
 
 def test_ircot_searches_with_what_was_concluded_and_ends_with_an_answer():

@@ -52,13 +52,18 @@ def test_a_passage_that_is_too_long_is_cut(told):
     assert 'carol#1,"Fred' in cut and "merry Christmas" in whole and "merry Christmas" not in cut
 
 
-@pytest.mark.parametrize(
-    "reply", ["no JSON", '{"points": 7}', '{"points": ["a"]}', '{"points": [{"description": "x", "score": "many"}]}', "[]"]
-)
+@pytest.mark.parametrize("reply", ["no JSON", '{"points": 7}', "[]"])
 def test_a_reply_that_cannot_be_read_gives_no_point_and_is_told(told, reply):
     state, asked = after(told, LINE, reply, points(("strong", 90)), "The clerk.")
     assert [point.text for point in state.points] == ["strong"] and state.answer == "The clerk."
     assert state.trace[1].notes[0] == "The points of 1 of 2 parts could not be read; these gave none."
+
+
+def test_half_filled_points_are_taken_and_empty_ones_counted(told):
+    half = '```json\n[{"points": ["a", {"description": "x", "score": "many"}, {"description": null, "score": 5}]}]\n```'
+    state, _ = after(told, f"{TWO} >> Points()", half, points(("strong", 90)))
+    assert [(point.text, point.score) for point in state.points] == [("a", 1), ("x", 1), ("strong", 90)]
+    assert state.trace[1].notes[0] == "1 of the points noted have no text and were left out."
 
 
 def test_scores_beyond_the_scale_count_as_its_ends(told):
