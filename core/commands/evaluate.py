@@ -50,6 +50,12 @@ def add(commands) -> None:
     evaluate.add_argument("--no-llm", action="store_true", help="ask no language model for answers; the graph reader's are scored")
     evaluate.add_argument("--judge", action="store_true", help="let the model of the role judge say whether each answer is right")
     evaluate.add_argument(
+        "--second-judge",
+        default="",
+        metavar="NAME",
+        help="a role or model that judges each answer too; accurate and hallucination are means over both",
+    )
+    evaluate.add_argument(
         "--support",
         default="",
         metavar="WHO",
@@ -113,7 +119,7 @@ def _plan(options, engine):
     chosen = {instance.id: instance for instance in found}
     instances = varied(tuple(chosen.values()), options.vary) if options.vary else tuple(chosen.values())
     wishes = {"model": not options.no_llm, "judge": options.judge, "cold": options.cold}
-    wishes |= {"support": tuple(split(options.support))}
+    wishes |= {"support": tuple(split(options.support)), "second_judge": options.second_judge}
     size = None if options.sample == "all" else int(options.sample)
     with bar("Opening the graph") as advanced:
 
@@ -157,6 +163,8 @@ def _print(summary, more: list[str]) -> None:
     if not spec["model"]:
         by = "the nearest sentence's" if summary.on_documents else "the graph reader's"
         print(f"No language model answered: the answers scored are {by}.")
+    if not spec["judge"] and {"accurate", "hallucination", "truthfulness"}.intersection(names):
+        print("No judge was asked: an answer that holds a known answer counts as accurate (--judge, --second-judge).")
     cells = [["", *names], *([instance, *_cells(figures, shown)] for instance, figures in table.items())]
     widths = [max(map(len, column)) for column in zip(*cells)]
     for row in cells:

@@ -26,6 +26,7 @@ class Answered:
     joined: bool | None = None  # whether it has all known answers as one string, in their order
     option: bool | None = None  # whether the option that is read from it is the right one, where the question has options
     own_tokens: float | None = None  # share of its own words that the known answers have
+    exact: bool | None = None  # whether the whole text is a known answer and nothing else
 
 
 def answered(graph, state: State, answers: Sequence[str]) -> Answered | None:
@@ -50,7 +51,18 @@ def answered(graph, state: State, answers: Sequence[str]) -> Answered | None:
         return Answered(text, by, found, lines, option=chosen_right(text, state.question))
     gold = " ".join(answers)
     words, own = shared_words(text, gold), shared_words(gold, text)
-    return Answered(text, by, found, lines, words, match(text, gold), chosen_right(text, state.question), own)
+    return Answered(text, by, found, lines, words, match(text, gold), chosen_right(text, state.question), own, exact(text, answers))
+
+
+def exact(text: str, answers: Sequence[str]) -> bool:
+    """Whether a text is one of the known answers, both normalised (SQuAD's exact match).
+
+    >>> from core.evaluation.metrics.answering import exact
+    >>> exact("The Ann.", ["Ann", "Bob"]), exact("It was Ann", ["Ann"]), exact("", [""])
+    (True, False, False)
+    """
+    said = normalize(text)
+    return bool(said) and any(said == normalize(answer) for answer in answers)
 
 
 def shared_words(text: str, gold: str) -> float:

@@ -71,6 +71,7 @@ class Outcome:
     reader: Ranked | None = None
     answer: Answered | None = None
     judged: Judged | None = None
+    second: Judged | None = None  # the verdict of a second judge
     costs: tuple[Cost, ...] = ()
     alive: Mapping[str, int] | None = None  # known answers alive at each stage of the survival funnel
     passages: Ranked | None = None  # the chunks against the passages that the answer rests on; `first` has a place for each of these
@@ -112,7 +113,7 @@ class Outcome:
         return cls(facts["golds"], **made, costs=tuple(_made(Cost, cost) for cost in facts["costs"]), alive=facts["alive"])
 
 
-PARTS: dict[str, Any] = {"extracted": Extracted, "paths": Ranked, "reader": Ranked, "answer": Answered, "judged": Judged}
+PARTS: dict[str, Any] = {"extracted": Extracted, "paths": Ranked, "reader": Ranked, "answer": Answered, "judged": Judged, "second": Judged}
 PARTS |= {"passages": Ranked, "fates": Passages, "supported": Supported, "built": Built, "nearing": Nearing, "budgets": Budgets}
 
 
@@ -123,6 +124,7 @@ def observe(
     corpus: Corpus | GoneCorpus | None = None,
     supported: Supported | None = None,
     built: Built | None = None,
+    second: Judged | None = None,
 ) -> Outcome:
     """The outcome of a line whose last state is `state`, against the known answers of its question, and the passages of a `corpus`.
 
@@ -144,6 +146,7 @@ def observe(
         reader=None if state.reader is None else ranked_nodes(state.reader, nodes),
         answer=answered(graph, state, answers),
         judged=judged,
+        second=second,
         costs=tuple(map(cost, state.trace)),
         alive={stage.name: len(stage.alive) for stage in stages} or None,
         passages=None if corpus is None else ranked_passages(graph, state),

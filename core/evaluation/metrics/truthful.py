@@ -8,16 +8,17 @@ from core.evaluation.metrics.outcome import Outcome
 REFUSAL = "i do not know the answer"  # what Walk&Retrieve's prompt asks for, in lower case
 SOURCE = "Walk&Retrieve, section 3, after CRAG"
 READING = (
-    "An answer that holds a known answer (as Hits@1 has it) is accurate, unless it is nothing but the sentence “I do not know the "
-    "answer”. Else one that is empty or holds this sentence, in any case, is missing, and so is a question that failed. Else it is "
-    "accurate where a judging model finds it right, and a hallucination otherwise. "
-    "The paper averages over two judges; its code looks for the sentence with a capital in a text of small letters, so that nothing is "
-    "ever missing there. A question without known answers is left out."
+    "An answer that is a known answer and nothing else is accurate. Else one that is empty or holds the sentence “I do not know the "
+    "answer”, in any case, is missing, and so is a question that failed. All others are for the judges: accurate is the share of those "
+    "that find the answer right, hallucination the rest; a judge whose reply cannot be used does not find it right. The paper asks two "
+    "judges (evaluate --judge --second-judge). Where no judge is asked, one that holds a known answer, as Hits@1 has it, counts as "
+    "accurate, which is more than the paper's accuracy. The paper's code looks for the sentence with a capital in a text of small "
+    "letters, so that nothing is ever missing there. A question without known answers is left out."
 )
 
 
 def accurate(outcome: Outcome, _: int | None = None) -> float | None:
-    """1 if the answer is right, else 0.
+    """1 if the answer is right, else 0; with judges the share of them that find it right.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Answered, Outcome
@@ -26,9 +27,12 @@ def accurate(outcome: Outcome, _: int | None = None) -> float | None:
     """
     if not (outcome.answer and outcome.golds):
         return None
-    judged = outcome.judged is not None and outcome.judged.right is True
-    text = outcome.answer.text
-    return float(outcome.answer.found > 0 and not _declined(text) or judged and not _withheld(text))
+    text, verdicts = outcome.answer.text, [judged.right is True for judged in (outcome.judged, outcome.second) if judged is not None]
+    if not verdicts:
+        return float(outcome.answer.found > 0 and not _declined(text))
+    if outcome.answer.exact and not _declined(text):
+        return 1.0
+    return 0.0 if _withheld(text) else sum(verdicts) / len(verdicts)
 
 
 def missing(outcome: Outcome, _: int | None = None) -> float | None:
@@ -77,12 +81,12 @@ def _withheld(text: str) -> bool:
 
 
 DECLARED = (
-    Metric("accurate", "Accurate", "1 if the answer is right, else 0.", READING, accurate, source=SOURCE),
+    Metric("accurate", "Accurate", "1 if the answer is right, else 0; a mean over judges.", READING, accurate, source=SOURCE),
     Metric("missing", "Missing", "1 if the question is not answered, else 0.", READING, missing, better="lower", source=SOURCE, failed=1.0),
     Metric(
         "hallucination",
         "Hallucination",
-        "1 if the answer is wrong, else 0.",
+        "1 if the answer is wrong, else 0; a mean over judges.",
         READING,
         hallucination,
         better="lower",

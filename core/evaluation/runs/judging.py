@@ -18,12 +18,14 @@ from core.models.base import Models
 Check = Callable[[], None]
 
 
-def judged(plan: Plan, models: Models, lane: LaneRun, check: Check) -> Judged | None:
-    """The verdict of the model of the role judge, where it is wished for and there is an answer to judge."""
+def judged(plan: Plan, models: Models, lane: LaneRun, check: Check) -> list[Judged | None]:
+    """The verdicts of the model of the role judge and of the second judge; None for one that is not asked for, or where there is
+    nothing to judge."""
     question, answer = lane.state.question, lane.state.answer
-    if not plan.judge or answer is None or not question.answers:
-        return None
-    return judge(models.chat("judge"), question.text, question.answers, answer, check)
+    if answer is None or not question.answers:
+        return [None, None]
+    judges = ["judge" if plan.judge else "", plan.second_judge]
+    return [judge(models.chat(name), question.text, question.answers, answer, check) if name else None for name in judges]
 
 
 def supported(plan: Plan, models: Models, lane: LaneRun, check: Check) -> Supported | None:

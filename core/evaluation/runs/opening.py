@@ -60,6 +60,7 @@ def planned(store: Store, run: Run) -> Plan:
         spec["judge"],
         spec["cold"],
         tuple(spec.get("support", ())),
+        spec.get("second_judge", ""),
     )
 
 

@@ -53,7 +53,8 @@ class Plan:
     """Instances over drawn questions.
 
     `set` names the sets, which hold `of` questions, and `graphs` tells name and digest of what they are asked on. `model`
-    tells whether language models are asked for answers, `judge` whether one judges them; `cold` shares nothing between
+    tells whether language models are asked for answers, `judge` whether one judges them, `second_judge` the role or name of another one
+    that does so too; `cold` shares nothing between
     instances and forgets what models remember, so that the seconds are those of each instance alone. `support` names who is asked
     whether an answer's sentences rest on what the prompt showed: the encoder, the judging model, or both.
     """
@@ -68,6 +69,7 @@ class Plan:
     judge: bool = False
     cold: bool = False
     support: tuple[str, ...] = ()
+    second_judge: str = ""
 
     def __post_init__(self) -> None:
         if not self.instances:
@@ -76,6 +78,8 @@ class Plan:
             raise BadInput("There is no question to evaluate.")
         if (self.judge or self.support) and not self.model:
             raise BadInput("Without a language model nothing can be judged; leave out either of the two wishes.")
+        if self.second_judge and not self.judge:
+            raise BadInput("A second judge needs a first one; add --judge.")
         if unknown := next((who for who in self.support if who not in (BY_ENCODER, BY_MODEL)), None):
             raise BadInput(f"What supports an answer is told by {BY_ENCODER} or {BY_MODEL}, not by “{unknown}”.")
         if len({instance.id for instance in self.instances}) < len(self.instances):
@@ -93,8 +97,13 @@ class Plan:
             for name in used(operator)
             if self.model or operator.stage != "generate"
         ]
-        judges = ["judge"] if self.judge or BY_MODEL in self.support else []
-        return tuple(dict.fromkeys([*asked, *judges, *(["encoder"] if BY_ENCODER in self.support else [])]))
+        judges = ["judge"] if BY_MODEL in self.support else []
+        return tuple(dict.fromkeys([*asked, *self.judges, *judges, *(["encoder"] if BY_ENCODER in self.support else [])]))
+
+    @property
+    def judges(self) -> list[str]:
+        """The roles or names of the models that judge answers."""
+        return [name for name in ("judge" if self.judge else "", self.second_judge) if name]
 
     def spec(self, models: str) -> dict[str, Any]:
         """Everything that the results depend on, as JSON can hold it; `models` is the signature of those it uses, with all
@@ -113,6 +122,7 @@ class Plan:
             "cold": self.cold,
             "models": _digest(models),
             **({"support": list(self.support)} if self.support else {}),
+            **({"second_judge": self.second_judge} if self.second_judge else {}),
         }
 
 

@@ -60,9 +60,10 @@ def one(
         progress = Progress(check=check)
         lane.retrieve(progress)
         lane.answer(progress)
-        opinions = judged(plan, models, lane, check), asked.corpus, supported(plan, models, lane, check)
+        first, second = judged(plan, models, lane, check)
+        opinions = first, asked.corpus, supported(plan, models, lane, check)
         state = as_if_new(lane.state) if plan.cold else lane.state
-        outcome = observe(lane.graph, state, *opinions, building(lane))
+        outcome = observe(lane.graph, state, *opinions, building(lane), second)
         states = freeze_all(lane.states, lane.graph)
     except Cancelled:
         raise
@@ -83,7 +84,7 @@ def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], job:
     answer or judge is not here; what only some instances rank by is told of in their rows."""
     job.tell("Loading the models")
     needed = [name for i in plan.instances for o in i.line if o.stage == "generate" and plan.model for name in used(o)]
-    needed += ["judge"] if plan.judge else []
+    needed += plan.judges
     for role in dict.fromkeys(needed):
         load = getattr(environment.models.chat(role), "load", None)
         if load:

@@ -2,6 +2,8 @@
 
 import pytest
 
+from core.diagnosis.matching import says
+from core.evaluation.metrics.answering import exact
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.outcome import Answered, Judged, Outcome
 from core.evaluation.metrics.truthful import REFUSAL
@@ -20,10 +22,12 @@ NAMES = ("accurate", "missing", "hallucination", "truthfulness")
         ("", 0, None, (0, 1, 0, 0)),
         ("Bob", 0, None, (0, 0, 1, -1)),
         ("Bob", 0, Judged(True), (1, 0, 0, 1)),
+        ("It was not Ann but Bob.", 1, Judged(False), (0, 0, 1, -1)),  # it holds a known answer, and the judge's No counts
         ("Bob", 0, Judged(False), (0, 0, 1, -1)),
         ("Bob", 0, Judged(None), (0, 0, 1, -1)),  # the judge's reply could not be used
         ("I do not know the answer", 0, Judged(True), (0, 1, 0, 0)),  # who declines is not right, whatever a judge says
-        ("Ann, though I do not know the answer", 1, None, (1, 0, 0, 1)),  # an exact match comes first
+        ("Ann, though I do not know the answer", 1, None, (1, 0, 0, 1)),  # without a judge as Hits@1 has it
+        ("Ann, though I do not know the answer", 1, Judged(True), (0, 1, 0, 0)),
         ("I do not know the answer.", 1, None, (0, 1, 0, 0)),  # but not of “w”, a piece of the refusal
     ],
 )
@@ -31,6 +35,24 @@ def test_every_answer_is_one_of_three(text, found, judged, scores):
     outcome = Outcome(golds=1, answer=Answered(text, "language model", found, 1), judged=judged)
     found = tuple(metric(name)(outcome) for name in NAMES)
     assert found == scores and sum(found[:3]) == 1
+
+
+@pytest.mark.parametrize(
+    "text, first, second, scores",
+    [
+        ("It was not Ann but Bob.", False, False, (0, 0, 1, -1)),
+        ("It was not Ann but Bob.", True, False, (0.5, 0, 0.5, 0)),
+        ("She is the one, Ann.", True, True, (1, 0, 0, 1)),
+        ("Ann", False, False, (1, 0, 0, 1)),  # an exact match is accurate, whatever judges say
+        ("ann.", False, None, (1, 0, 0, 1)),
+        ("", True, True, (0, 1, 0, 0)),
+    ],
+)
+def test_exact_matches_are_accurate_and_all_others_are_for_two_judges(text, first, second, scores):
+    said = Answered(text, "language model", says(text, "Ann"), 1, exact=exact(text, ["Ann"]))
+    outcome = Outcome(golds=1, answer=said, judged=Judged(first), second=Judged(second))
+    assert tuple(metric(name)(outcome) for name in NAMES) == scores
+    assert Outcome.from_dict(outcome.to_dict()) == outcome
 
 
 def test_a_question_that_failed_is_missing():

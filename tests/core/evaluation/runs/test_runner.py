@@ -150,6 +150,16 @@ def test_the_judge_is_asked_and_a_bad_reply_is_kept(bench, kit):
     assert metric("judge@1")(told) is None and "could not be used: “It is right, I think.”" in told.judged.note
 
 
+def test_a_second_judge_is_asked_too_and_the_run_is_another(bench, kit):
+    bench.models._chat = kit.Parrot('{"correct": true}')
+    one, two = bench.run(bench.plan(judge=True)), bench.run(bench.plan(judge=True, second_judge="choose"))
+    told = pairs(bench.store().rows(two.number))["two", "q-1"].outcome
+    assert one.number != two.number and told.second.right is True and told.second.tokens_in > 0
+    assert pairs(bench.store().rows(one.number))["two", "q-1"].outcome.second is None
+    with pytest.raises(BadInput, match="needs a first one"):
+        bench.plan(second_judge="choose")
+
+
 def test_plans_that_make_no_sense(bench):
     for wishes, told in (({"questions": ()}, "no question"), ({"judge": True, "model": False}, "nothing can be judged")):
         with pytest.raises(BadInput, match=told):
