@@ -13,11 +13,14 @@ import time
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from core.errors import RetrieverFailed, shorten
 from core.retrievers.declared import Retriever
+
+if TYPE_CHECKING:
+    from http.client import HTTPResponse
 
 MOST = 8 << 20  # bytes of a reply
 LOOK = 0.05  # seconds between two looks whether the person cancelled
@@ -81,7 +84,7 @@ def _post(known: Retriever, request: Mapping[str, Any], held: list[socket.socket
         reply = connection.getresponse()
         body = reply.read(MOST + 1)
         if reply.status != http.client.OK:
-            raise RetrieverFailed(f"{_named(known)} {_refusal(reply.status, body)}.")
+            raise RetrieverFailed(f"{_named(known)} {_refusal(reply, body)}.")
         if len(body) > MOST:
             raise RetrieverFailed(f"{_named(known)} replied with more than {MOST >> 20} MB.")
         if reply.length:  # what was promised and did not come
@@ -95,9 +98,11 @@ def _post(known: Retriever, request: Mapping[str, Any], held: list[socket.socket
         connection.close()
 
 
-def _refusal(status: int, body: bytes) -> str:
+def _refusal(reply: HTTPResponse, body: bytes) -> str:
+    status = reply.status
     if 300 <= status < 400:
-        return f"answered with a redirect ({status}), which is not followed; give the final address in retrievers.toml"
+        target = shorten(reply.getheader("Location") or "", SHOWN) or "no address"
+        return f"redirects to {target} ({status}), which was not followed; if that is the right address, give it in retrievers.toml"
     if status in (401, 403):
         return f"refused the request ({status}); see “headers” in docs/own-retriever.md"
     page = shorten(body[: SHOWN * 4].decode("utf-8", "replace"), SHOWN)

@@ -27,10 +27,11 @@ CONNECT = 5.0  # seconds until a server that does not answer counts as dead
 class OpenAIChat(ChatClient):
     """A Chat over the server at `url` (ending in /v1), asking for `model`.
 
-    The key is read from the environment variable `key_variable` where one is named. Requests run side by side; nothing is tried
-    twice, except once without the JSON schema where the server refuses that (noted in `schemas`, so that later requests leave it
-    out). A request that is cancelled is given up, also before the server has said anything. `reply` raises ModelFailed naming the
-    address. Tokens are estimated, as a server does not count them beforehand.
+    The key is read from the environment variable `key_variable` where one is named. Redirects are not followed: a server leads to no
+    host that is not allowed. Requests run side by side; nothing is tried twice, except once without the JSON schema where the server
+    refuses that (noted in `schemas`, so that later requests leave it out). A request that is cancelled is given up, also before the
+    server has said anything. `reply` raises ModelFailed naming the address. Tokens are estimated, as a server does not count them
+    beforehand.
     """
 
     side_by_side = True
@@ -101,7 +102,7 @@ class OpenAIChat(ChatClient):
             if self._client is None:
                 key = self._key or (key_for(self.key_variable, self.url, self.name) if self.key_variable else "none")
                 timeout = openai.Timeout(self.timeout, connect=CONNECT)
-                http = openai.DefaultHttpxClient(event_hooks={"response": [bound]})
+                http = openai.DefaultHttpxClient(event_hooks={"response": [bound]}, follow_redirects=False)
                 self._client = openai.OpenAI(base_url=self.url, api_key=key, timeout=timeout, max_retries=0, http_client=http)
             return self._client
 
@@ -111,6 +112,9 @@ class OpenAIChat(ChatClient):
 
         if isinstance(error, openai.APITimeoutError):
             what = f"did not answer within {self.timeout:g} seconds"
+        elif isinstance(error, openai.APIStatusError) and 300 <= error.status_code < 400:
+            target = shorten(error.response.headers.get("Location", ""), 200) or "no address"
+            what = f"redirects to {target} ({error.status_code}), which was not followed; if that is the right address, give it for the server"
         elif isinstance(error, openai.AuthenticationError):
             what = "refused the key"
         elif isinstance(error, openai.NotFoundError):

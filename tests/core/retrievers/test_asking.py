@@ -102,7 +102,7 @@ def test_the_request_and_the_reply(at, monkeypatch):
         ("/404", "answered with the error 404."),
         ("/401", "refused the request \\(401\\)"),
         ("/204", "answered with the error 204"),
-        ("/redirect", "answered with a redirect \\(302\\), which is not followed"),
+        ("/redirect", "redirects to /good\\?x=1 \\(302\\), which was not followed"),
         ("/words", "replied with what is not JSON: Expecting value"),
         ("/nan", "replied with what is not JSON: NaN is no JSON number"),
         ("/latin", "replied with what is not JSON: 'utf-8' codec"),

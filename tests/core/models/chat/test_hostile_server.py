@@ -57,6 +57,20 @@ def test_what_is_no_reply_is_a_sentence(sent):
     assert len(answered(sent)) < 600
 
 
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed(status):
+    def elsewhere(handler, body):
+        handler.send_response(status)
+        handler.send_header("Location", f"{inner}/chat/completions")
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    with serving(lambda handler, body: stream(handler, piece("secret") + END)) as (inner, asked), serving(elsewhere) as (url, _):
+        with pytest.raises(ModelFailed, match=f"redirects to {inner}/chat/completions \\({status}\\), which was not followed"):
+            OpenAIChat(url, "m", "hostile", timeout=10).reply(ASK, max_tokens=256)
+    assert asked == []
+
+
 def test_half_a_letter_is_told():
     assert "half a letter" in answered(piece("Par\udcff"))
 
