@@ -1,40 +1,11 @@
-"""Hopscope in the browser: page set-up, navigation, the shared sidebar."""
+"""What `streamlit run app.py` starts: the server, which asks at its door who may come in. `hopscope.py` is what it shows."""
 
 from __future__ import annotations
 
 import streamlit as st
+from starlette.middleware import Middleware
 
-from core.io.home import ROOT, keep_private
-from core.runtime.jobs import Job
-from core.sharing import shared
-from pages.parts.shared.address import go_to_wished
-from pages.parts.shared.people import entered, let_in
-from pages.parts.shared.session import engine, leave_all_but
-from pages.parts.shared.sidebar import sidebar
+from pages.parts.shared.door import Door
+from pages.parts.shared.ending import ending
 
-keep_private()
-st.set_page_config(page_title="Hopscope", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
-st.logo(str(ROOT / "assets" / "logo.svg"), size="large")
-st.html(ROOT / "assets" / "style.css")
-
-PAGES = [
-    st.Page("pages/compare.py", title="Compare", icon=":material/view_column:", default=True),
-    st.Page("pages/build.py", title="Build", icon=":material/construction:"),
-    st.Page("pages/texts.py", title="Texts", icon=":material/article:"),
-    st.Page("pages/graphs.py", title="Graphs", icon=":material/hub:"),
-    st.Page("pages/indexes.py", title="Indexes", icon=":material/inventory_2:"),
-    st.Page("pages/evaluate.py", title="Evaluate", icon=":material/analytics:"),
-    st.Page("pages/cases.py", title="Cases", icon=":material/bookmarks:"),
-    st.Page("pages/models.py", title="Models", icon=":material/memory:"),
-]
-page = st.navigation(PAGES, position="sidebar" if entered() else "hidden")
-let_in()
-if shared() and st.user.get("is_logged_in"):
-    go_to_wished([one.url_path for one in PAGES])
-leave_all_but(page.url_path or "compare")
-sidebar()
-try:
-    page.run()
-finally:  # afterwards, so that the first page does not wait for it
-    engine().jobs.start("warm", lambda: Job("warm", lambda job: engine().warm()))
-    engine().housekeeping.start()
+app = st.App("hopscope.py", middleware=[Middleware(Door)], lifespan=ending)

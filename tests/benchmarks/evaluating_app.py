@@ -40,9 +40,9 @@ def app(count: int, size: int, lanes: tuple[str, ...], questions: str) -> Iterat
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         for entry in ROOT.iterdir():
-            if entry.name != "app.py":
+            if entry.name != "hopscope.py":
                 (folder / entry.name).symlink_to(entry)
-        (folder / "app.py").write_text(APP.format(lanes=lanes, count=count, set=questions, size=size, app=str(ROOT / "app.py")))
+        (folder / "hopscope.py").write_text(APP.format(lanes=lanes, count=count, set=questions, size=size, app=str(ROOT / "hopscope.py")))
         yield folder
 
 

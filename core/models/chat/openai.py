@@ -114,7 +114,7 @@ class OpenAIChat(ChatClient):
             what = f"did not answer within {self.timeout:g} seconds"
         elif isinstance(error, openai.APIStatusError) and 300 <= error.status_code < 400:
             target = shorten(error.response.headers.get("Location", ""), 200) or "no address"
-            what = f"redirects to {target} ({error.status_code}), which was not followed; if that is the right address, give it for the server"
+            what = f"redirects to {target} ({error.status_code}), which was not followed; if that is right, give it as the address"
         elif isinstance(error, openai.AuthenticationError):
             what = "refused the key"
         elif isinstance(error, openai.NotFoundError):

@@ -6,12 +6,16 @@ import logging
 import os
 import threading
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
 
 from streamlit.runtime import Runtime
 
 from core.engine import Engine
 
 MOMENT = 3.0  # seconds that what runs has to end by itself
+_engines: list[Engine] = []  # of this server, once a page was opened
 
 
 def end_soon(engine: Engine) -> None:
@@ -22,15 +26,24 @@ def end_soon(engine: Engine) -> None:
     kept. Does nothing where no server runs, as in a test of a page.
     """
     if Runtime.exists() and type(Runtime.instance()) is Runtime:
-        threading._register_atexit(_end, engine)  # type: ignore[attr-defined]  # before the pools' own, which wait
+        _engines.append(engine)
+        threading._register_atexit(_end)  # type: ignore[attr-defined]  # before the pools' own, which wait
 
 
-def _end(engine: Engine) -> None:
-    engine.stop()
+@asynccontextmanager
+async def ending(app: Any) -> AsyncIterator[None]:
+    """The life of the server `app`: once it takes no more requests, all ends. After it a SIGTERM would end the process at once."""
+    yield
+    _end()
+
+
+def _end() -> None:
+    for engine in _engines:
+        engine.stop()
     last = time.monotonic() + MOMENT
-    while engine.busy and time.monotonic() < last:
+    while (busy := any(engine.busy for engine in _engines)) and time.monotonic() < last:
         time.sleep(0.05)
-    if engine.busy:
+    if busy:
         logging.getLogger(__name__).warning("Ended while work was running; what was kept stays, the rest is done anew.")
     logging.shutdown()
     os._exit(0)  # threads in compiled code would fail in a process that is half gone

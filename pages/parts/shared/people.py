@@ -12,6 +12,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from core.errors import HopscopeError
 from core.sharing import NOBODY, VISIT, Person, asked_of, called, owner, shared, signed_in, visiting, who, why_not
 from pages.parts.shared.address import keep_wished
+from pages.parts.shared.door import admit_session
 from pages.parts.shared.text import plain
 
 TOKEN = "visit"  # where in the state of a visit stands what it alone knows
@@ -32,8 +33,8 @@ def entered() -> bool:
 
 
 def admit(page: Callable[[], None]) -> None:
-    """Draw a page for those who may see it. Each page goes through this by itself: Streamlit runs the page's own file instead of app.py
-    as long as nobody has opened app.py since the server started."""
+    """Draw a page for those who may see it. Each page goes through this by itself: Streamlit runs the page's own file instead of
+    hopscope.py as long as nobody has opened that since the server started."""
     let_in()
     page()
 
@@ -41,6 +42,9 @@ def admit(page: Callable[[], None]) -> None:
 def let_in() -> None:
     """From here on what is done is done for the visitor; those who may not see anything are shown the way to sign in instead."""
     asked_of(visitor)
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is not None:
+        admit_session(context.session_id, entered())
     if entered():
         return
     keep_wished()

@@ -1,0 +1,81 @@
+"""What every request to the server goes through first, the pages' own connection too: the name it was sent to, and who may send files."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit import config
+from streamlit.runtime import Runtime
+from streamlit.web.server.starlette.starlette_routes import BASE_ROUTE_UPLOAD_FILE
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
+
+from core.errors import shorten
+from core.sharing import shared
+
+MANY_SESSIONS = 1000  # admitted ones, from which on those that ended are looked for
+_admitted: set[str] = set()
+
+
+class Door:
+    """Refuses requests to a name that is not this server's, as a stranger's web page sends them whose name leads here (DNS rebinding), and,
+    where people share, files of a session that was not admitted."""
+
+    def __init__(self, app: ASGIApp):
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sentence, status = ("", 0) if scope["type"] not in ("http", "websocket") else _refusal(scope)
+        if not sentence:
+            await self.app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008, "reason": ""})
+        else:
+            await PlainTextResponse(sentence, status)(scope, receive, send)
+
+
+def _refusal(scope: Scope) -> tuple[str, int]:
+    host = Headers(scope=scope).get("host", "")
+    if not allowed(host):
+        name = shorten(host, 100)
+        return f"Hopscope does not answer to the name “{name}”. If it is its own, start it with: --server.allowedHosts {name}\n", 421
+    parts = scope["path"].partition(f"/{BASE_ROUTE_UPLOAD_FILE}/")
+    if parts[1] and scope.get("method") != "OPTIONS" and shared() and parts[2].partition("/")[0] not in _admitted:
+        return "Sign in first: files are taken from those alone who may see the pages.\n", 403
+    return "", 0
+
+
+def allowed(host: str) -> bool:
+    """Whether a Host header names this server: by what server.allowedHosts says where it is set, else by any number (no name leads there),
+    as localhost, or by the configured address."""
+    if config.get_option("server.allowedHosts"):
+        return is_host_allowed(host)
+    try:
+        parts = urlsplit(f"//{host}")
+        name = (parts.hostname or "").rstrip(".")
+        if parts.netloc != host or "@" in host or parts.port == 0:
+            return False
+    except ValueError:
+        return False
+    configured = (config.get_option("server.address"), config.get_option("browser.serverAddress"))
+    return _number(name) or name == "localhost" or name in [one.lower().rstrip(".") for one in configured if one]
+
+
+def _number(name: str) -> bool:
+    try:
+        return bool(ip_address(name))
+    except ValueError:
+        return False
+
+
+def admit_session(session: str, admitted: bool) -> None:
+    """From here on files of that session are taken, or not."""
+    if not admitted:
+        _admitted.discard(session)
+        return
+    if len(_admitted) >= MANY_SESSIONS and session not in _admitted and Runtime.exists():
+        _admitted.difference_update([one for one in _admitted if not Runtime.instance().is_active_session(one)])
+    _admitted.add(session)
