@@ -23,6 +23,8 @@ LIKE_ANSWERS = (
     *("answer", "answers", "label", "labels", "gold", "golds", "target", "targets", "output", "outputs", "solution"),
     *("ground_truth", "gold_answer", "gold_answers", "answer_text", "reference", "references"),
 )
+LAST_WORDS = ("answer", "answers", "aliases", "label", "labels", "solution", "solutions")  # of names such as `possible_answers`
+WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 DESCRIPTIONS = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^()"]+))\)')
 
 
@@ -34,7 +36,8 @@ def question_of_row(file: str, where: str, row: Row, format: str = "auto") -> Qu
     """The question that a row tells, with an empty id where it tells none. Raises BadInput naming file and place."""
     chosen = format if format != "auto" else format_of_row(row)
     try:
-        if not any(key in row for key in ANSWERS) and (found := like_answers(row)):
+        others = (key for key, value in row.items() if value is not None and not isinstance(value, bool))
+        if not any(key in row for key in ANSWERS) and (found := like_answers(others)):
             raise Unfit(f"“{found}” seems to hold the answers; call it “answers”")
         return READERS[chosen](row)
     except Unfit as error:
@@ -57,8 +60,14 @@ def format_of_row(row: Row) -> str:
 
 
 def like_answers(names: Iterable[str]) -> str:
-    """The first of these names of keys or columns that is usual for answers and is not read here; empty where there is none."""
-    return next((name for name in names if name.strip().casefold() in LIKE_ANSWERS), "")
+    """The first of these names of keys or columns that is usual for answers and is not read here, as `gold`, `possible_answers` or
+    `correctAnswer`; empty where there is none."""
+    return next((name for name in names if name.strip().casefold() in LIKE_ANSWERS or _last_word(name) in LAST_WORDS), "")
+
+
+def _last_word(name: str) -> str:
+    """The last word of a name that is written with dashes, blanks or capitals between its words."""
+    return (WORDS.findall(name) or [""])[-1].casefold()
 
 
 def text_of(value: Any, key: str = "text") -> str:

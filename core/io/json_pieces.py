@@ -26,6 +26,7 @@ class Pieces:
         self.text, self.at = "", 0  # what is at hand, and how much of it is done
         self.line_at, self.column = 1, 0  # where the text begins, columns from 0
         self.here, self.counted = 1, 0  # the line at `counted`, a place in the text
+        self.before = 0  # characters of the file before the text
         self.whole = False  # the file's end is at hand
 
     def next(self) -> str:
@@ -37,6 +38,18 @@ class Pieces:
             if self.at < len(self.text) or self.whole:
                 return self.text[self.at : self.at + 1]
             self._more()
+
+    def opens_objects(self) -> bool:
+        """Whether an array begins here whose first item is an object. Nothing is passed."""
+        while self.next() == "[":
+            blank = BETWEEN.match(self.text, self.at + 1)
+            assert blank is not None  # it matches the empty text too
+            if blank.end() < len(self.text) or self.whole:
+                return self.text[blank.end() : blank.end() + 1] == "{"
+            if len(self.text) - self.at > LONGEST_VALUE:
+                break
+            self._more()
+        return False
 
     def take(self, mark: str) -> None:
         """Passes over a mark. Raises BadInput where something else comes next."""
@@ -98,6 +111,10 @@ class Pieces:
         self.counted = self.at
         return self.here
 
+    def count(self) -> int:
+        """The characters of the file before the place that we are at."""
+        return self.before + self.at
+
     def _is_certain(self, error: ValueError) -> bool:
         """Whether more text could not mend a fault."""
         if not isinstance(error, json.JSONDecodeError):
@@ -109,6 +126,7 @@ class Pieces:
         ended = self.text.count("\n", 0, self.at)
         self.column = self.at - self.text.rfind("\n", 0, self.at) - 1 if ended else self.column + self.at
         self.line_at += ended
+        self.before += self.at
         self.text, self.at, self.here, self.counted = self.text[self.at :], 0, self.line_at, 0
         data = self.source.read(max(PIECE, len(self.text)))
         self.whole = not data

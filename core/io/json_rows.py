@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.io.files import Tell, lines, opened
+from core.io.files import LONGEST_LINE, Tell, lines, opened
 from core.io.json_pieces import Pieces, not_json
 
 HOLDS_ROWS = ("Questions", "questions", "data")  # keys under which a JSON file may hold its list of rows
@@ -19,7 +19,8 @@ Row = tuple[str, dict[str, Any]]
 
 def json_rows(path: str | FilePath, tell: Tell | None = None, most: int | None = None) -> Iterator[Row]:
     """The objects of a JSON file, each with where it stands: one object a line, one array of objects, or an object that
-    holds such an array under one of `HOLDS_ROWS`, the first in the file.
+    holds such an array under one of `HOLDS_ROWS`, the first in the file. An object behind which another follows is a row, whatever it
+    holds.
 
     All are read as they go: one row at a time lies in memory, none longer than a line may be. Raises BadInput as `core.io.files.lines`
     does, and naming the line for what is not JSON, no object, or longer.
@@ -58,7 +59,7 @@ def _held(path: str | FilePath, tell: Tell | None, most: int | None) -> Iterator
     with opened(path, tell, most) as source:
         pieces, number = Pieces(source), 0
         for key in pieces.keys():
-            if number or key not in HOLDS_ROWS or pieces.next() != "[":
+            if number or key not in HOLDS_ROWS or not pieces.opens_objects():
                 pieces.passed()
                 continue
             for _ in pieces.items():
@@ -70,16 +71,23 @@ def _held(path: str | FilePath, tell: Tell | None, most: int | None) -> Iterator
 
 
 def _holds_rows(path: str | FilePath, most: int | None) -> bool:
-    """Whether the object that a file begins with holds an array of rows. Raises BadInput where it does not and takes several lines, so
-    that the file is none of one object a line either."""
+    """Whether the object that a file begins with holds an array of rows and is all of the file, rather than the first of one object a line.
+    Raises BadInput where it does not and takes several lines, so that the file is none of one object a line either."""
     with opened(path, most=most) as source:
-        pieces = Pieces(source)
+        pieces, held = Pieces(source), False
         pieces.next()
         begins = pieces.line()
         for key in pieces.keys():
-            if key in HOLDS_ROWS and pieces.next() == "[":
-                return True
-            pieces.passed()
+            held = held or (key in HOLDS_ROWS and pieces.opens_objects())
+            if pieces.next() != "[":
+                pieces.value()
+                continue
+            for _ in pieces.items():
+                if held and (pieces.line() > begins or pieces.count() > LONGEST_LINE):
+                    return True  # it is longer than a line that is a row
+                pieces.value()
+        if held:
+            return pieces.line() > begins or not pieces.next()
         if pieces.line() > begins:
             raise _without_rows(source.name)
     return False

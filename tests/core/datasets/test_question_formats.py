@@ -199,13 +199,29 @@ def test_a_format_is_told_by_most_lines(tmp_path):
         read_questions(write(tmp_path, "a\tb\n" + PATH + PATH, "q.txt"))
 
 
-@pytest.mark.parametrize("key", ["label", "Gold", "target", "ground_truth", "Answers"])
+LIKE_ANSWERS = ["label", "Gold", "target", "ground_truth", "Answers", "possible_answers", "correctAnswer", "short answers", "gold_label"]
+OTHERS = [{"has_answer": True}, {"possible_answers": None}, {"answer_type": "text"}, {"answers_seen_by": 3}]
+
+
+@pytest.mark.parametrize("key", LIKE_ANSWERS)
 def test_a_row_whose_answers_lie_under_another_key_is_refused(tmp_path, key):
     row = {"question": "who is Bo", "entities": ["Bo"], key: ["Ann"]}
     with pytest.raises(BadInput, match=f"q.jsonl, line 1: “{key}” seems to hold the answers; call it “answers”"):
         read_questions(write(tmp_path, json.dumps(row)))
     assert read_questions(write(tmp_path, json.dumps(row | {"answer": "Ann"})))[0].answers == ("Ann",)
     assert read_questions(write(tmp_path, json.dumps(row | {"answers": []})))[0].answers == ()
+
+
+@pytest.mark.parametrize("more", OTHERS, ids=str)
+def test_other_keys_hold_no_answers(tmp_path, more):
+    (question,) = read_questions(write(tmp_path, json.dumps({"question": "who is Bo"} | more)))
+    assert question.answers == ()
+
+
+def test_rows_whose_first_holds_a_list_are_questions_each(tmp_path):
+    rows = [{"question": "who", "answers": ["B"], "data": [{"x": 1}]}, {"question": "when", "answers": ["1985"], "data": []}]
+    found = read_questions(write(tmp_path, "".join(json.dumps(row) + "\n" for row in rows)))
+    assert [(question.text, question.answers) for question in found] == [("who", ("B",)), ("when", ("1985",))]
 
 
 def test_a_small_file_that_unpacks_to_a_large_one_is_refused(tmp_path):

@@ -38,7 +38,7 @@ def test_an_array_is_read_in_pieces(tmp_path_factory, rows, indent, piece):
         ('{"questions": [{"a": 1}]', "line 1: not JSON"),
         ('{"questions" [{"a": 1}]}', r"line 1: not JSON \(Expecting ':' at column 14\)"),
         ('{\n"version": 1}', "holds one JSON object without a list of rows"),
-        ('{"questions": []}', "holds one JSON object without a list of rows"),
+        ('{"questions":\n[]}', "holds one JSON object without a list of rows"),
         ("[\n17]", "line 2: expected a JSON object, found “17”"),
         (b'[\n{"a": "\xff"}]', "line 2: byte 8 is not UTF-8"),
     ],
@@ -70,6 +70,34 @@ def test_an_object_that_holds_rows_is_read_in_pieces(tmp_path_factory, rows, ind
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(reading, "PIECE", piece)
         assert [row for _, row in json_rows(file)] == rows
+
+
+@pytest.mark.parametrize("key", ["data", "questions", "Questions"])
+@pytest.mark.parametrize("list", [[{"question": "inner"}], ["a text"], [], [[1]]], ids=str)
+@pytest.mark.parametrize("piece", [1, 7, 1 << 20])
+def test_rows_that_hold_lists_are_rows(tmp_path, monkeypatch, key, list, piece):
+    monkeypatch.setattr(reading, "PIECE", piece)
+    file = tmp_path / "rows.jsonl"
+    rows = [{"question": "who", key: list}, {"question": "when", key: list}]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert [row for _, row in json_rows(file)] == rows
+
+
+def test_an_object_alone_is_a_row_but_where_it_holds_rows(tmp_path):
+    file = tmp_path / "rows.jsonl"
+    for row in ({"question": "who", "data": ["a text", {}]}, {"question": "who", "questions": []}):
+        file.write_text(json.dumps(row) + "\n\n")
+        assert [found for _, found in json_rows(file)] == [row]
+    file.write_text(json.dumps({"data": ["a text"], "questions": [{"question": "inner"}]}))
+    assert [found for _, found in json_rows(file)] == [{"question": "inner"}]
+
+
+def test_what_follows_a_long_object_is_not_looked_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "PIECE", 1 << 10)
+    monkeypatch.setattr("core.io.json_rows.LONGEST_LINE", 1 << 16)
+    file = tmp_path / "rows.json"
+    file.write_text('{"data": [' + ",".join(['{"question": "who"}'] * 10_000) + "]}")  # 200 kB on one line
+    assert len(list(json_rows(file))) == 10_000
 
 
 LONG = {
