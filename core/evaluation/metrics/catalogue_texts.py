@@ -40,9 +40,9 @@ PASSAGES = (
         "passage_recall",
         "Gold passages retrieved",
         "Share of the passages that the answer rests on of which a chunk is among the (first k) chunks found.",
-        "By the documents of the chunks. Over the first k where k chunks were ranked, if fewer were kept too; without a cut-off over "
-        "those kept. A node of a tree or a passage graph that is a chunk counts as one. A question whose passages are not known, and an "
-        "instance that seeks no chunks, are left out.",
+        "By the documents of the chunks that the line kept: over the first k of them, over all of them where it keeps fewer than k or "
+        "there is no cut-off, so that @10 of a line that keeps 4 is its @4. A node of a tree or a passage graph that is a chunk counts as "
+        "one. A question whose passages are not known, and an instance that seeks no chunks, are left out.",
         passage_recall,
         known="gold",
         source="recall at k of passages; BEIR",
@@ -60,7 +60,8 @@ PASSAGES = (
         "passage_precision",
         "Gold among the chunks",
         "Share of the (first k) chunks found that are of a passage that the answer rests on.",
-        "By the documents of the chunks; without a cut-off over those kept, with one over k, as trec_eval counts. A question whose "
+        "By the documents of the chunks that the line kept; without a cut-off over all of them, with one over k, as trec_eval counts, "
+        "where fewer are kept too. A question whose "
         "passages are not known, and an instance that seeks no chunks, are left out.",
         passage_precision,
         known="gold",

@@ -21,7 +21,7 @@ def capped_recall(outcome: Outcome, k: int | None = None) -> float | None:
     if ranked is None or not ranked.first:
         return None
     shown = k or ranked.count
-    found = sum(place is not None and place <= shown for place in ranked.first)
+    found = sum(place is not None and place <= ranked.last(k) for place in ranked.first)
     return found / min(shown, len(ranked.first)) if shown else 0.0
 
 
@@ -37,7 +37,7 @@ def ndcg(outcome: Outcome, k: int | None = None) -> float | None:
     if ranked is None or not ranked.first:
         return None
     shown = k or ranked.count
-    gain = sum(1 / math.log2(1 + place) for place in ranked.first if place is not None and place <= shown)
+    gain = sum(1 / math.log2(1 + place) for place in ranked.first if place is not None and place <= ranked.last(k))
     best = sum(1 / math.log2(1 + place) for place in range(1, min(shown, len(ranked.first)) + 1))
     return gain / best if best else 0.0
 

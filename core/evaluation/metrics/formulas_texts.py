@@ -8,36 +8,36 @@ from core.evaluation.metrics.outcome import Outcome
 
 
 def passage_recall(outcome: Outcome, k: int | None = None) -> float | None:
-    """Share of the passages that the answer rests on of which a chunk is among the first k, or among those that were kept.
+    """Share of the passages that the answer rests on of which a chunk is among the first k of those that were kept, or among all of these.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, Ranked
     >>> found = Outcome(golds=1, passages=Ranked(count=4, relevant=(2, 7), first=(2, 7)))  # the second one lies behind the cut
     >>> metric("passage_recall")(found), metric("passage_recall@1")(found), metric("passage_recall@10")(found)
-    (0.5, 0.0, 1.0)
+    (0.5, 0.0, 0.5)
     """
     ranked = outcome.passages
     if ranked is None or not ranked.first:
         return None
-    return sum(place is not None and place <= (k or ranked.count) for place in ranked.first) / len(ranked.first)
+    return sum(place is not None and place <= ranked.last(k) for place in ranked.first) / len(ranked.first)
 
 
 def passage_precision(outcome: Outcome, k: int | None = None) -> float | None:
-    """Share of the first k chunks, or of those that were kept, that are of a passage that the answer rests on.
+    """Share of the first k chunks that were kept, or of all of these, that are of a passage that the answer rests on.
 
-    Over k as in trec_eval, where fewer chunks were ranked too.
+    Over k as in trec_eval, where fewer chunks were kept too.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, Ranked
     >>> found = Outcome(golds=1, passages=Ranked(count=4, relevant=(2, 7), first=(2, 7)))
     >>> metric("passage_precision")(found), metric("passage_precision@2")(found), metric("passage_precision@8")(found)
-    (0.25, 0.5, 0.25)
+    (0.25, 0.5, 0.125)
     """
     ranked = outcome.passages
     if ranked is None or not ranked.first:
         return None
     shown = k or ranked.count
-    return sum(place <= shown for place in ranked.relevant) / shown if shown else 0.0
+    return sum(place <= ranked.last(k) for place in ranked.relevant) / shown if shown else 0.0
 
 
 def context_precision(outcome: Outcome, _: int | None = None) -> float | None:

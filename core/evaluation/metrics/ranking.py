@@ -15,6 +15,10 @@ class Ranked:
     relevant: tuple[int, ...]
     first: tuple[int | None, ...]
 
+    def last(self, k: int | None) -> int:
+        """The last place that counts with a cut-off at k: places behind what was kept never do."""
+        return self.count if k is None else min(k, self.count)
+
 
 def ranked(held: Iterable[Iterable[int]], answers: int) -> Ranked:
     """The ranking whose items hold these of so many known answers, item by item.

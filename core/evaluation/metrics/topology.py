@@ -31,10 +31,10 @@ class Nearing:
     costs: tuple[float, ...]
 
     def at(self, k: int | None) -> list[float]:
-        """The uncertainty of each known document after the first k (all that were kept where None); infinite where none leads there."""
+        """The uncertainty of each known document after the first k of those kept (None: all of them); infinite where none leads there."""
         found = [math.inf] * self.golds
         for gold, place, cost in zip(self.of, self.places, self.costs):
-            if place <= (k or self.count):
+            if place <= min(k or self.count, self.count):
                 found[gold] = min(found[gold], cost)
         return found
 

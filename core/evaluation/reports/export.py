@@ -46,20 +46,27 @@ def rows_csv(summary: Summary, names: Sequence[str] = REPORTED) -> str:
 
 
 def summary_csv(summary: Summary, names: Sequence[str] = REPORTED) -> str:
-    """One row an instance, hop count (all of them first) and metric: mean, interval, number of questions in it, answered, failed."""
+    """One row an instance, hop count (all of them first) and metric: mean, interval, number of questions in it, answered, failed, and how
+    many there are to answer."""
     parts, methods = [("all", summary)], called(summary.run)
-    hops = summary.by_hops()
+    hops, of = summary.by_hops(), summary.run.spec["sample"]
     if len(hops) > 1:
         parts += [("unknown" if hop is None else str(hop), part) for hop, part in hops.items()]
     rows = [
         [instance, method.plain, method.number, hop, name]
-        + [*map(_number, (estimate.mean, estimate.low, estimate.high)), estimate.n, counts["scored"], counts["failed"]]
+        + [
+            *map(_number, (estimate.mean, estimate.low, estimate.high)),
+            estimate.n,
+            counts["scored"],
+            counts["failed"],
+            of if hop == "all" else "",
+        ]
         for hop, part in parts
         for instance, figures in part.table(names).items()
         for counts, method in [(part.counts(instance), methods[instance])]
         for name, estimate in figures.items()
     ]
-    return _csv([[*METHOD, "hops", "metric", "mean", "low", "high", "n", "answered", "failed"], *rows])
+    return _csv([[*METHOD, "hops", "metric", "mean", "low", "high", "n", "answered", "failed", "asked"], *rows])
 
 
 def latex(summary: Summary, names: Sequence[str] = ()) -> str:
@@ -67,19 +74,21 @@ def latex(summary: Summary, names: Sequence[str] = ()) -> str:
     names = names or usual(summary)
     table = summary.table(names)
     titles = {key: _named(one) for key, one in called(summary.run).items()}
+    n = ["Questions"] if summary.unfinished else []
     best = {name: _best(name, [figures[name].mean for figures in table.values()]) for name in names}
     lines = [
         r"\begin{table}",
         r"  \centering",
         rf"  \caption{{{escaped(_caption(summary))}}}",
-        rf"  \begin{{tabular}}{{l{'r' * len(names)}}}",
+        rf"  \begin{{tabular}}{{l{'r' * (len(names) + len(n))}}}",
         r"    \toprule",
-        "    " + " & ".join(["Method", *(escaped(metric(name).described()["title"]) for name in names)]) + r" \\",
+        "    " + " & ".join(["Method", *n, *(escaped(metric(name).described()["title"]) for name in names)]) + r" \\",
         r"    \midrule",
     ]
     for instance, figures in table.items():
         cells = [_cell(name, figures[name], best[name]) for name in names]
-        lines.append("    " + " & ".join([titles[instance], *cells]) + r" \\")
+        done = [f"{summary.unfinished[instance]:,} of {summary.run.spec['sample']:,}"] if n else []
+        lines.append("    " + " & ".join([titles[instance], *done, *cells]) + r" \\")
     return "\n".join([*lines, r"    \bottomrule", r"  \end{tabular}", r"\end{table}", ""])
 
 
@@ -110,7 +119,7 @@ def _caption(summary: Summary) -> str:
     )
     reader = [] if spec["model"] else ["no language model answered, so answers are the graph reader's"]
     failed = [sentence.rstrip(".") for sentence in summary.failed()]
-    return "; ".join([drawn, *reader, *(["a failed question scores 0"] if failed else []), *failed])
+    return "; ".join([drawn, *filter(None, [summary.so_far()]), *reader, *(["a failed question scores 0"] if failed else []), *failed])
 
 
 def _named(one: Called) -> str:

@@ -88,7 +88,8 @@ def _facts(summary: Summary) -> str:
         f"asked on {', '.join(name for name, _ in spec['graphs'])}",
         "a language model answers" if spec["model"] else "no language model answers: answers are the graph reader's",
         "every instance timed alone" if spec["cold"] else "instances share operators",
-        f"{run.done:,} of {run.total:,} done, {run.failed:,} failed",
+        f"{run.done:,} of {run.total:,} answers done, {run.failed:,} failed",
+        *filter(None, [summary.so_far()]),
         time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.created)),
     ]
     return f"<p class='facts'>{escape('; '.join(facts))}</p>"

@@ -169,6 +169,20 @@ class Summary:
                 counts[row.outcome.answer.by] = counts.get(row.outcome.answer.by, 0) + 1
         return counts
 
+    @property
+    def unfinished(self) -> dict[str, int]:
+        """How many questions each instance has a row of, answered or failed, where some instance has not all of them; else nothing."""
+        known = {instance: len(self.of(instance)) for instance in self.instances}
+        return known if any(count < self.run.spec["sample"] for count in known.values()) else {}
+
+    def so_far(self) -> str:
+        """`not finished: 13 of 40 questions of A, 12 of 40 of B`; empty where the run is finished."""
+        names, of = called(self.run), self.run.spec["sample"]
+        known = self.unfinished
+        if len(set(known.values())) == 1:
+            return f"not finished: {next(iter(known.values())):,} of {of:,} questions"
+        return "not finished: " + ", ".join(f"{n:,} of {of:,} questions of {names[i].plain}" for i, n in known.items()) if known else ""
+
     def errors(self, instance: str) -> dict[str, int]:
         """Why questions failed, by kind of sentence, with how often each was said, most often first."""
         return patterns(row.error for row in self.of(instance) if row.error is not None)

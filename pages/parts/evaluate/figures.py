@@ -44,8 +44,8 @@ def reader(spec: dict[str, Any]) -> str:
 def figures(run: Run) -> None:
     """Everything that a run says so far."""
     results = summary(run.id)
-    if run.done + run.failed < run.total:
-        st.caption("Figures of what is done so far.")
+    if so_far := results.so_far():
+        st.warning(plain(f"Figures of what is done so far; {so_far}."), icon=":material/hourglass_top:")
     names = ["Figures", "Pictures", "Paired tests", "Questions", "What the metrics mean"]
     names += ["Judged in pairs"] if can_be_judged(results) else []
     table, pictures, tests, each, meanings, *judged = st.tabs(names, key="part", bind="query-params")  # a reload comes back to the same
@@ -86,9 +86,10 @@ def _table(results: Summary) -> None:
         part = results if which in ("all",) else hops.get(which, results)
     figures = part.table(names)
     spec = titles(results.run)
-    rows = []
+    rows, unfinished = [], results.unfinished
     for instance, row in figures.items():
-        rows.append({"Method": spec[instance]} | {name: _cell(name, row[name]) for name in names})
+        done = {"Questions": f"{unfinished[instance]:,} of {results.run.spec['sample']:,}"} if unfinished else {}
+        rows.append({"Method": spec[instance]} | done | {name: _cell(name, row[name]) for name in names})
     config = {name: st.column_config.TextColumn(_title(name), help=_help(name)) for name in names}
     st.dataframe(rows, hide_index=True, column_config={"Method": st.column_config.TextColumn(pinned=True), **config})
     st.caption(

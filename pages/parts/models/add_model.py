@@ -15,6 +15,7 @@ from core.sharing import check_administrator
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
 
+ADDED = "server_added"  # in the session: what was added, said once the whole page has it
 TIMEOUT = 20.0  # seconds a server may take to answer the test
 
 
@@ -65,6 +66,8 @@ def add_model() -> None:
             _test(*given) if tested else _add(*given)
         except HopscopeError as error:
             st.error(plain(str(error)))
+    if title := st.session_state.pop(ADDED, ""):
+        st.success(f"Added {plain(title)}. Give it a role under “Models”, or try it under “Try one”.", icon=":material/check_circle:")
     with st.expander("A model on a graphics card (vLLM)"):
         _gpu()
 
@@ -99,8 +102,8 @@ def _test(name: str, url: str, model: str, variable: str) -> None:
 
 def _add(name: str, url: str, model: str, variable: str) -> None:
     fields = {"url": url, "model": model, "title": f"{model} at {url}"} | ({"key_variable": variable} if variable else {})
-    info = engine().models.add(name, "chat", "openai", **fields)
-    st.success(f"Added {plain(info.title)}. Give it a role under “Models”, or try it under “Try one”.", icon=":material/check_circle:")
+    st.session_state[ADDED] = engine().models.add(name, "chat", "openai", **fields).title
+    st.rerun()  # the lists of models stand above and were drawn without it
 
 
 def _gpu() -> None:

@@ -33,7 +33,7 @@ def builds(corpus: Corpus) -> None:
     now = status(corpus, one)
     if now.serves:
         graph = _opened(corpus, one)
-        if graph is not None:
+        if graph is not None and (graph.n_nodes or not _unread(now)):  # that nothing was found cannot be said of what was not read
             if not now.current:
                 st.caption(
                     "Meanwhile, the graph of the documents as they were before. Questions are asked on it too, until the new one is whole."
@@ -58,7 +58,10 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
         if at_work:
             st.badge("waiting" if job.status == WAITING else "being built", color="orange", icon=":material/construction:")
         elif now.current:
-            st.badge("built", color="green", icon=":material/check:")
+            if _unread(now):
+                st.badge("built with gaps", color="orange", icon=":material/warning:")
+            else:
+                st.badge("built", color="green", icon=":material/check:")
         elif ships(corpus, now.build):
             st.badge("comes with these texts", color="blue", icon=":material/inventory_2:")
         else:
@@ -69,6 +72,8 @@ def _drawn(corpus: Corpus, now: Status, job: Job | None) -> None:
         st.caption(plain(now.build.line.words()))
         if not at_work:
             _start(corpus, now, job)
+    elif _unread(now):
+        _gaps(corpus, now)
     if job is not None:
         ended = "Cancelled. What was read is kept, and building goes on from there." if job.status == CANCELLED and not now.current else ""
         working(job, now.build.id, ended, share=True)
@@ -104,6 +109,19 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
     if not absent:
         words = "Build anew" if now.built else "Go on" if before is not None and known.missing < known.chunks else "Build"
         st.button(words, key=_button(now), type="primary", icon=":material/play_arrow:", on_click=start, args=(corpus, now.build))
+
+
+def _gaps(corpus: Corpus, now: Status) -> None:
+    """How many replies the graph lacks, and the button that asks for them again."""
+    unread = _unread(now)
+    st.warning(f"{many(unread, 'reply', 'replies')} of the language model could not be read; the graph lacks what they would have added.")
+    st.button("Build again", key=_button(now), type="primary", icon=":material/refresh:", on_click=start, args=(corpus, now.build))
+    st.caption("Only these replies are asked for again.")
+
+
+def _unread(now: Status) -> int:
+    """How many replies the build that is there could not read, and would ask for again; none where it came with the texts."""
+    return 0 if not now.current or now.report.get("shipped") else sum(now.report.get("counts", {}).get(what, 0) for what in UNREAD)
 
 
 def _button(now: Status) -> str:
@@ -180,7 +198,7 @@ def _told(now: Status) -> None:
     if came:
         st.caption(plain(f"It came with these texts. {ShippedBuild.of(came).words()}."))
     unread = sum(counts.get(what, 0) for what in UNREAD)
-    problems = [f"{many(unread, 'reply', 'replies')} could not be read"] if unread else []
+    problems = [f"{many(unread, 'reply', 'replies')} could not be read"] if unread and came else []
     problems += [f"{many(counts['dropped'], 'fact')} named what is nowhere and fell away"] if counts.get("dropped") else []
     notes = [*problems, *now.report.get("notes", ())]
     if notes:

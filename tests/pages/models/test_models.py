@@ -128,6 +128,8 @@ def test_a_server_is_added_and_removed(own):
     button(at, "Add").click().run()
     assert at.success and not at.error
     assert "mine" in {info.name for info in engine().models.declared()}
+    assert any("some-model" in label for label in at.selectbox(key="role-answer").options)  # without another visit
+    assert any("some-model" in label for label in at.selectbox(key="try_model_name").options) == engine().models.info("mine").present
     at.run()
     button(at, "Remove").click().run()
     assert "mine" not in {info.name for info in engine().models.declared()}

@@ -1,5 +1,7 @@
 """The metrics of documents and of answers by their words, by hand on the story, and against ir_measures."""
 
+import math
+
 import ir_measures
 import pytest
 from hypothesis import given, settings
@@ -11,6 +13,7 @@ from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.options import chosen, right_option
 from core.evaluation.metrics.outcome import Outcome, Ranked, observe
 from core.evaluation.metrics.supported import by_encoder, by_model
+from core.evaluation.metrics.topology import Nearing
 from core.types import Prompt, Question, Ranking, State
 from tests.core.operators.texts.kit import plain, story
 from tests.films import Bag, Parrot
@@ -133,3 +136,14 @@ def test_the_cut_offs_are_those_of_trec_eval(places, k):
     outcome = Outcome(1, passages=Ranked(12, tuple(places), tuple(places) or (None,)))
     assert metric(f"passage_precision@{k}")(outcome) == pytest.approx(peer[f"P@{k}"])
     assert metric(f"passage_recall@{k}")(outcome) == pytest.approx(peer[f"R@{k}"])
+
+
+def test_a_cut_off_counts_nothing_behind_what_the_line_kept():
+    """Of 4 chunks kept the second is gold; the other gold one is the seventh of the order before the cut."""
+    outcome = Outcome(1, passages=Ranked(4, (2, 7), (2, 7)))
+    assert metric("passage_recall@10")(outcome) == metric("passage_recall@4")(outcome) == 1 / 2
+    assert metric("passage_precision@10")(outcome) == 1 / 10
+    assert metric("capped_recall@10")(outcome) == 1 / 2
+    assert metric("ndcg@10")(outcome) == pytest.approx((1 / math.log2(3)) / (1 + 1 / math.log2(3)))
+    near = Outcome(1, nearing=Nearing(2, 4, (0, 1), (2, 7), (0.0, 0.0)))
+    assert metric("topological_recall@10")(near) == metric("topological_recall@4")(near) == 1 / 2

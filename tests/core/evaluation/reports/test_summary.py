@@ -10,6 +10,7 @@ from core.case_adapter import comparison
 from core.errors import BadInput, BadParameter
 from core.evaluation.metrics.outcome import Answered, Cost, Extracted, Outcome, Ranked
 from core.evaluation.reports.export import escaped, latex, rows_csv, summary_csv
+from core.evaluation.reports.html import report_html
 from core.evaluation.reports.summary import Summary, summary_dict
 from core.evaluation.runs.opening import opened
 from core.evaluation.runs.store import Run, StoredRow
@@ -148,6 +149,21 @@ def test_latex_is_escaped_and_marks_the_best(summary):
     assert r"\textbf{0.667}" in row and r"$\pm$" in row
     assert r"; a failed question scores 0; No. b \& co: 2 of 3 answered, 1 failed: The model server went away}" in table
     assert escaped("50% {x}_$\\ ~^#") == r"50\% \{x\}\_\$\textbackslash{} \textasciitilde{}\textasciicircum{}\#"
+
+
+def test_a_run_that_is_not_finished_says_of_how_many_questions_it_tells(summary):
+    """Method a has all three rows, b lacks the third."""
+    assert not summary.unfinished and "not finished" not in latex(summary) + report_html(summary)
+    part = Summary(summary.run, summary.rows[:-1])
+    assert part.unfinished == {"a": 3, "b": 2}
+    said = "not finished: 3 of 3 questions of No. a & co, 2 of 3 questions of No. b & co"
+    assert part.so_far() == said
+    assert escaped(said) in latex(part) and "not finished: 3 of 3" in report_html(part)
+    row = next(line for line in latex(part).splitlines() if line.strip().startswith("No. b"))
+    assert " & 2 of 3 & " in row and r"\begin{tabular}{lrrrrrrrrr}" in latex(part)  # the method, n, and the eight metrics
+    told = next(row for row in csv.DictReader(io.StringIO(summary_csv(part))) if row["instance"] == "b")
+    assert (told["answered"], told["asked"]) == ("2", "3")
+    assert Summary(summary.run, summary.rows[:2]).so_far() == "not finished: 1 of 3 questions"
 
 
 def test_unknown_metrics_are_refused(summary):
