@@ -65,6 +65,8 @@ class ChatClient(ABC):
 
     streams = True  # whether replies come piece by piece
     thinks = False  # whether it was seen to think before it replies
+    begun = False  # whether its last reply began inside a thought, with no tag that opens it
+    gathers: type[Writing] = Writing  # what gathers a reply while it is written
     steady = False  # whether it always gives the same reply to the same question, so that one which was cut would be cut again
 
     def __init__(self, name: str, context: int):
@@ -132,17 +134,15 @@ class ChatClient(ABC):
 
     def _once(self, request: ChatRequest, on_text: Callable[[str], None] | None, check: Check | None) -> Reply:
         self._ready()
-        writing, start = self._writing(request, on_text if self.streams else None), time.perf_counter()
+        most, streamed = request.max_tokens if request.thoughts else None, on_text if self.streams else None
+        writing, start = self.gathers(request.room, most, request.schema, streamed, self.begun), time.perf_counter()
         with spent("model"):
             self._write(request, writing, check)
         reply = writing.ended(time.perf_counter() - start)
+        self.begun = self.begun if writing.begun is None else writing.begun
         if on_text and reply.text and not self.streams:
             on_text(reply.text)
         return reply
-
-    def _writing(self, request: ChatRequest, on_text: Callable[[str], None] | None) -> Writing:
-        """What gathers a reply."""
-        return Writing(request.room, request.max_tokens if request.thoughts else None, request.schema, on_text)
 
     def _waited_for(self, work: Callable[[], T], check: Check | None) -> T:
         """What `work` returns; `check` may raise before and during it."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from core.models.base import Chat, Reply
-from core.models.chat.client import ChatClient, ChatRequest, Check
+from core.models.chat.client import ChatClient, Check
 from core.models.chat.llama import LlamaChat, open_engine
 from core.models.chat.writing import Writing
 
@@ -27,47 +27,11 @@ def several_at_once(chat: Chat, lanes: int) -> Chat:
     return LlamaLanes(chat.path, chat.name, chat.context, lanes) if isinstance(chat, LlamaChat) else chat
 
 
-class LlamaLanes(LlamaChat):
-    """A LlamaChat with an engine of its own, which decodes several replies together and computes only once what prompts begin with.
-
-    A reply under a schema is stopped where it writes an object with the same first two values again and again, as small models do; its
-    text is then cut short, and `finish` is "repeat".
-    """
-
-    side_by_side = True
-    cached = True
-
-    def __init__(self, path: Path, name: str, context: int, lanes: int):
-        super().__init__(path, name, context)
-        self.lanes, self._lanes = lanes, threading.Semaphore(lanes)
-
-    def close(self) -> None:
-        """Free the memory once all requests that run now have ended."""
-        for _ in range(self.lanes):
-            self._lanes.acquire()
-        try:
-            with self._loading:
-                self._engine = None
-        finally:
-            for _ in range(self.lanes):
-                self._lanes.release()
-
-    def _waited_for(self, work: Callable[[], T], check: Check | None) -> T:
-        with self._lanes:
-            return ChatClient._waited_for(self, work, check)
-
-    def _writing(self, request: ChatRequest, on_text: Callable[[str], None] | None) -> Writing:
-        return Objects(request.room, request.max_tokens if request.thoughts else None, request.schema, on_text)
-
-    def _start(self) -> Any:
-        return open_engine(self.path, self.name, self.context, BATCH, key=self.key, lanes=self.lanes, cached=True)
-
-
 class Objects(Writing):
     """A reply that is stopped once it repeats objects; see `LlamaLanes`."""
 
-    def __init__(self, room: int, most: int | None, schema: dict[str, Any] | None, on_text: Callable[[str], None] | None):
-        super().__init__(room, most, schema, on_text)
+    def __init__(self, *how: Any):
+        super().__init__(*how)
         self._stopped = False
         self._restart()
 
@@ -110,3 +74,37 @@ class Objects(Writing):
             return False
         self._seen[values] = self._seen.get(values, 0) + 1
         return self._seen[values] >= OFTEN
+
+
+class LlamaLanes(LlamaChat):
+    """A LlamaChat with an engine of its own, which decodes several replies together and computes only once what prompts begin with.
+
+    A reply under a schema is stopped where it writes an object with the same first two values again and again, as small models do; its
+    text is then cut short, and `finish` is "repeat".
+    """
+
+    side_by_side = True
+    cached = True
+    gathers = Objects
+
+    def __init__(self, path: Path, name: str, context: int, lanes: int):
+        super().__init__(path, name, context)
+        self.lanes, self._lanes = lanes, threading.Semaphore(lanes)
+
+    def close(self) -> None:
+        """Free the memory once all requests that run now have ended."""
+        for _ in range(self.lanes):
+            self._lanes.acquire()
+        try:
+            with self._loading:
+                self._engine = None
+        finally:
+            for _ in range(self.lanes):
+                self._lanes.release()
+
+    def _waited_for(self, work: Callable[[], T], check: Check | None) -> T:
+        with self._lanes:
+            return ChatClient._waited_for(self, work, check)
+
+    def _start(self) -> Any:
+        return open_engine(self.path, self.name, self.context, BATCH, key=self.key, lanes=self.lanes, cached=True)

@@ -16,12 +16,16 @@ class Thoughts:
     A thought lies between `<think>` and `</think>` (or `<thinking>`, `<thought>`, `<reasoning>`), where the first begins the text or a
     line. What comes before a closing tag that has no opening one is a thought too, and so is what follows an opening one that is never
     closed. JSON may quote such tags: a closing one alone ends no thought in a text that begins as JSON.
+
+    With `begun` the text is expected to begin inside a thought, as that of a model whose prompt ends in the opening tag. It does not where
+    it begins as JSON, and where it is whole without any closing tag.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, begun: bool = False) -> None:
         self.thought = self.answer = ""
-        self.thinking = False  # whether the text so far ends inside a thought
-        self._held = ""
+        self.thinking = begun  # whether the text so far ends inside a thought
+        self.begun: bool | None = None  # whether the text began inside a thought, where it shows that
+        self._expected, self._held = begun, ""
 
     def add(self, piece: str) -> str:
         """What the answer has grown by; the beginning of what may become a tag is held back."""
@@ -39,12 +43,24 @@ class Thoughts:
         self._held = rest[grown:]
         return "".join([*written, self._take(rest[:grown])])
 
-    def end(self) -> str:
-        """What the answer grows by, now that nothing more comes."""
+    def end(self, whole: bool = True) -> str:
+        """What the answer grows by, now that nothing more comes, of a text that is `whole` or was cut."""
         held, self._held = self._held, ""
-        return self._take(held)
+        grown = self._take(held)
+        if self._expected and whole:
+            self.begun = False
+            return self._answer_after_all("")
+        return grown
+
+    def _answer_after_all(self, text: str) -> str:
+        """Take what was expected to be a thought, and `text` behind it, for the answer."""
+        text, self.thought = self.thought + text, ""
+        self.thinking = self._expected = False
+        return self._take(text)
 
     def _take(self, text: str) -> str:
+        if self._expected and (self.thought + text).lstrip().startswith(JSON):
+            return self._answer_after_all(text)
         if self.thinking:
             self.thought += text
             return ""
@@ -58,12 +74,12 @@ class Thoughts:
         if closing and not self.thinking:
             if self.answer.lstrip().startswith(JSON):
                 return False
+            self.begun = not self.thought
             self.thought, self.answer = self.thought + self.answer, ""
-        elif not closing:
-            if self.thinking:
-                return True
-            if self.answer.rpartition("\n")[2].strip():
-                return False
+        elif not closing and not self.thinking and self.answer.rpartition("\n")[2].strip():
+            return False
+        if self._expected:
+            self.begun, self._expected = closing, False
         self.thinking = not closing
         if not closing and self.thought:
             self.thought = self.thought.rstrip() + "\n"

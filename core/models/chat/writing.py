@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ from core.models.chat.repeats import Repeats
 from core.models.chat.replies import estimate
 from core.models.chat.thoughts import Thoughts, separated
 
+FENCE = re.compile(r"\s*(```++|~~~++)(?:[\w+.-]*[ \t]*\r?\n)?(?P<inside>(?:(?!\1).)*)(?:\1\s*)?", re.DOTALL)
 LONGEST_TOKEN, BESIDE = 64, 4096  # characters of a token, and of what a reply may hold beside the tokens that were asked for
 ENDS = {"length": "length", "content_filter": "filter", "tool_calls": "tools", "function_call": "tools"}  # by the protocol's word
 
@@ -21,14 +23,16 @@ class Writing:
     """A reply while it is written: answer and thought so far, and what the client learns of tokens and of how it ended.
 
     The model may use `room` tokens; where a part of them is for thoughts, the answer is cut at `most` of them. Replies under a schema have
-    an end of their own and are not guarded against repetition.
+    an end of their own and are not guarded against repetition. `begun` says that replies of this model begin inside a thought.
     """
 
-    def __init__(self, room: int, most: int | None, schema: dict[str, Any] | None, on_text: Callable[[str], None] | None):
+    def __init__(
+        self, room: int, most: int | None, schema: dict[str, Any] | None, on_text: Callable[[str], None] | None, begun: bool = False
+    ):
         self._on_text, self._schema = on_text, schema
         self._repeats, self._thought_repeats = (Repeats() if schema is None else None), Repeats()
         self._room, self._most, self._left = room, most, room * LONGEST_TOKEN + BESIDE
-        self._thoughts, self._field = Thoughts(), ""
+        self._thoughts, self._field = Thoughts(begun), ""
         self.pieces: list[str] = []
         self.finish: str | None = None
         self.tool = self.refusal = ""
@@ -38,6 +42,11 @@ class Writing:
     def text(self) -> str:
         """The answer so far."""
         return self._thoughts.answer
+
+    @property
+    def begun(self) -> bool | None:
+        """Whether the reply began inside a thought; None where it does not show that."""
+        return self._thoughts.begun
 
     def add(self, piece: str) -> bool:
         """Take a piece of the text. Whether the reply is to be stopped, since it repeats itself or has used up its room.
@@ -50,6 +59,8 @@ class Writing:
         if len(self.text) != answer + len(grown):
             self._restart()
         stop = self._thought_repeats.add(self._thoughts.thought[thought:])
+        if grown and self._most is not None and estimate(self.text) > self._most:
+            self.finish, stop = "length", True
         return self._grow(grown) or stop
 
     def think(self, piece: str) -> bool:
@@ -60,17 +71,18 @@ class Writing:
 
     def ended(self, seconds: float) -> Reply:
         """The reply, with what repeats in it once."""
-        self._grow(self._thoughts.end())
+        self._grow(self._thoughts.end(whole=self.finish in (None, "stop") and self._thought_repeats.found is None))
         thought = "\n".join(filter(None, (self._field.strip(), self._thoughts.thought.strip())))
-        reply = Reply(self.text, self.tokens_in, self.tokens_out, self._finish(), thought=thought, seconds=seconds)
+        how: dict[str, Any] = dict(thought=thought, seconds=seconds, detail=self.tool or self.refusal)
+        reply = Reply(self.text, self.tokens_in, self.tokens_out, self._finish(), **how)
         if self._repeats is not None and self._repeats.end() and self._repeats.found is not None:
-            return replace(reply, text=self._repeats.kept, finish="repeat", words=self._repeats.found[1])
-        if self._thought_repeats.found is not None and not self.text.strip():
-            return replace(reply, text="", finish="repeat", words=self._thought_repeats.found[1])
-        if self.finish == "length":
+            reply = replace(reply, text=self._repeats.kept, finish="repeat", words=self._repeats.found[1])
+        elif self._thought_repeats.found is not None and not self.text.strip():
+            reply = replace(reply, text="", finish="repeat", words=self._thought_repeats.found[1])
+        elif self.finish == "length":
             answer_cut = self._most is not None and not self._thoughts.thinking and reply.text.strip()
             reply = replace(reply, limit=self._most if answer_cut and self._most else self._room)
-        return read_again(replace(reply, detail=self.tool or self.refusal), self._schema)
+        return read_again(reply, self._schema)
 
     def _restart(self) -> None:
         """Begin anew with the answer: what was taken for it was a thought."""
@@ -100,21 +112,30 @@ class Writing:
             return False
         if self._on_text:
             self._on_text(text)
-        if self._repeats is not None and self._repeats.add(text):
-            return True
-        if self._most is not None and estimate(self.text) > self._most:
-            self.finish = "length"
-            return True
-        return False
+        return self._repeats is not None and self._repeats.add(text)
 
 
 def read_again(reply: Reply, schema: dict[str, Any] | None) -> Reply:
-    """A reply with its thought separated, said to be unreadable where a schema was asked for and no such JSON is in it."""
+    """A reply with its thought separated and without a fence around all of it; said to be unreadable where a schema was asked for and no
+    such JSON is in it."""
     if not reply.thought and "<" in reply.text:
         thought, text, open_end = separated(reply.text)
         if thought:
             reply = replace(reply, text=text, thought=thought, finish="thinking" if open_end and reply.finish == "length" else reply.finish)
-    fields = (schema or {}).get("properties")
+    if schema is None:
+        return replace(reply, text=unfenced(reply.text))
+    fields = schema.get("properties")
     if fields and reply.finish == "stop" and reply.text.strip() and json_reply(reply.text, fields) is None:
         return replace(reply, finish="unreadable")
     return reply
+
+
+def unfenced(text: str) -> str:
+    """A text without the code fence around all of it, closed or cut before that; as it is where anything comes before or behind a fence.
+
+    >>> from core.models.chat.writing import unfenced
+    >>> unfenced("```text\\nNils built it.\\n```"), unfenced("In SQL:\\n```\\nselect 1\\n```")
+    ('Nils built it.', 'In SQL:\\n```\\nselect 1\\n```')
+    """
+    found = FENCE.fullmatch(text)
+    return found["inside"].strip() if found else text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -10,7 +11,7 @@ from core.models.base import Reply
 from core.models.chat.kept import KeptReplies
 from core.models.chat.openai import OpenAIChat
 from core.models.chat.thoughts import Thoughts, separated
-from core.models.chat.writing import read_again
+from core.models.chat.writing import read_again, unfenced
 from tests.core.models.chat_server import serving, stream
 
 ASK = [{"role": "user", "content": "Who cooks?"}]
@@ -53,6 +54,79 @@ def test_a_thought_is_separated_whatever_the_pieces(text, thought, answer, size)
         thoughts.add(text[at : at + size])
     thoughts.end()
     assert (thoughts.thought.strip(), thoughts.answer) == (thought, answer) == separated(text)[:2]
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+@pytest.mark.parametrize(
+    ("text", "whole", "thought", "answer", "begun"),
+    [
+        ("Bob? No.</think>Ann", True, "Bob? No.", "Ann", True),
+        ("Bob? No.", False, "Bob? No.", "", None),
+        ("Ann cooks.", True, "", "Ann cooks.", False),
+        ("<think>Bob?</think>Ann", True, "Bob?", "Ann", False),
+        (' {"names": ["</think>"]}', True, "", ' {"names": ["</think>"]}', None),
+    ],
+    ids=["closed", "cut", "no thought", "opened", "JSON"],
+)
+def test_a_text_that_is_expected_to_begin_inside_a_thought(text, whole, thought, answer, begun, size):
+    thoughts = Thoughts(begun=True)
+    grown = [thoughts.add(text[at : at + size]) for at in range(0, len(text), size)]
+    grown.append(thoughts.end(whole))
+    assert (thoughts.thought.strip(), thoughts.answer, thoughts.begun) == (thought, answer, begun)
+    assert "".join(grown) == answer and thoughts.thinking == (not whole)
+
+
+def test_a_model_whose_thoughts_have_no_opening_tag_is_known_by_its_first_one():
+    sent_texts = iter(["Is it Bob? No.</think>Ann cooks.", "Or Eve? No.</think>Ann.", "Who might", "Ann cooks well."])
+
+    def answer(handler, body):
+        text = next(sent_texts)
+        stream(handler, sent(*texts(text), finish="length" if text == "Who might" else "stop"))
+
+    with serving(answer) as (url, _):
+        chat, heard = OpenAIChat(url, "m", "m"), []
+        replies = []
+        for seed in range(4):
+            heard.append([])
+            replies.append(chat.reply(ASK, seed=seed, on_text=heard[-1].append))
+    assert [(reply.text, reply.thought, reply.finish) for reply in replies] == [
+        ("Ann cooks.", "Is it Bob? No.", "stop"),
+        ("Ann.", "Or Eve? No.", "stop"),
+        ("", "Who might", "thinking"),
+        ("Ann cooks well.", "", "stop"),
+    ]
+    assert ["".join(pieces) for pieces in heard[1:]] == ["Ann.", "", "Ann cooks well."]
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "answer"),
+    [
+        ("```\nAnn cooks.\n```", "stop", "Ann cooks."),
+        ("\n```markdown\nAnn cooks.\n\nEve eats.\n```\n", "stop", "Ann cooks.\n\nEve eats."),
+        ("~~~\nAnn ``` cooks.\n~~~", "stop", "Ann ``` cooks."),
+        ("```Ann cooks.```", "stop", "Ann cooks."),
+        ("<think>Bob?</think>\n```text\nAnn\n```", "stop", "Ann"),
+        ("```\nAnn co", "length", "Ann co"),
+        ("So:\n```\nAnn\n```", "stop", "So:\n```\nAnn\n```"),
+        ("```\nAnn\n```\nThat is all.", "stop", "```\nAnn\n```\nThat is all."),
+        ("```\nAnn\n```\n```\nEve\n```", "stop", "```\nAnn\n```\n```\nEve\n```"),
+        ("`Ann`", "stop", "`Ann`"),
+    ],
+)
+def test_a_fence_around_the_whole_answer_is_no_part_of_it(text, finish, answer):
+    reply = asked(sent(*texts(text), finish=finish))
+    assert (reply.text, reply.finish) == (answer, finish)
+
+
+def test_a_fence_is_read_in_linear_time():
+    start = time.process_time()
+    (
+        unfenced("```" + "`~ " * 200_000),
+        unfenced("`" * 400_000 + "x"),
+        unfenced(" " * 400_000 + "x"),
+        unfenced("```" + "a" * 400_000 + "\n`` x"),
+    )
+    assert time.process_time() - start < 2
 
 
 def test_a_listener_hears_the_answer_alone():
