@@ -20,10 +20,13 @@ BUDGET_HELP = "How many tokens their reports may have together; 0 is no limit."
 
 @dataclass(frozen=True, repr=False)
 class CommunitiesOfNodes(Operator):
-    """The communities that hold the entities found, by how many of these they hold, then by their rating.
+    """The communities that hold the entities found, by the rating of their reports.
 
-    In-depth analysis, community operator Entity (LGraphRAG): levels up to 2, 3,200 tokens of reports. The score is that
-    number, the rating of the report added as a fraction below 1.
+    In-depth analysis, community operator Entity (LGraphRAG; section 6.1): the communities that contain the entities are ranked
+    by the relevance score that the language model gave them, which is the rating in the report. `reading` "paper" does so, and
+    ranks by the number of these entities where ratings are equal; "code", as the published code and nano-graphrag do, ranks by
+    that number first, then by rating. What decides second is added to the score as a fraction. A report written without
+    a language model is rated by the number of chunks that mention its community. Levels up to 2, 3,200 tokens of reports.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> CommunitiesOfNodes()"
     >>> found = retrieve(line, graph=story, question="Tim and Cratchit", models=scores({})).communities
@@ -38,6 +41,7 @@ class CommunitiesOfNodes(Operator):
     keep: int = param(4, "Communities at most", "0 is no limit but the tokens.", low=0, high=10_000)
     level: int = param(2, "Level", LEVEL_HELP, low=0, high=64)
     budget: int = param(3200, "Tokens", BUDGET_HELP, low=0, high=1_000_000)
+    reading: str = param("paper", "Reading", "By rating (the paper's rule), or by the entities in them first.", choices=("paper", "code"))
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         table = _communities(ctx.graph, recorder)
@@ -46,7 +50,9 @@ class CommunitiesOfNodes(Operator):
         of = ctx.graph.derived.once("communities of", None, lambda: table.lists("members").inverse(ctx.graph.n_nodes))
         held = np.bincount(np.concatenate([of[node] for node in state.nodes.items] or [np.empty(0, np.int64)]), minlength=len(table))
         ids = np.flatnonzero((held > 0) & (_levels(table) <= self.level))
-        order = ranked("community", ids, held[ids] + _fraction(table)[ids], self.keep and max(BEFORE_CUT, self.keep))
+        ratings = _ratings(table)
+        scores = ratings.round(2) + _fraction(held) / 1000 if self.reading == "paper" else held + _fraction(ratings)
+        order = ranked("community", ids, scores[ids], self.keep and max(BEFORE_CUT, self.keep))
         recorder.before_cut, order = order.head(max(BEFORE_CUT, self.keep)), order.head(self.keep or len(order))
         found = order.head(fitting([community_text(ctx.graph, row) for row in order.items], self.budget))
         recorder.notes += unreported(ctx.graph, found)
@@ -82,7 +88,7 @@ class CommunitiesAtLevel(Operator):
             return state.replace(communities=Ranking("community", (), ()))
         occurrence = ctx.graph.derived.once("occurrence", None, lambda: _occurrence(ctx.graph, table.lists("members")))
         ids = np.flatnonzero(_levels(table) <= self.level)
-        order = ranked("community", ids, occurrence[ids] + _fraction(table)[ids], self.keep)
+        order = ranked("community", ids, occurrence[ids] + _fraction(_ratings(table))[ids], self.keep)
         rated = _ratings(table)
         stays = [place for place, row in enumerate(order.items) if rated[row] >= self.rating]
         scores = order.scores or ()
@@ -111,10 +117,10 @@ def _ratings(table: Table) -> np.ndarray:
     return table.numbers("rating").astype(float) if table.has("rating") else np.zeros(len(table))
 
 
-def _fraction(table: Table) -> np.ndarray:
-    """The ratings as fractions below 1."""
-    ratings = np.maximum(_ratings(table), 0.0)
-    return ratings / (1.0 + (ratings.max() if len(ratings) else 0.0))
+def _fraction(values: np.ndarray) -> np.ndarray:
+    """The values as fractions below 1, in the same order; 0 for those below 0."""
+    values = np.maximum(values, 0.0)
+    return values / (1.0 + (values.max() if len(values) else 0.0))
 
 
 def _occurrence(graph: KnowledgeGraph, members: Rows) -> np.ndarray:

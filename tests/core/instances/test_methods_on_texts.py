@@ -50,6 +50,7 @@ CONNECTED_ENDS = ["BOB CRATCHIT", "SCROOGE", "FRED", "TINY TIM", "BELLE", "MARTH
 BOTH_ENDS = [6, 3, 0, 1]  # 6 holds both ends of three relations, 3 of two, all others but the turkey of one
 BESIDE = [6, 3, 1, 0, 2, 4, 5, 7]  # Tim's: 6 with Bob and Scrooge, 3 with Bob; Bob's: 1; Scrooge's, each with one neighbour; Fred's
 OF_ENTITIES = [0, 2, 3, 1]  # hold three of the four, two, one and rated 6, one and rated 3; 4 is of level 3
+BY_RATING = [2, 3, 0, 1]  # the same four, rated 8, 6, 5 and 3
 BY_OCCURRENCE = [0, 3, 2, 1]  # seven chunks tell of a member of 0, six of 3, three of 2, two of 1
 
 # Row: replies before the answer, entities, relations, chunks, communities.
@@ -57,7 +58,7 @@ FOUND = {
     "zero-shot": ([], [], [], [], []),
     "vanilla-rag": ([], [], [], [3, 6, 1, 7], []),
     "vgraphrag": ([], NEAREST, BY_DEGREES, [3, 6, 1, 7], [2, 4, 0, 3]),
-    "lgraphrag": ([], NEAREST, BY_DEGREES, BOTH_ENDS, OF_ENTITIES),
+    "lgraphrag": ([], NEAREST, BY_DEGREES, BOTH_ENDS, BY_RATING),
     "lgraphrag-original": ([], NEAREST, BY_DEGREES, BESIDE, OF_ENTITIES),  # the fifth, Martha, is at 0.15
     "ggraphrag": ([POINTS], [], [], [], BY_OCCURRENCE),
     "l-lightrag": ([KEYWORDS], NEAREST, BY_DEGREES, BOTH_ENDS, []),
@@ -67,7 +68,7 @@ FOUND = {
     "h-lightrag": ([KEYWORDS], [*NEAREST, "MARTHA"], BY_DEGREES, [*BOTH_ENDS, 2], []),
     "h-lightrag-original": ([KEYWORDS], [*NEAREST, "BELLE", "MARTHA"], BY_DEGREES, BESIDE, []),  # six relations are at 0.3 and above
     "graphrag-er": ([], NEAREST, BY_DEGREES, [], []),
-    "graphrag-cc": ([], NEAREST, BY_DEGREES, BOTH_ENDS, OF_ENTITIES),
+    "graphrag-cc": ([], NEAREST, BY_DEGREES, BOTH_ENDS, BY_RATING),
     "vgraphrag-cc": ([], [], [], [3, 6, 1, 7], [2, 4, 0, 3]),
     "cheaprag": ([POINTS] * 8, [], [], [3, 6, 1, 7], [2, 4, 0, 3]),
 }

@@ -41,11 +41,33 @@ def test_occurrence_as_in_the_code_goes_by_entities(told):
     assert told.ids(after) == ["carol#1", "carol#2"] and after.chunks.scores == (0.5, -0.5)
 
 
-def test_communities_by_members_found_then_rating(told):
-    # Scrooge and Marley: both in the circle (rating 5) and in the firm (8)
-    after = step(told, "CommunitiesOfNodes", at(told, Scrooge=1.0, Marley=0.5))
-    assert told.titles(after) == ["Firm", "Scrooge and his circle"] and after.communities.scores == pytest.approx((2 + 8 / 9, 2 + 5 / 9))
+def test_communities_by_the_rating_of_their_reports(told):
+    # The circle (rated 5) holds both Tim and Marley, the firm (8) Marley alone, the family (6) Tim alone.
+    after = step(told, "CommunitiesOfNodes", at(told, Tim=1.0, Marley=0.5))
+    assert told.titles(after) == ["Firm", "Family", "Scrooge and his circle"]
+    assert after.communities.scores == pytest.approx((8 + 1 / 3000, 6 + 1 / 3000, 5 + 2 / 3000))
+    assert told.titles(step(told, "CommunitiesOfNodes", at(told, Tim=1.0, Marley=0.5), keep=2)) == ["Firm", "Family"]
     assert told.titles(step(told, "CommunitiesOfNodes", at(told, Scrooge=1.0), level=0)) == ["Scrooge and his circle"]
+
+
+def test_a_higher_rating_is_first_however_small_the_difference(told):
+    # B holds both entities, A one; 7.36 is before 7.35 all the same.
+    graph = with_tables(told.graph, communities=Table.of(title=["A", "B"], members=[[0], [0, 1]], report=["a", "b"], rating=[7.36, 7.35]))
+    state = State(Question("q"), nodes=Ranking("node", (0, 1), (1.0, 1.0)))
+    assert OPERATORS["CommunitiesOfNodes"]()(state, Context(graph, Environment(Written()))).communities.items == (0, 1)
+
+
+def test_communities_of_equal_rating_by_the_entities_found_in_them(told):
+    graph = with_tables(told.graph, communities=Table.of(title=["A", "B"], members=[[0], [0, 1]], report=["a", "b"], rating=[7.0, 7.0]))
+    state = State(Question("q"), nodes=Ranking("node", (0, 1), (1.0, 1.0)))
+    after = OPERATORS["CommunitiesOfNodes"]()(state, Context(graph, Environment(Written())))
+    assert after.communities.items == (1, 0)
+
+
+def test_communities_as_in_the_code_by_the_entities_found_in_them_then_rating(told):
+    after = step(told, "CommunitiesOfNodes", at(told, Tim=1.0, Marley=0.5), reading="code")
+    assert told.titles(after) == ["Scrooge and his circle", "Firm", "Family"]
+    assert after.communities.scores == pytest.approx((2 + 5 / 9, 1 + 8 / 9, 1 + 6 / 9))
 
 
 def test_communities_of_a_level(told):
