@@ -120,6 +120,23 @@ def test_a_prompt_that_the_server_cut_fails_the_lane_with_what_to_do(served):
     assert "  answer: Ida\n" in ask(served, sent(*texts("Ida"), usage=whole), line=line)[1]
 
 
+def test_a_row_whose_prompts_the_server_cut_fails_with_what_to_do(served):
+    questions, table = served.folder / "asked.csv", served.folder / "rows.csv"
+    questions.write_text("question,answers,entities\nwho painted Kite,Ida,Kite\nwho built Kite,Nils,Kite\n", "utf-8")
+    line = LINE.replace("Answer(", "Answer(prompt='reasoning-paths', shots=3, ")
+    usage = {"prompt_tokens": 64, "completion_tokens": 1, "total_tokens": 65}
+    cut = lambda body, _: sent(*texts("Ida"), usage=usage if "who painted" in body["messages"][-1]["content"] else None)
+    arguments = ("evaluate", "--set", questions, "--graph", served.graph, "--sample", "all", "--instances", line)
+    code, out, _, _ = served(cut, *arguments, "--csv", table)
+    assert code == OK and ": 1 of 2 answered, 1 failed: The server at " in out and "num_ctx" in out
+    rows = {row["question"]: row for row in csv.DictReader(table.open(newline=""))}
+    failed, answered = rows["who painted Kite"], rows["who built Kite"]
+    assert "read 64 tokens of a prompt of at least" in failed["error"] and (failed["answer"], failed["hits@1"]) == ("", "")
+    assert (answered["error"], answered["answer"], answered["hits@1"]) == ("", "Ida", "0")
+    code, out, _, seen = served(lambda *_: sent(*texts("Ida")), *arguments, "--csv", table)
+    assert code == OK and "failed" not in out and len(seen) == 1  # the other reply was whole
+
+
 def test_a_build_without_a_readable_reply_fails_and_is_built_by_the_same_command(served):
     (served.folder / "notes").mkdir()
     (served.folder / "notes" / "a.txt").write_text("Ida painted the Kite. Nils built it.", "utf-8")

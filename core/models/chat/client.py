@@ -13,7 +13,7 @@ from core.errors import ModelFailed
 from core.models.base import Messages, Reply
 from core.models.chat.kept import KeptReplies, reply_key
 from core.models.chat.remembered import Replies
-from core.models.chat.replies import estimate_tokens
+from core.models.chat.replies import estimate_tokens, fewest_tokens
 from core.models.chat.turns import Turn, in_turn, patiently
 from core.models.chat.writing import Writing
 from core.runtime.meter import replied, spent
@@ -89,15 +89,15 @@ class ChatClient(ABC):
     ) -> Reply:
         """The model's reply, remembered for who asks the same again, who waits for nobody; see `core.models.base.Chat`."""
         request = ChatRequest(tuple(dict(message) for message in messages), schema, max_tokens, seed, temperature)
-        key = request.key(self._weights)
+        key, how = request.key(self._weights), (on_text, schema, self.steady, fewest_tokens(messages))
         if check:
             check()
 
         def work() -> Reply:
-            found = self._replies.find(key, on_text, schema, self.steady)
+            found = self._replies.find(key, *how)
             return self._replies.keep(key, self._written(request, on_text, check), self.steady) if found is None else found
 
-        reply = self._replies.find(key, on_text, schema, self.steady) or self._waited_for(work, check)
+        reply = self._replies.find(key, *how) or self._waited_for(work, check)
         replied(reply.thought, reply.usable or (reply.cut and self.steady))
         return reply
 

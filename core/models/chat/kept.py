@@ -19,7 +19,7 @@ from core.io.files import lines
 from core.io.home import home
 from core.io.sqlite import WAIT, write_ahead
 from core.models.base import Chat, Messages, Reply
-from core.models.chat.replies import estimate_tokens
+from core.models.chat.replies import estimate_tokens, fewest_tokens, was_cut
 from core.models.chat.writing import read_again
 from core.runtime.shares import Shares
 
@@ -51,10 +51,11 @@ class KeptReplies:
         self._lock = threading.Lock()
         self._shipped: dict[str, Reply] | None = None
 
-    def find(self, key: str, schema: dict[str, Any] | None = None, usable: bool = True) -> Reply | None:
+    def find(self, key: str, schema: dict[str, Any] | None = None, usable: bool = True, fewest: int = 0) -> Reply | None:
         """The reply that is saved, marked as cached; else None. Of the user's replies those that are of no use count only where `usable` is
-        off; the ones that ship are as they were made."""
-        return self.find_all([key], schema, usable).get(key)
+        off, as do those to prompts that a server cut, of `fewest` tokens at least; the ones that ship are as they were made."""
+        found = self.find_all([key], schema, usable).get(key)
+        return None if found is not None and usable and was_cut(found.tokens_in, fewest) else found
 
     def find_all(self, keys: Iterable[str], schema: dict[str, Any] | None = None, usable: bool = True) -> dict[str, Reply]:
         """Those of the keys' replies that are saved, as `find` does. `schema` is what all of them were asked for."""
@@ -151,7 +152,7 @@ class KeptChat:
         if check:
             check()
         key = self.key(messages, schema, max_tokens, seed, temperature)
-        found = self.kept.find(key, schema)
+        found = self.kept.find(key, schema, fewest=fewest_tokens(messages))
         if found is None:
             try:
                 chat = self._chat()

@@ -30,15 +30,15 @@ class Replies:
         self._lock, self._replies = threading.Lock(), LRUCache[str, Reply](remember)
 
     def find(
-        self, key: str, on_text: Callable[[str], None] | None, schema: dict[str, Any] | None = None, cut: bool = False
+        self, key: str, on_text: Callable[[str], None] | None, schema: dict[str, Any] | None = None, cut: bool = False, fewest: int = 0
     ) -> Reply | None:
         """The usable reply remembered for `key`, marked as cached and given to `on_text` in one piece; None where there is none.
 
-        With `cut` one that was cut counts too.
+        With `cut` one that was cut counts too; one to a prompt of `fewest` tokens or more that a server cut does not.
         """
         with self._lock:
             found = self._replies.get(key)
-        found = self._on_disk(key, schema, cut) if found is None else found
+        found = self._on_disk(key, schema, cut, fewest) if found is None else found
         if found is None:
             return None
         if on_text and found.text:
@@ -71,11 +71,11 @@ class Replies:
     def __len__(self) -> int:
         return len(self._replies)
 
-    def _on_disk(self, key: str, schema: dict[str, Any] | None, cut: bool) -> Reply | None:
+    def _on_disk(self, key: str, schema: dict[str, Any] | None, cut: bool, fewest: int) -> Reply | None:
         if self.kept is None:
             return None
         try:
-            found = self.kept.find(key, schema, usable=not cut)
+            found = self.kept.find(key, schema, usable=not cut, fewest=fewest)
             found = found if found is None or found.usable or found.cut else None
         except StoreError as error:
             log.warning("Kept replies were not read. %s", error)

@@ -8,6 +8,8 @@ from core.models.base import Messages
 
 WORD = re.compile(r"[^\W\d_]+")  # letters alone: digits and marks may share a token with them
 LONGEST_WORD = 16  # letters of a token, at most
+SMALLEST_CONTEXT = 64  # tokens
+LEFT_OUT = 8  # words of a prompt that is held against a shorter one
 
 
 def estimate(text: str) -> int:
@@ -27,7 +29,34 @@ def fewest_tokens(messages: Messages) -> int:
     >>> fewest_tokens([{"role": "user", "content": "Who wrote this, and when?"}])
     5
     """
-    return sum(-(-len(word) // LONGEST_WORD) for message in messages for word in WORD.findall(message.get("content", "")))
+    return sum(_pieces(word) for message in messages for word in WORD.findall(message.get("content", "")))
+
+
+def was_cut(read: int, fewest: int) -> bool:
+    """Whether a server that says it read so many tokens cut the prompt, which has at least `fewest`. A number below that of any context is
+    no count of the prompt, as where only what was not read before is counted."""
+    return SMALLEST_CONTEXT <= read < fewest
+
+
+def shortened(messages: Messages) -> Messages | None:
+    """The messages without the last words of the last one, which are at least eight tokens; None where it has no more than these.
+
+    >>> from core.models.chat.replies import shortened
+    >>> shortened([{"role": "user", "content": "Say it. " * 5}])
+    [{'role': 'user', 'content': 'Say it. '}]
+    """
+    *before, last = messages
+    content, left_out = last["content"], 0
+    for word in reversed(list(WORD.finditer(content))):
+        left_out += _pieces(word[0])
+        if left_out >= LEFT_OUT:
+            return [*before, {**last, "content": content[: word.start()]}] if content[: word.start()].strip() else None
+    return None
+
+
+def _pieces(word: str) -> int:
+    """The tokens of a word, at least."""
+    return -(-len(word) // LONGEST_WORD)
 
 
 def estimate_tokens(messages: Messages) -> int:

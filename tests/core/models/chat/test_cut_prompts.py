@@ -1,0 +1,120 @@
+"""Prompts that a server cuts without a word, and those that it does not."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from core.errors import Cancelled, ModelFailed
+from core.models.base import Reply
+from core.models.chat.client import ChatRequest
+from core.models.chat.kept import KeptChat, KeptReplies
+from core.models.chat.openai import OpenAIChat
+from tests.core.models.chat.test_thoughts import sent, texts
+from tests.core.models.chat_server import serving, stream
+
+CONTEXT = 2048
+FACTS = "Ann -> cooks_for -> Bob. "  # 10 tokens, of which 4 are words
+QUESTION = "Who is it that cooks for Bob when Ann is out of town?"
+
+
+def tokens(messages) -> int:
+    return sum(len(re.findall(r"[a-zA-Z]+|[^\sa-zA-Z]", message["content"])) for message in messages)
+
+
+def prompt(length: int, unit: str = FACTS) -> list[dict[str, str]]:
+    """Messages of about so many tokens."""
+    count = (length - tokens([{"content": QUESTION}])) // tokens([{"content": unit}])
+    return [{"role": "system", "content": "Answer."}, {"role": "user", "content": f"{unit * count}\n{QUESTION}"}]
+
+
+def counting(count=tokens, context: int = CONTEXT):
+    """A server that reads no more than its context and says how much it read."""
+
+    def answer(handler, body):
+        read = min(context, count(body["messages"]))
+        stream(handler, sent(*texts("Ann"), usage={"prompt_tokens": read, "completion_tokens": 1, "total_tokens": read + 1}))
+
+    return serving(answer)
+
+
+@pytest.mark.parametrize("length", [CONTEXT + 30, 3 * CONTEXT], ids=["slightly", "far"])
+def test_a_cut_prompt_fails_with_what_to_do(length):
+    with counting() as (url, _), pytest.raises(ModelFailed) as raised:
+        OpenAIChat(url, "m", "m").reply(prompt(length))
+    assert "read 2,048 tokens of " in str(raised.value) and "num_ctx" in str(raised.value)
+
+
+def test_after_prompts_that_were_read_whole_one_that_is_cut_fails_too():
+    with counting() as (url, bodies):
+        chat = OpenAIChat(url, "m", "m")
+        assert [chat.reply(prompt(length)).text for length in (900, 1500, 1400, 1900)] == ["Ann"] * 4
+        assert [body["max_tokens"] for body in bodies] == [256, 256, 1, 256, 256, 1]  # asked of each that is the longest so far
+        with pytest.raises(ModelFailed):
+            chat.reply(prompt(CONTEXT + 30))
+
+
+@pytest.mark.parametrize("length", [CONTEXT, 3000, 4096])
+@pytest.mark.parametrize(
+    "count",
+    [
+        tokens,
+        lambda messages: sum(-(-len(message["content"]) // 4) for message in messages),
+        lambda messages: sum(len(message["content"].encode()) for message in messages),
+        lambda messages: 5000,
+        lambda messages: CONTEXT,
+    ],
+    ids=["words", "fours", "bytes", "a constant", "a round constant"],
+)
+def test_a_prompt_that_is_read_whole_never_fails(count, length):
+    with counting(count, context=10**9) as (url, bodies):
+        assert OpenAIChat(url, "m", "m").reply(prompt(length)).text == "Ann"
+        assert len(bodies) <= 3
+
+
+@pytest.mark.parametrize("how", ["refuses", "counts nothing", "counts what is new"])
+def test_a_server_that_does_not_say_how_much_it_read_is_believed(how):
+    def answer(handler, body):
+        if body["max_tokens"] == 1 and how == "refuses":
+            handler.send_error(400)
+            return
+        read = 0 if body["max_tokens"] == 1 and how == "counts nothing" else 3 if body["max_tokens"] == 1 else CONTEXT
+        stream(handler, sent(*texts("Ann"), usage={"prompt_tokens": read, "completion_tokens": 1, "total_tokens": read + 1}))
+
+    with serving(answer) as (url, _):
+        assert OpenAIChat(url, "m", "m").reply(prompt(CONTEXT)).text == "Ann"
+
+
+def test_what_asks_how_much_was_read_can_be_cancelled():
+    def check():
+        if len(bodies) > 1:
+            raise Cancelled
+
+    with counting() as (url, bodies), pytest.raises(Cancelled):
+        OpenAIChat(url, "m", "m").reply(prompt(CONTEXT + 30), check=check)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """Replies saved before prompts were checked: to one of which 100 tokens were read, and to a whole one."""
+    kept, (cut, whole) = KeptReplies(tmp_path / "replies.sqlite"), (prompt(1500), prompt(900))
+    for messages, read in ((cut, 100), (whole, 900)):
+        key = ChatRequest(tuple(messages), None, 256, 0, 0.0).key("weights")
+        kept.keep(key, "weights", Reply("an old reply", tokens_in=read))
+    return kept, cut, whole
+
+
+@pytest.mark.parametrize("build", [False, True], ids=["a question", "a build"])
+def test_a_saved_reply_to_a_cut_prompt_is_asked_for_again(saved, build):
+    kept, cut, whole = saved
+    with counting() as (url, bodies):
+        chat = OpenAIChat(url, "m", "m")
+        if build:
+            asking = KeptChat(lambda: chat, "weights", kept)
+        else:
+            chat.keep_in(kept, "weights")
+            asking = chat
+        assert [asking.reply(messages).text for messages in (cut, whole)] == ["Ann", "an old reply"]
+        asked = len(bodies)
+        assert asking.reply(cut).text == "Ann" and len(bodies) == asked
