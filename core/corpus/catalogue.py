@@ -91,8 +91,8 @@ def corpora_folder() -> FilePath:
 
 
 def corpora() -> dict[str, Corpus | Shipped]:
-    """All corpora by name: the shipped ones, then a person's own, each part by name. A damaged one is left out; opening it by name
-    tells why."""
+    """All corpora by name: the shipped ones, then a person's own, each part by name. A damaged one is left out;
+    `damaged_corpora` says why."""
     known: dict[str, Corpus | Shipped] = {name: found.with_added() for name, found in shipped().items()}
     for folder in sorted(corpora_folder().iterdir()) if corpora_folder().is_dir() else []:
         if folder.name not in known and (folder / stored.META).is_file():
@@ -101,6 +101,18 @@ def corpora() -> dict[str, Corpus | Shipped]:
             except StoreError:
                 continue
     return known
+
+
+def damaged_corpora() -> list[str]:
+    """What is wrong with each corpus of a person's own that cannot be opened, in a sentence."""
+    sentences = []
+    for folder in sorted(corpora_folder().iterdir()) if corpora_folder().is_dir() else []:
+        if folder.name not in shipped() and (folder / stored.META).is_file():
+            try:
+                _opened(folder)
+            except StoreError as error:
+                sentences.append(str(error))
+    return sentences
 
 
 def shipped() -> dict[str, Shipped]:

@@ -16,6 +16,7 @@ from core.corpus.links import Link, links_in
 from core.corpus.links import table_of as links_table
 from core.errors import BadInput, StoreError, nearest, shorten
 from core.graph.columns import Table
+from core.io import digests
 from core.sharing import check_may_change, made
 from core.types import Question
 
@@ -46,6 +47,7 @@ class Corpus:
     examples: tuple[str, ...] = ()  # questions to begin with
     own: bool = True  # a person's own, rather than one that ships
     made_of: str = ""  # the digest of the files that a shipped one was read from
+    later: digests.Later | None = field(default=None, repr=False)  # what reads the files of a large one whole
 
     @classmethod
     def open(cls, folder: str | FilePath) -> Corpus:
@@ -55,7 +57,7 @@ class Corpus:
         while True:
             try:
                 return cls._open(folder, meta)
-            except (StoreError, OSError, KeyError, TypeError) as error:
+            except (StoreError, OSError, ValueError, KeyError, TypeError) as error:
                 newer = stored.read_meta(folder)  # a writer may have put another state in place between our two looks
                 if newer == meta:
                     raise StoreError(f"The corpus in {folder} is damaged ({error}); remove it and add its documents again.") from None
@@ -64,13 +66,14 @@ class Corpus:
     @classmethod
     def _open(cls, folder: FilePath, meta: dict[str, Any]) -> Corpus:
         data = folder / meta["data"]
+        later = digests.opened(data)
         table = Table.open(data / stored.DOCUMENTS)
         known = {key: meta[key] for key in ("name", "title", "licence", "source", "digest", "sets", "own", "made_of")}
         if table.names != stored.COLUMNS or len(table) != meta["n_documents"]:
             raise StoreError(f"{data} does not hold what {stored.META} tells")
         asked = (data / stored.QUESTIONS).read_bytes()
         linked = Table.open(data / stored.LINKS) if (data / stored.LINKS).is_file() else None
-        more: dict[str, Any] = {"linked": linked, "examples": tuple(meta["examples"])}
+        more: dict[str, Any] = {"linked": linked, "examples": tuple(meta["examples"]), "later": later}
         return cls(**known, n_documents=len(table), folder=folder, table=table, asked=asked, **more)
 
     def __len__(self) -> int:
@@ -83,7 +86,11 @@ class Corpus:
         return self._found(id) is not None
 
     def at(self, row: int) -> Document:
-        """The document of a row, from 0."""
+        """The document of a row, from 0. Raises StoreError where damage was found in the background."""
+        if self.later is not None:
+            self.later.begin()
+            if self.later.damage:
+                raise StoreError(f"The corpus in {self.folder} is damaged ({self.later.damage}); remove it and add its documents again.")
         id, title, source, text, places = (self.table.text(name, row) for name in ("id", "title", "source", "text", "places"))
         return Document(id, text, title, source, tuple((at, label) for at, label in json.loads(places)))
 

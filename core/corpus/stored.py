@@ -18,7 +18,7 @@ from core.corpus import links
 from core.corpus.document import Document, sound
 from core.errors import BadInput, StoreError
 from core.graph.columns import Table
-from core.io import locks
+from core.io import digests, locks
 from core.types import Question
 
 VERSION = 1
@@ -91,6 +91,7 @@ def put(
             linked.save(aside / LINKS)
         rows = {name: [asdict(question) for question in asked] for name, asked in questions.items()}
         (aside / QUESTIONS).write_text(json.dumps(rows), "utf-8")
+        digests.note(aside)
         for file in sorted(aside.iterdir()):
             _durable(file)
         _durable(aside)
@@ -100,7 +101,7 @@ def put(
         _durable(folder)
         fresh = folder / f"{META}.new"
         whole = {**meta, "version": VERSION, "digest": digest, "n_documents": len(table), "data": data.name}
-        fresh.write_text(json.dumps(whole, ensure_ascii=False, indent=1), "utf-8")
+        fresh.write_text(json.dumps(digests.marked(whole), ensure_ascii=False, indent=1), "utf-8")
         _durable(fresh)
         os.replace(fresh, folder / META)
         _durable(folder)
@@ -124,11 +125,11 @@ def clean(folder: FilePath) -> None:
 def read_meta(folder: FilePath) -> dict[str, Any]:
     """What `corpus.json` tells. Raises StoreError where it is absent, damaged or of another version."""
     try:
-        meta = json.loads((folder / META).read_text("utf-8"))
+        meta = digests.check_marked(json.loads((folder / META).read_text("utf-8")))
         version = meta["version"]
     except FileNotFoundError:
         raise StoreError(f"There is no corpus in {folder}.") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreError(f"The corpus in {folder} is damaged ({error}); remove it and add its documents again.") from None
     if version != VERSION:
         raise StoreError(f"The corpus in {folder} is of version {version}, this is version {VERSION}; add its documents again.")

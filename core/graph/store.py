@@ -16,7 +16,9 @@ import numpy as np
 from core.errors import StoreError
 from core.graph import columns, degrees
 from core.graph.columns import Columns
+from core.graph.fitting import check_ids, check_sizes
 from core.graph.protocol import KnowledgeGraph, Shape, Steps
+from core.io import digests
 from core.types import Direction
 
 VERSION = 1
@@ -60,6 +62,7 @@ class Graph(KnowledgeGraph):
     data: FilePath | None = None  # the folder of the array files within it
     columns: Columns = columns.NONE
     stored_degree_bytes: np.ndarray | None = None  # uint8 [n], what `degree_bytes` tells; None where the store was written without it
+    later: digests.Later | None = None  # what reads the files of a large one whole; None where they are none
 
     @classmethod
     def open(cls, folder: str | FilePath) -> Graph:
@@ -79,6 +82,7 @@ class Graph(KnowledgeGraph):
     def _open(cls, folder: FilePath, meta: dict) -> Graph:
         data = folder / meta["data"]
         try:
+            later = digests.opened(data)
             arrays: dict[str, Any] = arrays_of(data, _mapped)
             blob = data / BLOB
             arrays["names_utf8"] = np.asarray(np.memmap(blob, np.uint8, "r")) if blob.stat().st_size else np.empty(0, np.uint8)
@@ -87,28 +91,22 @@ class Graph(KnowledgeGraph):
                 "columns": columns_in(data),
                 "stored_degree_bytes": _mapped(data / DEGREES) if (data / DEGREES).exists() else None,
             }
-            graph = cls(meta["name"], meta["digest"], meta["direction"], tuple(meta["relations"]), folder=folder, data=data, **rest)
-            graph._check_sizes()
+            graph = cls(
+                meta["name"], meta["digest"], meta["direction"], tuple(meta["relations"]), folder=folder, data=data, later=later, **rest
+            )
+            check_sizes(graph)
+            if not digests.noted(data):
+                check_ids(graph)
         except (OSError, ValueError, EOFError, KeyError, TypeError, IndexError) as error:
             raise StoreError(f"The graph in {folder} is damaged ({error}); build it again.") from None
         return graph
 
-    def _check_sizes(self) -> None:
-        """Raises ValueError where the arrays do not fit each other; looks at their ends only, so costs nothing."""
-        n, m = self.n_nodes, self.n_edges
-        named = 0 if self.numbered else n
-        sizes = {"heads": m, "relations": m, "in_edges": m, "in_heads": m, "in_indptr": n + 1}
-        sizes |= {"name_offsets": named + 1, "name_order": named} | ({} if self.stored_degree_bytes is None else {"stored_degree_bytes": n})
-        for key, size in sizes.items():
-            if len(getattr(self, key)) != size:
-                raise ValueError(f"{key} holds {len(getattr(self, key))} values, not {size}")
-        for table, size in {"nodes": n, "edges": m}.items():
-            if table in self.columns.tables() and len(self.columns.tables()[table]) != size:
-                raise ValueError(f"the table of {table} holds {len(self.columns.tables()[table])} rows, not {size}")
-        if int(self.out_indptr[-1]) != m or int(self.in_indptr[-1]) != m:
-            raise ValueError("the edge offsets do not end at the last edge")
-        if int(self.name_offsets[-1]) != len(self.names_utf8):
-            raise ValueError("the name offsets do not end at the last name")
+    def check_sound(self) -> None:
+        """Has a large store read in the background, once it is used. Raises StoreError where damage was found in it."""
+        if self.later is not None:
+            self.later.begin()
+            if self.later.damage:
+                raise StoreError(f"The graph in {self.folder} is damaged ({self.later.damage}); build it again.")
 
     @property
     def data_folder(self) -> FilePath:
@@ -142,10 +140,12 @@ class Graph(KnowledgeGraph):
 
     def names(self, nodes) -> list[str]:
         """The names of several nodes, in their order."""
+        self.check_sound()
         return [self.node_name(int(node)) for node in nodes]
 
     def nodes_named(self, name: str) -> tuple[int, ...]:
         """The nodes of this very name, ascending."""
+        self.check_sound()
         if self.numbered:
             number = int(name) if name.isascii() and name.isdecimal() and len(name) < 20 else self.n_nodes
             return (number,) if number < self.n_nodes and str(number) == name else ()
@@ -180,6 +180,7 @@ class Graph(KnowledgeGraph):
 
     def steps_from(self, nodes: np.ndarray, direction: str = "both") -> Steps:
         """Every step from the nodes: those along triples first, node by node as they are given, each by ascending edge."""
+        self.check_sound()
         direction, found = self.resolve(direction), []
         if direction != "in":
             rows, edges = slices(self.out_indptr, nodes)
@@ -193,10 +194,12 @@ class Graph(KnowledgeGraph):
 
     def triples(self, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(heads, relations, tails) of the edges, int64, in their order."""
+        self.check_sound()
         return tuple(np.asarray(column[edges], np.int64) for column in (self.heads, self.relations, self.tails))  # type: ignore[return-value]
 
     def adjacency(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """(out_indptr, tails, in_indptr, in_heads) of the whole graph, without memory maps around them."""
+        self.check_sound()
         return tuple(np.asarray(values) for values in (self.out_indptr, self.tails, self.in_indptr, self.in_heads))  # type: ignore[return-value]
 
     @cached_property
@@ -209,6 +212,7 @@ class Graph(KnowledgeGraph):
 
     def shape(self) -> Shape:
         """Counts of the whole graph; reads the offsets and relations once."""
+        self.check_sound()
         degrees = np.diff(self.out_indptr) + np.diff(self.in_indptr)
         each = np.bincount(degrees, minlength=1)
         shown = np.flatnonzero(each)
@@ -257,10 +261,12 @@ def read_meta(folder: FilePath) -> dict:
     """What `graph.json` says. Raises StoreError where it is absent, unreadable or of another version."""
     try:
         meta = json.loads((folder / META).read_text("utf-8"))
+        if isinstance(meta, dict):
+            meta = digests.check_marked(meta)
     except (FileNotFoundError, NotADirectoryError):
         raise StoreError(f"There is no graph in {folder}.") from None
     except (OSError, ValueError) as error:
-        raise StoreError(f"The graph in {folder} cannot be read: {error}.") from None
+        raise StoreError(f"The graph in {folder} is damaged ({META}: {error}); build it again.") from None
     if not isinstance(meta, dict) or meta.get("version") != VERSION:
         raise StoreError(f"The graph in {folder} was written by another version; build it again.")
     if not isinstance(meta.get("data"), str) or FilePath(meta["data"]).name != meta["data"]:

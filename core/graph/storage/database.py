@@ -22,6 +22,7 @@ from core.errors import StoreError
 from core.graph.protocol import KnowledgeGraph, Shape, Steps
 from core.graph.storage.triple_cache import Seen
 from core.graph.store import BUSIEST, columns_in, read_meta, slices
+from core.io import digests
 
 KIND, FILE = "cypher", "graph.lbug"  # what graph.json says of such a store, and the database in its data folder
 MEMORY = 1 << 30  # bytes that the database may keep of its pages
@@ -59,6 +60,10 @@ class DatabaseGraph(KnowledgeGraph):
             raise StoreError(f"The graph in {folder} is damaged ({error}); build it again.") from None
         if not self._file.is_file():
             raise StoreError(f"The graph in {folder} is damaged ({FILE} is missing); build it again.")
+        try:
+            self._later = digests.opened(self._file.parent)
+        except (ValueError, OSError) as error:
+            raise StoreError(f"The graph in {folder} is damaged ({error}); build it again.") from None
         self.columns = columns_in(self._file.parent)
         self._local, self._guard = threading.local(), threading.RLock()
         self._names: dict[int, str] = {}
@@ -160,7 +165,10 @@ class DatabaseGraph(KnowledgeGraph):
         return Shape(degrees, nodes, relations, tuple(self.ask(BEST)[0].tolist()), int(self.ask(LOOPS)[0][0]))
 
     def ask(self, query: str, **given: Any) -> list[np.ndarray]:
-        """The columns of a query's answer, rows that lack a value left out. Raises StoreError where the database fails."""
+        """The columns of a query's answer, rows that lack a value left out. Raises StoreError where the database fails or is damaged."""
+        self._later.begin()
+        if self._later.damage:
+            raise StoreError(f"The graph in {self.folder} is damaged ({self._later.damage}); build it again.")
         try:
             table = self._connection().execute(query, given).get_as_arrow().drop_null()
         except RuntimeError as error:

@@ -17,7 +17,7 @@ from core.graph import columns
 from core.graph.columns import Columns
 from core.graph.degrees import degree_bytes
 from core.graph.store import BLOB, COLUMNS, DEGREES, META, OFFSETS
-from core.io import locks
+from core.io import digests, locks
 
 UNFINISHED = "unfinished"  # the state of a long build, taken up again by the next one
 SOURCE, ASIDE = "source.json", "building"
@@ -86,7 +86,10 @@ def note_source(aside: FilePath, known: dict | None) -> None:
 
 
 def place(folder: FilePath, aside: FilePath, meta: dict) -> None:
-    """Puts the data in place under a name of its own, then swings `graph.json` over to it in one step."""
+    """Puts the data in place under a name of its own, then swings `graph.json` over to it in one step; digests of both are noted."""
+    if not (aside / digests.FILE).exists():
+        digests.note(aside)
+        _durable_folder(aside)
     base, count = f"data-{meta['digest'][:16]}", 1
     data = folder / base
     while data.exists():
@@ -96,7 +99,7 @@ def place(folder: FilePath, aside: FilePath, meta: dict) -> None:
     _durable_folder(folder)
     fresh = folder / f"{META}.new"
     with open(fresh, "w", encoding="utf-8") as stream:
-        json.dump({**meta, "data": data.name}, stream, ensure_ascii=False, indent=1)
+        json.dump(digests.marked({**meta, "data": data.name}), stream, ensure_ascii=False, indent=1)
         _durable(stream)
     os.replace(fresh, folder / META)
     _durable_folder(folder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.corpus import corpora, open_corpus
+from core.corpus.catalogue import damaged_corpora
 from core.datasets import datasets
 from core.datasets.catalogue import unreadable
 from core.instances.catalogue import faults
@@ -21,7 +22,7 @@ def sidebar() -> None:
         _graph()
         _models()
         signed()
-        for sentence in (*faults(), *engine().models.faults()):
+        for sentence in (*faults(), *engine().models.faults(), *damaged_corpora()):
             st.warning(plain(f"Left out: {sentence}"), icon=":material/rule:")
         st.caption("Hopscope lets you see how a graph retriever hops.")
 

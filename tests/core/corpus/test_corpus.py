@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from core.corpus import Corpus, Document, write
+from core.corpus.links import Link
 from core.errors import BadInput, StoreError
 from core.types import Question
 
@@ -181,3 +182,18 @@ def test_a_hundred_thousand_documents_open_at_once(tmp_path):
     assert again.document("d099999").text.startswith("The text of document 99999.")
     assert time.process_time() - begun < 0.2
     assert again.digest == corpus.digest
+
+
+@pytest.mark.parametrize("name", ["documents.arrow", "links.arrow", "questions.json", "files.json", "../corpus.json"])
+def test_a_changed_byte_is_found_when_a_corpus_is_opened(tmp_path, name):
+    made = write(tmp_path / "c", [ANN], sets={"asked": ("Asked", [Question("who?", "q", gold=("ann",))])}, links=[Link("ann", "ann")])
+    file = next((tmp_path / "c").glob("data-*")) / name
+    data = file.read_bytes()
+    for at in range(0, len(data), 7 if name != "../corpus.json" else 1):
+        file.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        try:
+            again = Corpus.open(tmp_path / "c")
+        except StoreError as error:
+            assert "damaged" in str(error) or "version" in str(error)
+            continue
+        assert name == "../corpus.json" and (again.title, again.sets, again.digest) == (made.title, made.sets, made.digest)

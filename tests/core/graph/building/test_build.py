@@ -14,6 +14,7 @@ from core.graph.building.build import build, open_or_build
 from core.graph.storage.digest import verify
 from core.graph.storage.write import locked
 from core.graph.store import ARRAYS, Graph
+from core.io import digests
 
 TRIPLES = [("b", "s", "a"), ("a", "r", "b"), ("a", "s", "b"), ("a", "r", "b"), ("b", "s", "b")]
 
@@ -53,7 +54,8 @@ def test_degrees_in_a_byte(tmp_path):
     assert graph.degree_bytes.tolist() == [3, 5] and graph.degree_bytes.dtype == np.uint8
     star = build([("centre", "r", f"leaf {at}") for at in range(300)], tmp_path / "s", "star")
     assert star.degree_bytes.tolist() == [255] + [1] * 300
-    (star.data_folder / "degree_bytes.npy").unlink()  # a store from before there was such a file
+    for file in ("degree_bytes.npy", digests.FILE):  # a store from before there were such files
+        (star.data_folder / file).unlink()
     assert Graph.open(tmp_path / "s").degree_bytes.tolist() == [255] + [1] * 300
 
 
@@ -223,7 +225,8 @@ def test_a_store_of_before_with_offsets_in_two_files_still_opens(tmp_path):
     graph = build(TRIPLES, tmp_path / "g", "g")
     for key in ("out_indptr", "in_indptr"):
         np.save(graph.data_folder / f"{key}.npy", getattr(graph, key))
-    (graph.data_folder / "offsets.npy").unlink()
+    for file in ("offsets.npy", digests.FILE):
+        (graph.data_folder / file).unlink()
     again = Graph.open(tmp_path / "g")
     verify(again)
     assert again.out_indptr.tolist() == graph.out_indptr.tolist() and again.in_indptr.tolist() == graph.in_indptr.tolist()
@@ -241,6 +244,9 @@ def test_changed_bytes_are_found_by_verify(tmp_path, file):
     graph = build(TRIPLES, tmp_path / "g", "g")
     path = graph.data_folder / file
     path.write_bytes(path.read_bytes()[:-2] + b"zz")
+    with pytest.raises(StoreError, match="damaged"):
+        Graph.open(tmp_path / "g")
+    (graph.data_folder / digests.FILE).unlink()
     with pytest.raises(StoreError, match="damaged"):
         verify(Graph.open(tmp_path / "g"))
 

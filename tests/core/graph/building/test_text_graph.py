@@ -14,6 +14,7 @@ from core.graph.columns import Rows, Table
 from core.graph.storage.digest import verify
 from core.graph.storage.opening import open_store
 from core.graph.store import Graph
+from core.io import digests
 
 NODES = ["Scrooge", "Marley", "London", "Alone"]
 TRIPLES = [("Scrooge", "partner of", "Marley"), ("Scrooge", "lives in", "London")]
@@ -102,6 +103,7 @@ def test_a_damaged_table(tmp_path):
 def test_a_table_of_other_length(tmp_path):
     stored = store(graph(), tmp_path / "carol")
     Table.of(type=["person"]).save(stored.data_folder / "columns" / "nodes.arrow")
+    (stored.data_folder / digests.FILE).unlink()  # as of an earlier version
     with pytest.raises(StoreError, match="1 rows, not 4"):
         Graph.open(tmp_path / "carol")
 

@@ -22,6 +22,7 @@ from core.graph.pagerank.best import top_pagerank
 from core.graph.storage.database import FILE, DatabaseGraph
 from core.graph.storage.opening import open_store
 from core.graph.storage.triple_cache import HELD, PARTS, Seen
+from core.io import digests
 
 pytest.importorskip("ladybug", reason="the graph database is not installed")
 
@@ -145,6 +146,9 @@ def test_a_damaged_database_is_told(tmp_path):
     graph = build_database([("a", "r", "b")], tmp_path / "g", "g")
     data = tmp_path / "g" / json.loads((tmp_path / "g/graph.json").read_text())["data"]
     (data / FILE).write_bytes(b"no database")
+    with pytest.raises(StoreError, match=f"damaged .{FILE} has 11 bytes.*build it again"):
+        DatabaseGraph.open(graph.folder)
+    (data / digests.FILE).unlink()  # as of an earlier version
     with pytest.raises(StoreError, match="graph database"):
         DatabaseGraph.open(graph.folder).names([0])
     (data / FILE).unlink()

@@ -1,0 +1,133 @@
+"""Whether the files of a folder are those that were written: their sizes and sha256, noted in a file beside them.
+
+Sizes are compared whenever a folder is opened. What is read whole at once is small; a large folder is read in the background, and what is
+found there is said from then on. A folder is read once a process, unless one of its files changes. One without notes, written by an earlier
+version, counts as sound.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+FILE = "files.json"
+AT_ONCE = 1 << 26  # bytes of a folder that is read whole when it is opened
+TICK = 100_000_000  # nanoseconds within which a file may change again and have the same time
+MARK = "sha256"  # in a JSON file that says of itself whether it is sound
+
+Stamps = tuple[tuple[str, int, int, int], ...]
+_sound: dict[Path, Stamps] = {}
+
+
+def note(folder: Path) -> None:
+    """Write down what a folder holds, and make it durable. Raises OSError."""
+    files = (file for file in sorted(folder.rglob("*")) if file.is_file())
+    known = {file.relative_to(folder).as_posix(): [file.stat().st_size, _digest(file, lambda: None)] for file in files}
+    with open(folder / FILE, "w", encoding="utf-8") as stream:
+        json.dump(known, stream, indent=1)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def check_sizes(folder: Path) -> int:
+    """How many bytes a folder has; raises ValueError where a noted file is not there or has another size, OSError."""
+    known = noted(folder)
+    for name, (size, _) in known.items():
+        if not (folder / name).is_file():
+            raise ValueError(f"{name} is missing")
+        if (there := (folder / name).stat().st_size) != size:
+            raise ValueError(f"{name} has {there:,} bytes, not {size:,}")
+    return sum(size for size, _ in known.values())
+
+
+def check(folder: Path, stop: Callable[[], None] = lambda: None) -> None:
+    """Reads all that was noted; raises ValueError naming the first file that is not as it was written, OSError, and what `stop` raises."""
+    before, now = _stamps(folder), time.time_ns()
+    if _sound.get(folder) == before:
+        return
+    for name, (_, digest) in noted(folder).items():
+        if _digest(folder / name, stop) != digest:
+            raise ValueError(f"{name} is not as it was written")
+    if all(now - changed > TICK for _, _, changed, _ in before):
+        _sound[folder] = before
+
+
+def opened(folder: Path) -> Later:
+    """A folder that is opened: sizes are compared, and the whole read where it is small; else later. Raises ValueError, OSError."""
+    size = check_sizes(folder)
+    if size <= AT_ONCE:
+        check(folder)
+    return Later(folder, size > AT_ONCE and _sound.get(folder) != _stamps(folder))
+
+
+class Later:
+    """A folder that is read whole in the background once it is used: `damage` says what was found, and is empty as long as nothing was."""
+
+    def __init__(self, folder: Path, waits: bool):
+        self.folder, self.damage, self.done = folder, "", not waits
+        self._begun, self._lock = not waits, threading.Lock()
+
+    def begin(self) -> None:
+        """Read the folder in a thread, unless that was begun before."""
+        if self._begun:
+            return
+        with self._lock:
+            if not self._begun:
+                self._begun = True
+                threading.Thread(target=self._read, name=f"digests of {self.folder.name}", daemon=True).start()
+
+    def _read(self) -> None:
+        try:
+            check(self.folder)
+        except (ValueError, OSError) as error:
+            self.damage = str(error)
+        self.done = True
+
+
+def noted(folder: Path) -> dict[str, tuple[int, str]]:
+    """Sizes and digests as they were noted; none where nothing was. Raises ValueError where that cannot be read, OSError."""
+    try:
+        known = json.loads((folder / FILE).read_text("utf-8"))
+        return {str(name): (int(size), str(digest)) for name, (size, digest) in known.items()}
+    except FileNotFoundError:
+        return {}
+    except (ValueError, TypeError, AttributeError):
+        raise ValueError(f"{FILE} cannot be read") from None
+
+
+def marked(content: dict) -> dict:
+    """What goes into a JSON file, with its own digest."""
+    return {**content, MARK: _content(content)}
+
+
+def check_marked(content: dict) -> dict:
+    """The same without its digest. Raises ValueError where the digest is another; what has none, as of an earlier version, is taken."""
+    rest = {key: value for key, value in content.items() if key != MARK}
+    if MARK in content and content[MARK] != _content(rest):
+        raise ValueError("it is not as it was written")
+    return rest
+
+
+def _content(content: dict) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _stamps(folder: Path) -> Stamps:
+    """What tells whether a file that was noted has changed since."""
+    known = noted(folder)
+    stats = ((name, (folder / name).stat()) for name in (*known, FILE)) if known else ()
+    return tuple((name, stat.st_size, stat.st_mtime_ns, stat.st_ino) for name, stat in stats)
+
+
+def _digest(file: Path, stop: Callable[[], None]) -> str:
+    digest = hashlib.sha256()
+    with open(file, "rb", buffering=0) as stream:
+        while piece := stream.read(1 << 22):
+            digest.update(piece)
+            stop()
+    return digest.hexdigest()

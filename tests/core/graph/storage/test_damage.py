@@ -1,0 +1,121 @@
+"""A byte that changed in a file of a store is found when it is opened, or said once a large one was read; no other graph is touched."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+
+import pytest
+
+from core.datasets import datasets, open_graph
+from core.datasets.catalogue import unreadable
+from core.errors import StoreError
+from core.graph.building.build import build
+from core.graph.building.export import build_database
+from core.graph.building.text_graph import store, with_tables
+from core.graph.columns import Table
+from core.graph.storage.opening import open_store
+from core.graph.store import Graph
+from core.io import digests
+
+TRIPLES = [(f"node {n}", f"r{n % 3}", f"node {(n * 7 + 1) % 40}") for n in range(120)]
+
+
+def flip(file, place: float) -> None:
+    """Change the lowest bit of one byte, that far into a file."""
+    data = bytearray(file.read_bytes())
+    data[int(place * (len(data) - 1))] ^= 1
+    file.write_bytes(data)
+
+
+@pytest.fixture
+def told(tmp_path):
+    graph = build(TRIPLES, tmp_path / "triples", "triples")
+    return store(with_tables(graph, nodes=Table.of(type=["thing"] * graph.n_nodes)), tmp_path / "graphs" / "told")
+
+
+FILES = ["offsets", "heads", "tails", "relations", "in_edges", "in_heads", "name_offsets", "name_order", "degree_bytes"]
+
+
+@pytest.mark.parametrize("place", [0.0, 0.4, 1.0])
+@pytest.mark.parametrize("name", [*(f"{name}.npy" for name in FILES), "names.bin", "columns/nodes.arrow", digests.FILE])
+def test_a_changed_byte_is_found_when_it_is_opened(told, name, place):
+    flip(told.data_folder / name, place)
+    with pytest.raises(StoreError, match="The graph in .* is damaged .*build it again"):
+        open_store(told.folder)
+
+
+def test_every_byte_of_the_description_counts(told):
+    file = told.folder / "graph.json"
+    sound, meta = file.read_bytes(), (told.relation_names, told.name, told.digest, told.direction, told.names(range(5)))
+    for at in range(len(sound)):
+        file.write_bytes(sound[:at] + bytes([sound[at] ^ 1]) + sound[at + 1 :])
+        try:
+            graph = Graph.open(told.folder)
+        except StoreError:
+            continue
+        assert (graph.relation_names, graph.name, graph.digest, graph.direction, graph.names(range(5))) == meta
+
+
+def test_a_damaged_graph_costs_itself(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    for name in ("good", "bad"):
+        build(TRIPLES, tmp_path / "graphs" / name, name)
+    flip(next((tmp_path / "graphs" / "bad").glob("data-*/tails.npy")), 0.5)
+    assert "good" in datasets() and "bad" not in datasets() and unreadable(datasets()) == ["bad"]
+    assert open_graph("good").n_edges == 120
+    with pytest.raises(StoreError, match="tails.npy is not as it was written.*build it again"):
+        open_graph("bad")
+
+
+def test_what_is_found_in_a_large_graph_is_said_from_then_on(told, monkeypatch):
+    monkeypatch.setattr(digests, "AT_ONCE", 0)
+    flip(told.data_folder / "tails.npy", 0.9)
+    graph = Graph.open(told.folder)  # at once
+    graph.nodes_named("node 1")
+    for thread in threading.enumerate():
+        if thread.name.startswith("digests of"):
+            thread.join()
+    for used in (lambda: graph.names([0]), graph.adjacency, lambda: graph.nodes_named("node 1"), graph.shape, lambda: graph.triples([0])):
+        with pytest.raises(StoreError, match="damaged .tails.npy is not as it was written"):
+            used()
+
+
+def test_a_large_graph_is_read_once_a_process(told, monkeypatch):
+    monkeypatch.setattr(digests, "AT_ONCE", 0)
+    time.sleep(1.1 * digests.TICK / 1e9)
+    digests.check(told.data_folder)
+    assert Graph.open(told.folder).later.done
+    flip(told.data_folder / "heads.npy", 0.9)
+    assert not Graph.open(told.folder).later.done
+
+
+@pytest.mark.parametrize("name", ["offsets", "tails", "in_heads", "relations", "name_offsets", "name_order", "in_edges"])
+def test_no_offset_of_an_earlier_store_leads_out_of_it(told, name):
+    """Stores of before have no digests: what would be read outside of an array is found all the same."""
+    (told.data_folder / digests.FILE).unlink()
+    assert Graph.open(told.folder).names([0]) == ["node 0"]
+    file = told.data_folder / f"{name}.npy"
+    data = bytearray(file.read_bytes())
+    data[-20] ^= 0x70
+    data[len(data) // 2 | 3] ^= 0x70
+    file.write_bytes(data)
+    with pytest.raises(StoreError, match="build it again"):
+        Graph.open(told.folder)
+
+
+def test_a_description_of_before_opens(told):
+    file = told.folder / "graph.json"
+    meta = json.loads(file.read_text())
+    meta.pop(digests.MARK)
+    file.write_text(json.dumps(meta))
+    assert Graph.open(told.folder).digest == told.digest
+
+
+def test_a_changed_byte_of_a_database_is_found_before_it_is_read(tmp_path):
+    build_database(TRIPLES, tmp_path / "g", "g")
+    assert open_store(tmp_path / "g").nodes_named("node 1")
+    flip(next((tmp_path / "g").glob("data-*/graph.lbug")), 0.5)
+    with pytest.raises(StoreError, match="graph.lbug is not as it was written.*build it again"):
+        open_store(tmp_path / "g")
