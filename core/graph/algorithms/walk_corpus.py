@@ -23,7 +23,8 @@ class WalkPlan:
     is drawn twice counts twice (the paper) or, with `unique`, once. A neighbour that several triples lead to is drawn as one (the
     paper's N(v)), then one of these triples. "breadth-first": for each node reached within `length` steps the walk to it in the
     breadth-first tree, the nearest `walks` of them (0: all, as the paper has it; followed both ways, a hub reaches the whole graph).
-    `direction` is that of the steps; `seed` that of the draws.
+    `direction` is that of the steps: the paper's go along the triples ("out"), for its footnote 8 counts 9.41 breadth-first walks a
+    node, which are MetaQA's along them. `seed` is that of the draws.
     """
 
     strategy: str = "random"

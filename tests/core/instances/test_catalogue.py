@@ -6,7 +6,7 @@ from core.errors import BadInput, BadParameter
 from core.instances import catalogue as rows
 from core.instances.catalogue import Instance, catalogue, faults, find, named, read, save
 from core.models.combine import names
-from core.operators import Answer, BeamSearch, PersonalizedPageRank, RandomWalks, Rank, ShortestPaths, TreePaths
+from core.operators import Answer, BeamSearch, NodesThenWalks, PersonalizedPageRank, RandomWalks, Rank, ShortestPaths, TreePaths
 from core.operators.base import Line
 from core.operators.text import parse_line
 
@@ -224,3 +224,13 @@ def test_on_documents_a_line_in_words_speaks_of_documents():
 def test_hostile_lines_are_refused_unrun(text):
     with pytest.raises(BadParameter):
         parse_line(text)
+
+
+def test_the_walks_of_the_paper_go_along_the_triples_and_three_of_each_node_are_read():
+    known = catalogue()
+    assert known["walk-retrieve-bfs-paper"].line.operators[0] == NodesThenWalks(
+        strategy="breadth-first", walks=0, length=4, nodes=3, keep=3, per="node", direction="out"
+    )
+    assert known["walk-retrieve-rw-paper"].line.operators[0] == NodesThenWalks(
+        strategy="random", walks=60, length=4, nodes=3, keep=3, per="node", direction="out"
+    )
