@@ -37,6 +37,10 @@ class ModelFailed(HopscopeError):
     """A model that is here, or a server that should answer, failed while it was used."""
 
 
+class NothingRead(ModelFailed):
+    """None of a model's replies could be read, so that there is nothing to go on from."""
+
+
 class NotAllowed(HopscopeError):
     """Where Hopscope is shared, somebody asked for what only the owner of a thing, or the administrator, may do."""
 

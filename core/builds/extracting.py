@@ -11,7 +11,7 @@ from core.builds.base import BuildContext, BuildOperator, Made
 from core.builds.fact_store import key_of
 from core.builds.facts import Facts
 from core.builds.report import BuildReport
-from core.errors import ModelFailed
+from core.errors import NothingRead
 from core.graph.columns import Table
 from core.types import Usage
 
@@ -90,7 +90,7 @@ class Extractor(BuildOperator):
         asked = [one for one in facts if self.asks(one)]
         ctx.report.count(asked=len(asked), **{"unread chunks": sum(map(self.unread, asked))})
         if asked and all(map(self.unread, asked)):
-            raise ModelFailed(_nothing_read(asked))
+            raise NothingRead(_nothing_read(asked))
         return made.replace(facts=facts)
 
     def _keys(self, texts: Sequence[str], ctx: BuildContext) -> dict[bytes, str]:

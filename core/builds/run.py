@@ -136,7 +136,7 @@ def build(
     there; replies come from `kept`, by default the person's own with those that ship with the corpus, as what its chunks told does. A
     language model is asked `lanes` things at a time where it can. The graph before serves until this one is whole, with its vectors.
 
-    Raises BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed, and what `check` raises.
+    Raises BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed (NothingRead), and what `check` raises.
     """
     one = _build(build)
     ctx, folder = context(corpus, models, progress, check, report, kept, lanes), place(corpus, one)

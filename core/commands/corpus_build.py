@@ -14,7 +14,7 @@ from core.builds.shipped import FACTS, NAME, builds_of, shipped, ships
 from core.builds.shipping import ship
 from core.commands.terminal import OK, bar, warn
 from core.corpus import Corpus, open_corpus
-from core.errors import BadInput, ModelFailed
+from core.errors import BadInput, ModelFailed, NothingRead
 from core.io.durations import span
 
 
@@ -78,6 +78,8 @@ def _build(options) -> int:
     try:
         with bar("Building") as advanced:
             graph = build(corpus, one, models, advanced, report=report, lanes=max(1, options.lanes))
+    except NothingRead:
+        raise
     except (KeyboardInterrupt, ModelFailed):
         print("hopscope: What is done is kept; the same command goes on from there.", file=sys.stderr)
         raise
