@@ -14,6 +14,7 @@ from core.errors import BadInput, ModelUnavailable, shorten
 from core.finetune.dialogues import Dialogue
 from core.finetune.loop import Check, Schedule, Tell, Training, TrainingState, drawn
 from core.models.device import device
+from core.models.chat.thoughts import separated
 from core.models.llm_chooser import parse
 from core.models.threads import threads
 
@@ -212,7 +213,7 @@ def figures(model: TrainableLLM, unseen: Sequence[Dialogue], settings: LLMSettin
                 for place, one in enumerate(part if part[0].shown else ()):
                     check()
                     tell(f"Unseen questions, {task}s, {when}: {place} of {len(part)}", place / len(part))
-                    numbers, _ = parse(model.reply(one), [""] * one.shown)
+                    numbers, _ = parse(separated(model.reply(one))[1], [""] * one.shown)
                     hits.append(bool(numbers and numbers[0] in one.right))
                 hit = float(np.mean(hits)) if hits else None
                 rows.append(

@@ -82,7 +82,13 @@ def test_it_learns_is_resumed_exactly_and_its_merged_folder_is_read_again(qwen, 
 def test_a_reply_is_read_as_the_chooser_reads_it(qwen, talks, monkeypatch):
     model = TrainableLLM(qwen, FAST)
     choice, other = talks[1][0], next(n for n in range(1, 5) if n not in talks[1][0].right)
-    for reply, hit in ((choice.reply, 1.0), (f'{{"choices": [{other}, {min(choice.right)}]}}', 0.0), ("none", 0.0)):
+    draft = f'<think>{{"choices": [{other}]}}?</think>'
+    for reply, hit in (
+        (choice.reply, 1.0),
+        (draft + choice.reply, 1.0),
+        (f'{{"choices": [{other}, {min(choice.right)}]}}', 0.0),
+        (draft, 0.0),
+    ):
         monkeypatch.setattr(model, "reply", lambda one, reply=reply: reply)
         assert [row["hit"] for row in figures(model, [choice], FAST, *QUIET)] == [hit, hit]
 
