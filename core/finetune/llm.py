@@ -13,8 +13,8 @@ import numpy as np
 from core.errors import BadInput, ModelUnavailable, shorten
 from core.finetune.dialogues import Dialogue
 from core.finetune.loop import Check, Schedule, Tell, Training, TrainingState, drawn
-from core.models.device import device
 from core.models.chat.thoughts import separated
+from core.models.device import device
 from core.models.llm_chooser import parse
 from core.models.threads import threads
 
