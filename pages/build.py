@@ -18,6 +18,7 @@ from pages.parts.shared.session import instances, said
 from pages.parts.shared.text import plain
 
 EMPTY = ""
+SAVED = "keep_saved"  # in the session: the title of a method just saved, shown once the whole page lists it
 STAGE_WORDS = {
     "graph": "Stand on a graph of texts",
     "convert": "Read the question",
@@ -210,8 +211,10 @@ def keep(line: Line | None, known: dict[str, Instance]) -> None:
     if pressed and line is not None:
         saved = said(lambda: save(name, line))
         if saved is not None:
-            st.toast(f"Saved “{plain(saved.title)}”.", icon=":material/check:")
-            known[saved.id] = saved
+            st.session_state[SAVED] = saved.title
+            st.rerun()  # the list to start from is above and was drawn without it
+    if title := st.session_state.pop(SAVED, ""):
+        st.toast(f"Saved “{plain(title)}”.", icon=":material/check:")
     if line is None:
         st.caption("A line can be saved once it can be run.")
     own = [instance for instance in known.values() if instance.group == OWN]

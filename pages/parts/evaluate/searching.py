@@ -234,6 +234,8 @@ def _kept(point: Point, hunted: SearchPlan, verdict: SearchVerdict | None) -> No
                 notes = f"Found by a search on {wish.tuning.set} for {wish.quality} under {wish.budget:g} {wish.cost} a question."
                 kept = said(lambda: save(name, point.line, notes))
                 state.search_saved = kept.title if kept else ""
+                if kept:
+                    st.rerun()  # the methods to compare are above and were drawn without it
         drawn = (hunted.unseen or wish.tuning).drawn[0]
         lanes = (*([verdict.best.id] if verdict else []), repr(point.line))
         place = {"corpus": drawn.corpus} if drawn.corpus else {"graph": drawn.graph or "metaqa"}

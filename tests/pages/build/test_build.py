@@ -112,6 +112,7 @@ def test_save_and_delete(own):
     next(b for b in at.button if b.label == "Save").click().run()
     saved = catalogue()["own-my-own-line"]
     assert (saved.title, repr(saved.line)) == ("My *own* line", repr(parse_line("EgoNetwork(hops=1) >> SimplePaths(hops=2)")))
+    assert any(label.startswith("My *own* line") for label in at.selectbox(key="build_start").options)  # without another visit
     at.text_input(key="keep_name").set_value("My own line")
     next(b for b in at.button if b.label == "Save").click().run()
     assert "already an instance" in at.error[0].value

@@ -9,6 +9,7 @@ from core.engine import Engine
 from core.evaluation.search import verdict
 from core.evaluation.search.space import space
 from core.instances.catalogue import catalogue
+from core.io.home import ROOT
 from core.runtime.jobs import CANCELLED
 from pages.parts.evaluate import searching
 from pages.parts.shared.session import store
@@ -27,15 +28,9 @@ model = ["bm25"]
 """
 
 
-def screen():
-    from pages.parts.evaluate.searching import show_search
-
-    show_search()
-
-
 @pytest.fixture
 def at(films, tmp_path, monkeypatch):
-    """The screen, searching the films graph whatever sets are chosen; `at.asked` tells the wishes."""
+    """The page, searching the films graph whatever sets are chosen; `at.asked` tells the wishes."""
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
     tune, unseen = tmp_path / "tune.txt", tmp_path / "unseen.txt"
     tune.write_text("what genre has [One]\tDrama\nwho wrote [Two]\tAnn\n", "utf-8")
@@ -51,7 +46,7 @@ def at(films, tmp_path, monkeypatch):
         return verdict.hunt(engine, str(tune), sample, str(unseen) if later else "", later_sample, graph=str(films.folder), **wishes)
 
     monkeypatch.setattr(searching, "hunt", hunt)
-    made = AppTest.from_function(screen, default_timeout=90).run()
+    made = AppTest.from_file(str(ROOT / "pages" / "evaluate.py"), default_timeout=90).run()
     made.asked = asked
     yield made
     engine.evaluations.stop()
@@ -89,6 +84,7 @@ def test_a_search_is_shown_judged_and_a_line_of_it_saved(at):
     at.button(key="search_save").click().run()
     assert not at.exception and catalogue()["own-mine"].line.words() == table["In words"].iloc[0]
     assert "Saved as “Mine”" in said(at)
+    assert any(label.startswith("Mine · ") for label in at.multiselect(key="evaluate_methods").options)  # without another visit
     at.button(key="search_save").click().run()
     assert "already an instance" in at.error[0].value
 
