@@ -146,7 +146,7 @@ def suggest(error: HopscopeError) -> None:
     if alternatives:
         with st.container(horizontal=True):
             for name in alternatives[:SUGGESTED]:
-                st.button(name, key=f"suggest-{name}", on_click=_start_from, args=(name, getattr(error, "name", "")))
+                st.button(plain(name), key=f"suggest-{name}", on_click=_start_from, args=(name, getattr(error, "name", "")))
 
 
 def _start_from(name: str, instead_of: str) -> None:

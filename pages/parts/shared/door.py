@@ -5,9 +5,9 @@ from __future__ import annotations
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 from streamlit.runtime import Runtime
 from streamlit.web.server.starlette.starlette_routes import BASE_ROUTE_UPLOAD_FILE
@@ -16,6 +16,27 @@ from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 from core.errors import shorten
 from core.sharing import shared
 
+POLICY = {
+    "default-src": "'self'",
+    "script-src": "'self' 'unsafe-inline' 'unsafe-eval' blob:",  # what Streamlit needs
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' data: blob:",
+    "font-src": "'self' data:",
+    "connect-src": "'self'",
+    "worker-src": "'self' blob:",
+    "frame-src": "'self' blob: data:",
+    "object-src": "'none'",
+    "base-uri": "'self'",
+    "form-action": "'self'",
+    "frame-ancestors": "'none'",
+}
+HEADERS = {
+    "Content-Security-Policy": "; ".join(f"{name} {what}" for name, what in POLICY.items()),
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+}
+"""What a browser holds a page to: it asks nobody but this server, whatever was drawn there, and is shown in no other page."""
 MANY_SESSIONS = 1000  # admitted ones, from which on those that ended are looked for
 _admitted: set[str] = set()
 
@@ -30,11 +51,22 @@ class Door:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sentence, status = ("", 0) if scope["type"] not in ("http", "websocket") else _refusal(scope)
         if not sentence:
-            await self.app(scope, receive, send)
+            await self.app(scope, receive, _guarded(send) if scope["type"] == "http" else send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008, "reason": ""})
         else:
             await PlainTextResponse(sentence, status)(scope, receive, send)
+
+
+def _guarded(send: Send) -> Send:
+    """Sends a reply with `HEADERS`."""
+
+    async def guarded(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).update(HEADERS)
+        await send(message)
+
+    return guarded
 
 
 def _refusal(scope: Scope) -> tuple[str, int]:

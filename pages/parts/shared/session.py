@@ -131,7 +131,7 @@ def follow(job: Job, title: str) -> None:
         bar = st.progress(0.0)
         cancel(job, f"cancel-{job.key}")
         while not job.wait(0.2):
-            bar.progress(min(1.0, job.fraction or 0.0), text=job.text)
+            bar.progress(min(1.0, job.fraction or 0.0), text=plain(job.text))
     place.empty()
 
 

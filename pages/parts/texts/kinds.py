@@ -8,6 +8,7 @@ from core.builds import Build, being_built, status
 from core.builds.catalogue import BY
 from core.builds.shipped import builds_of, ships
 from core.corpus import Corpus
+from pages.parts.shared.text import plain
 
 KINDS = {
     "passage": ("Passage graph", "The chunks themselves, joined where they share an entity."),
@@ -68,8 +69,8 @@ def chosen_build(corpus: Corpus) -> Build:
             ids,
             key=key,
             persist_state="session",
-            format_func=lambda id: words[id][0],
-            captions=[words[id][1] for id in ids],
+            format_func=lambda id: plain(words[id][0]),
+            captions=[plain(words[id][1]) for id in ids],
             horizontal=True,
         )
     return known[chosen]

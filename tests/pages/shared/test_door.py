@@ -52,6 +52,15 @@ def test_a_foreign_name_is_refused_everywhere(address, path):
     assert asked(address, path, urlsplit(address).netloc).status != 421
 
 
+def test_a_page_asks_nobody_else(address):
+    headers = asked(address, "/", urlsplit(address).netloc).headers
+    assert (
+        "img-src 'self' data: blob:" in headers["Content-Security-Policy"]
+        and "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    )
+    assert (headers["X-Frame-Options"], headers["X-Content-Type-Options"]) == ("DENY", "nosniff")
+
+
 def test_files_of_a_foreign_name_are_refused(address):
     assert asked(address, "/_stcore/upload_file/a/b", STRANGER, "PUT").status == 421
 

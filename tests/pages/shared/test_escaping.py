@@ -27,6 +27,8 @@ def safe(text: ast.expr) -> bool:
     if isinstance(text, ast.Constant):
         return True
     if isinstance(text, ast.Call):
+        if isinstance(text.func, ast.Name) and text.func.id == "many":  # a number with a noun
+            return all(safe(noun) for noun in text.args[1:])
         return isinstance(text.func, ast.Name) and text.func.id == "plain"
     if isinstance(text, ast.IfExp):
         return safe(text.body) and safe(text.orelse)
