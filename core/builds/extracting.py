@@ -102,7 +102,7 @@ class Extractor(BuildOperator):
 def _nothing_read(facts: Sequence[Facts]) -> str:
     """That of no chunk a reply could be read, and why, most often."""
     notes = Counter(note for one in facts for note in one.notes)
-    why = f" Of {notes.most_common(1)[0][1]:,}: {notes.most_common(1)[0][0]}." if notes else ""
+    why = f" {_counted(*notes.most_common(1)[0])}." if notes else ""
     chunks = "The only chunk" if len(facts) == 1 else f"None of the {len(facts):,} chunks"
     return (
         f"{chunks} gave {'no' if len(facts) == 1 else 'a'} reply that could be read, so nothing was built.{why} Build it again to ask anew."
@@ -117,4 +117,8 @@ def _tell(facts: Sequence[Facts], ctx: BuildContext) -> None:
         for note in one.notes:
             notes[note] = notes.get(note, 0) + 1
     for note, times in sorted(notes.items(), key=lambda pair: (-pair[1], pair[0]))[:NOTES]:
-        ctx.report.note(f"{times:,} {'chunk' if times == 1 else 'chunks'}: {note}")
+        ctx.report.note(_counted(note, times))
+
+
+def _counted(note: str, times: int) -> str:
+    return f"{times:,} {'chunk' if times == 1 else 'chunks'}: {note}"

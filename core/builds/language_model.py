@@ -161,7 +161,7 @@ class Gathered:
 
     def facts(self) -> Facts:
         """What was told, with what could not be read or used."""
-        unread = f"{UNREAD} ({self.fault})" if self.fault else UNREAD
+        unread = f"{UNREAD} ({self.fault.rstrip('.')})" if self.fault else UNREAD
         notes = (unread,) * bool(self.unread) + (CUT,) * bool(self.repaired) + (UNUSABLE,) * bool(self.unusable)
         return Facts(tuple(self.found.values()), tuple(self.related.values()), self.unread, self.dropped + self.unusable, notes)
 

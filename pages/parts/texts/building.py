@@ -199,7 +199,11 @@ def _told(now: Status) -> None:
         st.caption(plain(f"It came with these texts. {ShippedBuild.of(came).words()}."))
     unread = sum(counts.get(what, 0) for what in UNREAD)
     problems = [f"{many(unread, 'reply', 'replies')} could not be read"] if unread and came else []
-    problems += [f"{many(counts['dropped'], 'fact')} named what is nowhere and fell away"] if counts.get("dropped") else []
+    problems += (
+        [f"{many(counts['dropped'], 'fact')} left out: without a name, or with one that is not in the chunk"]
+        if counts.get("dropped")
+        else []
+    )
     notes = [*problems, *now.report.get("notes", ())]
     if notes:
         with st.popover("What was left out or cut", icon=":material/info:", type="tertiary"):

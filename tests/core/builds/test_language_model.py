@@ -89,7 +89,7 @@ def test_a_name_that_is_nowhere_in_the_chunk_is_dropped_with_its_relations():
 def test_a_reply_that_is_no_such_json_gives_nothing_and_is_counted(reply):
     facts, _, _ = read(lambda *_: reply)
     assert (facts.entities, facts.relations, facts.unread) == ((), (), 1)
-    why = "" if reply else " (The model sent an empty reply.)"
+    why = "" if reply else " (The model sent an empty reply)"
     assert facts.notes == (f"a reply could not be read and gave nothing{why}",)
 
 
@@ -147,7 +147,7 @@ def test_what_could_not_be_read_is_asked_for_by_the_next_build_alone(tmp_path):
 
 def test_a_build_of_which_no_reply_could_be_read_is_none(tmp_path):
     corpus, models = Texts(tmp_path / "corpus", **TEXTS), Models(lambda *_: "I cannot do that.")
-    with pytest.raises(ModelFailed, match="None of the 6 chunks gave a reply that could be read, so nothing was built"):
+    with pytest.raises(ModelFailed, match="None of the 6 chunks gave a reply that could be read, so nothing was built. 6 chunks: a reply"):
         build(corpus, "rkg", models)
     assert not status(corpus, "rkg").built
     assert build(corpus, "rkg", Models(met)).n_edges == 6
