@@ -10,15 +10,14 @@ from core.errors import ModelFailed, shorten
 from core.models.base import Messages
 from core.models.chat.client import ChatClient, ChatRequest, Check
 from core.models.chat.heard import Heard, bound
-from core.models.chat.replies import estimate, estimate_tokens, fewest_tokens, shortened, was_cut
+from core.models.chat.replies import estimate, estimate_tokens, fewest_tokens
+from core.models.chat.whole_prompts import WholePrompts
 from core.models.chat.writing import Writing
 from core.models.keys import key_for
 
 if TYPE_CHECKING:
     from openai import OpenAI
 
-LONG = 1_000  # tokens of a prompt from which on a server may have cut it
-SHORTEST: Messages = ({"role": "user", "content": "Hello"},)
 ENLARGE = (
     "Give it a larger context (Ollama: OLLAMA_CONTEXT_LENGTH or num_ctx; llama.cpp: -c; vLLM: --max-model-len), or say in models.toml how "
     "large it is (context), so that prompts are made to fit."
@@ -45,7 +44,7 @@ class OpenAIChat(ChatClient):
         self.url, self.model = url.rstrip("/"), model
         self.key_variable, self.timeout, self.schemas, self._key = key_variable, timeout, True, key
         self._lock = threading.Lock()
-        self._whole = LONG  # tokens of the longest prompt that the server is known to have read whole
+        self._whole = WholePrompts()
         self._client: OpenAI | None = None
 
     def _write(self, request: ChatRequest, writing: Writing, check: Check | None) -> None:
@@ -84,24 +83,11 @@ class OpenAIChat(ChatClient):
                     break
         if writing.finish is None:
             raise ValueError("the connection ended before the reply did")
-        fewest = fewest_tokens(body["messages"])
-        if used is not None:
-            self._check_read(used[0], fewest, body, check)
-        about = max(fewest, estimate_tokens(body["messages"])), estimate("".join(writing.pieces))
+        messages = body["messages"]
+        if used is not None and (cut := self._whole.cut(used[0], messages, lambda others: self._reads(others, body, check))):
+            raise ModelFailed(f"The server at {self.url} {cut}: it cut the prompt and did not say so. {ENLARGE}")
+        about = max(fewest_tokens(messages), estimate_tokens(messages)), estimate("".join(writing.pieces))
         writing.tokens_in, writing.tokens_out = used or about
-
-    def _check_read(self, read: int, fewest: int, body: dict[str, Any], check: Check | None) -> None:
-        """Raise ModelFailed where the server read only a part of the prompt: fewer tokens than this has words, or as many as of a shorter
-        one. That is asked of each prompt that is longer than all before, and not believed of a server that says the same of any prompt."""
-        found = f"of a prompt of at least {fewest:,}" if was_cut(read, fewest) else ""
-        if not found and read > self._whole:
-            shorter = shortened(body["messages"])
-            if shorter and self._reads(shorter, body, check) == read and 0 < self._reads(SHORTEST, body, check) < read:
-                found = "of the prompt and as many of a shorter one"
-            else:
-                self._whole = read
-        if found:
-            raise ModelFailed(f"The server at {self.url} read {read:,} tokens {found}: it cut the prompt and did not say so. {ENLARGE}")
 
     def _reads(self, messages: Messages, body: dict[str, Any], check: Check | None) -> int:
         """How many tokens the server says it reads of other messages, asked for a reply of one token; 0 where it does not say."""

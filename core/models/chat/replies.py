@@ -9,7 +9,6 @@ from core.models.base import Messages
 WORD = re.compile(r"[^\W\d_]+")  # letters alone: digits and marks may share a token with them
 LONGEST_WORD = 16  # letters of a token, at most
 SMALLEST_CONTEXT = 64  # tokens
-LEFT_OUT = 8  # words of a prompt that is held against a shorter one
 
 
 def estimate(text: str) -> int:
@@ -29,7 +28,7 @@ def fewest_tokens(messages: Messages) -> int:
     >>> fewest_tokens([{"role": "user", "content": "Who wrote this, and when?"}])
     5
     """
-    return sum(_pieces(word) for message in messages for word in WORD.findall(message.get("content", "")))
+    return sum(pieces(word) for message in messages for word in WORD.findall(message.get("content", "")))
 
 
 def was_cut(read: int, fewest: int) -> bool:
@@ -38,23 +37,7 @@ def was_cut(read: int, fewest: int) -> bool:
     return SMALLEST_CONTEXT <= read < fewest
 
 
-def shortened(messages: Messages) -> Messages | None:
-    """The messages without the last words of the last one, which are at least eight tokens; None where it has no more than these.
-
-    >>> from core.models.chat.replies import shortened
-    >>> shortened([{"role": "user", "content": "Say it. " * 5}])
-    [{'role': 'user', 'content': 'Say it. '}]
-    """
-    *before, last = messages
-    content, left_out = last["content"], 0
-    for word in reversed(list(WORD.finditer(content))):
-        left_out += _pieces(word[0])
-        if left_out >= LEFT_OUT:
-            return [*before, {**last, "content": content[: word.start()]}] if content[: word.start()].strip() else None
-    return None
-
-
-def _pieces(word: str) -> int:
+def pieces(word: str) -> int:
     """The tokens of a word, at least."""
     return -(-len(word) // LONGEST_WORD)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
@@ -125,9 +126,20 @@ def read_again(reply: Reply, schema: dict[str, Any] | None) -> Reply:
     if schema is None:
         return replace(reply, text=unfenced(reply.text))
     fields = schema.get("properties")
+    if fields and reply.finish == "stop" and not reply.text.strip() and _is_json(reply.thought, fields):
+        return replace(reply, text=reply.thought, thought="")  # held to the form where its prompt had begun a thought
     if fields and reply.finish == "stop" and reply.text.strip() and json_reply(reply.text, fields) is None:
         return replace(reply, finish="unreadable")
     return reply
+
+
+def _is_json(text: str, fields: Collection[str]) -> bool:
+    """Whether a text is a JSON object with one of the fields, and nothing beside it."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and not set(fields).isdisjoint(value)
 
 
 def unfenced(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import count as count_up
 
 import pytest
 
@@ -17,6 +18,7 @@ from tests.core.models.chat_server import serving, stream
 CONTEXT = 2048
 FACTS = "Ann -> cooks_for -> Bob. "  # 10 tokens, of which 4 are words
 QUESTION = "Who is it that cooks for Bob when Ann is out of town?"
+MORE = count_up(step=50)
 
 
 def tokens(messages) -> int:
@@ -29,25 +31,54 @@ def prompt(length: int, unit: str = FACTS) -> list[dict[str, str]]:
     return [{"role": "system", "content": "Answer."}, {"role": "user", "content": f"{unit * count}\n{QUESTION}"}]
 
 
-def counting(count=tokens, context: int = CONTEXT):
-    """A server that reads no more than its context and says how much it read."""
+def the_end(messages, context: int = CONTEXT) -> int:
+    """Tokens that a server reads which leaves out the beginning of what is longer than its context."""
+    return min(context, tokens(messages))
+
+
+def half(messages, context: int = CONTEXT) -> int:
+    """Tokens that a server reads which leaves out as much of what is longer that half of its context is free."""
+    return tokens(messages) if tokens(messages) <= context else context // 2 + 2
+
+
+def last_messages(messages, context: int = CONTEXT) -> int:
+    """Tokens that a server reads which leaves out the oldest messages behind the system's until the rest has room."""
+    while tokens(messages) > context and len(messages) > 2:
+        messages = [messages[0], *messages[2:]]
+    return the_end(messages)
+
+
+def counting(count=the_end):
+    """A server that says it read so many tokens."""
 
     def answer(handler, body):
-        read = min(context, count(body["messages"]))
+        read = count(body["messages"])
         stream(handler, sent(*texts("Ann"), usage={"prompt_tokens": read, "completion_tokens": 1, "total_tokens": read + 1}))
 
     return serving(answer)
 
 
-@pytest.mark.parametrize("length", [CONTEXT + 30, 3 * CONTEXT], ids=["slightly", "far"])
-def test_a_cut_prompt_fails_with_what_to_do(length):
-    with counting() as (url, _), pytest.raises(ModelFailed) as raised:
-        OpenAIChat(url, "m", "m").reply(prompt(length))
-    assert "read 2,048 tokens of " in str(raised.value) and "num_ctx" in str(raised.value)
+def examples(length: int) -> list[dict[str, str]]:
+    """Messages of about so many tokens, half of them in a solved example."""
+    system, user = prompt(length // 2)
+    return [system, user, {"role": "assistant", "content": "Eve."}, user]
 
 
-def test_after_prompts_that_were_read_whole_one_that_is_cut_fails_too():
-    with counting() as (url, bodies):
+@pytest.mark.parametrize("length", [CONTEXT + 30, 3 * CONTEXT], ids=["by little", "by much"])
+@pytest.mark.parametrize(
+    ("count", "asked", "read"),
+    [(the_end, prompt, "2,048"), (half, prompt, "1,026"), (last_messages, examples, "")],
+    ids=["the end", "half", "the last messages"],
+)
+def test_a_cut_prompt_fails_with_what_to_do(count, asked, read, length):
+    with counting(count) as (url, _), pytest.raises(ModelFailed) as raised:
+        OpenAIChat(url, "m", "m").reply(asked(length))
+    assert f"read {read}" in str(raised.value) and "num_ctx" in str(raised.value)
+
+
+@pytest.mark.parametrize("count", [the_end, half])
+def test_after_prompts_that_were_read_whole_one_that_is_cut_fails_too(count):
+    with counting(count) as (url, bodies):
         chat = OpenAIChat(url, "m", "m")
         assert [chat.reply(prompt(length)).text for length in (900, 1500, 1400, 1900)] == ["Ann"] * 4
         assert [body["max_tokens"] for body in bodies] == [256, 256, 1, 256, 256, 1]  # asked of each that is the longest so far
@@ -64,13 +95,14 @@ def test_after_prompts_that_were_read_whole_one_that_is_cut_fails_too():
         lambda messages: sum(len(message["content"].encode()) for message in messages),
         lambda messages: 5000,
         lambda messages: CONTEXT,
+        lambda messages: tokens(messages) + next(MORE),
     ],
-    ids=["words", "fours", "bytes", "a constant", "a round constant"],
+    ids=["words", "fours", "bytes", "a constant", "a round constant", "more than is sent"],
 )
 def test_a_prompt_that_is_read_whole_never_fails(count, length):
-    with counting(count, context=10**9) as (url, bodies):
-        assert OpenAIChat(url, "m", "m").reply(prompt(length)).text == "Ann"
-        assert len(bodies) <= 3
+    with counting(count) as (url, _):
+        chat = OpenAIChat(url, "m", "m")
+        assert [chat.reply(asked(length)).text for asked in (prompt, examples)] == ["Ann", "Ann"]
 
 
 @pytest.mark.parametrize("how", ["refuses", "counts nothing", "counts what is new"])

@@ -146,6 +146,21 @@ def test_json_behind_a_draft_in_a_thought():
     assert json.loads(reply.text) == {"names": ["Ann"]} and reply.usable
 
 
+@pytest.mark.parametrize(
+    "deltas", [[{"reasoning_content": '\n{"names": ["Ann"]}'}], texts('<think>\n{"names": ["Ann"]}')], ids=["in a field", "in a tag"]
+)
+def test_json_that_is_all_of_a_thought_is_the_reply(deltas):
+    """As of a server that holds a model to the form whose prompt has begun a thought."""
+    reply = asked(sent(*deltas), schema=SCHEMA)
+    assert (json.loads(reply.text), reply.thought, reply.usable) == ({"names": ["Ann"]}, "", True)
+
+
+@pytest.mark.parametrize("thought", ['Maybe {"names": ["Bob"]}.', '["names"]', '{"others": []}', '{"names": ["Bo'])
+def test_a_thought_that_is_more_or_less_than_json_is_no_reply(thought):
+    reply = asked(sent({"reasoning_content": thought}), schema=SCHEMA)
+    assert (reply.text, reply.thought, reply.usable) == ("", thought, False)
+
+
 @pytest.mark.parametrize("deltas", [texts("<think>Who might it"), [{"content": "", "reasoning_content": "Who might it"}]])
 def test_a_thought_that_does_not_end_says_so(deltas):
     with serving(lambda handler, body: stream(handler, sent(*deltas, finish="length"))) as (url, bodies):

@@ -1,0 +1,106 @@
+"""Thoughts as llama.cpp sends them: as tags in the text, and as a field of their own where the model's chat template knows them.
+
+The model does not think by itself; a grammar makes it write tags, and a chat template begins its thought.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from core.models.chat.llama import LlamaChat
+from core.models.chat.writing import Writing
+
+ASK = [{"role": "user", "content": "Who cooks?"}]
+ANSWER = '"\\n"? [A-Z] [a-z] [a-z ]{2,8} "."'
+OPENED = f'root ::= "<think>" [a-z] [a-z ]{{7,15}} "</think>" {ANSWER}'
+CLOSED = f'root ::= [a-z] [a-z ]{{7,15}} "</think>" {ANSWER}'
+LONG = f'root ::= [a-z] [a-z ]{{60,70}} "</think>" {ANSWER}'
+TEMPLATE = """{%- for message in messages -%}
+<|im_start|>{{ message.role }}
+{{ message.content.split('</think>')[-1] }}<|im_end|>
+{% endfor -%}
+{%- if add_generation_prompt -%}<|im_start|>assistant
+<think>
+{% endif -%}"""
+PATHS = {"type": "object", "properties": {"path": {"type": "string", "enum": ["Ann cooks", "Bob cooks"]}}, "required": ["path"]}
+
+
+@pytest.fixture
+def written(monkeypatch):
+    """`written(chat, grammar)`: a reply held to a grammar, and what a listener heard."""
+
+    def reply(chat, grammar, **how):
+        monkeypatch.setattr("core.models.chat.llama.choice_grammar", lambda schema: grammar)
+        heard: list[str] = []
+        return chat.reply(ASK, on_text=heard.append, **how), "".join(heard)
+
+    return reply
+
+
+@pytest.fixture(scope="module")
+def thinker(qwen):
+    """The model with a chat template that begins a thought."""
+    import xllamacpp
+
+    server = xllamacpp.Server
+
+    def templated(params):
+        params.chat_template = TEMPLATE
+        return server(params)
+
+    chat = LlamaChat(qwen.path, "thinker", context=512)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOPSCOPE_THREADS", "1")
+        patch.setattr(xllamacpp, "Server", templated)
+        chat.load()
+    yield chat
+    chat.close()
+
+
+def test_tags_in_the_text_are_a_thought(qwen, written):
+    reply, heard = written(qwen, OPENED, max_tokens=60)
+    assert reply.thought and reply.text == heard and reply.text.endswith(".") and "<" not in reply.thought + reply.text
+    assert reply.finish == "stop" and reply.usable
+
+
+def test_a_closing_tag_alone_ends_a_thought(qwen, written, monkeypatch):
+    monkeypatch.setattr(qwen, "begun", False)
+    reply, heard = written(qwen, CLOSED, max_tokens=61)
+    assert reply.thought and reply.text.endswith(".") and "<" not in reply.thought + reply.text + heard
+    assert qwen.begun
+    again, heard = written(qwen, CLOSED, max_tokens=62)
+    assert (again.text, again.thought) == (reply.text, reply.thought) and heard == again.text
+
+
+def test_a_thought_in_a_field_of_its_own(thinker, written):
+    reply, heard = written(thinker, CLOSED, max_tokens=60)
+    assert reply.thought and reply.text == heard and reply.text.strip().endswith(".") and "<" not in reply.thought + reply.text
+
+
+def test_a_thought_that_needs_more_room_gets_it(thinker, written, monkeypatch):
+    monkeypatch.setattr(thinker, "thinks", False)
+    reply, _ = written(thinker, LONG, max_tokens=9)
+    assert 1 < len(reply.thought) <= 71 and reply.text.strip() and reply.finish in ("stop", "length") and thinker.thinks
+
+
+def test_a_choice_where_the_prompt_began_a_thought(thinker):
+    reply = thinker.reply(ASK, schema=PATHS, max_tokens=40)
+    assert reply.text in ('{"path": "Ann cooks"}', '{"path": "Bob cooks"}') and reply.usable and not reply.thought
+
+
+def test_the_raw_stream_is_separated_whatever_its_pieces(qwen):
+    """The engine's own pieces, as it sends them without any reading of thoughts."""
+    pieces: list[str] = []
+    request = {"messages": ASK, "max_tokens": 60, "stream": True, "temperature": 0, "grammar": OPENED, "reasoning_format": "none"}
+    qwen.load().handle_chat_completions(request, lambda chunk: pieces.extend(_texts(chunk)))
+    writing = Writing(60, None, None, None)
+    for piece in pieces:
+        writing.add(piece)
+    reply, raw = writing.ended(1.0), "".join(pieces)
+    assert len(pieces) > 4 and raw.startswith("<think>")
+    thought, answer = raw.removeprefix("<think>").split("</think>")
+    assert (reply.thought, reply.text) == (thought.strip(), answer.lstrip())
+
+
+def _texts(chunk) -> list[str]:
+    return [text for choice in chunk.get("choices") or () if (text := (choice.get("delta") or {}).get("content"))]
