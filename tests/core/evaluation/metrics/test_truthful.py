@@ -71,4 +71,4 @@ def test_the_sentence_that_withholds_an_answer_is_the_one_that_is_asked_for():
     """By all rows of the paper but the two baselines that have prompts of their own."""
     rows = {key: one.line.operators[-1].prompt for key, one in published().items() if one.group == "Walk&Retrieve"}
     asking = {key for key, prompt in rows.items() if REFUSAL in prompts("answer")[prompt]["system"].casefold()}
-    assert set(rows) - asking == {"subgraph-rag", "retrieve-rewrite-answer"} and len(asking) == 8
+    assert set(rows) - asking == {"subgraph-rag", "retrieve-rewrite-answer"} and len(asking) == 10
