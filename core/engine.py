@@ -124,12 +124,10 @@ class Engine:
         """A question ready to be run: checked, its entities linked. Raises BadInput, UnknownEntity."""
         text = check_question(question.text)
         seeds = self.link(graph, text, question.entities)
-        plain = Question(
-            text.replace("[", "").replace("]", "") if not question.entities else text,
-            question.id,
-            tuple(graph.names(seeds)),
-            question.answers,
-            question.hops,
+        plain = replace(
+            question,
+            text=text.replace("[", "").replace("]", "") if not question.entities else text,
+            entities=tuple(graph.names(seeds)),
         )
         return Ask(graph, plain, seeds, seed, reader, model)
 
@@ -181,6 +179,7 @@ class Engine:
             *map(str, ask.key(self.models.signature())),
             *([ask.question.gold, [self._standing(ask, i.line) for i in instances]] if ask.corpus is not None else []),
             ask.question.answers,
+            ask.question.aliases,
             ask.reader,
             ask.model,
             [(i.id, repr(i.line), *(operator.stamp(ask.graph, self.environment) for operator in i.line)) for i in instances],

@@ -20,9 +20,10 @@ MEMBERS = 30  # of a community that are named
 
 def comparison_dict(comparison: Comparison) -> dict[str, Any]:
     """`question, entities, answers, graph, seed, lanes` as JSON can hold them; for a question to a corpus also `corpus` and `gold`, the
-    documents that the answer rests on."""
+    documents that the answer rests on; `aliases`, groups of names of one answer each, where the question's set tells any."""
     ask = comparison.ask
-    about = {} if ask.corpus is None else {"corpus": ask.corpus.name, "gold": list(ask.question.gold)}
+    about: dict[str, Any] = {} if ask.corpus is None else {"corpus": ask.corpus.name, "gold": list(ask.question.gold)}
+    about |= {"aliases": [list(names) for names in ask.question.aliases]} if ask.question.aliases else {}
     return {
         "question": ask.question.text,
         "entities": list(ask.question.entities),

@@ -13,12 +13,17 @@ Direction = Literal["out", "in", "both"]
 Kind = Literal["node", "relation", "triple", "path", "chunk", "community"]
 
 
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
 @dataclass(frozen=True)
 class Question:
     """A question as a data set or a person gives it; `entities` and `answers` are names, not ids.
 
     `hops` is the number of steps to the answer where the set tells it, else None. `gold` names the documents of a corpus that
     the answer rests on, by their ids. `options` are the answers to choose from, where there are any; the text has them as well.
+    `aliases` are groups of names of one answer each, the first of which is in `answers`; an answer without a group has one name.
     """
 
     text: str
@@ -28,6 +33,31 @@ class Question:
     hops: int | None = None
     gold: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    aliases: tuple[tuple[str, ...], ...] = ()
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> Question:
+        """The question of these fields, with the lists that JSON made of its tuples as tuples again."""
+        made: dict[str, Any] = {name: _tuples(value) for name, value in fields.items()}
+        return cls(**made)
+
+    def names(self, answer: str) -> tuple[str, ...]:
+        """All names of a known answer, its own first.
+
+        >>> from core.types import Question
+        >>> asked = Question("who scored most", answers=("Daei", "Bican"), aliases=(("Daei", "Ali Daei"),))
+        >>> asked.names("Daei"), asked.names("Bican")
+        (('Daei', 'Ali Daei'), ('Bican',))
+        """
+        grouped = (name for group in self.aliases if group[0] == answer for name in group)
+        return tuple(dict.fromkeys(grouped)) or (answer,)
+
+    @property
+    def parts(self) -> tuple[tuple[str, ...], ...]:
+        """The parts of the answer, each as its names: a group of aliases counts as often as it is there, any other answer once."""
+        groups = tuple(group for group in self.aliases if group[0] in self.answers)
+        grouped = {group[0] for group in groups}
+        return (*groups, *((answer,) for answer in dict.fromkeys(self.answers) if answer not in grouped))
 
 
 @dataclass(frozen=True, order=True, slots=True)

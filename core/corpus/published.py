@@ -7,6 +7,7 @@ from pathlib import Path as FilePath
 from string import ascii_uppercase
 from typing import Any
 
+from core.corpus.answers import known_answers
 from core.corpus.document import Document, sound
 from core.corpus.readers.text import text_of
 from core.errors import BadInput, shorten
@@ -131,7 +132,8 @@ class _Titled:
 
 
 def questions_of(path: FilePath, name: str, sourced: bool = False) -> list[Question]:
-    """The questions of a file of JSON rows: `question`, `answers` or `answer`, `gold` or `gold_titles`, `options`, `id`. Where `sourced`,
+    """The questions of a file of JSON rows: `question`, `answers`, `answer` or ALCE's `short_answers`, `gold` or `gold_titles`, `options`,
+    `id`. A list in the list of answers is a group of names of one of them, as are `answer_aliases`. Where `sourced`,
     their gold is the document that they name as their source. Options are asked with their letters behind the question.
 
     Raises BadInput, naming file and line.
@@ -139,12 +141,12 @@ def questions_of(path: FilePath, name: str, sourced: bool = False) -> list[Quest
     found = []
     for where, row in json_rows(path, most=MOST):
         with _told(path, where):
-            answers = row.get("answers") or ([row["answer"]] if "answer" in row else [])
+            answers, aliases = known_answers(row, ("answers", "answer"), lambda value, _: str(value))
             gold = row.get("gold") or row.get("gold_titles") or ([row["source"]] if sourced else [])
-            id = str(row.get("id") or row.get("_id") or f"{name}-{where.split()[-1]}")
+            id = str(row.get("id") or row.get("_id") or row.get("sample_id") or f"{name}-{where.split()[-1]}")
             options = tuple(map(_text, row.get("options") or ()))
             asked = with_options(_text(row["question"]), options)
-            found.append(Question(asked, id, answers=tuple(map(str, answers)), gold=tuple(map(str, gold)), options=options))
+            found.append(Question(asked, id, answers=answers, gold=tuple(map(str, gold)), options=options, aliases=aliases))
     return found
 
 

@@ -138,12 +138,7 @@ def read_meta(folder: FilePath) -> dict[str, Any]:
 
 def questions_in(data: bytes) -> dict[str, tuple[Question, ...]]:
     """The question sets of a file of them, by name."""
-    return {name: tuple(map(_question, asked)) for name, asked in json.loads(data).items()}
-
-
-def _question(row: Mapping[str, Any]) -> Question:
-    told: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
-    return Question(**told)
+    return {name: tuple(map(Question.of, asked)) for name, asked in json.loads(data).items()}
 
 
 def _sound(document: Document) -> Document:

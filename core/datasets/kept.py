@@ -32,13 +32,16 @@ class Kept:
         self._ids[own_id] += 1
         id = own_id if self._ids[own_id] == 1 else f"{own_id}-{place}"
         entities, answers = self._held(question.entities), self._held(dict.fromkeys(question.answers))
+        aliases = tuple(map(self._held, question.aliases))
         self._bytes += EACH + getsizeof(id) + getsizeof(question.text) + EACH_NAME * (len(entities) + len(answers))
+        self._bytes += sum(getsizeof(group) for group in aliases)
         if self._bytes > MOST:
             raise BadInput(
                 f"{self.file}, {where}: the questions up to here take more than {size_text(MOST)} of memory; "
                 f"that is more than can be kept. Split the file: {len(self.questions):,} questions fit."
             )
-        self.questions.append(replace(question, id=id, hops=question.hops or self.hops, entities=entities, answers=answers))
+        hops = question.hops or self.hops
+        self.questions.append(replace(question, id=id, hops=hops, entities=entities, answers=answers, aliases=aliases))
 
     def _held(self, names: Iterable[str]) -> tuple[str, ...]:
         found = []

@@ -6,19 +6,20 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from core.corpus.answers import PAIRS, SHORT, known_answers
 from core.errors import BadInput, shorten
 from core.types import Question
 
 Row = Mapping[str, Any]
 ROW_FORMATS = {
-    "rows": "Rows: question, answer, q_entity (RoG), or question, answers, entities (JSON)",
+    "rows": "Rows: question, answer, q_entity (RoG), or question, answers or short_answers, entities (JSON)",
     "webqsp": "WebQSP: RawQuestion, Parses (JSON)",
     "cwq": "ComplexWebQuestions: ID, question, answers (JSON)",
     "grailqa": "GrailQA: qid, question, answer, graph_query (JSON)",
     "simplequestions": "SimpleQuestions: question, answer, topic_entity, relation (JSON)",
     "webquestions": "WebQuestions: question or utterance, answers or targetValue, url (JSON)",
 }
-ANSWERS = ("answer", "answers", "a_entity", "targetValue", "Parses")
+ANSWERS = ("answer", "answers", "a_entity", "targetValue", "Parses", SHORT, PAIRS)
 LIKE_ANSWERS = (
     *("answer", "answers", "label", "labels", "gold", "golds", "target", "targets", "output", "outputs", "solution"),
     *("ground_truth", "gold_answer", "gold_answers", "answer_text", "reference", "references"),
@@ -132,8 +133,10 @@ def _parts(row: Row, key: str) -> Iterable[Row]:
 
 def _rows(row: Row) -> Question:
     entities = _texts(row, "q_entity", "entities") or _topics(row)
-    answers = _texts(row, "answer", "answers") or _texts(row, "a_entity")
-    return Question(_text(row, "question", "text"), _id(row, "id", "qid"), tuple(dict.fromkeys(entities)), answers, _hops(row))
+    answers, aliases = known_answers(row, ("answer", "answers"), text_of)
+    answers = answers or _texts(row, "a_entity")
+    asked, id = _text(row, "question", "text"), _id(row, "id", "qid", "sample_id")
+    return Question(asked, id, tuple(dict.fromkeys(entities)), answers, _hops(row), aliases=aliases)
 
 
 def _webqsp(row: Row) -> Question:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from core.diagnosis.matching import match
-from core.graph.names.lookup import names
+from core.graph.names.lookup import names as names_of
 from core.types import Path, State
 
 STAGES = ("graph", "subgraph", "paths", "prompt", "answer")
@@ -25,31 +25,34 @@ class Stage:
 def funnel(graph, state: State, answers: Sequence[str]) -> tuple[Stage, ...]:
     """The stages that the run has reached so far; empty where no answer is known.
 
-    graph: a node has the answer's name. subgraph: such a node was extracted. paths: it lies on a path that is left
-    after retrieval and refinement. prompt: on a path, or in a community report, that the language model was shown. answer:
-    the model's text holds the name, or, where no model was asked, the graph reader names it. A run without extraction skips
-    subgraph, paths and prompt.
+    graph: a node has the answer's name, or an alias of it that the state's question knows. subgraph: such a node was extracted.
+    paths: it lies on a path that is left after retrieval and refinement. prompt: on a path, or in a community report, that the
+    language model was shown. answer: the model's text holds the name, or, where no model was asked, the graph reader names it. A
+    run without extraction skips subgraph, paths and prompt.
     """
     answers = tuple(dict.fromkeys(answers))
     if not answers:
         return ()
-    found: list[tuple[str, Callable[[str], bool]]] = [("graph", lambda name: bool(gold_nodes(graph, name)))]
+    names = state.question.names
+    nodes = {answer: gold_nodes(graph, *names(answer)) for answer in answers}
+    found: list[tuple[str, Callable[[str], bool]]] = [("graph", lambda answer: bool(nodes[answer]))]
     subgraph, said, read = state.subgraph, state.answer, state.reader
     if subgraph is not None:
-        found.append(("subgraph", lambda name: any(node in subgraph for node in gold_nodes(graph, name))))
+        found.append(("subgraph", lambda answer: any(node in subgraph for node in nodes[answer])))
     if state.paths is not None:
         paths = state.paths.items
         on_paths = _on(paths)
-        found.append(("paths", lambda name: not on_paths.isdisjoint(gold_nodes(graph, name))))
+        found.append(("paths", lambda answer: not on_paths.isdisjoint(nodes[answer])))
         if state.prompt is not None:
             on_prompt = _on(paths[: state.prompt.paths])
             report_texts = [report.text for report in (state.reports or ())[: state.prompt.reports]]
-            shown = lambda name: not on_prompt.isdisjoint(gold_nodes(graph, name)) or any(match(text, name) for text in report_texts)
+            told = lambda answer: any(match(text, name) for text in report_texts for name in names(answer))
+            shown = lambda answer: not on_prompt.isdisjoint(nodes[answer]) or told(answer)
             found.append(("prompt", shown))
     if said is not None:
-        found.append(("answer", lambda name: match(said, name)))
+        found.append(("answer", lambda answer: any(match(said, name) for name in names(answer))))
     elif read is not None:
-        found.append(("answer", lambda name: not set(read).isdisjoint(gold_nodes(graph, name))))
+        found.append(("answer", lambda answer: not set(read).isdisjoint(nodes[answer])))
     return survivors(found, answers)
 
 
@@ -58,11 +61,12 @@ def right(graph, state: State, answers: Sequence[str], reader: bool) -> int | No
     answers = tuple(dict.fromkeys(answers))
     if not answers:
         return None
+    names = state.question.names
     if reader:
         read = state.reader
-        return None if read is None else sum(not set(read).isdisjoint(gold_nodes(graph, name)) for name in answers)
+        return None if read is None else sum(not set(read).isdisjoint(gold_nodes(graph, *names(answer))) for answer in answers)
     said = state.answer
-    return None if said is None else sum(match(said, name) for name in answers)
+    return None if said is None else sum(any(match(said, name) for name in names(answer)) for answer in answers)
 
 
 def survivors(found: Sequence[tuple[str, Callable[[str], bool]]], answers: tuple[str, ...]) -> tuple[Stage, ...]:
@@ -75,9 +79,9 @@ def survivors(found: Sequence[tuple[str, Callable[[str], bool]]], answers: tuple
     return tuple(stages)
 
 
-def gold_nodes(graph, name: str) -> tuple[int, ...]:
-    """The nodes that bear an answer's name."""
-    return tuple(names(graph).exact(name))
+def gold_nodes(graph, *named: str) -> tuple[int, ...]:
+    """The nodes that bear an answer's name, or one of its names."""
+    return tuple(dict.fromkeys(node for name in named for node in names_of(graph).exact(name)))
 
 
 def _on(paths: Sequence[Path]) -> set[int]:

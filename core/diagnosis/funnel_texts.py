@@ -71,26 +71,26 @@ def answer_funnel(
 
     corpus: a document holds them. graph: a chunk, a name or a description of the graph does. retrieved: a hit's name or text. prompt: a
     row of its tables. answer: the language model's text, or where none was asked the excerpt. Of yes and no, which are in any text,
-    only the last stage is told.
+    only the last stage is told. The words of an alias that the state's question knows count as well.
     """
-    answers = tuple(dict.fromkeys(answers))
+    answers, names = tuple(dict.fromkeys(answers)), state.question.names
     said = state.answer if state.answer is not None else state.excerpt.text if state.excerpt else None
     if not answers or all(normalize(name) in BARE for name in answers):
-        return survivors([("answer", lambda name: says(said or "", name))], answers) if answers and said is not None else ()
+        return survivors([("answer", lambda answer: says(said or "", answer))], answers) if answers and said is not None else ()
     found: list[tuple[str, Callable[[str], bool]]] = [
-        ("corpus", lambda name: name in kept["corpus"] if kept else _in_corpus(corpus, graph, name)),
-        ("graph", lambda name: name in kept["graph"] if kept else _in_graph(graph, name)),
+        ("corpus", lambda answer: answer in kept["corpus"] if kept else any(_in_corpus(corpus, graph, name) for name in names(answer))),
+        ("graph", lambda answer: answer in kept["graph"] if kept else any(_in_graph(graph, name) for name in names(answer))),
     ]
     rankings = [hits for field in HITS if (hits := getattr(state, field)) is not None]
     if rankings:
         told = [text for hits in rankings for text in (*hit_names(graph, hits.kind, hits.items), *hit_texts(graph, hits.kind, hits.items))]
-        found.append(("retrieved", lambda name: any(match(text, name) for text in told)))
+        found.append(("retrieved", lambda answer: any(match(text, name) for text in told for name in names(answer))))
     if state.prompt is not None and rankings:
         prompt = "\n".join(message["content"] for message in state.prompt.messages if message["role"] == "user")
         context = prompt.replace(state.question.text, " ")
-        found.append((SHOWN, lambda name: match(context, name)))
+        found.append((SHOWN, lambda answer: any(match(context, name) for name in names(answer))))
     if said is not None:
-        found.append(("answer", lambda name: says(said, name)))
+        found.append(("answer", lambda answer: any(says(said, name) for name in names(answer))))
     return survivors(found, answers)
 
 

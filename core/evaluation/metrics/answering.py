@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from core.diagnosis.matching import match, normalize, says
 from core.evaluation.metrics.options import chosen_right
@@ -27,14 +28,16 @@ class Answered:
     option: bool | None = None  # whether the option that is read from it is the right one, where the question has options
     own_tokens: float | None = None  # share of its own words that the known answers have
     exact: bool | None = None  # whether the whole text is a known answer and nothing else
+    parts: float | None = None  # share of the parts of the known answer of which it has a name
 
 
-def answered(graph, state: State, answers: Sequence[str]) -> Answered | None:
-    """The language model's text, or, where no model was asked, the names the graph reader gives, one a line, or the nearest sentence.
+def answered(graph, state: State) -> Answered | None:
+    """The language model's text, or, where no model was asked, the names the graph reader gives, one a line, or the nearest sentence;
+    against the known answers of the state's question.
 
     >>> from core.evaluation.metrics.answering import answered
     >>> from core.types import Question, State
-    >>> found = answered(toy, State(Question("?"), reader=(3, 1)), ["B", "E"])  # the lines D and B
+    >>> found = answered(toy, State(Question("?", answers=("B", "E")), reader=(3, 1)))  # the lines D and B
     >>> found.by, found.found, found.lines
     ('graph reader', 1, 2)
     """
@@ -46,12 +49,20 @@ def answered(graph, state: State, answers: Sequence[str]) -> Answered | None:
         text, by = state.excerpt.text, EXCERPT
     else:
         return None
-    found, lines = sum(says(text, answer) for answer in answers), sum(bool(line.strip()) for line in text.splitlines())
-    if not answers:
-        return Answered(text, by, found, lines, option=chosen_right(text, state.question))
-    gold = " ".join(answers)
-    words, own = shared_words(text, gold), shared_words(gold, text)
-    return Answered(text, by, found, lines, words, match(text, gold), chosen_right(text, state.question), own, exact(text, answers))
+    question, lines = state.question, sum(bool(line.strip()) for line in text.splitlines())
+    named, option = [question.names(answer) for answer in dict.fromkeys(question.answers)], chosen_right(text, question)
+    has = lambda names: any(says(text, name) for name in names)
+    found = sum(map(has, named))
+    if not named:
+        return Answered(text, by, found, lines, option=option)
+    gold = " ".join(_nearest(text, names) for names in named)
+    words, own, whole = shared_words(text, gold), shared_words(gold, text), exact(text, [name for names in named for name in names])
+    return Answered(text, by, found, lines, words, match(text, gold), option, own, whole, fmean(map(has, question.parts)))
+
+
+def _nearest(text: str, names: Sequence[str]) -> str:
+    """Of an answer's names the one that shares the most words with a text, the first of equal ones."""
+    return max(names, key=lambda name: (shared_words(text, name), shared_words(name, text)))
 
 
 def exact(text: str, answers: Sequence[str]) -> bool:

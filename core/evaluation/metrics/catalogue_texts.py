@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.evaluation.metrics.formulas import answer_hit, answer_recall
+from core.evaluation.metrics.formulas import answer_hit
 from core.evaluation.metrics.formulas_texts import (
     answer_all,
     answer_joined,
@@ -11,6 +11,7 @@ from core.evaluation.metrics.formulas_texts import (
     context_recall,
     nearness,
     option_right,
+    parts_held,
     passage_precision,
     passage_recall,
     supported_share,
@@ -19,16 +20,14 @@ from core.evaluation.metrics.metric import Metric
 
 BY_ANSWER = (
     "An answer counts as found if, in lower case and without punctuation and articles, it is a substring of the text (one way only); one "
-    "that is nothing but these is found only where the texts are the same. Where no language model is asked, the text is the graph "
-    "reader's names, one a line, or on documents the nearest sentence, and the table says so. A text that repeats the question counts as "
-    "right where an answer is part of it. A question without known answers is left out."
+    "that is nothing but these is found only where the texts are the same. Where the set tells aliases of an answer, any of them counts. "
+    "Where no language model is asked, the text is the graph reader's names, one a line, or on documents the nearest sentence, and the "
+    "table says so. A text that repeats the question counts as right where an answer is part of it. A question without known answers is "
+    "left out."
 )
 DEPTH = "In-depth Analysis of Graph-based RAG"
 IN_DEPTH = " The text need not be the answer alone."
-ALCE = (
-    " Every known answer is a part of its own, as aliases of one answer are not told apart. ALCE's sentences are judged so in the in-depth "
-    "analysis."
-)
+ALCE = " A part is a group of aliases where the set tells such groups (ALCE's short_answers), of which one is enough, else a known answer."
 BUILT = (
     "Of the graph that the line stands on, as the last run of its build reports; the same for every question. Left out where that run took "
     "up what an earlier one had read, as the whole is not known then. Replies that were kept count with the tokens that they had cost. "
@@ -104,15 +103,15 @@ ANSWERS = (
     Metric(
         "str_rec",
         "String recall (STRREC)",
-        "Share of the known answers that the generated text holds.",
+        "Share of the parts of the known answer that the generated text holds.",
         BY_ANSWER + ALCE + " The published code calls this str_em.",
-        answer_recall,
+        parts_held,
         source=f"{DEPTH}; ALCE",
     ),
     Metric(
         "str_em",
         "String exact match (STREM)",
-        "1 if the generated text holds every known answer, else 0.",
+        "1 if the generated text holds every part of the known answer, else 0.",
         BY_ANSWER + ALCE + " The published code calls this str_hit.",
         answer_all,
         source=f"{DEPTH}; ALCE",
@@ -120,7 +119,7 @@ ANSWERS = (
     Metric(
         "str_hit",
         "String hit (STRHIT)",
-        "1 if the generated text holds any known answer, else 0.",
+        "1 if the generated text holds any part of the known answer, else 0.",
         BY_ANSWER + ALCE + " The published code has nothing of that kind.",
         answer_hit,
         source=f"{DEPTH}; ALCE",

@@ -66,8 +66,22 @@ def context_recall(outcome: Outcome, _: int | None = None) -> float | None:
     return outcome.alive["prompt"] / outcome.golds if outcome.alive and "prompt" in outcome.alive and outcome.golds else None
 
 
+def parts_held(outcome: Outcome, _: int | None = None) -> float | None:
+    """Share of the parts of the known answer of which the answer's text holds a name: a part is a group of aliases, or an answer alone.
+
+    >>> from core.evaluation.metrics.catalogue import metric
+    >>> from core.evaluation.metrics.outcome import Answered, Outcome
+    >>> held = Answered("Ali Daei and Josef Bican", "language model", found=2, lines=1, parts=1.0)
+    >>> metric("str_rec")(Outcome(golds=2, answer=held)), metric("str_em")(Outcome(golds=2, answer=held))
+    (1.0, 1.0)
+    """
+    if outcome.answer is None or not outcome.golds:
+        return None
+    return outcome.answer.found / outcome.golds if outcome.answer.parts is None else outcome.answer.parts
+
+
 def answer_all(outcome: Outcome, _: int | None = None) -> float | None:
-    """1 if the answer's text holds every known answer, else 0.
+    """1 if the answer's text holds a name of every part of the known answer, else 0.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Answered, Outcome
@@ -75,7 +89,8 @@ def answer_all(outcome: Outcome, _: int | None = None) -> float | None:
     >>> metric("str_rec")(found), metric("str_em")(found), metric("str_hit")(found), metric("accuracy")(found)
     (0.5, 0.0, 1.0, 1.0)
     """
-    return float(outcome.answer.found == outcome.golds) if outcome.answer and outcome.golds else None
+    held = parts_held(outcome)
+    return None if held is None else float(held == 1)
 
 
 def answer_joined(outcome: Outcome, _: int | None = None) -> float | None:

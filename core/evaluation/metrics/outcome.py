@@ -137,14 +137,15 @@ def observe(
     1
     """
     answers = tuple(dict.fromkeys(state.question.answers))
-    nodes = [gold_nodes(graph, answer) for answer in answers]
+    named = [state.question.names(answer) for answer in answers]
+    nodes = [gold_nodes(graph, *names) for names in named]
     stages = funnel(graph, state, answers) if corpus is None else answer_funnel(corpus, graph, state, answers)
     return Outcome(
         golds=len(answers),
         extracted=None if state.subgraph is None else extracted(graph, state.subgraph, nodes),
-        paths=None if state.paths is None else ranked_texts(graph, state.paths, answers),
+        paths=None if state.paths is None else ranked_texts(graph, state.paths, named),
         reader=None if state.reader is None else ranked_nodes(state.reader, nodes),
-        answer=answered(graph, state, answers),
+        answer=answered(graph, state),
         judged=judged,
         second=second,
         costs=tuple(map(cost, state.trace)),
@@ -169,15 +170,15 @@ def extracted(graph, subgraph, nodes: Sequence[Sequence[int]]) -> Extracted:
     return Extracted(len(subgraph.nodes), len(subgraph.edges), found, connected_components(graph, subgraph))
 
 
-def ranked_texts(graph, paths: Ranking, answers: Sequence[str]) -> Ranked:
-    """The paths' texts against the answers, by `match`. Names are normalised once each, which gives the same text.
+def ranked_texts(graph, paths: Ranking, answers: Sequence[Sequence[str]]) -> Ranked:
+    """The paths' texts against the answers, each given as its names, by `match`. Names are normalised once each, which gives the same text.
 
     >>> from core.evaluation.metrics.outcome import ranked_texts
     >>> paths = retrieve("EgoNetwork(hops=1) >> ShortestPaths(hops=1)", "B").paths
-    >>> toy.texts(paths.items), ranked_texts(toy, paths, ["C", "D"])
+    >>> toy.texts(paths.items), ranked_texts(toy, paths, [["C"], ["D"]])
     (['B -> r0_reverse -> A', 'B -> r2 -> C'], Ranked(count=2, relevant=(2,), first=(2, None)))
     """
-    wanted = [normalize(answer) for answer in answers]
+    wanted = [[(name, normalize(name)) for name in named] for named in answers]
     relations_by_edge = relations_of(graph, paths.items)
     known: dict[int, str] = {}
     relations: dict[tuple[int, bool], str] = {}
@@ -198,7 +199,8 @@ def ranked_texts(graph, paths: Ranking, answers: Sequence[str]) -> Ranked:
         for after, edge, forward in zip(path.nodes[1:], path.edges, path.forward):
             parts += [relation(edge, forward), node(after)]
         text = " ".join(filter(None, parts))
-        return [i for i, gold in enumerate(wanted) if (gold in text if gold else match(graph.text(path), answers[i]))]
+        holds = lambda name, gold: gold in text if gold else match(graph.text(path), name)
+        return [i for i, named in enumerate(wanted) if any(holds(*one) for one in named)]
 
     return ranked((held(path) for path in paths.items), len(answers))
 

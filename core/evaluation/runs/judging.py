@@ -24,8 +24,9 @@ def judged(plan: Plan, models: Models, lane: LaneRun, check: Check) -> list[Judg
     question, answer = lane.state.question, lane.state.answer
     if answer is None or not question.answers:
         return [None, None]
+    known = [one if not others else f"{one} (or {', '.join(others)})" for one, *others in map(question.names, question.answers)]
     judges = ["judge" if plan.judge else "", plan.second_judge]
-    return [judge(models.chat(name), question.text, question.answers, answer, check) if name else None for name in judges]
+    return [judge(models.chat(name), question.text, known, answer, check) if name else None for name in judges]
 
 
 def supported(plan: Plan, models: Models, lane: LaneRun, check: Check) -> Supported | None:

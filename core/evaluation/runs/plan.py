@@ -127,9 +127,9 @@ class Plan:
 
 
 def _asked(question: Question) -> list[Any]:
-    """What a question is known by; the passages it rests on where the set tells any."""
+    """What a question is known by; the passages it rests on, options and aliases where the set tells any."""
     told = [question.id, question.text, question.entities, question.answers, question.hops]
-    return [*told, *filter(None, (question.gold, question.options))]
+    return [*told, *filter(None, (question.gold, question.options, question.aliases))]
 
 
 def key(spec: dict[str, Any]) -> str:

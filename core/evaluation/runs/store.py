@@ -212,5 +212,4 @@ def _json(value: Any) -> str:
 
 def _drawn(text: str) -> Drawn:
     made = json.loads(text)
-    asked: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in made["question"].items()}
-    return Drawn(Question(**asked), made["set"], made["graph"])
+    return Drawn(Question.of(made["question"]), made["set"], made["graph"])

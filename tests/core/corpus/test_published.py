@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import asdict
 
 import pytest
 
 from core.corpus.published import FORMATS, questions_of, read
 from core.errors import BadInput
+from core.types import Question
 
 HOTPOT = [
     {
@@ -137,3 +139,16 @@ def test_answers_and_gold_are_texts_whatever_the_row_holds(tmp_path):
     rows = [{"question": "When?", "answer": 1843, "gold": [7]}, {"question": "No answer?"}]
     first, second = questions_of(written(tmp_path / "q.jsonl", rows), "s")
     assert (first.id, first.answers, first.gold) == ("s-1", ("1843",), ("7",)) and (second.id, second.answers) == ("s-2", ())
+
+
+def test_the_names_of_an_answer_are_a_group_and_come_back_from_json(tmp_path):
+    pairs = [{"short_answers": ["Daei", "Ali Daei"]}, {"short_answers": ["Bican"]}]
+    rows = [{"question": "Who?", "sample_id": "-7", "answer": "A long one.", "qa_pairs": pairs}]
+    rows += [{"question": "Which?", "answer": "Daei", "answer_aliases": ["Ali Daei"]}, {"question": "Where?", "answers": ["A", ["B", "b"]]}]
+    found = questions_of(written(tmp_path / "q.jsonl", rows), "s")
+    assert [(one.answers, one.aliases) for one in found] == [
+        (("Daei", "Bican"), (("Daei", "Ali Daei"), ("Bican",))),
+        (("Daei",), (("Daei", "Ali Daei"),)),
+        (("A", "B"), (("A",), ("B", "b"))),
+    ]
+    assert found[0].id == "-7" and [Question.of(json.loads(json.dumps(asdict(one)))) for one in found] == found

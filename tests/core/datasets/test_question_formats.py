@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -69,7 +70,25 @@ SIMPLE = {
 WEBQ = {"url": "http://www.freebase.com/view/en/jamaica", "question": "what language?", "answers": ["Patois", "English"]}
 WEBQ_OLD = {"url": "u", "utterance": "what name?", "targetValue": '(list (description "Jazmyn \\"J\\" Bieber") (description Jaxon))'}
 
+ALCE = {
+    "sample_id": "7",
+    "question": "Who has the most goals?",
+    "answer": "Daei held the record until ...",
+    "qa_pairs": [
+        {"question": "for men?", "short_answers": ["Daei", "Ali Daei"], "context": "..."},
+        {"question": "for all?", "short_answers": ["Bican", "Josef Bican", "Pepi Bican"], "context": "..."},
+    ],
+}
+SHORT = {"question": "Who has?", "short_answers": [["Daei", "Ali Daei"], ["Bican", "Josef Bican", "Pepi Bican"]]}
+NAMED = {"question": "Who has?", "answers": ["Ann", ["Daei", "Ali Daei"]]}
+ALIASED = {"id": "2hop__1", "question": "Who has?", "answer": "Daei", "answer_aliases": ["Ali Daei", "Daei"]}
+GROUPS = (("Daei", "Ali Daei"), ("Bican", "Josef Bican", "Pepi Bican"))
+
 CASES = [
+    (ALCE, "rows", Question("Who has the most goals?", "7", answers=("Daei", "Bican"), aliases=GROUPS)),
+    (SHORT, "rows", Question("Who has?", "q-1", answers=("Daei", "Bican"), aliases=GROUPS)),
+    (NAMED, "rows", Question("Who has?", "q-1", answers=("Ann", "Daei"), aliases=(("Ann",), ("Daei", "Ali Daei")))),
+    (ALIASED, "rows", Question("Who has?", "2hop__1", answers=("Daei",), aliases=(("Daei", "Ali Daei"),))),
     (ROG, "rows", Question("who is Ann", "W-1", ("Ann",), ("Bo", "Cy"))),
     (OWN, "rows", Question("who is Bo", "q-1", ("Bo",), ("Ann",), 2)),
     (WEBQSP, "webqsp", Question("what does jamaican people speak?", "WebQTest-0", ("Jamaica", "m.1"), ("Jamaican English", "1999"), 2)),
@@ -93,12 +112,7 @@ def test_a_row_of_every_format(tmp_path, row, format, question):
     held = write(tmp_path, json.dumps({"Version": "1.0", "Questions": [row]}, indent=1), "held.json")
     for file in (array, packed, held):
         (again,) = read_questions(file)
-        assert (again.text, again.entities, again.answers, again.hops) == (
-            question.text,
-            question.entities,
-            question.answers,
-            question.hops,
-        )
+        assert replace(again, id="") == replace(question, id="")
 
 
 PATH = "what is ann 's child 's sex ?\tmale(male/female/)\tann#child#bo#gender#male#<end>#male\n"

@@ -73,7 +73,7 @@ def test_without_a_model_the_reader_answers_one_name_a_line(kit, last):
     state = last("Two", "Drama").replace(answer=None)
     outcome = observe(kit.graph, state)
     assert outcome.answer == Answered(
-        "Two", "graph reader", 1, 1, tokens=0.5, joined=False, own_tokens=1.0, exact=True
+        "Two", "graph reader", 1, 1, tokens=0.5, joined=False, own_tokens=1.0, exact=True, parts=0.5
     )  # of the words two and drama
     assert scores(outcome, "reader_hit@1", "reader_recall", "hits@1") == [1, 1 / 2, 1]
 
@@ -149,7 +149,7 @@ def test_components_count_single_nodes(kit):
 def test_the_fast_text_match_is_the_slow_one(kit, last, gold):
     paths = last(shown=3).paths
     slow = tuple(i for i, path in enumerate(paths.items, 1) if match(kit.graph.text(path), gold))
-    assert ranked_texts(kit.graph, paths, [gold]).relevant == slow
+    assert ranked_texts(kit.graph, paths, [[gold]]).relevant == slow
 
 
 class Named:
@@ -169,7 +169,7 @@ words = st.text(alphabet="aAnNtThHeE .'_-ΣσİI🎬1 ", max_size=8)
 def test_normalising_name_by_name_gives_the_same_text(head, relation, tail, gold):
     graph = Named(head, relation, tail)
     path = Path((0, 1), (0,), (True,))
-    assert bool(ranked_texts(graph, Ranking("path", (path,)), [gold]).relevant) == match(graph.text(path), gold)
+    assert bool(ranked_texts(graph, Ranking("path", (path,)), [[gold]]).relevant) == match(graph.text(path), gold)
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,6 +1,7 @@
 """The metrics of documents and of answers by their words, by hand on the story, and against ir_measures."""
 
 import math
+from dataclasses import replace
 
 import ir_measures
 import pytest
@@ -19,6 +20,7 @@ from tests.core.operators.texts.kit import plain, story
 from tests.films import Bag, Parrot
 
 GOLD = ("carol", "turkey")
+ALIASES = (("Daei", "Ali Daei"), ("Bican", "Josef Bican", "Pepi Bican"))
 
 
 def state(answer="The turkey.", answers=("turkey",), rows=(1, 0, 3), shown=2, options=(), gold=GOLD):
@@ -58,6 +60,43 @@ def test_accuracy_and_the_strings():
 
 
 OPTIONS = ("a boy", "a turkey", "a house", "none of these")
+
+
+@pytest.mark.parametrize(
+    "said, recall, exact, hit",
+    [
+        ("Ali Daei and Josef Bican", 1, 1, 1),
+        ("Pepi Bican, of course.", 1 / 2, 0, 1),
+        ("Daei and Ali Daei", 1 / 2, 0, 1),  # two names of one answer are one
+        ("Pele", 0, 0, 0),
+    ],
+)
+def test_one_name_of_each_part_of_an_answer_is_enough(said, recall, exact, hit):
+    """ALCE (Gao et al. 2023): of each part's short answers one is enough; the recall is the share of the parts."""
+    asked = Question("Who scored most?", answers=("Daei", "Bican"), aliases=ALIASES)
+    told = state().replace(question=asked, answer=said)
+    assert scores(told, "str_rec", "str_em", "str_hit", "recall", "accuracy") == [recall, exact, hit, recall, hit]
+
+
+def test_a_part_that_is_asked_twice_counts_twice():
+    asked = Question("Which years?", answers=("1998", "2001"), aliases=(("1998",), ("1998", "98"), ("2001",)))
+    assert scores(state().replace(question=asked, answer="In 1998."), "str_rec", "recall") == [2 / 3, 1 / 2]
+
+
+def test_the_words_of_an_alias_are_those_of_the_answer():
+    # Of the two names Ali Daei is the nearer: two of two words; of the answer's own four two.
+    asked = Question("Who?", answers=("Daei of Iran", "Bican"), aliases=(("Daei of Iran", "Ali Daei"),))
+    told = state().replace(question=replace(asked, answers=("Daei of Iran",)), answer="It was Ali Daei")
+    assert scores(told, "token_recall", "token_f1", "accuracy_joined") == [1, pytest.approx(2 / 3), 1]
+    exact = observe(plain(), told.replace(answer="ali daei"), corpus=GoneCorpus("story")).answer.exact
+    assert exact is True
+
+
+def test_the_prompt_holds_an_answer_by_any_of_its_names():
+    asked = Question("Who was dead?", answers=("the partner", "Bob"), aliases=(("the partner", "Marley"),))
+    told = state().replace(question=asked)
+    assert scores(told, "context_recall") == [1 / 2]  # Marley was dead
+    assert observe(story(), told.replace(answer="It was Marley."), corpus=GoneCorpus("story")).alive["graph"] == 1
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,47 @@
+"""The known answers in a row of a question set, each of which may go by several names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+SHORT, PAIRS, ALIASES = "short_answers", "qa_pairs", "answer_aliases"
+Known = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
+
+
+def known_answers(row: Mapping[str, Any], keys: Iterable[str], text: Callable[[Any, str], str]) -> Known:
+    """The answers of a row by their first names, and the groups of names, which are empty where each answer has one name.
+
+    `short_answers` is a list of groups, a group for each part of the answer (ALCE), or one group; ALCE's own files have it in each of
+    their `qa_pairs`. Else the answers are under the first of `keys` that is there, where a list in the list is a group; to a single
+    one come its `answer_aliases` (MuSiQue). `text` makes a text of what is under a key, or raises.
+
+    >>> from core.corpus.answers import known_answers
+    >>> known_answers({"short_answers": [["Daei", "Ali Daei"], ["Bican"]]}, ("answers",), lambda value, key: value)
+    (('Daei', 'Bican'), (('Daei', 'Ali Daei'), ('Bican',)))
+    >>> known_answers({"answers": ["Ann", "Bob"]}, ("answers",), lambda value, key: value)
+    (('Ann', 'Bob'), ())
+    """
+    key, groups = _groups(row, keys)
+    named = [tuple(dict.fromkeys(said for name in group if (said := text(name, key)).strip())) for group in groups]
+    named = [names for names in named if names]
+    answers = tuple(names[0] for names in named)
+    several = any(len(names) > 1 for names in named) or (key == SHORT and len(set(answers)) < len(answers))
+    return answers, tuple(named) if several else ()
+
+
+def _groups(row: Mapping[str, Any], keys: Iterable[str]) -> tuple[str, list[list[Any]]]:
+    """The key under which the answers are, and the groups there, their names as they are in the file."""
+    pairs = [pair[SHORT] for pair in _listed(row.get(PAIRS)) if isinstance(pair, Mapping) and pair.get(SHORT)]
+    if pairs:
+        return SHORT, [_listed(group) for group in pairs]
+    short = _listed(row.get(SHORT))
+    if short:
+        return SHORT, short if all(isinstance(group, list) for group in short) else [short]
+    key = next((key for key in keys if row.get(key) is not None), "")
+    groups = [_listed(name) for name in _listed(row.get(key))]
+    return key, [groups[0] + _listed(row.get(ALIASES))] if len(groups) == 1 else groups
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
