@@ -1,10 +1,50 @@
-// The foot of a lane: its operators, its prompt and its thought, folded away.
+// The foot of a lane: what it cost, and folded away its operators, its prompt and its thought.
 
-import { button, el, setText } from "./dom.js";
+import { button, changed, el, setHidden, setText } from "./dom.js";
 import { count, list, plural, seconds, sized } from "./words.js";
 
+export class Foot {
+  constructor() {
+    this.memo = {};
+    this.cost = el("p", "cost");
+    this.operators = disclosure("Steps");
+    this.prompt = disclosure("Prompt");
+    this.thought = disclosure("Thought");
+    this.element = el("footer", "foot", this.cost, this.operators.element, this.prompt.element, this.thought.element);
+  }
+
+  update({ cost, operators, prompt, prompt_tokens: tokens, thought }) {
+    setText(this.cost, cost);
+    setHidden(this.cost, !cost);
+    setHidden(this.element, !cost && !list(operators).length && !list(prompt).length);
+    setHidden(this.operators.element, !list(operators).length);
+    setHidden(this.prompt.element, !list(prompt).length);
+    setHidden(this.thought.element, !thought);
+    if (changed(this.memo, "operators", operators)) this.operators.fill(plural(list(operators).length, "step"), () => operatorTable(list(operators)));
+    this.promptFact = tokens === null || tokens === undefined ? "" : plural(tokens, "token");
+    if (changed(this.memo, "prompt", [prompt, tokens])) this.prompt.fill(this.promptFact, () => promptView(list(prompt)));
+    if (changed(this.memo, "thought", thought)) this.thought.fill("no part of the answer", () => thoughtView(thought));
+  }
+
+  // Light these lines of the prompt, and have the first of them in view.
+  showLines(lines) {
+    if (!changed(this.memo, "lines", lines)) return;
+    this.prompt.note(lines.length ? `${lines.length === 1 ? "line" : "lines"} ${lines.slice(0, 4).map((line) => line + 1).join(", ")}${lines.length > 4 ? " …" : ""} of the prompt` : this.promptFact);
+    this.prompt.element.classList.toggle("lit", lines.length > 0);
+    const wanted = new Set(lines.map(String));
+    let first = null;
+    for (const line of this.prompt.body.querySelectorAll(".line")) {
+      const lit = wanted.has(line.dataset.line);
+      line.classList.toggle("lit", lit);
+      first ??= lit ? line : null;
+    }
+    const box = first?.closest(".messages");
+    if (box) box.scrollTop += first.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 3;
+  }
+}
+
 // A part folded away, whose content is made when it is first opened.
-export function disclosure(title) {
+function disclosure(title) {
   const fact = el("span", "fact");
   const body = el("div", "disclosed");
   const element = el("details", "", el("summary", "", el("span", "", title), fact), body);
@@ -28,7 +68,7 @@ export function disclosure(title) {
   };
 }
 
-export function operatorTable(operators) {
+function operatorTable(operators) {
   const head = el("tr", "", ...["Operator", "s", "calls", "tokens"].map((name) => el("th", "", name)));
   head.children[1].title = "seconds";
   head.children[2].title = "model calls";
@@ -52,7 +92,7 @@ function operatorRows(operator) {
 }
 
 // What the language model thought before it answered.
-export function thoughtView(thought) {
+function thoughtView(thought) {
   const box = el("div", "messages", el("pre", "", thought));
   box.tabIndex = 0;
   box.setAttribute("role", "region");
@@ -60,7 +100,7 @@ export function thoughtView(thought) {
   return el("div", "prompt", box);
 }
 
-export function promptView(messages) {
+function promptView(messages) {
   const copy = button("copy", "Copy", "", async () => {
     setText(copy, (await copyText(messages.map((message) => `[${message.role}]\n${message.content}`).join("\n\n"))) ? "Copied" : "Select and copy by hand");
     setTimeout(() => setText(copy, "Copy"), 1600);

@@ -2,7 +2,7 @@
 
 import { voice } from "./answers.js";
 import { changed, el, setHidden, setText } from "./dom.js";
-import { disclosure, operatorTable, promptView, thoughtView } from "./foot.js";
+import { Foot } from "./foot.js";
 import { funnelStages } from "./funnel.js";
 import { Graph } from "./graph.js";
 import { Hits } from "./hits.js";
@@ -15,7 +15,7 @@ import { Said } from "./said.js";
 import { thumbs } from "./thumbs.js";
 import { Progress, Times } from "./times.js";
 import { sameFate } from "./agree.js";
-import { fateText, laneName, list, plural, score } from "./words.js";
+import { fateText, laneName, list, score } from "./words.js";
 
 const SIGNS = { idle: "", waiting: "", running: "", answering: "", done: "✓", failed: "!", cancelled: "×" };
 
@@ -40,9 +40,9 @@ export class Lane {
     this.hits = new Hits(board);
     this.points = new Points((key) => this.hits.point({ key }));
     this.hits.element.prepend(this.points.element);
-    this.buildFoot();
+    this.foot = new Foot();
     this.error = el("p", "error");
-    this.element = el("article", "lane", this.head, this.answer, this.funnel, this.graph.element, this.said.element, this.times.element, this.paths, this.hits.element, this.error, this.foot);
+    this.element = el("article", "lane", this.head, this.answer, this.funnel, this.graph.element, this.said.element, this.times.element, this.paths, this.hits.element, this.error, this.foot.element);
   }
 
   buildHead() {
@@ -94,14 +94,6 @@ export class Lane {
     return this.data.hits !== undefined;
   }
 
-  buildFoot() {
-    this.cost = el("p", "cost");
-    this.operators = disclosure("Steps");
-    this.prompt = disclosure("Prompt");
-    this.thought = disclosure("Thought");
-    this.foot = el("footer", "foot", this.cost, this.operators.element, this.prompt.element, this.thought.element);
-  }
-
   update(data, number) {
     this.data = data;
     if (!changed(this.memo, "data", [data, number, this.board.revision])) return;
@@ -112,7 +104,7 @@ export class Lane {
     for (const part of [this.answer, this.funnel, this.graph.element, this.paths, this.hits.element, this.said.element, this.times.element]) setHidden(part, failed);
     setHidden(this.error, !failed);
     setText(this.error, failed ? data.error || "This lane failed." : "");
-    this.updateFoot();
+    this.foot.update(data);
     this.points.update(data.points);
     if (failed) {
       if (data.points) this.hits.update(data.hits, true); // what was noted before it failed, and on what
@@ -208,42 +200,13 @@ export class Lane {
     return this.graphless ? "No paths: this lane reads no graph." : "No path was found.";
   }
 
-  updateFoot() {
-    const { cost, operators, prompt, prompt_tokens: tokens, thought } = this.data;
-    setText(this.cost, cost);
-    setHidden(this.cost, !cost);
-    setHidden(this.foot, !cost && !list(operators).length && !list(prompt).length);
-    setHidden(this.thought.element, !thought);
-    if (changed(this.memo, "thought", thought)) this.thought.fill("no part of the answer", () => thoughtView(thought));
-    setHidden(this.operators.element, !list(operators).length);
-    setHidden(this.prompt.element, !list(prompt).length);
-    if (changed(this.memo, "operators", operators)) this.operators.fill(plural(list(operators).length, "step"), () => operatorTable(list(operators)));
-    this.promptFact = tokens === null || tokens === undefined ? "" : plural(tokens, "token");
-    if (changed(this.memo, "prompt", [prompt, tokens])) this.prompt.fill(this.promptFact, () => promptView(list(prompt)));
-  }
-
   // `word` is the evidence of a word of this lane's answer, `node` what any word or pointer is on.
   show({ key, word, node }) {
     const fate = key ? this.board.fate(key, this.data.id) : null;
     const frame = word ? list(word.paths).filter((one) => this.board.path(one)) : key ? null : this.replay.frame();
     this.graph.show({ key, fate: fate?.fate ?? null, frame, node });
     this.graph.say(key ? fateText(fate) : null, fate?.fate ?? "");
-    this.showLines(word ? list(word.prompt) : []);
-  }
-
-  showLines(lines) {
-    if (!changed(this.memo, "lines", lines)) return;
-    this.prompt.note(lines.length ? `${lines.length === 1 ? "line" : "lines"} ${lines.slice(0, 4).map((line) => line + 1).join(", ")}${lines.length > 4 ? " …" : ""} of the prompt` : this.promptFact);
-    this.prompt.element.classList.toggle("lit", lines.length > 0);
-    const wanted = new Set(lines.map(String));
-    let first = null;
-    for (const line of this.prompt.body.querySelectorAll(".line")) {
-      const lit = wanted.has(line.dataset.line);
-      line.classList.toggle("lit", lit);
-      first ??= lit ? line : null;
-    }
-    const box = first?.closest(".messages");
-    if (box) box.scrollTop += first.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 3;
+    this.foot.showLines(word ? list(word.prompt) : []);
   }
 
   destroy() {
