@@ -23,6 +23,7 @@ from core.graph.building.text_graph import assemble, moved, store
 from core.graph.storage.write import locked
 from core.graph.store import Graph, read_meta
 from core.indexes.place import AT_WORK, keep, take_indexes
+from core.io import digests
 from core.io.durations import with_time_left
 from core.io.locks import is_locked
 from core.models.base import Models
@@ -69,11 +70,11 @@ def status(corpus: Corpus, build: str | Build) -> Status:
     one = _build(build)
     folder = place(corpus, one)
     try:
-        known = json.loads((folder / BUILT).read_text("utf-8"))
+        known = digests.check_marked(json.loads((folder / BUILT).read_text("utf-8")))
         placed = _placed(folder)
         current = known["version"] == VERSION and known["corpus"] == corpus.digest and known.get("graph", placed) == placed
         return Status(one, True, current, folder, known["report"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return Status(one, False, False, folder)
 
 
@@ -155,7 +156,7 @@ def build(
             "line": repr(one.line),
             "report": ctx.report.plain(),
         }
-        keep(folder / BUILT, lambda stream: stream.write(json.dumps(told, ensure_ascii=False, indent=1).encode()))
+        keep(folder / BUILT, lambda stream: stream.write(json.dumps(digests.marked(told), ensure_ascii=False, indent=1).encode()))
     progress("Done", 1.0)
     return graph
 

@@ -260,14 +260,12 @@ def _mapped(path: FilePath) -> np.ndarray:
 def read_meta(folder: FilePath) -> dict:
     """What `graph.json` says. Raises StoreError where it is absent, unreadable or of another version."""
     try:
-        meta = json.loads((folder / META).read_text("utf-8"))
-        if isinstance(meta, dict):
-            meta = digests.check_marked(meta)
+        meta = digests.check_marked(json.loads((folder / META).read_text("utf-8")))
     except (FileNotFoundError, NotADirectoryError):
         raise StoreError(f"There is no graph in {folder}.") from None
     except (OSError, ValueError) as error:
         raise StoreError(f"The graph in {folder} is damaged ({META}: {error}); build it again.") from None
-    if not isinstance(meta, dict) or meta.get("version") != VERSION:
+    if meta.get("version") != VERSION:
         raise StoreError(f"The graph in {folder} was written by another version; build it again.")
     if not isinstance(meta.get("data"), str) or FilePath(meta["data"]).name != meta["data"]:
         raise StoreError(f"The graph in {folder} is damaged ({META} names no data folder); build it again.")

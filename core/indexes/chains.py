@@ -20,6 +20,7 @@ from core.graph.names.phrases import chain_text, phrase
 from core.graph.protocol import KnowledgeGraph
 from core.graph.store import Graph
 from core.indexes.place import free, index_folder, keep, waiting
+from core.io import digests
 from core.runtime.meter import spent, untold
 
 if TYPE_CHECKING:
@@ -269,6 +270,7 @@ def _write(stream, index: ChainIndex) -> None:
 def _read(file) -> ChainIndex | None:
     """What is kept in `file`; None where there is nothing, or it is damaged or of another version."""
     try:
+        digests.check_sealed(file)
         with np.load(file, allow_pickle=False) as data:
             told = json.loads(data["told"].tobytes().decode("utf-8"))
             if told["version"] != VERSION:

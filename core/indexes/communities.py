@@ -10,6 +10,7 @@ import numpy as np
 from core.graph.algorithms.leiden import CLUSTER, Communities, Tell, detect
 from core.graph.store import Graph
 from core.indexes.place import index_folder, keep
+from core.io import digests
 from core.runtime.meter import spent, untold
 
 MAX_SIZE = 10  # of Microsoft's GraphRAG
@@ -49,6 +50,7 @@ def _file(graph: Graph, max_size: int) -> Path:
 def _read(file, n_nodes: int) -> np.ndarray | None:
     """What is kept in `file`; None where there is nothing or it is damaged."""
     try:
+        digests.check_sealed(file)
         known = np.load(file, allow_pickle=False)
     except (OSError, ValueError, EOFError):
         return None

@@ -16,6 +16,7 @@ from core.errors import HopscopeError, StoreError
 from core.graph.store import Graph
 from core.graph.told import chunk_label, community_label, n_chunks, n_communities, node_labels, relation_labels
 from core.indexes.place import keep
+from core.io import digests
 from core.models.registry import Registry
 from core.runtime.cluster import Lost, Workers
 
@@ -124,6 +125,7 @@ class Blocks:
         """A block's vectors, by memory map. Raises StoreError where they are damaged."""
         file = block_file(self.folder, number)
         try:
+            digests.check_sealed(file)
             return np.load(file, mmap_mode="r")
         except (OSError, ValueError, EOFError) as error:
             raise StoreError(f"{file} is damaged ({error}); delete it and build the vectors again.") from None
@@ -193,7 +195,11 @@ class Earlier:
         newest = sorted(known, key=lambda other: (-(other / DONE).stat().st_mtime_ns, str(other)))
         found = []
         for other in newest[:EARLIER]:
-            keys = np.load(other / KEYS)
+            try:
+                digests.check_sealed(other / KEYS)
+                keys = np.load(other / KEYS)
+            except (OSError, ValueError, EOFError):  # damaged: its texts are encoded anew
+                continue
             order = np.argsort(keys[:, 0], kind="stable")
             found.append(Source(other, keys[order], order))
         return cls(tuple(found))
@@ -225,7 +231,11 @@ class Earlier:
             row -= len(source.rows)
         file = block_file(source.folder, row // BLOCK)
         if file not in self._blocks:
-            self._blocks[file] = np.load(file, mmap_mode="r")
+            try:
+                digests.check_sealed(file)
+                self._blocks[file] = np.load(file, mmap_mode="r")
+            except (OSError, ValueError, EOFError) as error:
+                raise StoreError(f"{file} is damaged ({error}); delete the vectors in {source.folder} and try again.") from None
         return self._blocks[file][row % BLOCK]
 
 

@@ -13,12 +13,14 @@ from typing import IO
 
 from core.errors import StoreError
 from core.graph.protocol import KnowledgeGraph
+from core.io import digests
 from core.io.home import home
 from core.io.locks import is_locked
 from core.runtime.meter import spent
 
 NAMED = 16  # letters of the digest in a folder's name
 INDEXES = "indexes"  # beside a graph's store
+SEALED = (".npy", ".npz", ".faiss")
 AT_WORK = "building"  # beside its lock file, in a folder that is made bit by bit
 
 
@@ -48,13 +50,15 @@ def take_indexes(aside: Path, folder: Path) -> None:
 
 
 def keep(file: Path, write: Callable[[IO[bytes]], object]) -> None:
-    """Write a file beside its place, make it durable, and put it there in one step. Raises StoreError."""
+    """Write a file beside its place, arrays with their digest, make it durable, and put it there in one step. Raises StoreError."""
     try:
         handle, aside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")
         try:
             with os.fdopen(handle, "wb") as stream:
                 write(stream)
-                stream.flush()
+            if file.suffix in SEALED:
+                digests.seal(Path(aside))
+            with open(aside, "rb+") as stream:
                 os.fsync(stream.fileno())
             os.replace(aside, file)
         except BaseException:

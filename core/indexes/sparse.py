@@ -13,6 +13,7 @@ from core.errors import StoreError
 from core.graph.store import Graph
 from core.graph.told import node_labels
 from core.indexes.place import index_folder, keep
+from core.io import digests
 from core.runtime.meter import spent
 
 BLOCK = 512  # nodes read between two looks at whether somebody cancelled
@@ -33,6 +34,7 @@ def _made(graph: Graph, model: Any, key: str, progress: Tell, check: Callable[[]
     file = index_folder(graph) / f"sparse-nodes-{key}.npz"
     if file.exists():
         try:
+            digests.check_sealed(file)
             return load_npz(file).tocsr()
         except (OSError, ValueError, KeyError) as error:
             raise StoreError(f"{file} is damaged ({error}); delete it and ask again.") from None

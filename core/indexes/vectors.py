@@ -20,6 +20,7 @@ from core.indexes import encoded
 from core.indexes.chains import fingerprint
 from core.indexes.encoded import DONE, Blocks, Encode, Of, Tell, count, here, texts
 from core.indexes.place import AT_WORK, free, index_folder, keep, waiting
+from core.io import digests
 from core.io.durations import span
 from core.runtime.meter import spent
 
@@ -151,7 +152,7 @@ def finished(blocks: Blocks, encode: Encode, facts: dict[str, Any], progress: Te
     keep(blocks.folder / INDEX, lambda stream: _write(index, stream))
     facts = {"version": VERSION, **facts, "kind": kind, "items": index.ntotal, "dimension": index.d}
     facts |= {"encoded": blocks.encoded, "reused": blocks.reused, "seconds": round(time.monotonic() - start, 1)}
-    keep(blocks.folder / DONE, lambda stream: stream.write(json.dumps(facts).encode()))
+    keep(blocks.folder / DONE, lambda stream: stream.write(json.dumps(digests.marked(facts)).encode()))
     return opened(blocks.folder) or VectorIndex(index, facts)
 
 
@@ -160,9 +161,10 @@ def opened(folder: Path) -> VectorIndex | None:
     import faiss
 
     try:
-        facts = json.loads((folder / DONE).read_text("utf-8"))
+        facts = digests.check_marked(json.loads((folder / DONE).read_text("utf-8")))
+        digests.check_sealed(folder / INDEX)
         index = faiss.read_index(str(folder / INDEX), faiss.IO_FLAG_MMAP_IFC)
-    except (OSError, ValueError, RuntimeError):
+    except (OSError, ValueError, RuntimeError, AttributeError, TypeError):
         return None
     fits = facts.get("version") == VERSION and index.ntotal == facts.get("items") and index.d == facts.get("dimension")
     return VectorIndex(_tuned(index), facts) if fits else None

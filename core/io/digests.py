@@ -14,10 +14,13 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 FILE = "files.json"
 AT_ONCE = 1 << 26  # bytes of a folder that is read whole when it is opened
 TICK = 100_000_000  # nanoseconds within which a file may change again and have the same time
+SEAL = b"\nsha256 of all before: "
+PIECE = 1 << 22  # bytes read at a time
 MARK = "sha256"  # in a JSON file that says of itself whether it is sound
 
 Stamps = tuple[tuple[str, int, int, int], ...]
@@ -100,13 +103,41 @@ def noted(folder: Path) -> dict[str, tuple[int, str]]:
         raise ValueError(f"{FILE} cannot be read") from None
 
 
+def seal(file: Path) -> None:
+    """Write a file's sha256 behind its end, where no reader of arrays looks. Raises OSError."""
+    digest = _digest(file, lambda: None)
+    with open(file, "ab") as stream:
+        stream.write(SEAL + bytes.fromhex(digest))
+
+
+def check_sealed(file: Path) -> None:
+    """Raises ValueError where a sealed file is not as it was written, OSError; one without a seal, of an earlier version, is taken."""
+    stat = file.stat()
+    stamp, now = (file.name, stat.st_size, stat.st_mtime_ns, stat.st_ino), time.time_ns()
+    if _sound.get(file) == (stamp,):
+        return
+    digest, left = hashlib.sha256(), stat.st_size - len(SEAL) - 32
+    with open(file, "rb") as stream:
+        while left > 0 and (piece := stream.read(min(left, PIECE))):
+            digest.update(piece)
+            left -= len(piece)
+        end = stream.read()
+    if end.startswith(SEAL) and end != SEAL + digest.digest():
+        raise ValueError(f"{file.name} is not as it was written")
+    if now - stat.st_mtime_ns > TICK:
+        _sound[file] = (stamp,)
+
+
 def marked(content: dict) -> dict:
     """What goes into a JSON file, with its own digest."""
     return {**content, MARK: _content(content)}
 
 
-def check_marked(content: dict) -> dict:
-    """The same without its digest. Raises ValueError where the digest is another; what has none, as of an earlier version, is taken."""
+def check_marked(content: Any) -> dict:
+    """What a JSON file holds without its digest. Raises ValueError where the digest is another, or where it is no object; what has none, as
+    of an earlier version, is taken."""
+    if not isinstance(content, dict):
+        raise ValueError("it holds no object")
     rest = {key: value for key, value in content.items() if key != MARK}
     if MARK in content and content[MARK] != _content(rest):
         raise ValueError("it is not as it was written")
@@ -127,7 +158,7 @@ def _stamps(folder: Path) -> Stamps:
 def _digest(file: Path, stop: Callable[[], None]) -> str:
     digest = hashlib.sha256()
     with open(file, "rb", buffering=0) as stream:
-        while piece := stream.read(1 << 22):
+        while piece := stream.read(PIECE):
             digest.update(piece)
             stop()
     return digest.hexdigest()

@@ -19,6 +19,7 @@ from core.graph.names.lookup import names
 from core.graph.storage.opening import open_same, worked_on_apart
 from core.graph.store import Graph
 from core.indexes.place import index_folder, keep
+from core.io import digests
 from core.io.durations import with_time_left
 from core.runtime.subprocess_worker import apart
 from core.types import Question
@@ -65,7 +66,7 @@ def compare(graph: Graph, wish: MethodConfig, progress: Tell, check: Callable[[]
         rows = measure(graph, wish, progress, check)
     done = MethodComparison(wish, tuple(rows), time.time())
     stored = [asdict(one) for one in (done, *kept(graph))[:KEPT]]
-    text = json.dumps({"version": VERSION, "comparisons": stored}, ensure_ascii=False)
+    text = json.dumps(digests.marked({"version": VERSION, "comparisons": stored}), ensure_ascii=False)
     keep(index_folder(graph) / FILE, lambda stream: stream.write(text.encode()))
     return done
 
@@ -101,7 +102,7 @@ def kept(graph: Graph) -> list[MethodComparison]:
     """The comparisons that are kept for a graph, the newest first. Raises StoreError where they cannot be read."""
     file = index_folder(graph) / FILE
     try:
-        saved = json.loads(file.read_text("utf-8"))
+        saved = digests.check_marked(json.loads(file.read_text("utf-8")))
         if saved["version"] != VERSION:
             return []
         fit = {field.name for field in fields(MethodRow)}  # what was measured before there was as much to tell is let go

@@ -35,6 +35,7 @@ from core.indexes.prepared import (
     start,
 )
 from core.indexes.table import KINDS
+from core.io import digests
 from core.runtime.jobs import CANCELLED, DONE, Jobs
 from core.types import Question
 from tests.core.operators.texts.kit import story
@@ -249,7 +250,7 @@ def test_damaged_vectors_are_made_searchable_again_from_their_blocks(films, jobs
     assert told(films)["vectors-nodes"].state == PARTLY
     assert made(jobs, films, "vectors-nodes").status == DONE and (folder / "index.faiss").read_bytes() == whole
     block = folder / "block-000000.npy"
-    block.write_bytes(block.read_bytes()[:-8])
+    block.write_bytes(block.read_bytes()[:-100])
     (folder / "index.json").unlink()
     job = made(jobs, films, "vectors-nodes")
     assert "block-000000.npy is damaged" in job.error
@@ -275,3 +276,18 @@ def test_what_does_not_fit_the_graph_is_said(films, tmp_path, monkeypatch):
         assert "too many to be clustered" in told(films)[name].lacks
     with pytest.raises(BadInput, match="too many to be clustered"):
         communities(films)
+
+
+@pytest.mark.parametrize("place", [0.3, 0.6, 0.99])
+@pytest.mark.parametrize("name", ["block-000000.npy", "keys.npy", "index.faiss"])
+def test_a_changed_byte_of_vectors_is_never_searched(jobs, films, name, place):
+    """Digests are seals behind the arrays: what changed is made again from what is whole, or said."""
+    assert not made(jobs, films, "vectors-nodes").error
+    folder = next(index_folder(films).glob("vectors-nodes-*"))
+    file = folder / name
+    data = bytearray(file.read_bytes())
+    data[int(place * (len(data) - 80))] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(ValueError, match=f"{name} is not as it was written"):
+        digests.check_sealed(file)
+    assert (vectors.opened(folder) is None) == (name == "index.faiss")

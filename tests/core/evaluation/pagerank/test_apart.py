@@ -10,6 +10,7 @@ from core.evaluation.pagerank import apart as comparing
 from core.evaluation.pagerank.apart import FILE, KEPT, MethodConfig, compare, kept, starts
 from core.graph.building.build import build
 from core.indexes.place import index_folder
+from core.io import digests
 from tests.films import TRIPLES
 
 QUESTIONS = "who directed [One]\tAnn\nwhat is [Three]\tDrama\nwho wrote [Two]\tAnn|Ben\n"
@@ -87,7 +88,7 @@ def test_what_another_version_kept_is_let_go(films):
     file.write_text(json.dumps({"version": 0}), "utf-8")
     assert kept(films) == []
     compare(films, MethodConfig(("auto",), count=1), told, go_on)
-    known = json.loads(file.read_text("utf-8"))
+    known = digests.check_marked(json.loads(file.read_text("utf-8")))
     del known["comparisons"][0]["rows"][0]["edges"]
     file.write_text(json.dumps(known), "utf-8")
     assert kept(films) == []
@@ -96,7 +97,7 @@ def test_what_another_version_kept_is_let_go(films):
 def test_what_was_kept_before_the_chosen_method_was_recorded_still_opens(films):
     compare(films, MethodConfig(("auto",), count=1), told, go_on)
     file = index_folder(films) / FILE
-    known = json.loads(file.read_text("utf-8"))
+    known = digests.check_marked(json.loads(file.read_text("utf-8")))
     row = known["comparisons"][0]["rows"][0]
     row["method"] = "push"
     del row["ran"]

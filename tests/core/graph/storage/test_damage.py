@@ -73,7 +73,7 @@ def test_what_is_found_in_a_large_graph_is_said_from_then_on(told, monkeypatch):
     monkeypatch.setattr(digests, "AT_ONCE", 0)
     flip(told.data_folder / "tails.npy", 0.9)
     graph = Graph.open(told.folder)  # at once
-    graph.nodes_named("node 1")
+    graph.later.begin()
     for thread in threading.enumerate():
         if thread.name.startswith("digests of"):
             thread.join()
