@@ -21,8 +21,8 @@ from core.instances.catalogue import catalogue, find, on_documents
 from core.lines import split
 
 EPILOG = """Every question is kept as it is done, in evaluations.sqlite of your Hopscope folder. The same command takes an unfinished
-run up where it stopped, tries failed questions again, and shows a finished one at once. The exit code is 1 where an instance answered
-no question at all."""
+run up where it stopped, tries failed questions again, and shows a finished one at once. After Ctrl-C the figures of what is done are
+printed and written, with how many questions they rest on. The exit code is 1 where an instance answered no question at all."""
 
 
 def add(commands) -> None:
@@ -99,14 +99,22 @@ def run(options) -> int:
     plan = _plan(options, engine)
     warn(misfits(plan.drawn, engine.graph))
     job = evaluate(engine, store, plan, options.again, workers_of(options))
-    finish(job)
-    summary = Summary(store.run(job.number), store.rows(job.number))
+    try:
+        finish(job)
+    finally:  # after Ctrl-C too
+        summary = Summary(store.run(job.number), store.rows(job.number))
+        if summary.rows:
+            _report(summary, files, more, options.json)
+    return OK if all(summary.counts(instance)["scored"] for instance in summary.instances) else FAILED
+
+
+def _report(summary: Summary, files: dict[Path, Callable], more: list[str], as_json: bool) -> None:
+    """Write the files and print the figures."""
     _write(files, summary)
-    if options.json:
+    if as_json:
         print(json.dumps(summary_dict(summary, list(dict.fromkeys([*REPORTED, *more]))), ensure_ascii=False, indent=2))
     else:
         _print(summary, more)
-    return OK if all(summary.counts(instance)["scored"] for instance in summary.instances) else FAILED
 
 
 def _plan(options, engine):
@@ -158,6 +166,8 @@ def _print(summary, more: list[str]) -> None:
     names = list(dict.fromkeys([*usual(summary), *more]))
     spec, table = summary.run.spec, summary.table(names)
     print(f"{spec['sample']:,} of {spec['of']:,} questions of {spec['set']}, seed {spec['seed']}, run {summary.run.id}")
+    if so_far := summary.so_far():
+        print(f"Figures of what is done so far; {so_far}.")
     if summary.failed():
         print("A failed question scores 0; seconds and tokens are of the answered ones.")
     if not spec["model"]:
@@ -165,7 +175,10 @@ def _print(summary, more: list[str]) -> None:
         print(f"No language model answered: the answers scored are {by}.")
     if not spec["judge"] and {"accurate", "hallucination", "truthfulness"}.intersection(names):
         print("No judge was asked: an answer that holds a known answer counts as accurate (--judge, --second-judge).")
-    cells = [["", *names], *([instance, *_cells(figures, shown)] for instance, figures in table.items())]
+    rows = {instance: _cells(figures, shown) for instance, figures in table.items()}
+    if summary.unfinished:
+        names, rows = ["questions", *names], {instance: [summary.done(instance), *row] for instance, row in rows.items()}
+    cells = [["", *names], *([instance, *row] for instance, row in rows.items())]
     widths = [max(map(len, column)) for column in zip(*cells)]
     for row in cells:
         print("  ".join(cell.ljust(width) if not i else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths))))
@@ -181,7 +194,8 @@ def _print(summary, more: list[str]) -> None:
         print(f"No answers and no passages are known to these questions; “judge {summary.run.id}” holds the answers against one another.")
     for test in summary.compared():
         interval = f"[{shown(test.metric, test.low)}, {shown(test.metric, test.high)}]"
-        print(f"{test.a} − {test.b}, {metric(test.metric).name}: {shown(test.metric, test.difference)} {interval}, p = {test.p_holm:.2g}")
+        found = f"{shown(test.metric, test.difference)} {interval}, p = {test.p_holm:.2g}, n = {test.n:,}"
+        print(f"{test.a} − {test.b}, {metric(test.metric).name}: {found}")
 
 
 def _cells(figures, shown) -> list[str]:

@@ -50,7 +50,7 @@ def test_a_table_and_files(told, tmp_path):
     assert "lego-1: 2 of 3 answered, 1 failed: “Nobody” is not in the graph." in out
     with (tmp_path / "t.csv").open(newline="") as file:
         assert len(list(csv.DictReader(file))) == 6
-    assert (tmp_path / "t-summary.csv").read_text().startswith("instance,method,number,hops,metric,mean,low,high,n,answered,failed\n")
+    assert (tmp_path / "t-summary.csv").read_text().startswith("instance,method,number,hops,metric,mean,low,high,n,answered,failed,asked\n")
     assert r"\begin{tabular}" in (tmp_path / "t.tex").read_text()
 
 

@@ -87,7 +87,7 @@ def latex(summary: Summary, names: Sequence[str] = ()) -> str:
     ]
     for instance, figures in table.items():
         cells = [_cell(name, figures[name], best[name]) for name in names]
-        done = [f"{summary.unfinished[instance]:,} of {summary.run.spec['sample']:,}"] if n else []
+        done = [summary.done(instance)] if n else []
         lines.append("    " + " & ".join([titles[instance], *done, *cells]) + r" \\")
     return "\n".join([*lines, r"    \bottomrule", r"  \end{tabular}", r"\end{table}", ""])
 

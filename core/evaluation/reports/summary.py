@@ -175,6 +175,10 @@ class Summary:
         known = {instance: len(self.of(instance)) for instance in self.instances}
         return known if any(count < self.run.spec["sample"] for count in known.values()) else {}
 
+    def done(self, instance: str) -> str:
+        """`13 of 40`: the questions of which an instance has a row, answered or failed."""
+        return f"{len(self.of(instance)):,} of {self.run.spec['sample']:,}"
+
     def so_far(self) -> str:
         """`not finished: 13 of 40 questions of A, 12 of 40 of B`; empty where the run is finished."""
         names, of = called(self.run), self.run.spec["sample"]

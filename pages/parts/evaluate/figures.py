@@ -86,9 +86,10 @@ def _table(results: Summary) -> None:
         part = results if which in ("all",) else hops.get(which, results)
     figures = part.table(names)
     spec = titles(results.run)
-    rows, unfinished = [], results.unfinished
+    rows = []
     for instance, row in figures.items():
-        done = {"Questions": f"{unfinished[instance]:,} of {results.run.spec['sample']:,}"} if unfinished else {}
+        count = f"{len(part.of(instance)):,}" if part is not results else results.done(instance) if results.unfinished else ""
+        done = {"Questions": count} if count else {}
         rows.append({"Method": spec[instance]} | done | {name: _cell(name, row[name]) for name in names})
     config = {name: st.column_config.TextColumn(_title(name), help=_help(name)) for name in names}
     st.dataframe(rows, hide_index=True, column_config={"Method": st.column_config.TextColumn(pinned=True), **config})

@@ -115,6 +115,22 @@ def test_figures_tests_and_meanings_of_a_run(run):
     assert any("Subgraph precision" in one.label for one in at.expander)
 
 
+def test_the_table_of_an_unfinished_run_says_on_how_many_questions_it_rests(home):
+    one = catalogue()["lego-1"]
+    plan = make_plan([one], "metaqa-1hop-dev,metaqa-2hop-dev", 2, engine().graph, model=False)
+    whole = evaluate(engine(), store(), plan)
+    assert whole.wait(120) and not whole.error
+    begun = home.begin(home.run(whole.number).spec, plan.drawn, again=True)
+    for row in home.rows(whole.number)[:3]:
+        home.keep(begun.id, row.instance, row.question.id, row.outcome, row.error, None)
+    at = opened(run=begun.id)
+    assert not at.exception and "3 of 4 questions" in at.warning[0].value
+    assert list(at.dataframe[0].value["Questions"]) == ["3 of 4"]
+    for hops, count in ((1, "2"), (2, "1")):  # of how many is not known before they were asked
+        at.session_state["figures_hops"] = hops
+        assert list(at.run().dataframe[0].value["Questions"]) == [count]
+
+
 def test_a_question_of_a_run_opens_from_what_was_kept(run, home):
     question = home.drawn(run)[0].question
     at = opened(run=run, question=question.id)

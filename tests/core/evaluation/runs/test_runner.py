@@ -1,5 +1,6 @@
 """Evaluations as jobs: what is kept, shared, tried again, cancelled, and killed in the middle."""
 
+import csv
 import json
 import os
 import shutil
@@ -328,11 +329,22 @@ def test_killed_in_the_middle_and_taken_up_again(kit, tmp_path):
         assert instance["questions"]["scored"] == 120 and instance["metrics"]["reader_hit@1"]["n"] == 120
 
 
-def test_interrupted_ends_cleanly(kit, tmp_path):
-    home = tmp_path / "home"
+def test_interrupted_ends_cleanly_with_the_figures_of_what_is_done(kit, tmp_path):
+    home, files = tmp_path / "home", [tmp_path / f"figures.{ending}" for ending in ("csv", "tex", "html")]
     home.mkdir()
-    process = started(command(kit, many(tmp_path, 3000)), home, 5)
+    more = [f"--{option}={file}" for option, file in zip(("csv", "latex", "html"), files, strict=True)]
+    process = started(command(kit, many(tmp_path, 3000), *more), home, 5)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=120)
+    printed, said = process.communicate(timeout=120)
     assert process.returncode == 130 and "Interrupted." in said and "the same command goes on" in said and "Traceback" not in said
-    assert Store(home / "evaluations.sqlite").runs()[0].status == "cancelled"
+    store = Store(home / "evaluations.sqlite")
+    run = store.runs()[0]
+    first = next(iter(run.spec["instances"]))["id"]
+    count = f"{sum(row.instance == first for row in store.rows(run.id)):,} of 3,000"
+    table = {line.split("  ")[0]: line for line in printed.splitlines() if "  " in line}
+    assert run.status == "cancelled" and run.done < run.total
+    assert "Figures of what is done so far; not finished: " in printed and count in table[first]
+    for file in (*files[1:],):
+        assert count in file.read_text("utf-8")
+    rows = list(csv.DictReader(files[0].with_name("figures-summary.csv").open(newline="")))
+    assert {row["asked"] for row in rows} == {"3000"} and f"{rows[0]['answered']} of 3,000" == count
