@@ -97,7 +97,7 @@ def _test(name: str, url: str, model: str, variable: str) -> None:
     with st.spinner("Asking the server …"):
         reply = OpenAIChat(url, model, name, variable, timeout=TIMEOUT).reply([{"role": "user", "content": "Say: ready"}], max_tokens=8)
     st.success("The server answers:", icon=":material/check_circle:")
-    st.text(reply.text or "(an empty reply)")
+    st.text(reply.text if reply.text.strip() else reply.fault())
 
 
 def _add(name: str, url: str, model: str, variable: str) -> None:

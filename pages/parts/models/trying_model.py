@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core.errors import BadInput
-from core.models.base import Task
+from core.models.base import Reply, Task
 from core.models.registry import ModelInfo
 from core.runtime.jobs import DONE, Job
 from pages.parts.shared.session import engine
@@ -71,19 +71,26 @@ def _reply(job: Job, name: str, prompt: str) -> tuple[Any, float | None]:
 
 def _show_outcome(job: Job) -> None:
     """The reply as far as it has come, and what it cost."""
-    if job.written:
+    ended = job.status == DONE
+    written = job.result[0].text if ended else job.written  # what was taken for the reply may turn out to be a thought
+    if written.strip():
         with st.container(border=True):
-            st.text(job.written)
-    if job.status == DONE:
-        reply, seconds = job.result
-        speed = (
-            f" · {(reply.tokens_out - 1) / seconds:.1f} tokens a second"
-            if seconds and seconds > 0.05 and reply.tokens_out > 1 and not reply.cached
-            else ""
-        )
-        cut = f" · cut at {MOST_TOKENS} tokens" if reply.finish == "length" else ""
-        kept = " · remembered from before" if reply.cached else ""
-        st.caption(f"{reply.tokens_in:,} tokens read, {reply.tokens_out:,} written{speed}{cut}{kept}")
+            st.text(written)
+    if ended:
+        _show_reply(*job.result)
+
+
+def _show_reply(reply: Reply, seconds: float | None) -> None:
+    """What is to be known of a reply beside its text: why it is blank or cut, the thought before it, and what it cost."""
+    if fault := reply.fault():
+        st.text(fault)
+    if reply.thought:
+        with st.expander("Thought, no part of the reply"):
+            st.text(reply.thought)
+    timed = seconds is not None and seconds > 0.05 and not reply.cached and not reply.thought  # a thought comes before the first piece
+    speed = f" · {(reply.tokens_out - 1) / seconds:.1f} tokens a second" if timed and seconds and reply.tokens_out > 1 else ""
+    kept = " · remembered from before" if reply.cached else ""
+    st.caption(f"{reply.tokens_in:,} tokens read, {reply.tokens_out:,} written{speed}{kept}")
 
 
 def _scorer(info: ModelInfo) -> None:

@@ -14,6 +14,8 @@ from core.io.home import ROOT, models_folder
 from core.models.declared import own_file
 from pages.parts.models.add_model import checked
 from pages.parts.shared.session import engine
+from tests.core.models.chat.test_thoughts import sent, texts
+from tests.core.models.chat_server import serving, stream
 
 PAGE = str(ROOT / "pages" / "models.py")
 
@@ -98,6 +100,54 @@ def test_a_language_model_replies(own, monkeypatch):
     until(at, lambda: any("tokens read" in caption.value for caption in at.caption))
     assert "Hello <b>you</b>" in [text.value for text in at.text]
     assert any("tokens a second" in caption.value for caption in at.caption)
+
+
+@pytest.fixture
+def served(own):
+    """`served(reply)`: the page, with a server's model chosen that sends this stream."""
+    replies: list[str] = []
+    with serving(lambda handler, body: stream(handler, replies[0])) as (url, _):
+        row = f'[model.thinker]\nkind = "chat"\nbackend = "openai"\nurl = "{url}"\nmodel = "m"\n'
+        own_file().write_text(row, "utf-8")
+        engine().models.reload()
+
+        def page(reply: str) -> AppTest:
+            replies[:] = [reply]
+            at = opened()
+            at.selectbox(key="try_model_name").set_value("thinker").run()
+            return at
+
+        page.url = url
+        yield page
+
+
+@pytest.mark.parametrize(
+    ("reply", "shown", "thought", "fault"),
+    [
+        (sent(*texts("<think>Hm.</think>```\nA graph.\n```")), "A graph.", "Hm.", ""),
+        (sent(*texts("Hm.</think>A graph.")), "A graph.", "Hm.", ""),
+        (sent(*texts("<think>Hm."), finish="length"), "", "Hm.", "The model was still thinking when its 4,352 tokens were used up."),
+        (sent(*texts("A gra"), finish="length"), "A gra", "", "The reply was cut at 256 tokens."),
+        (sent({"content": None}), "", "", "The model sent an empty reply."),
+    ],
+    ids=["thought and fence", "closing tag", "thinking", "cut", "empty"],
+)
+def test_a_reply_is_shown_with_its_thought_apart_and_why_it_is_blank_or_cut(served, reply, shown, thought, fault):
+    at = served(reply)
+    button(at, "Send").click().run()
+    until(at, lambda: any("tokens read" in caption.value for caption in at.caption))
+    found = [text.value for text in at.text]
+    assert (shown in found) == bool(shown) and (thought in found) == bool(thought) and not any("<think" in text for text in found)
+    assert (fault in found) == bool(fault)
+    assert [one.label for one in at.expander if "Thought" in one.label] == ["Thought, no part of the reply"] * bool(thought)
+    assert not any("tokens a second" in caption.value for caption in at.caption) or not thought
+
+
+def test_the_connection_is_tested_with_why_a_reply_is_blank(served):
+    at = served(sent({"content": ""}, finish="content_filter"))
+    fill(at, name="mine", url=served.url, model="some-model")
+    button(at, "Test the connection").click().run()
+    assert "The server's content filter held the reply back." in [text.value for text in at.text]
 
 
 def _present(info):
