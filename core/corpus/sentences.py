@@ -6,7 +6,7 @@ import re
 
 Span = tuple[int, int]
 CLOSERS = "\"'”’»)\\]」』）】》〉"
-BREAK = re.compile(rf"[.!?…]+[{CLOSERS}]*(?=\s)|[。！？｡．]+[{CLOSERS}]*|\n[^\S\n]*(?=\n)")
+BREAK = re.compile(rf"(?<![.!?…])[.!?…]++[{CLOSERS}]*+(?=\s)|[。！？｡．]+[{CLOSERS}]*|\n[^\S\n]*(?=\n)")
 ABBREVIATED = re.compile(
     r"(?:^|[\s(\"'“‘])(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|cf|etc|e\.g|i\.e|al|No|Nos|Fig|Figs|Eq|Sec|Vol|Inc|Ltd|Co|Corp|"
     r"Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Oct|Nov|Dec|approx|Gen|Col|Capt|Lt|Rev|Hon|Messrs|pp|U\.S|U\.K)$"

@@ -19,6 +19,7 @@ from core.sharing import check_may_change, gone, made
 KIND = "question set"
 DESCRIPTION = "set.toml"
 LONGEST_NAME = 40
+UNFIT = re.compile(r"[^a-z0-9]+")  # what no name holds
 
 
 def sets_folder() -> FilePath:
@@ -28,7 +29,7 @@ def sets_folder() -> FilePath:
 
 def clean_name(text: str) -> str:
     """A name as a folder can bear it: lower-case letters, digits and dashes."""
-    return re.sub(r"[^a-z0-9]+", "-", text.casefold()).strip("-")[:LONGEST_NAME].strip("-")
+    return UNFIT.sub("-", text.casefold()).strip("-")[:LONGEST_NAME].strip("-")
 
 
 def added_sets() -> dict[str, tuple[str, QuestionSet]]:

@@ -167,7 +167,7 @@ def _pathquestion(columns: list[str]) -> Question | None:
 def _answer_set(text: str) -> tuple[str, ...] | None:
     """The answers of `answer(answer1/answer2/)`. Names may hold brackets: the one that opens the set is where the answer
     before it is one of the set; None where there is none."""
-    for at in (match.start() for match in re.finditer(r"\(", text)):
+    for at in (place for place, letter in enumerate(text) if letter == "("):
         answers = tuple(part for part in text[at + 1 : -1].split("/") if part)
         if text.endswith(")") and text[:at] in answers:
             return answers

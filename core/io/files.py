@@ -7,8 +7,10 @@ import io
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path as FilePath
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from core.errors import BadInput
 
@@ -16,6 +18,38 @@ PACKED = (".gz", ".zst")
 LONGEST_LINE = 1 << 23  # bytes
 LOOK_EVERY, REPORT_EVERY = 1 << 14, 1 << 18  # bytes unpacked between two looks at their number, and two words of progress
 Tell = Callable[[float], None]
+
+
+class Source(Protocol):
+    """A file, wherever it lies: on the disk, in memory, in a zip. `size` is what it takes there, in bytes."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def size(self) -> int: ...
+
+    def open(self) -> BinaryIO:
+        """Its bytes as they lie there, from the beginning. Raises OSError."""
+        ...
+
+
+@dataclass(frozen=True)
+class OnDisk:
+    """A file on the disk."""
+
+    path: FilePath
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @cached_property
+    def size(self) -> int:
+        return self.path.stat().st_size
+
+    def open(self) -> BinaryIO:
+        return open(self.path, "rb")
 
 
 class Unpacked:
@@ -28,9 +62,9 @@ class Unpacked:
         self._count = self._told = 0
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes, at most `size` of them where that is not negative."""
-        if size < 0 and self._most is not None:
-            size = self._most - self._count + 1
+        """The next bytes, at most `size` of them where that is not negative, else all that are left."""
+        if size < 0:
+            return b"".join(iter(lambda: self.read(LONGEST_LINE), b""))
         data = self._stream.read(size)
         self._look(len(data))
         return data
@@ -68,25 +102,26 @@ class Unpacked:
 
 
 @contextmanager
-def opened(path: str | FilePath, tell: Tell | None = None, most: int | None = None) -> Iterator[Unpacked]:
+def opened(file: str | FilePath | Source, tell: Tell | None = None, most: int | None = None) -> Iterator[Unpacked]:
     """A file's bytes, unpacked where its name ends in `.gz` or `.zst`. `tell` hears the share read, `most` bounds the bytes that come out.
 
     Raises BadInput where the file is missing, unreadable, damaged or larger than `most`.
     """
-    path = FilePath(path)
-    packed, source = path.suffix.lower() if path.suffix.lower() in PACKED else "", None
+    place = OnDisk(FilePath(file)) if isinstance(file, (str, FilePath)) else file
+    suffix = FilePath(place.name).suffix.lower()
+    packed, source = suffix if suffix in PACKED else "", None
     try:
-        with open(path, "rb") as raw:
-            source = Unpacked(path.name, raw, path.stat().st_size, packed, tell, most)
+        with place.open() as raw:
+            source = Unpacked(place.name, raw, place.size, packed, tell, most)
             yield source
-    except FileNotFoundError:
-        raise BadInput(f"There is no file {path}.") from None
+    except FileNotFoundError as error:
+        raise BadInput(f"There is no file {error.filename or place.name}.") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         after = f", after line {source.line}" if source and source.line else ""
         packing = "Zstandard" if packed == ".zst" else "gzip"
-        raise BadInput(f"{path.name}{after}: the {packing} file is damaged or cut short ({error}).") from None
+        raise BadInput(f"{place.name}{after}: the {packing} file is damaged or cut short ({error}).") from None
     except OSError as error:
-        raise BadInput(f"{path.name} cannot be read: {error.strerror or error}.") from None
+        raise BadInput(f"{place.name} cannot be read: {error.strerror or error}.") from None
 
 
 def _unpacking(raw: BinaryIO, packed: str) -> BinaryIO:
@@ -131,7 +166,7 @@ class _Zstandard(io.RawIOBase):
         return size
 
 
-def lines(path: str | FilePath, tell: Tell | None = None, most: int | None = None) -> Iterator[tuple[int, str]]:
+def lines(path: str | FilePath | Source, tell: Tell | None = None, most: int | None = None) -> Iterator[tuple[int, str]]:
     """The lines that are not blank with their numbers from 1, line ends removed. Raises BadInput as `opened` does, and for
     bytes that are not UTF-8."""
     with opened(path, tell, most) as source:

@@ -122,13 +122,13 @@ class Pieces:
         return error.pos < len(self.text) - NEAR_END and not error.msg.startswith("Unterminated")
 
     def _more(self) -> None:
-        """Lets go of what is done, and reads as much again as is left, at least `PIECE`."""
+        """Lets go of what is done, and reads as much again as is left, as far as that may be one value, at least `PIECE`."""
         ended = self.text.count("\n", 0, self.at)
         self.column = self.at - self.text.rfind("\n", 0, self.at) - 1 if ended else self.column + self.at
         self.line_at += ended
         self.before += self.at
         self.text, self.at, self.here, self.counted = self.text[self.at :], 0, self.line_at, 0
-        data = self.source.read(max(PIECE, len(self.text)))
+        data = self.source.read(max(PIECE, min(len(self.text), LONGEST_VALUE - len(self.text))))
         self.whole = not data
         try:
             self.text += self.decode(data, self.whole)

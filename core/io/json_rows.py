@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path as FilePath
 from typing import Any
 
 from core.errors import BadInput, shorten
-from core.io.files import LONGEST_LINE, Tell, lines, opened
+from core.io.files import LONGEST_LINE, Source, Tell, lines, opened
 from core.io.json_pieces import Pieces, not_json
 
 HOLDS_ROWS = ("Questions", "questions", "data")  # keys under which a JSON file may hold its list of rows
 OPENING = 1 << 16  # bytes that are read at once in search of the first that is not blank
+File = str | FilePath | Source
 Row = tuple[str, dict[str, Any]]
+Numbered = tuple[int, str, dict[str, Any]]
 
 
-def json_rows(path: str | FilePath, tell: Tell | None = None, most: int | None = None) -> Iterator[Row]:
+def json_rows(path: File, tell: Tell | None = None, most: int | None = None) -> Iterator[Row]:
     """The objects of a JSON file, each with where it stands: one object a line, one array of objects, or an object that
     holds such an array under one of `HOLDS_ROWS`, the first in the file. An object behind which another follows is a row, whatever it
     holds.
@@ -25,18 +27,28 @@ def json_rows(path: str | FilePath, tell: Tell | None = None, most: int | None =
     All are read as they go: one row at a time lies in memory, none longer than a line may be. Raises BadInput as `core.io.files.lines`
     does, and naming the line for what is not JSON, no object, or longer.
     """
+    return ((where, row) for _, where, row in numbered_rows(path, tell, most))
+
+
+def numbered_rows(
+    path: File, tell: Tell | None = None, most: int | None = None, holds: Sequence[str] = HOLDS_ROWS, single: bool = False
+) -> Iterator[Numbered]:
+    """The objects of a JSON file as `json_rows` gives them, each with its number: its line where there is one object a line, else its place
+    in the array, from 1. `holds` are the keys under which an object may hold the rows; where it holds none it is a row itself if `single`,
+    over however many lines it is written."""
     first = beginning(path, 1, most)
     if first == "[":
         yield from _array(path, tell, most)
-    elif first == "{" and _holds_rows(path, most):
-        yield from _held(path, tell, most)
+    elif first == "{" and (form := _form(path, tell, most, holds)) != LINES:
+        if form == SPREAD and not single:
+            raise _without_rows(path)
+        yield from _held(path, tell, most, holds) if form == HELD else _spread(path, tell, most)
     else:
-        name = FilePath(path).name
         for number, text in lines(path, tell, most):
-            yield f"line {number}", _object(name, f"line {number}", _parsed(name, number, text))
+            yield number, f"line {number}", _object(path, f"line {number}", _parsed(path, number, text))
 
 
-def beginning(path: str | FilePath, size: int, most: int | None = None) -> str:
+def beginning(path: File, size: int, most: int | None = None) -> str:
     """The first `size` bytes of a file that are not blank, as text; fewer where it holds no more."""
     found = b""
     with opened(path, most=most) as source:
@@ -45,52 +57,59 @@ def beginning(path: str | FilePath, size: int, most: int | None = None) -> str:
     return found[:size].decode("utf-8", "replace")
 
 
-def _array(path: str | FilePath, tell: Tell | None, most: int | None) -> Iterator[Row]:
+def _array(path: File, tell: Tell | None, most: int | None) -> Iterator[Numbered]:
     """The objects of an array that is the whole file, each with the line that it begins on."""
     with opened(path, tell, most) as source:
         pieces = Pieces(source)
-        for where in pieces.items():
-            yield where, _object(source.name, where, pieces.value())
+        for number, where in enumerate(pieces.items(), 1):
+            yield number, where, _object(path, where, pieces.value())
         _at_end(pieces, f"line {pieces.line()}", "the array")
 
 
-def _held(path: str | FilePath, tell: Tell | None, most: int | None) -> Iterator[Row]:
-    """The objects of the first array of rows that the file's one object holds, each with its number."""
+def _held(path: File, tell: Tell | None, most: int | None, holds: Sequence[str]) -> Iterator[Numbered]:
+    """The objects of the first array of rows that the file's one object holds."""
     with opened(path, tell, most) as source:
         pieces, number = Pieces(source), 0
         for key in pieces.keys():
-            if number or key not in HOLDS_ROWS or not pieces.opens_objects():
+            if number or key not in holds or not pieces.opens_objects():
                 pieces.passed()
                 continue
-            for _ in pieces.items():
-                number += 1
-                yield f"item {number}", _object(source.name, f"item {number}", pieces.value())
+            for number, _ in enumerate(pieces.items(), 1):
+                yield number, f"item {number}", _object(path, f"item {number}", pieces.value())
         _at_end(pieces, f"line {pieces.line()}", "the object")
-        if not number:
-            raise _without_rows(source.name)
 
 
-def _holds_rows(path: str | FilePath, most: int | None) -> bool:
-    """Whether the object that a file begins with holds an array of rows and is all of the file, rather than the first of one object a line.
-    Raises BadInput where it does not and takes several lines, so that the file is none of one object a line either."""
-    with opened(path, most=most) as source:
+def _spread(path: File, tell: Tell | None, most: int | None) -> Iterator[Numbered]:
+    """Objects one after another, each over however many lines, with the line that it begins on."""
+    with opened(path, tell, most) as source:
+        pieces, number = Pieces(source), 0
+        while pieces.next():
+            number, where = number + 1, f"line {pieces.line()}"
+            yield number, where, _object(path, where, pieces.value())
+
+
+LINES, HELD, SPREAD = "one object a line", "an object that holds rows", "an object over several lines"
+
+
+def _form(path: File, tell: Tell | None, most: int | None, holds: Sequence[str]) -> str:
+    """How the rows of a file lie that begins with an object: an array that this object holds, where it is all of the file, else one
+    a line, where it ends on its line. `tell` hears that nothing is read yet."""
+    with opened(path, (lambda share: tell(0.0)) if tell else None, most) as source:
         pieces, held = Pieces(source), False
         pieces.next()
         begins = pieces.line()
         for key in pieces.keys():
-            held = held or (key in HOLDS_ROWS and pieces.opens_objects())
+            held = held or (key in holds and pieces.opens_objects())
             if pieces.next() != "[":
                 pieces.value()
                 continue
             for _ in pieces.items():
                 if held and (pieces.line() > begins or pieces.count() > LONGEST_LINE):
-                    return True  # it is longer than a line that is a row
+                    return HELD  # it is longer than a line that is a row
                 pieces.value()
-        if held:
-            return pieces.line() > begins or not pieces.next()
         if pieces.line() > begins:
-            raise _without_rows(source.name)
-    return False
+            return HELD if held else SPREAD
+        return HELD if held and not pieces.next() else LINES
 
 
 def _at_end(pieces: Pieces, where: str, what: str) -> None:
@@ -98,18 +117,22 @@ def _at_end(pieces: Pieces, where: str, what: str) -> None:
         raise BadInput(f"{pieces.source.name}, {where}: more text follows after {what} has ended.")
 
 
-def _without_rows(name: str) -> BadInput:
-    return BadInput(f"{name} holds one JSON object without a list of rows; expected one object a line, or an array of objects.")
+def _without_rows(file: File) -> BadInput:
+    return BadInput(f"{_name(file)} holds one JSON object without a list of rows; expected one object a line, or an array of objects.")
 
 
-def _object(name: str, where: str, value: Any) -> dict[str, Any]:
+def _object(file: File, where: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise BadInput(f"{name}, {where}: expected a JSON object, found “{shorten(json.dumps(value), 40)}”.")
+        raise BadInput(f"{_name(file)}, {where}: expected a JSON object, found “{shorten(json.dumps(value), 40)}”.")
     return value
 
 
-def _parsed(name: str, line: int, text: str) -> Any:
+def _parsed(file: File, line: int, text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise not_json(name, line, error) from None
+        raise not_json(_name(file), line, error) from None
+
+
+def _name(file: File) -> str:
+    return FilePath(file).name if isinstance(file, (str, FilePath)) else file.name

@@ -4,33 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path, PurePosixPath
 
 from core.corpus.document import Document, sound
-from core.corpus.readers.html import html
 from core.corpus.readers.markdown import markdown
-from core.corpus.readers.packed import Bytes, bytes_of, gunzipped, zipped
-from core.corpus.readers.pdf import pdf
+from core.corpus.readers.packed import bare, bytes_of, file_at, zipped
+from core.corpus.readers.recoded import as_utf8
+from core.corpus.readers.separate import LIBRARIES, SeparateReader
 from core.corpus.readers.table import Columns, json_lines, table
 from core.corpus.readers.text import guess_told, plain
-from core.corpus.readers.word import word
 from core.errors import BadInput, shorten
+from core.io.files import Source
+from core.io.files import Tell as Share
 
 SUFFIXES = (".txt", ".md", ".html", ".pdf", ".docx", ".csv", ".tsv", ".jsonl", ".json")
-WHOLE: Mapping[str, Callable[[str, bytes], list[Document]]] = {
+MOST_TEXT = 1 << 27  # bytes of a text that is one document
+WHOLE: Mapping[str, Callable[[str, bytes, Share], list[Document]]] = {
     **dict.fromkeys((".txt", ".text", ".rst", ".tex", ".log"), plain),
     **dict.fromkeys((".md", ".markdown"), markdown),
-    **dict.fromkeys((".html", ".htm", ".xhtml"), html),
-    ".pdf": pdf,
-    ".docx": word,
 }
-ROWS: Mapping[str, Callable[[str, bytes, Columns], list[Document]]] = {
+ROWS: Mapping[str, Callable[[Source, Columns, Share], list[Document]]] = {
     **dict.fromkeys((".csv", ".tsv"), table),
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), json_lines),
 }
+KINDS = {*WHOLE, *ROWS, *LIBRARIES}
 OTHERS = {".doc": "docx", ".odt": "docx", ".rtf": "docx", ".epub": "html", ".xls": "csv", ".xlsx": "csv", ".ppt": "pdf", ".pptx": "pdf"}
-TELLING = (".pdf", ".docx", ".html", ".htm", ".xhtml")  # files that tell their encoding themselves
 HIDDEN = (".", "__MACOSX", "~$", "Thumbs.db", "desktop.ini")
 NAMED = 5  # files or sentences that one sentence brings together
 Tell = Callable[[str, float | None], None]
@@ -50,22 +48,27 @@ def read_files(
     """The documents of files, of folders with all below them, and of zips.
 
     The id of a document is the name of its file, within the folder or zip where it came in one, with that of its row for tables:
-    `reports/may.pdf`, `mails.csv:17`. `columns` names those of tables, as `readers.table.columns_of` gives them. Raises BadInput where
-    no document came of them, saying why.
+    `reports/may.pdf`, `mails.csv:17`. `columns` names those of tables, as `readers.table.columns_of` gives them. `check` is called all
+    along, in the middle of long files too; what it raises ends the reading. Raises BadInput where no document came of them, saying why.
     """
     read = Read()
+    check, progress = check or (lambda: None), progress or (lambda text, share: None)
     files = _listed(paths, read)
-    for number, (name, data) in enumerate(files.items()):
-        if check:
-            check()
-        if progress:
-            progress(f"Reading {shorten(name, 40)}", number / len(files))
-        try:
-            found, told = _documents(name, data, columns or {})
-            read.documents += found
-            read.told += filter(None, [told])
-        except BadInput as error:
-            read.told.append(str(error))
+    with SeparateReader() as separate:
+        for number, (name, source) in enumerate(files.items()):
+
+            def tell(share: float | None, text: str = f"Reading {shorten(name, 40)}", number: int = number) -> None:
+                check()
+                if share is not None:
+                    progress(text, (number + share) / len(files))
+
+            tell(0.0)
+            try:
+                found, told = _documents(name, source, columns or {}, separate, tell)
+                read.documents += found
+                read.told += filter(None, [told])
+            except BadInput as error:
+                read.told.append(str(error))
     if not read.documents:
         more = len(read.told) - NAMED
         raise BadInput(" ".join(read.told[:NAMED]) + (f" And {more:,} more." if more > 0 else "") or "There is no file to read.")
@@ -73,49 +76,54 @@ def read_files(
     return read
 
 
-def _documents(name: str, data: Bytes, columns: Columns) -> tuple[list[Document], str]:
+def _documents(
+    name: str, source: Source, columns: Columns, separate: SeparateReader, tell: Callable[[float | None], None]
+) -> tuple[list[Document], str]:
     """The documents of one file, by the suffix of its name, and a sentence where its encoding was guessed. Raises BadInput."""
-    bare = name[:-3] if name.lower().endswith(".gz") else name
-    suffix = PurePosixPath(bare).suffix.lower()
-    if suffix not in WHOLE and suffix not in ROWS:
+    suffix = PurePosixPath(bare(name).lower()).suffix
+    if suffix not in KINDS:
         hint = f"save it as {OTHERS[suffix]} first" if suffix in OTHERS else f"known are {', '.join(SUFFIXES)} and .zip"
         raise BadInput(f"{name} is of a kind that cannot be read; {hint}.")
-    found = data() if bare == name else gunzipped(name, data())
-    documents = WHOLE[suffix](bare, found) if suffix in WHOLE else ROWS[suffix](bare, found, columns)
-    return documents, "" if suffix in TELLING else guess_told(bare, found)
+    if suffix in LIBRARIES:
+        return separate.read(name, source, tell), ""
+    if suffix in ROWS:
+        rows, told = as_utf8(source, lambda share: tell(None))
+        return ROWS[suffix](rows, columns, tell), told
+    data = bytes_of(source, MOST_TEXT)
+    return WHOLE[suffix](bare(name), data, tell), guess_told(bare(name), data)
 
 
-def _listed(paths: Iterable[str | Path], read: Read) -> dict[str, Bytes]:
+def _listed(paths: Iterable[str | Path], read: Read) -> dict[str, Source]:
     """The files that some paths stand for, by name; of several of one name the first."""
-    files: dict[str, Bytes] = {}
+    files: dict[str, Source] = {}
     for path in map(Path, paths):
         try:
             found = _files(path, read)
         except BadInput as error:
             read.told.append(str(error))
             continue
-        for name, data in found.items():
-            if files.setdefault(name, data) is not data:
+        for name, source in found.items():
+            if files.setdefault(name, source) is not source:
                 read.told.append(f"Two of these files are called {name}; only the first is read. Add a folder that holds both instead.")
     return files
 
 
-def _files(path: Path, read: Read) -> Mapping[str, Bytes]:
+def _files(path: Path, read: Read) -> Mapping[str, Source]:
     """The files that a path stands for, by name. Raises BadInput for a folder or zip without any that can be read."""
     if path.is_dir():
         inner = [file for file in sorted(path.rglob("*")) if file.is_file() and not file.is_symlink()]
-        return _readable(path.name, {sound(file.relative_to(path).as_posix()): partial(bytes_of, file) for file in inner}, read)
+        return _readable(path.name, {sound(file.relative_to(path).as_posix()): file_at(file) for file in inner}, read)
     if path.suffix.lower() == ".zip":
         inside, told = zipped(path)
         read.told += told
         return _readable(path.name, inside, read)
-    return {sound(path.name): partial(bytes_of, path)}
+    return {sound(path.name): file_at(path)}
 
 
-def _readable(folder: str, files: Mapping[str, Bytes], read: Read) -> Mapping[str, Bytes]:
+def _readable(folder: str, files: Mapping[str, Source], read: Read) -> Mapping[str, Source]:
     """Those files of a folder or zip that are of a kind that is read; the others are told, but hidden ones."""
     shown = [name for name in files if not any(part.startswith(HIDDEN) for part in name.split("/"))]
-    fit = [name for name in shown if PurePosixPath(name.lower().removesuffix(".gz")).suffix in {*WHOLE, *ROWS}]
+    fit = [name for name in shown if PurePosixPath(name.lower().removesuffix(".gz")).suffix in KINDS]
     others = [name for name in shown if name not in set(fit)]
     named = ", ".join(others[:NAMED]) + (" and others" if len(others) > NAMED else "")
     if not fit:

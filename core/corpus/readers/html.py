@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from core.corpus.document import Document, Place, sound
-from core.corpus.readers.text import decoded, stem
+from core.corpus.readers.encoding import decoded
+from core.corpus.readers.no_memory import for_want_of_memory
+from core.corpus.readers.text import stem
 from core.errors import BadInput
 
 DROPPED = frozenset({"script", "style", "noscript", "template", "svg", "head", "iframe", "object", "math"})
@@ -15,7 +18,7 @@ INLINE = frozenset(
 )
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 CELLS = frozenset({"td", "th"})
-CHARSET = re.compile(rb"<meta[^>]+charset=[\"']?\s*([\w-]+)|<\?xml[^>]+encoding=[\"']([\w-]+)", re.IGNORECASE)
+CHARSET = re.compile(rb"<meta[^<>]+?charset=[\"']?\s*([\w-]+)|<\?xml[^<>]+?encoding=[\"']([\w-]+)", re.IGNORECASE)
 UNUSABLE = (
     "utf",
     "idna",
@@ -24,26 +27,35 @@ UNUSABLE = (
     "raw",
     "undefined",
 )  # UTF-8 is tried anyway; UTF-16 is known by its mark, else told falsely
-DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
+DECLARATION = re.compile(r"\s*<\?xml[^>]*>")
+LOOK_EVERY = 10_000  # elements
+LONGEST_LABEL = 1_000  # characters of a heading as a place
 BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
 
 
-def html(name: str, data: bytes) -> list[Document]:
+def html(name: str, data: bytes, step: Callable[[float | None], None] = lambda share: None) -> list[Document]:
     """A page as one document, without its scripts and styles; its title is what it tells, else its first heading of the first rank.
-    Raises BadInput where it holds no text."""
+    `step` is called every now and then. Raises BadInput where it holds no text, MemoryError."""
     from lxml import etree
     from lxml import html as parser
 
     said = CHARSET.search(data[:4096])
     declared = (said.group(1) or said.group(2)).decode("ascii", "ignore") if said else ""
     declared = "" if declared.lower().startswith(UNUSABLE) else declared
-    source = DECLARATION.sub("", decoded(name, data, declared)).replace("\r\n", "\n")
+    source = decoded(name, data, declared)
+    if declaration := DECLARATION.match(source):
+        source = source[declaration.end() :]
     try:
-        page = parser.document_fromstring(source, parser=parser.HTMLParser(huge_tree=True))
-    except (etree.ParserError, etree.XMLSyntaxError, ValueError):
+        page = parser.document_fromstring(source.replace("\r\n", "\n"), parser=parser.HTMLParser(huge_tree=True))
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
+        if for_want_of_memory(error):
+            raise MemoryError from None
         raise BadInput(f"{name} is empty, or no HTML.") from None
     told = _Told()
-    for event, element in (walk := etree.iterwalk(page, events=("start", "end", "comment", "pi"))):
+    walk = etree.iterwalk(page, events=("start", "end", "comment", "pi"))
+    for number, (event, element) in enumerate(walk):
+        if number % LOOK_EVERY == 0:
+            step(None)
         tag = element.tag if isinstance(element.tag, str) else ""
         if event == "start" and tag in DROPPED:
             walk.skip_subtree()
@@ -64,7 +76,8 @@ class _Told:
     def __init__(self) -> None:
         self.parts: list[str] = []
         self.length = 0
-        self.open: list[tuple[int, int]] = []  # headings that have begun: their offsets, and how many parts there were
+        self.within = 0  # how many headings have begun; of one within another the outer one counts
+        self.heading = (0, 0)  # where it begins, and how many parts there were
         self.places: list[Place] = []
         self.headings: list[tuple[str, str]] = []
         self.kept = 0  # how many elements are open in which blanks stay as they are
@@ -76,13 +89,15 @@ class _Told:
         elif tag not in INLINE and tag not in CELLS:
             self._break()
         if tag in HEADINGS:
-            self.open.append((self.length, len(self.parts)))
+            self.heading = self.heading if self.within else (self.length, len(self.parts))
+            self.within += 1
         self._words(text)
 
     def end(self, tag: str, tail: str) -> None:
-        if tag in HEADINGS and self.open:
-            start, before = self.open.pop()
-            label = " ".join("".join(self.parts[before:]).split())
+        if tag in HEADINGS and self.within:
+            self.within -= 1
+            start, before = self.heading
+            label = "" if self.within else " ".join("".join(self.parts[before:]).split())[:LONGEST_LABEL].strip()
             if label:
                 self.places.append((start, label))
                 self.headings.append((tag, label))

@@ -1,53 +1,99 @@
-"""The bytes of files: plain, gzipped, or in a zip, never more than can be read."""
+"""Where the bytes of files come from: the disk, a zip, memory; never more of them than can be read."""
 
 from __future__ import annotations
 
-import gzip
 import io
 import zipfile
 import zlib
-from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from core.errors import BadInput, shorten
-from core.io.files import size_text
+from core.io.files import OnDisk, Source, opened, size_text
 
 MOST, MOST_TOGETHER, MOST_FILES = 1 << 29, 1 << 31, 200_000  # bytes of one file, of all of a zip unpacked, and files in a zip
-Bytes = Callable[[], bytes]
+BAD_MEMBER = (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
 
 
-def bytes_of(file: Path) -> bytes:
-    """The bytes of a file. Raises BadInput where it is missing, too large or cannot be read."""
-    try:
-        if file.exists() and not file.is_file():
-            raise BadInput(f"{file} is no file.")
-        if file.stat().st_size > MOST:
-            raise _too_large(file.name)
-        return file.read_bytes()
-    except FileNotFoundError:
-        raise BadInput(f"There is no file {file}.") from None
-    except OSError as error:
-        raise BadInput(f"{file.name} cannot be read: {error.strerror or error}.") from None
+@dataclass(frozen=True)
+class Held:
+    """A file whose bytes are at hand."""
+
+    name: str
+    data: bytes
+
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
+    def open(self) -> BinaryIO:
+        return io.BytesIO(self.data)
 
 
-def gunzipped(name: str, data: bytes) -> bytes:
-    """Gzipped bytes unpacked. Raises BadInput where they are damaged or too many."""
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-            found = stream.read(MOST + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise BadInput(f"{name}: the gzip file is damaged or cut short ({error}).") from None
-    if len(found) > MOST:
-        raise _too_large(name)
-    return found
+@dataclass(frozen=True)
+class Member:
+    """A file of a zip, never unpacked onto the disk. Reading it raises BadInput where it cannot be unpacked."""
+
+    name: str
+    zip: str
+    archive: zipfile.ZipFile
+    part: zipfile.ZipInfo
+
+    @property
+    def size(self) -> int:
+        return max(1, self.part.file_size)
+
+    def open(self) -> BinaryIO:
+        return cast(BinaryIO, io.BufferedReader(_MemberBytes(self)))
 
 
-def zipped(file: Path) -> tuple[dict[str, Bytes], list[str]]:
-    """The files of a zip by name, read when asked for and never unpacked onto the disk, and a sentence for each that is left out.
+class _MemberBytes(io.RawIOBase):
+    """The bytes of a file of a zip, no more than the zip's list tells of it."""
 
-    Raises BadInput where the zip is damaged, or would be too large once unpacked; reading one of its files raises it too.
-    """
+    def __init__(self, member: Member):
+        self._member = member
+        try:
+            self._raw = cast(zipfile.ZipExtFile, member.archive.open(member.part))
+        except BAD_MEMBER as error:
+            raise self._bad(error) from None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer) -> int:
+        try:
+            return self._raw.readinto(buffer) or 0
+        except BAD_MEMBER as error:
+            raise self._bad(error) from None
+
+    def _bad(self, error: Exception) -> BadInput:
+        return BadInput(f"{self._member.name} in {self._member.zip} cannot be unpacked ({shorten(error)}).")
+
+
+def file_at(path: Path) -> OnDisk:
+    """The file of a path. Raises BadInput where there is none."""
+    if not path.exists():
+        raise BadInput(f"There is no file {path}.")
+    if not path.is_file():
+        raise BadInput(f"{path} is no file.")
+    return OnDisk(path)
+
+
+def bare(name: str) -> str:
+    """The name of a file without the suffix of its packing."""
+    return name[:-3] if name.lower().endswith(".gz") else name
+
+
+def bytes_of(source: Source, most: int = MOST) -> bytes:
+    """All bytes of a file, unpacked. Raises BadInput where they are too many, damaged or cannot be read."""
+    with opened(source, most=most) as stream:
+        return stream.read()
+
+
+def zipped(file: Path) -> tuple[dict[str, Source], list[str]]:
+    """The files of a zip by name, and a sentence for each that is left out. Raises BadInput where the zip is damaged, or would be too
+    large once unpacked."""
     try:
         archive = zipfile.ZipFile(file)
     except OSError as error:
@@ -59,18 +105,4 @@ def zipped(file: Path) -> tuple[dict[str, Bytes], list[str]]:
         raise BadInput(f"{file.name} would unpack to more than {size_text(MOST_TOGETHER)} or {MOST_FILES:,} files, so it is not read.")
     outside = [name for name in sorted(parts) if name.startswith("/") or ":" in name.split("/")[0] or ".." in name.split("/")]
     told = [f"{file.name}: {shorten(name)} would lie outside of the zip and is left out." for name in outside]
-    return {name: partial(_member, file.name, archive, parts[name]) for name in sorted(set(parts) - set(outside))}, told
-
-
-def _member(zip: str, archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
-    """One file of a zip; no more than its header tells comes out of it."""
-    if part.file_size > MOST:
-        raise _too_large(f"{part.filename} in {zip}")
-    try:
-        return archive.read(part)
-    except (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
-        raise BadInput(f"{part.filename} in {zip} cannot be unpacked ({shorten(error)}).") from None
-
-
-def _too_large(name: str) -> BadInput:
-    return BadInput(f"{name} holds more than {size_text(MOST)}; that is more than can be read here.")
+    return {name: Member(name, file.name, archive, parts[name]) for name in sorted(set(parts) - set(outside))}, told

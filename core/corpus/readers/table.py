@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import csv
-import io
-import json
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sized
+from itertools import chain, islice
+from pathlib import PurePosixPath
+from sys import getsizeof
 from typing import Any
 
 from core.corpus.document import Document, sound
-from core.corpus.readers.text import stem, text_of
+from core.corpus.readers.packed import MOST, bare
+from core.corpus.readers.recoded import as_utf8
+from core.corpus.readers.text import stem
 from core.errors import BadInput, nearest, shorten
+from core.io.files import LONGEST_LINE, Source, Tell, opened, size_text
+from core.io.json_rows import numbered_rows
 
 KNOWN = {
     "text": ("text", "content", "contents", "body", "passage", "document", "article", "context", "abstract", "message", "description"),
@@ -21,7 +25,9 @@ KNOWN = {
 LISTS = ("data", "documents", "rows", "corpus")
 DELIMITERS = ",;\t|"
 LOOKED_AT = 100  # JSON rows whose fields are offered as columns
-LONGEST = 1 << 28  # characters of one cell
+MOST_COLUMNS = 10_000
+MOST_MEMORY = 1 << 30  # bytes that the documents of one file may take
+EACH = 400  # bytes of a document beside its text
 Rows = Iterable[tuple[str, Mapping[str, Any]]]
 Columns = Mapping[str, str]
 
@@ -37,33 +43,43 @@ def columns_of(text: str) -> dict[str, str]:
     return found
 
 
-def table(name: str, data: bytes, columns: Columns) -> list[Document]:
-    """The rows of a CSV or TSV file with a header. Raises BadInput where it has no column of texts, or none that holds any."""
-    rows = _csv_rows(name, data)
+def table(source: Source, columns: Columns, tell: Tell | None = None) -> list[Document]:
+    """The rows of a CSV or TSV file in UTF-8 with a header, read as they go; `tell` hears the share read. Raises BadInput where it has no
+    column of texts, or none that holds any, and where the documents take more than `MOST_MEMORY`."""
+    name, rows = bare(source.name), _csv_rows(source, tell)
     try:
-        return _documents(name, rows.fieldnames or (), ((str(number), row) for number, row in enumerate(rows, 1)), columns)
+        header = rows.fieldnames or ()
+        _check_number(name, header)
+        return _documents(name, header, ((str(number), row) for number, row in enumerate(rows, 1)), columns)
     except csv.Error as error:
         raise BadInput(f"{name}, line {rows.line_num}: this table cannot be read ({error}).") from None
 
 
-def json_lines(name: str, data: bytes, columns: Columns) -> list[Document]:
-    """The rows of a JSON file: one object a line, an array of objects, or an object that holds one. Raises BadInput as `table` does, and
-    naming the line for what is not JSON."""
-    rows = list(_json_rows(name, text_of(name, data)))
-    return _documents(name, dict.fromkeys(key for _, row in rows for key in row), rows, columns)
+def json_lines(source: Source, columns: Columns, tell: Tell | None = None) -> list[Document]:
+    """The rows of a JSON file in UTF-8: one object a line, an array of objects, or an object that holds one; read as they go, once for the
+    names of their fields and once for what they hold. Raises BadInput as `table` does, and naming the line for what is not JSON."""
+    names: dict[str, None] = {}
+    half = lambda before: (lambda share: tell(before + share / 2)) if tell else None
+    for _, _, row in _json_rows(source, half(0)):
+        names.update(dict.fromkeys(row))
+        _check_number(bare(source.name), names)
+    rows = ((str(number), row) for number, _, row in _json_rows(source, half(0.5)))
+    return _documents(bare(source.name), names, rows, columns)
 
 
-def header(name: str, data: bytes) -> list[str]:
+def header(source: Source) -> list[str]:
     """The columns of a table, or the fields of the first JSON rows, as they may be named. Raises BadInput for what is none.
 
+    >>> from core.corpus.readers.packed import Held
     >>> from core.corpus.readers.table import header
-    >>> header("mails.csv", b"Re,Message")
+    >>> header(Held("mails.csv", b"Re,Message"))
     ['Re', 'Message']
     """
-    if name.lower().endswith((".csv", ".tsv")):
-        return [sound(key) for key in _csv_rows(name, data).fieldnames or () if key]
-    first = islice(_json_rows(name, text_of(name, data)), LOOKED_AT)
-    return list(dict.fromkeys(sound(key) for _, row in first for key in row if key))
+    source, _ = as_utf8(source)
+    if PurePosixPath(bare(source.name).lower()).suffix in (".csv", ".tsv"):
+        return [sound(key) for key in _csv_rows(source, None).fieldnames or () if key]
+    first = islice(_json_rows(source, None), LOOKED_AT)
+    return list(dict.fromkeys(sound(key) for _, _, row in first for key in row if key))
 
 
 def guessed(names: Iterable[str]) -> dict[str, str]:
@@ -72,41 +88,39 @@ def guessed(names: Iterable[str]) -> dict[str, str]:
     return {role: next(plain[key] for key in known if key in plain) for role, known in KNOWN.items() if any(key in plain for key in known)}
 
 
-def _csv_rows(name: str, data: bytes) -> csv.DictReader:
-    csv.field_size_limit(LONGEST)
-    text = text_of(name, data).lstrip("\n")
-    first = text.partition("\n")[0]
-    delimiter = "\t" if name.lower().endswith(".tsv") else max(DELIMITERS, key=first.count)
-    return csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+def _csv_rows(source: Source, tell: Tell | None) -> csv.DictReader:
+    csv.field_size_limit(LONGEST_LINE)
+    lines = _lines(source, tell)
+    first = next(lines, "")
+    delimiter = "\t" if bare(source.name).lower().endswith(".tsv") else max(DELIMITERS, key=first.count)
+    return csv.DictReader(chain([first], lines), delimiter=delimiter, skipinitialspace=True)
 
 
-def _json_rows(name: str, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    try:
-        whole = json.loads(text)
-    except (ValueError, RecursionError):
-        whole = None
-    if isinstance(whole, dict):
-        whole = next((whole[key] for key in LISTS if isinstance(whole.get(key), list)), [whole])
-    numbered = enumerate(whole, 1) if isinstance(whole, list) else _parsed(name, text)
-    for number, row in numbered:
-        if not isinstance(row, dict):
-            raise BadInput(f"{name}, row {number}: expected a JSON object, found “{shorten(json.dumps(row), 40)}”.")
-        yield str(number), row
+def _lines(source: Source, tell: Tell | None) -> Iterator[str]:
+    """The lines of a table with their ends, from the first that is not blank."""
+    begun = False
+    with opened(source, tell, MOST) as stream:
+        for data in stream.lines():
+            line = data.decode("utf-8" if stream.line > 1 else "utf-8-sig").replace("\r\n", "\n")
+            begun = begun or line != "\n"
+            if begun:
+                yield line
 
 
-def _parsed(name: str, text: str) -> Iterator[tuple[int, Any]]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                yield number, json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise BadInput(f"{name}, line {number}: not JSON ({shorten(error)}).") from None
+def _json_rows(source: Source, tell: Tell | None) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
+    return numbered_rows(source, tell, MOST, LISTS, single=True)
+
+
+def _check_number(name: str, columns: Sized) -> None:
+    if len(columns) > MOST_COLUMNS:
+        raise BadInput(f"{name} has more than {MOST_COLUMNS:,} columns; that is more than can be read here.")
 
 
 def _documents(name: str, header: Iterable[str], rows: Rows, columns: Columns) -> list[Document]:
     """A document for each row with a text. Its id is the file's name with the row's own id, else its number."""
     roles = _roles(name, [key for key in header if key], columns)
     found: dict[str, Document] = {}
+    taken = 0  # bytes of memory
     for number, row in rows:
         text = _cell(row, roles["text"])
         if not text.strip():
@@ -114,6 +128,12 @@ def _documents(name: str, header: Iterable[str], rows: Rows, columns: Columns) -
         id = f"{name}:{_cell(row, roles.get('id', '')) or number}"
         id = id if id not in found else f"{id}:{number}"
         found[id] = Document(id, text, _cell(row, roles.get("title", "")) or stem(name), name)
+        taken += EACH + getsizeof(text) + getsizeof(found[id].title)
+        if taken > MOST_MEMORY:
+            raise BadInput(
+                f"{name}, row {number}: the documents up to here take more than {size_text(MOST_MEMORY)} of memory; split the file: "
+                f"{len(found):,} of its rows fit."
+            )
     if not found:
         raise BadInput(f"{name} has no row with a text in its column “{roles['text']}”.")
     return list(found.values())

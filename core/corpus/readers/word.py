@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from core.corpus.document import Document, Place, sound
+from core.corpus.readers.no_memory import for_want_of_memory
 from core.corpus.readers.text import stem
-from core.errors import BadInput
+from core.errors import BadInput, HopscopeError
 from core.io.files import size_text
 
 MOST = 1 << 28  # bytes that the parts of a document may unpack to
+MOST_COLUMNS = 63  # of a table, as Word has it; a cell is over no more of them
+LOOK_EVERY = 1_000  # paragraphs or rows
 HEADINGS = ("Heading", "Title")
+Step = Callable[[float | None], None]
 
 
-def word(name: str, data: bytes) -> list[Document]:
-    """A docx file as one document. Raises BadInput where it is damaged, too large once unpacked, or holds no text."""
+def word(name: str, data: bytes, step: Step = lambda share: None) -> list[Document]:
+    """A docx file as one document; `step` is called every now and then.
+
+    Raises BadInput where it is damaged, too large once unpacked, or holds no text.
+    """
     if not data:
         raise BadInput(f"{name} is empty.")
     try:
@@ -24,10 +32,12 @@ def word(name: str, data: bytes) -> list[Document]:
             size = sum(part.file_size for part in parts.infolist())
         if size > MOST:
             raise BadInput(f"{name} unpacks to more than {size_text(MOST)}; that is more than can be read here.")
-        lines, title = _lines(data)
-    except BadInput:
+        lines, title = _lines(data, step)
+    except HopscopeError:
         raise
     except Exception as error:  # a damaged file may fail anywhere in the library, with errors of any kind
+        if for_want_of_memory(error):
+            raise MemoryError from None
         raise BadInput(f"{name} is damaged or no Word document (docx) ({type(error).__name__}).") from None
     places: list[Place] = []
     length = 0
@@ -41,23 +51,38 @@ def word(name: str, data: bytes) -> list[Document]:
     return [Document(name, text, title or (places[0][1] if places else stem(name)), name, tuple(places))]
 
 
-def _lines(data: bytes) -> tuple[list[tuple[str, bool]], str]:
+def _lines(data: bytes, step: Step) -> tuple[list[tuple[str, bool]], str]:
     """The lines of a document, each with whether it is a heading, and the title that its properties tell."""
     import docx
 
     document = docx.Document(io.BytesIO(data))
     lines: list[tuple[str, bool]] = []
-    for part in document.iter_inner_content():
+    headings: dict[str | None, bool] = {}  # whether a style is that of a heading, by its id
+    for number, part in enumerate(document.iter_inner_content()):
+        if number % LOOK_EVERY == 0:
+            step(None)
         if hasattr(part, "rows"):
-            lines += [(" | ".join(_cells(row)), False) for row in part.rows]
-        else:
-            style = part.style.name if part.style is not None else ""
-            lines.append((sound(part.text), (style or "").startswith(HEADINGS)))
+            lines += ((" | ".join(row), False) for row in _rows(part, step))
+            continue
+        style = part._p.style
+        if style not in headings:
+            headings[style] = part.style is not None and (part.style.name or "").startswith(HEADINGS)
+        lines.append((sound(part.text), headings[style]))
     return lines, " ".join(sound(document.core_properties.title or "").split())
 
 
-def _cells(row: Any) -> list[str]:
-    """The texts of a row's cells; one that reaches over several columns once."""
-    cells = dict.fromkeys(cell._tc for cell in row.cells)
-    known = {cell._tc: cell for cell in row.cells}
-    return [" ".join(sound(known[cell].text).split()) for cell in cells]
+def _rows(table: Any, step: Step) -> Iterator[list[str]]:
+    """The texts of the cells of a table, row by row; one over several columns once, one over several rows in each."""
+    from docx.table import _Cell
+
+    above: dict[int, str] = {}
+    for number, row in enumerate(table._tbl.tr_lst):
+        if number % LOOK_EVERY == 0:
+            step(None)
+        column, here = 0, {}
+        for cell in row.tc_lst:
+            known = above.get(column) if cell.vMerge == "continue" else None
+            here[column] = " ".join(sound(_Cell(cell, table).text).split()) if known is None else known
+            column += min(cell.grid_span, MOST_COLUMNS)
+        yield list(here.values())
+        above = here

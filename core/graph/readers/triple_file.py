@@ -16,6 +16,7 @@ from core.graph.readers.skip_report import Tally
 from core.io.files import PACKED
 from core.io.json_rows import json_rows
 
+MEMORY = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?")
 Triple = tuple[str, str, str]
 Tell = Callable[[float], None]
 
@@ -132,7 +133,7 @@ def bare_suffix(path: FilePath) -> str:
 
 def size_of(text: str) -> int:
     """The bytes that a text like 2GiB, 800 MB or 1000000 tells. Raises BadInput for another, and for less than 64 MiB."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", text.strip().lower())
+    found = MEMORY.fullmatch(text.strip().lower())
     size = int(float(found[1]) * 1024 ** " kmgt".index(found[2] or " ")) if found else 0
     if size < 1 << 26:
         raise BadInput(f"Memory is told as in 2GiB, at least 64MiB; not “{shorten(text)}”.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.corpus.readers.packed import Held
 from core.corpus.readers.table import Columns, guessed, header
 from core.errors import BadInput
 
@@ -40,6 +41,6 @@ def _column(role: str, names: list[str], guess: str, key: str) -> str:
 def _header(id: str, name: str, _file) -> list[str]:
     """The columns of a file; none where it cannot be read, which is said when it is."""
     try:
-        return header(name, _file.getvalue())
+        return header(Held(name, _file.getvalue()))
     except BadInput:
         return []

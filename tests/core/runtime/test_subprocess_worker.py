@@ -13,7 +13,7 @@ import pytest
 
 from core.errors import BadInput, Cancelled, HopscopeError
 from core.io.home import ROOT
-from core.runtime.subprocess_worker import DIED, apart
+from core.runtime.subprocess_worker import DIED, MEMORY, TIME, Ended, Worker, apart
 
 
 def doubled(number, progress, check):
@@ -32,6 +32,15 @@ def asleep(progress, check):
 
 def killed(progress, check):
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def greedy(progress, check):
+    return len(bytearray(1 << 30))
+
+
+def busy(progress, check):
+    while True:
+        pass
 
 
 def quiet(*_):
@@ -92,3 +101,21 @@ def test_it_does_not_outlive_the_process_that_asked():
     asking.kill()
     asking.communicate()
     assert gone(pid)
+
+
+def test_one_process_does_one_piece_of_work_after_another():
+    with Worker() as worker:
+        pids = [worker.do(doubled, number, progress=quiet, check=quiet)[1] for number in range(3)]
+        with pytest.raises(HopscopeError, match="no number"):
+            worker.do(refused, progress=quiet, check=quiet)
+        assert {*pids, worker.do(doubled, 1, progress=quiet, check=quiet)[1]} == {pids[0]}
+    assert gone(pids[0])
+
+
+@pytest.mark.parametrize("work, limit", [(greedy, MEMORY), (busy, TIME), (killed, "")], ids=["memory", "time", "killed"])
+def test_work_beyond_its_limit_ends_and_the_next_begins_anew(work, limit):
+    with Worker(memory=1 << 29) as worker:
+        with pytest.raises(Ended) as ended:
+            worker.do(work, progress=quiet, check=quiet, seconds=1)
+        assert ended.value.limit == limit
+        assert worker.do(doubled, 21, progress=quiet, check=quiet, seconds=1)[0] == 42

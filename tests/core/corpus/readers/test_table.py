@@ -6,8 +6,20 @@ import json
 
 import pytest
 
-from core.corpus.readers.table import columns_of, guessed, header, json_lines, table
+from core.corpus.readers.packed import Held
+from core.corpus.readers.recoded import as_utf8
+from core.corpus.readers.table import columns_of, guessed, header
+from core.corpus.readers.table import json_lines as read_json
+from core.corpus.readers.table import table as read_table
 from core.errors import BadInput
+
+
+def table(name, data, columns):
+    return read_table(as_utf8(Held(name, data))[0], columns)
+
+
+def json_lines(name, data, columns):
+    return read_json(as_utf8(Held(name, data))[0], columns)
 
 
 def told(documents):
@@ -58,9 +70,9 @@ def test_one_object_is_one_row():
         (json_lines, b'{"text": "a"}\n{"text": \n', {}, "x, line 2: not JSON"),
         (table, b",,\n1,2,3\n", {}, "no rows with named columns"),
         (json_lines, b"[]", {}, "no rows with named columns"),
-        (json_lines, b"[1, 2]", {}, "row 1: expected a JSON object"),
+        (json_lines, b"[1, 2]", {}, "line 1: expected a JSON object"),
         (json_lines, b"nonsense", {}, "x, line 1: not JSON"),
-        (json_lines, b"[" * 100_000, {}, "x, line 1: not JSON"),
+        (json_lines, b"[" * 100_000, {}, "x, line 1: this JSON cannot be read"),
         (json_lines, b'{"n": 1, "m": 2}', {}, "has the columns n, m"),
     ],
 )
@@ -76,11 +88,11 @@ def test_columns_are_named_as_said(text):
 
 
 def test_columns_are_told_before_anything_is_read():
-    assert header("m.csv", b"\nRe;Message;\nx;y;z\n") == ["Re", "Message"]
-    assert header("m.jsonl", b'{"a": 1}\n{"b": 2, "a": 3}') == header("m.json", b'[{"a": 1}, {"b": 2}]') == ["a", "b"]
+    assert header(Held("m.csv", b"\nRe;Message;\nx;y;z\n")) == ["Re", "Message"]
+    assert header(Held("m.jsonl", b'{"a": 1}\n{"b": 2, "a": 3}')) == header(Held("m.json", b'[{"a": 1}, {"b": 2}]')) == ["a", "b"]
     assert guessed(["No", "Body", "Name", "TEXT"]) == {"text": "TEXT", "title": "Name"}
-    with pytest.raises(BadInput, match="row 1: expected a JSON object"):
-        header("m.json", b"[1]")
+    with pytest.raises(BadInput, match="line 1: expected a JSON object"):
+        header(Held("m.json", b"[1]"))
 
 
 def test_a_column_may_be_none():

@@ -1,0 +1,68 @@
+"""Files that a library reads, each in a process of its own that may take so much memory and time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
+
+from core.corpus.document import Document
+from core.corpus.readers.html import html
+from core.corpus.readers.packed import Held, bare, bytes_of
+from core.corpus.readers.pdf import pdf
+from core.corpus.readers.word import word
+from core.errors import BadInput, Cancelled, HopscopeError
+from core.io.durations import span
+from core.io.files import OnDisk, Source, size_text
+from core.runtime.subprocess_worker import MEMORY, TIME, Ended, Worker
+
+MOST_MEMORY = 1 << 31  # bytes that the process may take
+LEAST_SECONDS, BYTES_A_SECOND = 60, 20_000  # of the processor's time for any file, and of a file for every second more
+LIBRARIES: Mapping[str, Callable[[str, bytes, Callable[[float | None], None]], list[Document]]] = {
+    **dict.fromkeys((".html", ".htm", ".xhtml"), html),
+    ".pdf": pdf,
+    ".docx": word,
+}
+
+
+class SeparateReader:
+    """Reads files one after another in one process, or in another one after a file that was too much for it."""
+
+    def __init__(self) -> None:
+        self._worker = Worker(MOST_MEMORY)
+
+    def __enter__(self) -> SeparateReader:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._worker.__exit__(*raised)
+
+    def read(self, name: str, source: Source, tell: Callable[[float | None], None]) -> list[Document]:
+        """The documents of one file. `tell` hears the share read, or None, some ten times a second; what it raises ends the reading. Raises
+        BadInput for a file that cannot be read, or only with more memory or time than it may take."""
+        seconds = LEAST_SECONDS + source.size / BYTES_A_SECOND
+        file = source if isinstance(source, OnDisk) else Held(source.name, _as_it_lies(source))
+        heard = lambda text, share: tell(share)
+        try:
+            return self._worker.do(_read, name, file, progress=heard, check=lambda: tell(None), seconds=seconds)
+        except Cancelled:
+            raise
+        except Ended as error:
+            instead = "split it, or save it as plain text and bring that"
+            if error.limit == MEMORY:
+                raise BadInput(f"{name} takes more than {size_text(MOST_MEMORY)} of memory to be read; {instead}.") from None
+            if error.limit == TIME:
+                raise BadInput(f"{name} takes longer than {span(seconds)} to be read; {instead}.") from None
+            raise BadInput(f"{name} cannot be read: the program that reads it breaks down; save it anew, or as plain text.") from None
+        except HopscopeError as error:
+            raise BadInput(str(error)) from None
+
+
+def _as_it_lies(source: Source) -> bytes:
+    with source.open() as raw:
+        return raw.read()
+
+
+def _read(name: str, file: Source, progress: Callable[[str, float | None], None], check: Callable[[], None]) -> list[Document]:
+    """In the other process: the documents of a file."""
+    read = LIBRARIES[PurePosixPath(bare(name).lower()).suffix]
+    return read(bare(name), bytes_of(file), lambda share: progress("", share))

@@ -1,0 +1,179 @@
+"""Files that are small and become large, or take for ever: read within bounds, ended at once where somebody cancels."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+import resource
+import subprocess
+import sys
+import time
+import zipfile
+
+import pytest
+
+from core.corpus.readers import read_files
+from core.corpus.readers.html import html
+from core.corpus.readers.markdown import markdown
+from core.corpus.readers.word import word
+from core.errors import BadInput, Cancelled
+from core.io.home import ROOT
+from tests.core.corpus.readers.test_marked import made_docx, saved
+
+MEGABYTES = 1 << 20
+
+
+def packed(tmp_path, name, beginning, again, times, end):
+    """A file that is small as it is packed, and how many bytes it holds."""
+    with gzip.open(tmp_path / name, "wb", 1) as file:
+        file.write(beginning)
+        for _ in range(times // 1000):
+            file.write(again * 1000)
+        file.write(end)
+    return tmp_path / name
+
+
+@pytest.mark.parametrize(
+    "beginning, again, end, sentence",
+    [
+        (b"[", b"[],", b"[]]", "line 1: expected a JSON object, found “\\[\\]”"),
+        (b'[{"text": [', b"[],", b"[]]}]", "line 1: what begins here is longer than 8 MB"),
+        (b'{"text": "a", "more": [', b'"%s",' % (b"a" * 100), b"[]]}", "line 1: a line of more than 8 MB is too long"),
+        (b'{"text": "', b"a, ", b'"}', "longer than 8 MB"),
+    ],
+    ids=["an array", "a row", "a line", "a text"],
+)
+def test_rows_of_json_take_little_memory_however_large_they_unpack(tmp_path, beginning, again, end, sentence):
+    file = packed(tmp_path, "x.json.gz", beginning, again, 40_000_000 // len(again), end)
+    code = (
+        "import resource, sys\nresource.setrlimit(resource.RLIMIT_AS, (500 << 20, 500 << 20))\n"
+        "from core.corpus.readers import read_files\n"
+        "from core.errors import BadInput\n"
+        "try:\n    read_files([sys.argv[1]])\nexcept BadInput as error:\n    print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, file], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert re.search(sentence, done.stdout)
+
+
+@pytest.mark.parametrize("name, row", [("x.jsonl", b'{"text": "a"}\n'), ("x.csv", b"b,c\n")])
+def test_documents_of_one_file_take_so_much_memory_and_no_more(tmp_path, monkeypatch, name, row):
+    monkeypatch.setattr("core.corpus.readers.table.MOST_MEMORY", MEGABYTES)
+    (tmp_path / name).write_bytes((b"text,id\n" if name == "x.csv" else b"") + row * 5_000)
+    with pytest.raises(BadInput, match=r"the documents up to here take more than 1 MB of memory; split the file: 2,\d\d\d of its rows fit"):
+        read_files([tmp_path / name])
+
+
+def test_a_table_of_too_many_columns_is_refused(tmp_path):
+    (tmp_path / "x.csv").write_text(",".join(f"c{number}" for number in range(20_000)) + "\n")
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps({f"c{number}": 1}) + "\n" for number in range(20_000)))
+    for name in ("x.csv", "x.jsonl"):
+        with pytest.raises(BadInput, match=f"{name} has more than 10,000 columns"):
+            read_files([tmp_path / name])
+
+
+LONG = 1_000_000
+MARKDOWN = {
+    "a heading of blanks": "# a" + " " * LONG + "b",
+    "brackets": "[" * LONG,
+    "links that never end": "# " + "[a](" * LONG,
+    "lines of brackets": "# " + "[[](" * 200 + "\n" + ("# " + "[" * 900 + "\n") * 1_000,
+    "an underline of blanks": "a\n-" + " \t" * LONG + "b",
+    "fences": "```\n" * LONG,
+    "fences that are not closed": "~~~" + "~" * LONG + "\n" + "~~~\n" * LONG,
+    "dashes": "---\n" + "--- a\n" * LONG,
+    "headings in code": "```\n# a\n```\n# b\n" * 100_000,
+}
+
+
+@pytest.mark.parametrize("text", MARKDOWN.values(), ids=MARKDOWN)
+def test_markdown_takes_time_in_proportion_to_its_length(text):
+    begun = time.process_time()
+    markdown("a.md", text.encode())
+    assert time.process_time() - begun < 20  # a few seconds at most; hours where it is the square
+
+
+def rewritten(data: bytes, change) -> bytes:
+    """A Word file whose text is changed."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as target:
+        for name in source.namelist():
+            held = source.read(name)
+            target.writestr(name, change(held.decode()).encode() if name == "word/document.xml" else held)
+    return out.getvalue()
+
+
+def test_a_cell_over_any_number_of_columns_is_one_cell():
+    span = lambda xml: xml.replace("<w:tcW", '<w:gridSpan w:val="1000000000"/><w:tcW', 1)
+    (document,) = word("a.docx", rewritten(saved(made_docx()), span))
+    assert "a | b\nc | d" in document.text
+
+
+def test_a_cell_over_several_rows_is_in_each_and_one_over_several_columns_once():
+    made = made_docx()
+    table = made.add_table(3, 3)
+    for cell, text in zip((cell for row in table.rows for cell in row.cells), "abcdefghi"):
+        cell.text = text
+    table.cell(0, 0).merge(table.cell(0, 1)).text = "wide"
+    table.cell(1, 2).merge(table.cell(2, 2)).text = "high"
+    (document,) = word("a.docx", saved(made))
+    assert document.text.endswith("wide | c\nd | e | high\ng | h | high")
+
+
+def attributes(number: int) -> str:
+    """A page of one element with so many attributes, each of which the parser holds against all before it."""
+    return "<p " + " ".join(f'a{place}="1"' for place in range(number)) + ">text</p>"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.html").write_text(attributes(400_000))
+    (tmp_path / "in" / "b.html").write_text("<p>Good.</p>")
+    return tmp_path / "in"
+
+
+def test_a_cancel_ends_the_reading_in_the_middle_of_a_file(folder):
+    begun, cancelled = time.monotonic(), []
+
+    def check():
+        if time.monotonic() - begun > 2:
+            cancelled.append(time.monotonic())
+            raise Cancelled()
+
+    with pytest.raises(Cancelled):
+        read_files([folder / "a.html"], check=check)
+    assert time.monotonic() - cancelled[0] < 2  # the file would take minutes
+
+
+def test_a_file_that_takes_too_long_costs_only_itself(folder, monkeypatch):
+    monkeypatch.setattr("core.corpus.readers.separate.LEAST_SECONDS", 1)
+    monkeypatch.setattr("core.corpus.readers.separate.BYTES_A_SECOND", 1 << 40)
+    read = read_files([folder])
+    assert [document.text for document in read.documents] == ["Good."]
+    assert read.told == ["a.html takes longer than 1 second to be read; split it, or save it as plain text and bring that."]
+
+
+def test_a_file_that_takes_too_much_memory_costs_only_itself(folder, monkeypatch):
+    monkeypatch.setattr("core.corpus.readers.separate.MOST_MEMORY", 500 << 20)
+    (folder / "a.html").write_text("<p>x</p>" * 4_000_000)
+    paragraphs = "<w:p><w:r><w:t>x</w:t></w:r></w:p>" * 1_200_000
+    (folder / "c.docx").write_bytes(rewritten(saved(made_docx()), lambda xml: xml.replace("<w:body>", "<w:body>" + paragraphs, 1)))
+    read = read_files([folder])
+    assert [document.text for document in read.documents] == ["Good."]
+    sentence = "takes more than 500 MB of memory to be read; split it, or save it as plain text and bring that."
+    assert read.told == [f"a.html {sentence}", f"c.docx {sentence}"]
+
+
+def test_headings_within_headings_are_one_place():
+    page = "<h1>" * 3 + "a" + "</h1>" * 3
+    (document,) = html("a.html", f"<body>{page}<h2>b</h2></body>".encode())
+    assert [label for _, label in document.places] == ["a", "b"]
+
+
+def test_what_is_read_here_is_bounded_where_somebody_else_reads(tmp_path):
+    """The bound of memory is that of the other process; this one keeps its own."""
+    (tmp_path / "a.html").write_text("<p>Good.</p>")
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    assert read_files([tmp_path / "a.html"]).documents and resource.getrlimit(resource.RLIMIT_AS) == before

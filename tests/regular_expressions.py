@@ -1,0 +1,114 @@
+"""Texts made after a regular expression on which a careless one takes the square of their length, or worse."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from re import Pattern
+from re import _constants as kinds  # type: ignore[attr-defined]  # the parser of the standard library, which is not public
+from re import _parser as parser  # type: ignore[attr-defined]
+
+SHORT, LONG = 16_000, 32_000  # characters of the texts
+SOON, TOO_LATE = 0.02, 0.5  # seconds of the processor
+SQUARE = 3  # how many times as long a text of twice the length takes, from which it is no longer in proportion
+OF_CATEGORY = {kinds.CATEGORY_DIGIT: "0", kinds.CATEGORY_SPACE: " ", kinds.CATEGORY_WORD: "a"}
+ENDS = ("\0", "\n\0")
+
+
+def slow_text(pattern: Pattern, anywhere: bool = True) -> str:
+    """The beginning of a text on which a pattern takes longer than in proportion to the length; empty where none was found. It is looked
+    for `anywhere` in the text, else at its beginning only."""
+    for beginning, again, end in _recipes(pattern):
+        short, long = (beginning + again * (length // len(again)) + end for length in (SHORT, LONG))
+        spent = _seconds(pattern, short, anywhere)
+        if spent == TOO_LATE or (spent > SOON and _seconds(pattern, long, anywhere) > SQUARE * spent):
+            return short[:60]
+    return ""
+
+
+def _recipes(pattern: Pattern) -> Iterator[tuple[str, str, str]]:
+    """A beginning of what the pattern finds, what comes again and again, and an end that spoils it."""
+    binary = isinstance(pattern.pattern, bytes)
+    source = pattern.pattern.decode("latin-1") if binary else pattern.pattern
+    tree = parser.parse(source, pattern.flags)
+    samples = {sample for sample in _samples(tree)}
+    letters = sorted({letter for sample in samples for letter in sample} | {" ", "a", "\n"})
+    for sample in sorted(samples):
+        beginnings = [sample[:length] for length in range(len(sample) + 1)]
+        for beginning in beginnings:
+            for again in dict.fromkeys([*letters, beginning or "a", sample[len(beginning) :] or "a"]):
+                yield from ((beginning, again, end) for end in ENDS)
+
+
+def _samples(tree: parser.SubPattern, most: int = 4) -> list[str]:
+    """Some of the texts that a parsed expression finds: each choice once, what may be repeated twice."""
+    found = [""]
+    for kind, value in tree:
+        found = [before + part for before in found for part in _parts(kind, value)][:most]
+    return found
+
+
+def _parts(kind, value) -> list[str]:
+    if kind is kinds.LITERAL:
+        return [chr(value)]
+    if kind in (kinds.NOT_LITERAL, kinds.ANY):
+        return ["a" if value != ord("a") else "b"]
+    if kind is kinds.IN:
+        return [_member(value)]
+    if kind is kinds.BRANCH:
+        return [sample for branch in value[1] for sample in _samples(branch, 2)]
+    if kind is kinds.SUBPATTERN:
+        return _samples(value[-1])
+    if kind is kinds.ATOMIC_GROUP:
+        return _samples(value)
+    if kind in (kinds.MAX_REPEAT, kinds.MIN_REPEAT, kinds.POSSESSIVE_REPEAT):
+        least, most, inner = value
+        return [sample * min(max(least, 2), most) for sample in _samples(inner)]
+    return [""]  # places, looks ahead and references
+
+
+def _member(choices) -> str:
+    """A character of a class."""
+    negated = choices[0][0] is kinds.NEGATE
+    members: set[str] = set()
+    for kind, value in choices[negated:]:
+        if kind is kinds.LITERAL:
+            members.add(chr(value))
+        elif kind is kinds.RANGE:
+            members |= {chr(value[0]), chr(value[1])}
+        elif kind is kinds.CATEGORY:
+            members.add(OF_CATEGORY.get(value, "!"))
+    if not negated:
+        return min(members)
+    return next(letter for letter in "a b!0" if letter not in members)
+
+
+def _seconds(pattern: Pattern, text: str, anywhere: bool) -> float:
+    """The processor's time that looking through a text takes, the least of three; no more than `TOO_LATE`."""
+    subject = text.encode("latin-1", "replace") if isinstance(pattern.pattern, bytes) else text
+    spent: list[float] = []
+    while len(spent) < 3 and (not spent or min(spent) > SOON):
+        begun = time.process_time()
+        try:
+            with _alarm():
+                list(pattern.finditer(subject)) if anywhere else pattern.match(subject)
+        except TimeoutError:
+            return TOO_LATE
+        spent.append(time.process_time() - begun)
+    return min(spent)
+
+
+@contextmanager
+def _alarm() -> Iterator[None]:
+    def ring(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGVTALRM, ring)
+    signal.setitimer(signal.ITIMER_VIRTUAL, TOO_LATE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

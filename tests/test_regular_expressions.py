@@ -1,0 +1,77 @@
+"""Every regular expression that what people bring is read with takes time in proportion to the text, whatever the text."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.regular_expressions import slow_text
+
+READING = ("core.io", "core.corpus", "core.graph", "core.datasets")  # what reads files
+
+
+def modules():
+    for name in READING:
+        package = importlib.import_module(name)
+        yield package
+        yield from (importlib.import_module(found.name) for found in pkgutil.walk_packages(package.__path__, f"{name}."))
+
+
+MODULES = list(modules())
+PATTERNS = {
+    f"{module.__name__}.{name}": value
+    for module in MODULES
+    for name, value in vars(module).items()
+    if isinstance(value, re.Pattern) and not name.startswith("__")
+}
+
+
+def ways(name: str) -> set[str]:
+    """How a pattern is looked for, wherever it is named: `match`, `sub`, ..."""
+    bare = name.rpartition(".")[2]
+    calls = (node.func for module in MODULES for node in ast.walk(tree(module)) if isinstance(node, ast.Call))
+    return {call.attr for call in calls if isinstance(call, ast.Attribute) and isinstance(call.value, ast.Name) and call.value.id == bare}
+
+
+@cache
+def tree(module) -> ast.Module:
+    return ast.parse(Path(module.__file__).read_text("utf-8"))
+
+
+def test_those_of_the_readers_are_among_them():
+    assert {"core.corpus.readers.markdown.MARKS", "core.corpus.readers.html.CHARSET", "core.io.json_pieces.BETWEEN"} <= set(PATTERNS)
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_time_is_in_proportion_to_the_text(name):
+    assert not slow_text(PATTERNS[name], anywhere=not ways(name) or not ways(name) <= {"match", "fullmatch"})
+
+
+@pytest.mark.parametrize(
+    "careless",
+    [
+        re.compile(r"^ {0,3}(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE),
+        re.compile(r"[*_`]+|!?\[([^\]]*)\]\([^)]*\)"),
+        re.compile(rb"\s+$"),
+        re.compile(r"(a+)+b"),
+    ],
+    ids=lambda pattern: str(pattern.pattern),
+)
+def test_a_careless_one_is_found(careless):
+    assert slow_text(careless)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_every_expression_has_a_name_by_which_it_is_found(module):
+    """None is compiled within a function, or given to `re` as a text, where the test above would not see it."""
+    inside = [
+        node for function in ast.walk(tree(module)) if isinstance(function, ast.FunctionDef | ast.Lambda) for node in ast.walk(function)
+    ]
+    called = [node.func for node in inside if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    assert not [call.lineno for call in called if isinstance(call.value, ast.Name) and call.value.id == "re" and call.attr != "escape"]
