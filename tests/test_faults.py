@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.benchmarks.fault_disk import full, read_only
+from tests.benchmarks.fault_flips import flips
 from tests.benchmarks.fault_kills import Met, kills, look
 from tests.benchmarks.fault_server import killed
 
@@ -25,6 +26,11 @@ def test_a_full_disk(kind, tmp_path):
 def test_a_home_that_cannot_be_written(kind, tmp_path):
     met = read_only(kind, tmp_path)
     assert (met.corrupt, met.lost) == ([], [])
+
+
+def test_changed_bytes(tmp_path):
+    for met in flips(tmp_path / "home", 12, seed=3, kinds=("graph", "bulk", "index", "evaluation", "cases")):
+        assert (met.times, met.corrupt, met.lost) == (12, [], [])
 
 
 def test_the_server_killed_while_a_case_is_saved(tmp_path):

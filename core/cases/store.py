@@ -15,6 +15,7 @@ from core.cases.database import reading, writing
 from core.cases.examples import examples
 from core.cases.finished import Finished, freeze_finished, thaw_finished
 from core.errors import BadInput, shorten
+from core.io import digests
 from core.sharing import check_may_change, gone, made
 
 KIND = "case"
@@ -33,7 +34,7 @@ def save(finished: Finished, link: Mapping[str, Any] | None = None, notes: str =
 def cases(text: str = "", tag: str = "") -> list[Case]:
     """The cases that hold all words of `text` and bear `tag`, the newest first, then the examples."""
     with reading() as database:
-        found = [_case(row) for row in database.execute(f"SELECT {COLUMNS} FROM cases ORDER BY created DESC, id")]
+        found = [_listed(row) for row in database.execute(f"SELECT {COLUMNS} FROM cases ORDER BY created DESC, id")]
     words = text.split()
     return [case for case in (*found, *_examples()) if case.holds(words) and (not tag or tag in case.tags)]
 
@@ -95,7 +96,7 @@ def delete(key: str) -> None:
 def insert(database, case: Case, packed: bytes) -> None:
     """Write a new case; its id must not be there yet."""
     description = {name: getattr(case, name) for name in ("question", "entities", "answers", "graph", "instances")}
-    row = [case.id, case.created, case.changed, case.digest, description, dict(case.link), case.notes, case.tags, packed]
+    row = [case.id, case.created, case.changed, case.digest, digests.marked(description), dict(case.link), case.notes, case.tags, packed]
     row = [json.dumps(value) if isinstance(value, dict | tuple) else value for value in row]
     database.execute(f"INSERT INTO cases ({COLUMNS}, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
     made(KIND, case.id)
@@ -103,21 +104,32 @@ def insert(database, case: Case, packed: bytes) -> None:
 
 def _case(row: tuple) -> Case:
     key, created, changed, digest, description, link, notes, tags = row
-    description = json.loads(description)
-    return Case(
-        key,
-        description["question"],
-        tuple(description["entities"]),
-        tuple(description["answers"]),
-        description["graph"],
-        digest,
-        tuple(description["instances"]),
-        json.loads(link),
-        notes,
-        tuple(json.loads(tags)),
-        created,
-        changed,
-    )
+    try:
+        description = digests.check_marked(json.loads(description))
+        return Case(
+            key,
+            description["question"],
+            tuple(description["entities"]),
+            tuple(description["answers"]),
+            description["graph"],
+            digest,
+            tuple(description["instances"]),
+            json.loads(link),
+            notes,
+            tuple(json.loads(tags)),
+            created,
+            changed,
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadInput(f"The saved case {key} is damaged ({shorten(str(error))}).") from None
+
+
+def _listed(row: tuple) -> Case:
+    """As `_case`; one that is damaged says so in the place of its question."""
+    try:
+        return _case(row)
+    except BadInput as error:
+        return Case(row[0], str(error), (), (), "", str(row[3]), (), {}, "", (), row[1], row[2])
 
 
 def _found(key: str) -> tuple[Case, bytes]:

@@ -1,4 +1,5 @@
-"""Faults, with figures: kill -9 at random moments, a full disk, a home that cannot be written, several processes on one home.
+"""Faults, with figures: kill -9 at random moments, a full disk, a home that cannot be written, several processes on one home, bytes that
+changed.
 
 Corrupt is what cannot be opened, differs from what undisturbed work makes, or ends without a sentence; lost what was promised and is not
 there. A process is back when the same command has done its work, the server when the next question is answered.
@@ -12,17 +13,19 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from tests.benchmarks.fault_disk import full, read_only
+from tests.benchmarks.fault_flips import KINDS as FLIPPED
+from tests.benchmarks.fault_flips import flips
 from tests.benchmarks.fault_kills import Met, kills
 from tests.benchmarks.fault_server import killed, together
 from tests.benchmarks.fault_work import WORK
 
 KILLED = (*WORK, "server")
-OTHER = ("full", "readonly", "together")
+OTHER = ("full", "readonly", "together", "flips")
 HEAD = "| what | times | corrupt | lost | back: median, worst | |\n|---|---:|---:|---:|---|---|"
 
 
-def run(count: int = 100, kinds: Sequence[str] = (*KILLED, *OTHER), seed: int = 0) -> Iterator[Met]:
-    """What faults did: `count` kills spread over those of the kinds that are killed, then the others."""
+def run(count: int = 100, kinds: Sequence[str] = (*KILLED, *OTHER), seed: int = 0, bytes_changed: int = 450) -> Iterator[Met]:
+    """What faults did: `count` kills spread over those of the kinds that are killed, then the others, `bytes_changed` bytes among them."""
     chosen = [kind for kind in KILLED if kind in kinds]
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
         place = Path(folder)
@@ -36,18 +39,21 @@ def run(count: int = 100, kinds: Sequence[str] = (*KILLED, *OTHER), seed: int = 
                 yield fault(kind, place / f"{name}-{kind}")
         if "together" in kinds:
             yield together(place / "together")
+        if "flips" in kinds:
+            yield from flips(place / "flips", bytes_changed // len(FLIPPED), seed)
 
 
 def main(arguments: list[str]) -> None:
-    """`python -m tests.benchmarks faults [--kills N] [--kinds build server full ...] [--seed N]`"""
+    """`python -m tests.benchmarks faults [--kills N] [--kinds build server full flips ...] [--bytes N] [--seed N]`"""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks faults")
     parser.add_argument("--kills", type=int, default=100, metavar="N", help="kills in all, spread over the kinds (default: 100)")
     parser.add_argument("--kinds", nargs="+", choices=(*KILLED, *OTHER), default=[*KILLED, *OTHER])
+    parser.add_argument("--bytes", type=int, default=450, metavar="N", help="bytes changed in all (default: 450)")
     parser.add_argument("--seed", type=int, default=0, help="of the moments that are drawn")
     options = parser.parse_args(arguments)
     print(HEAD)
     wrong = []
-    for met in run(options.kills, options.kinds, options.seed):
+    for met in run(options.kills, options.kinds, options.seed, options.bytes):
         print(met.words(), flush=True)
         wrong += [*met.corrupt, *met.lost]
     for sentence in wrong:

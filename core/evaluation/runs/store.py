@@ -16,6 +16,7 @@ from typing import Any
 from core.errors import BadInput, StoreError
 from core.evaluation.metrics.outcome import Outcome
 from core.evaluation.runs.plan import Drawn, key
+from core.io import digests
 from core.io.home import home
 from core.io.sqlite import WAIT, connect, write_ahead
 from core.sharing import check_may_change, gone, made, why_not
@@ -33,6 +34,7 @@ CREATE TABLE IF NOT EXISTS rows (
   outcome TEXT, error TEXT, states BLOB, UNIQUE (run, instance, question));
 CREATE INDEX IF NOT EXISTS runs_by_key ON runs (key);
 """
+OF = "of"  # in what is kept of an outcome: the instance and the question
 KIND = "evaluation"
 RUNNING, DONE, CANCELLED = "running", "done", "cancelled"
 
@@ -89,9 +91,9 @@ class Store:
         with self._write():
             found = self._db.execute("SELECT max(id) FROM runs WHERE key = ?", (known,)).fetchone()[0]
             if found is None or again or self._anothers(found):
-                values = (known, _json(spec), time.time(), RUNNING)
+                values = (known, _marked(spec), time.time(), RUNNING)
                 found = self._db.execute("INSERT INTO runs (key, spec, created, status) VALUES (?, ?, ?, ?)", values).lastrowid
-                rows = [(found, place, one.question.id, _json(asdict(one))) for place, one in enumerate(drawn)]
+                rows = [(found, place, one.question.id, _marked(asdict(one))) for place, one in enumerate(drawn)]
                 self._db.executemany("INSERT INTO questions VALUES (?, ?, ?, ?)", rows)
                 made(KIND, str(found))
         return self.run(found)
@@ -103,7 +105,7 @@ class Store:
 
     def keep(self, run: int, instance: str, question: str, outcome: Outcome | None, error: str | None, states: dict | None) -> None:
         """Write one row, in the place of an earlier one."""
-        facts = None if outcome is None else _json(outcome.to_dict())
+        facts = None if outcome is None else _marked({**outcome.to_dict(), OF: [instance, question]})
         packed = None if states is None else zlib.compress(_json(states).encode(), 6)
         with self._write():
             self._db.execute("INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?, ?)", (run, instance, question, facts, error, packed))
@@ -123,28 +125,33 @@ class Store:
             raise BadInput(f"There is no evaluation number {run}.")
         number, known, spec, created, status = found[0]
         counts = dict(self._all("SELECT error IS NULL, count(*) FROM rows WHERE run = ? GROUP BY 1", (run,)))
-        return Run(number, known, json.loads(spec), created, status, counts.get(1, 0), counts.get(0, 0))
+        with self._as_damage():
+            return Run(number, known, _read(spec), created, status, counts.get(1, 0), counts.get(0, 0))
 
     def rows(self, run: int) -> list[StoredRow]:
         """Every row of a run, in the order of the questions, then of the instances."""
         known = {one.question.id: (place, one.question) for place, one in enumerate(self.drawn(run))}
         order = {instance["id"]: place for place, instance in enumerate(self.run(run).spec["instances"])}
         found = self._all("SELECT instance, question, outcome, error FROM rows WHERE run = ?", (run,))
-        found.sort(key=lambda row: (known[row[1]][0], order[row[0]]))
-        return [
-            StoredRow(instance, known[question][1], None if facts is None else Outcome.from_dict(json.loads(facts)), error)
-            for instance, question, facts, error in found
-        ]
+        with self._as_damage():
+            found.sort(key=lambda row: (known[row[1]][0], order[row[0]]))
+            return [
+                StoredRow(instance, known[question][1], None if facts is None else _outcome(facts, instance, question), error)
+                for instance, question, facts, error in found
+            ]
 
     def drawn(self, run: int) -> list[Drawn]:
         """The questions of a run, in the order they are asked."""
-        return [_drawn(text) for (text,) in self._all("SELECT told FROM questions WHERE run = ? ORDER BY place", (run,))]
+        found = self._all("SELECT told FROM questions WHERE run = ? ORDER BY place", (run,))
+        with self._as_damage():
+            return [_drawn(text) for (text,) in found]
 
     def states(self, run: int, instance: str, question: str) -> dict | None:
         """The frozen states of a row, for `core.snapshot.thaw_all`; None where none were kept."""
         asked = "SELECT states FROM rows WHERE run = ? AND instance = ? AND question = ?"
         found = self._all(asked, (run, instance, question))
-        return json.loads(zlib.decompress(found[0][0])) if found and found[0][0] is not None else None
+        with self._as_damage():
+            return json.loads(zlib.decompress(found[0][0])) if found and found[0][0] is not None else None
 
     def delete(self, run: int) -> None:
         """Remove a run with its rows. Raises NotAllowed where it is another person's."""
@@ -176,6 +183,15 @@ class Store:
         if not tables:
             header = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
             self._db.executescript(f"BEGIN IMMEDIATE; {header} {SCHEMA} COMMIT;")
+
+    @contextmanager
+    def _as_damage(self) -> Iterator[None]:
+        """What cannot be read of a row, as a sentence."""
+        try:
+            yield
+        except (ValueError, KeyError, TypeError, AttributeError, zlib.error) as error:
+            sentence = f"The evaluations in {self.file} are damaged ({error}). The file was left as it is; move it away to begin anew."
+            raise StoreError(sentence) from error
 
     @contextmanager
     def _as_store_errors(self) -> Iterator[None]:
@@ -210,6 +226,22 @@ def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
+def _marked(value: dict[str, Any]) -> str:
+    return _json(digests.marked(value))
+
+
+def _read(text: str) -> dict[str, Any]:
+    """What `_marked` wrote, or an earlier version without a digest. Raises ValueError where it is another."""
+    return digests.check_marked(json.loads(text))
+
+
+def _outcome(text: str, instance: str, question: str) -> Outcome:
+    facts = _read(text)
+    if facts.pop(OF, [instance, question]) != [instance, question]:
+        raise ValueError("a row is of another method or question")
+    return Outcome.from_dict(facts)
+
+
 def _drawn(text: str) -> Drawn:
-    made = json.loads(text)
+    made = _read(text)
     return Drawn(Question.of(made["question"]), made["set"], made["graph"])

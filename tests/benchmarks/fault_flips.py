@@ -1,0 +1,224 @@
+"""A byte that changed in any file of a home: no process dies of it, nothing else is given in silence, and all other things work as before.
+
+What is found is compared with what the same home gave before: a sentence says so or the thing is made again, or the same comes out all the
+same. Files that a person writes by hand (TOML) hold what they hold: a changed letter there is a changed setting.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import multiprocessing
+import os
+import random
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from pathlib import Path
+
+from tests.benchmarks import fault_work
+from tests.benchmarks.fault_kills import Met, home
+
+KINDS = ("graph", "bulk", "database", "corpus", "build", "index", "evaluation", "cases", "settings")
+PATIENCE = 60.0  # seconds until a look is taken to hang
+
+
+def flips(folder: Path, count: int, seed: int = 0, kinds: tuple[str, ...] = KINDS) -> Iterator[Met]:
+    """What so many changed bytes did to each kind of thing, spread over its files."""
+    fill(folder)
+    lot = random.Random(seed)
+    before = {kind: looked(folder, kind) for kind in KINDS}
+    assert not [what for what in before.values() if what.startswith(("said", "died"))], before
+    for kind in kinds:
+        met, found, same = Met(f"bytes changed: {kind}"), 0, 0
+        files = files_of(folder, kind)
+        for number in range(count):
+            file = files[number % len(files)]
+            whole = file.read_bytes()
+            place = lot.randrange(len(whole))
+            file.write_bytes(whole[:place] + bytes([whole[place] ^ (1 << lot.randrange(8))]) + whole[place + 1 :])
+            try:
+                where = f"{kind}: {file.relative_to(folder)}, byte {place:,} of {len(whole):,}"
+                mine = looked(folder, kind)
+                found, same = found + mine.startswith("said"), same + (mine == before[kind])
+                if mine.startswith("died") or not (mine.startswith("said") or mine == before[kind] or kind == "settings"):
+                    met.corrupt.append(f"{where}: {mine if mine.startswith('died') else 'something else came out in silence'}")
+                other = KINDS[(KINDS.index(kind) + 1 + number) % len(KINDS)]
+                if other not in (kind, *RESTS_ON.get(kind, ())) and looked(folder, other) != before[other]:
+                    met.lost.append(f"{where}: {other} does not work any more")
+            finally:
+                file.write_bytes(whole)
+            met.times += 1
+        met.note = f"{found} said or made again, {same} harmless, {len(files)} files"
+        yield met
+
+
+RESTS_ON = {"corpus": ("build",), "graph": ("index",)}  # what cannot be looked at without another
+
+
+def fill(folder: Path) -> None:
+    """A home with one thing of each kind."""
+    from core.cases import save, whole
+    from core.cases.examples import demo
+    from core.graph.building.build import build
+    from core.graph.building.export import build_database
+    from core.graph.readers.triple_file import TripleFile
+    from core.graph.store import Graph
+    from core.indexes import vectors
+    from core.instances.catalogue import save as save_line
+    from core.operators.text import parse_line
+    from tests.films import Bag
+
+    fault_work.inputs("text", folder)
+    fault_work.inputs("index", folder)
+    with home(folder):
+        lines = (f"node {n % 97}\tr{n % 7}\tnode {n * 31 % 89}\n" for n in range(2000))
+        (folder / "triples.tsv").write_text("".join(lines))
+        build(TripleFile(folder / "triples.tsv", memory=8 << 20), folder / "bulk", "bulk")
+        build_database([(f"node {n}", f"r{n % 3}", f"node {n * 7 % 40}") for n in range(60)], folder / "database", "database")
+        with redirect_stdout(io.StringIO()):
+            for kind in ("text", "evaluate"):
+                list(fault_work.WORK[kind](folder, 1))
+        vectors.build(Graph.open(folder / "graph"), Bag(), "nodes")
+        for note in ("first", "second"):
+            save(whole(demo()[0].id), notes=note, tags=("kept",))
+        save_line("Mine", parse_line(fault_work.LINES[0]))
+        (folder / "retrievers.toml").write_text('[mine]\nurl = "http://127.0.0.1:9/"\n')
+
+
+def files_of(folder: Path, kind: str) -> list[Path]:
+    """The files that a kind of thing lies in; locks, which hold nothing, aside."""
+    places = {
+        **{name: (folder / name).glob("graph.json") for name in ("graph", "bulk", "database")},
+        "corpus": (folder / "corpora" / "told").glob("corpus.json"),
+        "build": (folder / "corpora" / "told" / "graphs").glob("*/*.json"),
+        "index": (folder / "graph" / "indexes").rglob("*"),
+        "evaluation": folder.glob("evaluations.sqlite"),
+        "cases": folder.glob("cases.sqlite"),
+        "settings": folder.glob("*.toml"),
+    }
+    data = {
+        **{name: (folder / name).glob("data-*/**/*") for name in ("graph", "bulk", "database")},
+        "corpus": (folder / "corpora" / "told").glob("data-*/*"),
+        "build": (folder / "corpora" / "told" / "graphs").glob("*/data-*/**/*"),
+    }
+    files = [*places[kind], *data.get(kind, ())]
+    return sorted(file for file in files if file.is_file() and file.suffix != ".lock" and file.stat().st_size)
+
+
+def looked(folder: Path, kind: str) -> str:
+    """What a process of its own finds: the digest of all that a thing holds, `said` and a sentence, or how it `died`."""
+    from_child, to_parent = multiprocessing.Pipe(duplex=False)
+    child = multiprocessing.get_context("fork").Process(target=_look, args=(folder, kind, to_parent), daemon=True)
+    child.start()
+    to_parent.close()
+    try:
+        return str(from_child.recv()) if from_child.poll(PATIENCE) else "died: it hangs"
+    except EOFError:
+        child.join()
+        return f"died with {child.exitcode}"
+    finally:
+        child.kill()
+        child.join()
+
+
+def _look(folder: Path, kind: str, to_parent) -> None:
+    from core.errors import HopscopeError
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    with home(folder):
+        try:
+            said = hashlib.sha256(repr(LOOKS[kind](folder)).encode()).hexdigest()
+        except HopscopeError as error:
+            said = f"said: {error}"
+        except Exception as error:
+            said = f"died of {type(error).__name__}: {error}"
+    to_parent.send(said)
+
+
+def _graph(graph) -> object:
+    import numpy as np
+
+    from core.graph.algorithms.neighbourhood import nearest
+
+    every = np.arange(graph.n_nodes)
+    steps = graph.steps_from(every)
+    near = nearest(graph, [0], 3)
+    names = graph.names(every)
+    found = [graph.nodes_named(name) for name in names[:20]]
+    arrays = (*graph.adjacency(), steps.edges, steps.relations, *near, *graph.triples(np.arange(graph.n_edges)), graph.degrees(every))
+    tables = [table.digest for table in graph.columns.tables().values()]
+    return [one.tolist() for one in arrays], names, found, graph.relation_names, graph.direction, tables
+
+
+def _stored(name: str) -> Callable[[Path], object]:
+    from core.graph.storage.opening import open_store
+
+    return lambda folder: _graph(open_store(folder / name))
+
+
+def _corpus(folder: Path) -> object:
+    from core.corpus import Corpus
+
+    corpus = Corpus.open(folder / "corpora" / "told")
+    return list(corpus), corpus.links, corpus.title, corpus.digest, corpus.sets
+
+
+def _build(folder: Path) -> object:
+    from core.builds import open_graph
+    from core.corpus import Corpus
+
+    return _graph(open_graph(Corpus.open(folder / "corpora" / "told"), fault_work.EXTRACT))
+
+
+def _index(folder: Path) -> object:
+    import numpy as np
+
+    from core.errors import StoreError
+    from core.graph.store import Graph
+    from core.indexes import vectors
+    from tests.films import Bag
+
+    graph = Graph.open(folder / "graph")
+    place = vectors.place(graph, Bag(), "nodes")
+    blocks = vectors.Blocks(graph, "nodes", place)
+    read = [blocks.read(number).tolist() for number in range(len(blocks))]
+    found = vectors.opened(place)
+    if found is None:
+        raise StoreError("The vectors are made searchable again from their blocks.")
+    list(vectors.encoded.Earlier.beside(place.parent / "other").sources)
+    return read, found.of(np.arange(len(found))).tolist(), len(found)
+
+
+def _evaluation(folder: Path) -> object:
+    from core.evaluation.runs.store import Store, evaluations_file
+
+    store = Store(evaluations_file())
+    runs = store.runs()
+    return [(run.id, run.spec, run.status, fault_work.outcomes(store, run.id)) for run in runs]
+
+
+def _cases(folder: Path) -> object:
+    from core.cases import cases, whole
+
+    return [(case, whole(case.id)) for case in cases() if not case.example]
+
+
+def _settings(folder: Path) -> object:
+    from core.instances.catalogue import catalogue, faults
+    from core.models.declared import merged
+    from core.retrievers.declared import declared
+    from core.retrievers.declared import faults as not_read
+
+    return (
+        sorted((key, repr(one.line)) for key, one in catalogue().items() if key.startswith("own")),
+        faults(),
+        merged(),
+        declared(),
+        not_read(),
+    )
+
+
+LOOKS: dict[str, Callable[[Path], object]] = {
+    **{name: lambda folder, name=name: _stored(name)(folder) for name in ("graph", "bulk", "database")},
+    **{"corpus": _corpus, "build": _build, "index": _index, "evaluation": _evaluation, "cases": _cases, "settings": _settings},
+}
