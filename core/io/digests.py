@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 FILE = "files.json"
-AT_ONCE = 1 << 26  # bytes of a folder that is read whole when it is opened
+AT_ONCE = 1 << 27  # bytes of a folder that is read whole when it is opened
 TICK = 100_000_000  # nanoseconds within which a file may change again and have the same time
 SEAL = b"\nsha256 of all before: "
 PIECE = 1 << 22  # bytes read at a time
