@@ -24,6 +24,7 @@ class Question:
     `hops` is the number of steps to the answer where the set tells it, else None. `gold` names the documents of a corpus that
     the answer rests on, by their ids. `options` are the answers to choose from, where there are any; the text has them as well.
     `aliases` are groups of names of one answer each, the first of which is in `answers`; an answer without a group has one name.
+    An `abstract` question asks for an overview rather than for one fact: its answer may be long (`core.operators.length`).
     """
 
     text: str
@@ -34,6 +35,7 @@ class Question:
     gold: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     aliases: tuple[tuple[str, ...], ...] = ()
+    abstract: bool = False
 
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> Question:

@@ -48,6 +48,11 @@ def add(commands) -> None:
     )
     add_columns(evaluate)
     evaluate.add_argument("--no-llm", action="store_true", help="ask no language model for answers; the graph reader's are scored")
+    evaluate.add_argument(
+        "--abstract",
+        action="store_true",
+        help="ask all questions as abstract ones, which may have long answers (sets of write-questions are asked so by themselves)",
+    )
     evaluate.add_argument("--judge", action="store_true", help="let the model of the role judge say whether each answer is right")
     evaluate.add_argument(
         "--second-judge",
@@ -134,7 +139,7 @@ def _plan(options, engine):
         def graph(name):
             return engine.graph(name, progress=advanced)
 
-        wishes |= {"graph": options.graph or "", "seed": options.seed, "columns": options.columns}
+        wishes |= {"graph": options.graph or "", "seed": options.seed, "columns": options.columns, "abstract": options.abstract}
         return make_plan(instances, options.set, size, graph, **wishes)
 
 

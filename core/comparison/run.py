@@ -51,7 +51,7 @@ class Ask:
 
     def key(self, models: str) -> tuple:
         """What a computed state depends on, beside its operators."""
-        return (self.graph.digest, self.question.text, self.seeds, self.seed, models)
+        return (self.graph.digest, self.question.text, self.question.abstract, self.seeds, self.seed, models)
 
 
 def build_of(line: Line) -> str | None:

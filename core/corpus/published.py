@@ -133,7 +133,7 @@ class _Titled:
 
 def questions_of(path: FilePath, name: str, sourced: bool = False) -> list[Question]:
     """The questions of a file of JSON rows: `question`, `answers`, `answer` or ALCE's `short_answers`, `gold` or `gold_titles`, `options`,
-    `id`. A list in the list of answers is a group of names of one of them, as are `answer_aliases`. Where `sourced`,
+    `id`, `abstract`. A list in the list of answers is a group of names of one of them, as are `answer_aliases`. Where `sourced`,
     their gold is the document that they name as their source. Options are asked with their letters behind the question.
 
     Raises BadInput, naming file and line.
@@ -146,7 +146,8 @@ def questions_of(path: FilePath, name: str, sourced: bool = False) -> list[Quest
             id = str(row.get("id") or row.get("_id") or row.get("sample_id") or f"{name}-{where.split()[-1]}")
             options = tuple(map(_text, row.get("options") or ()))
             asked = with_options(_text(row["question"]), options)
-            found.append(Question(asked, id, answers=answers, gold=tuple(map(str, gold)), options=options, aliases=aliases))
+            told: dict[str, Any] = dict(gold=tuple(map(str, gold)), options=options, aliases=aliases, abstract=row.get("abstract") is True)
+            found.append(Question(asked, id, answers=answers, **told))
     return found
 
 

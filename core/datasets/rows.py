@@ -136,7 +136,7 @@ def _rows(row: Row) -> Question:
     answers, aliases = known_answers(row, ("answer", "answers"), text_of)
     answers = answers or _texts(row, "a_entity")
     asked, id = _text(row, "question", "text"), _id(row, "id", "qid", "sample_id")
-    return Question(asked, id, tuple(dict.fromkeys(entities)), answers, _hops(row), aliases=aliases)
+    return Question(asked, id, tuple(dict.fromkeys(entities)), answers, _hops(row), aliases=aliases, abstract=row.get("abstract") is True)
 
 
 def _webqsp(row: Row) -> Question:

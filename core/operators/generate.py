@@ -10,9 +10,10 @@ import numpy as np
 from core.errors import BadInput
 from core.indexes.sentences import sentences
 from core.operators.base import Context, Operator, Recorder
+from core.operators.length import longest
 from core.parameters import param
-from core.prompts import filled, prompts
-from core.types import Path, Prompt, Report, State
+from core.prompts import filled, prompts, system
+from core.types import Path, Prompt, Question, Report, State
 
 READS = {
     "reasoning-paths": ("paths",),
@@ -39,7 +40,8 @@ class Answer(Operator):
     same and told so. "paths-and-reports" shows community reports before the paths (LEGO-GraphRAG's GRAG-M). "walks" shows the paths as
     sentences, joined by semicolons, and gives the model a sentence for what it does not know (Walk&Retrieve, Fig. 2b), as
     "question-or-decline" does without them; "triples" shows the triples of each path and asks for a line an answer (SubgraphRAG),
-    "rewritten" what a language model made of the paths (Retrieve-Rewrite-Answer).
+    "rewritten" what a language model made of the paths (Retrieve-Rewrite-Answer). To an abstract question a long answer is asked for by
+    "question-in-words" and "paths-in-words"; the others ask for names all the same.
 
     >>> state = retrieve("EgoNetwork() >> ShortestPaths(direction='out') >> Answer(paths=2)", "A", models=says("B, C"))
     >>> state.answer, state.prompt.paths
@@ -64,14 +66,15 @@ class Answer(Operator):
         texts = self._texts(ctx.graph, state) if state.paths and "paths" in self.reads else []
         reports = (state.reports or ()) if "reports" in self.reads else ()
         if not ctx.answering:
-            return state.replace(prompt=Prompt(self._messages(state.question.text, texts, reports), len(texts), reports=len(reports)))
+            return state.replace(prompt=Prompt(self._messages(state.question, texts, reports), len(texts), reports=len(reports)))
         ctx.progress("Waiting for the language model", None)
         chat = ctx.models.chat(self.role)
-        prompt = self._fit(chat, state.question.text, texts, reports)
+        most = longest(state.question, self.max_tokens, chat.context)
+        prompt = self._fit(chat, state.question, texts, reports, most)
         if prompt.paths < len(texts):
             recorder.notes.append(f"Only {prompt.paths} of {len(texts)} paths fit into the model's context of {chat.context:,} tokens.")
         ctx.progress("Reading the paths", None)
-        reply = chat.reply(prompt.messages, max_tokens=self.max_tokens, seed=ctx.seed, on_text=ctx.on_text, check=ctx.check)
+        reply = chat.reply(prompt.messages, max_tokens=most, seed=ctx.seed, on_text=ctx.on_text, check=ctx.check)
         recorder.replied(reply, "answer")
         prompt = replace(prompt, tokens=reply.tokens_in or prompt.tokens)
         return state.replace(prompt=prompt, answer=without_marks(reply.text) if self.prompt == "triples" else reply.text.strip())
@@ -87,9 +90,10 @@ class Answer(Operator):
             return [" ".join(_in_brackets(graph, path)) for path in paths]
         return graph.texts(paths)
 
-    def _fit(self, chat, question: str, texts: list[str], reports: tuple[Report, ...]) -> Prompt:
-        """The prompt with the most paths that fit; counting tokens needs no exact search, as only few prompts are long."""
-        room = chat.context - self.max_tokens - 8
+    def _fit(self, chat, question: Question, texts: list[str], reports: tuple[Report, ...], most: int) -> Prompt:
+        """The prompt with the most paths that fit beside an answer of `most` tokens; counting tokens needs no exact search, as only few
+        prompts are long."""
+        room = chat.context - most - 8
         shown = len(texts)
         while True:
             messages = self._messages(question, texts[:shown], reports)
@@ -101,15 +105,16 @@ class Answer(Operator):
                 raise BadInput(f"The {what} {tokens:,} tokens; the model has room for {room:,}.")
             shown = min(shown - 1, int(shown * room / tokens))
 
-    def _messages(self, question: str, texts: list[str], reports: tuple[Report, ...] = ()) -> tuple[dict[str, str], ...]:
+    def _messages(self, question: Question, texts: list[str], reports: tuple[Report, ...] = ()) -> tuple[dict[str, str], ...]:
         prompt = prompts("answer")[self.prompt]
-        messages = [{"role": "system", "content": prompt["system"]}]
+        messages = [{"role": "system", "content": system(prompt, question.abstract)}]
         for example in prompt["examples"][: self.shots]:
             messages.append({"role": "user", "content": filled(prompt["user"], **example)})
             messages.append({"role": "assistant", "content": example["answer"]})
         paths = prompt.get("between", "\n").join(" ".join(text.split()) for text in texts) or "(no path was found)"
         report_lines = "\n".join(f"{report.title}: {report.text}" for report in reports) or "(no report)"
-        return (*messages, {"role": "user", "content": filled(prompt["user"], paths=paths, reports=report_lines, question=question)})
+        shown = filled(prompt["user"], paths=paths, reports=report_lines, question=question.text)
+        return (*messages, {"role": "user", "content": shown})
 
     def words(self) -> str:
         return "answer" if self.reads else "answer from the question alone"

@@ -27,15 +27,26 @@ def digest() -> str:
     return f"prompts {whole.hexdigest()[:16]}"
 
 
-def messages(file: str, name: str, **values: str) -> tuple[dict[str, str], ...]:
-    """A prompt's system and user message, their places filled.
+def system(prompt: dict[str, Any], abstract: bool = False) -> str:
+    """The system message of a prompt; for an abstract question without its words on short answers, which are under `short`.
+
+    >>> from core.prompts import prompts, system
+    >>> system(prompts("answer")["question-in-words"], abstract=True)
+    'You answer questions from what you know. If you do not know, say so.'
+    """
+    return prompt["system"].replace(prompt["short"], "") if abstract and "short" in prompt else prompt["system"]
+
+
+def messages(file: str, name: str, abstract: bool = False, /, **values: str) -> tuple[dict[str, str], ...]:
+    """A prompt's system and user message, their places filled; as it is put to an abstract question where that is so.
 
     >>> from core.prompts import messages
     >>> messages("stop", "sufficient", paths="A -> r1 -> C", question="where")[1]["content"].splitlines()[:4]
     ['Facts:', 'A -> r1 -> C', '', 'Question: where']
     """
     prompt = prompts(file)[name]
-    return tuple({"role": role, "content": filled(prompt[role], **values)} for role in ("system", "user"))
+    told = {"system": system(prompt, abstract), "user": prompt["user"]}
+    return tuple({"role": role, "content": filled(text, **values)} for role, text in told.items())
 
 
 def filled(template: str, **values: str) -> str:

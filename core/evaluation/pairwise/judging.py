@@ -31,23 +31,25 @@ class Pair:
     b: str
     of_a: str
     of_b: str
+    abstract: bool = True
 
 
 def pairs(summary: Summary, sample: int | None = None) -> tuple[Pair, ...]:
     """Every two answers of a language model to one question, question by question in the order they were asked; of the first `sample`
     questions, or of all. Two answers of one text are left out, as there is nothing to compare. Raises BadInput where there are none."""
     answers: dict[str, dict[str, str]] = {}
-    texts = {row.question.id: row.question.text for row in summary.rows}
+    questions = {row.question.id: row.question for row in summary.rows}
     for row in summary.rows:
         answer = row.outcome.answer if row.outcome is not None else None
         if answer is not None and answer.by == MODEL and answer.text.strip():
             answers.setdefault(row.question.id, {})[row.instance] = answer.text
     found = []
     for question in list(answers)[:sample]:
+        known = questions[question]
         given = {instance: answers[question][instance] for instance in summary.instances if instance in answers[question]}
         for a, b in combinations(given, 2):
             if given[a].strip() != given[b].strip():
-                found.append(Pair(question, texts[question], a, b, given[a], given[b]))
+                found.append(Pair(question, known.text, a, b, given[a], given[b], known.abstract))
     if not found:
         raise BadInput(
             "There are no two different answers of a language model to one question here; run the evaluation with several methods and let "
@@ -143,7 +145,8 @@ class Pairwise:
         return there, back
 
     def _tally(self, matches: Sequence[Match]) -> Tally:
-        return Tally(tuple(self.instances), tuple(matches), len(self.pairs), self.judge)
+        short = {pair.question for pair in self.pairs if not pair.abstract}
+        return Tally(tuple(self.instances), tuple(matches), len(self.pairs), self.judge, len(short))
 
 
 def _match(pair: Pair, there: Reply | None, back: Reply | None) -> Match | None:

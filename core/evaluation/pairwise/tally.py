@@ -18,12 +18,13 @@ FEW = 0.5  # share of replies that can be read, below which they say little
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """The matches that were judged, of so many pairs, and who judged."""
+    """The matches that were judged, of so many pairs, who judged, and how many of the questions asked for a short answer."""
 
     instances: tuple[str, ...]
     matches: tuple[Match, ...]
     of: int
     judge: str
+    short: int = 0
 
     @cached_property
     def read(self) -> tuple[Match, ...]:
@@ -111,6 +112,11 @@ class Tally:
             yield f"{asked - read:,} of {asked:,} pairs are left out, as a reply could not be read."
         if read:
             yield from self._said_of_places(*self.places("overall"))
+        if self.short:
+            yield (
+                f"{'One question asks' if self.short == 1 else f'{self.short:,} questions ask'} for a short answer, which says little of "
+                "comprehensiveness; ask as abstract questions (evaluate --abstract) before answers are compared."
+            )
 
     def _said_of_places(self, first: int, second: int, ties: int) -> Iterator[str]:
         """What the places that were preferred and the two orders say against the judge."""

@@ -91,7 +91,7 @@ class Writing:
                         same += 1
                     else:
                         texts.add(text.casefold())
-                        found.append(Question(text, f"u{user_number}-t{task_number}-q{number}"))
+                        found.append(Question(text, f"u{user_number}-t{task_number}-q{number}", abstract=True))
         if not found:
             raise BadInput(f"No question came of it. {' '.join(self._told(0, same, none))}")
         return Written(tuple(found), about, (*self._told(len(found), same, none), *_of_facts(found)))

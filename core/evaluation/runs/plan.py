@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -129,7 +129,7 @@ class Plan:
 def _asked(question: Question) -> list[Any]:
     """What a question is known by; the passages it rests on, options and aliases where the set tells any."""
     told = [question.id, question.text, question.entities, question.answers, question.hops]
-    return [*told, *filter(None, (question.gold, question.options, question.aliases))]
+    return [*told, *filter(None, (question.gold, question.options, question.aliases, question.abstract))]
 
 
 def key(spec: dict[str, Any]) -> str:
@@ -146,6 +146,7 @@ def make_plan(
     graph: str = "",
     seed: int = 0,
     columns: str = "",
+    abstract: bool = False,
     **wishes: Any,
 ) -> Plan:
     """A plan over a sample of `size` questions (None: all) of each set that `sets` names, separated by commas.
@@ -153,13 +154,15 @@ def make_plan(
     A set is a name (`metaqa-2hop-dev`, or `metaqa-2hop` for its test part) or a file of questions. They are asked on the graph of
     that name, else on the set's own: one for all, or one for each question where any row of the file brings its own (one without
     fails then); a file without any is asked on `metaqa`. The set of a corpus is asked on its documents. `columns` names those of
-    files of columns. `by_name` opens graphs; `wishes` are the plan's `model`, `judge`, `cold` and `support`. Raises BadInput, StoreError.
+    files of columns. With `abstract` all are asked as abstract questions, whatever their set says. `by_name` opens graphs; `wishes` are
+    the plan's `model`, `judge`, `cold` and `support`. Raises BadInput, StoreError.
     """
     drawn: list[Drawn] = []
     set_names, graphs, of = [], {}, 0
     for name in filter(None, map(str.strip, sets.split(","))):
         known, asked_on, digest = _of_corpus(name) or _opened(name, graph, by_name, columns)
-        drawn += [Drawn(question, known[0], asked_on) for question in sample(known[1], size, seed)]
+        chosen = sample(known[1], size, seed)
+        drawn += [Drawn(replace(one, abstract=one.abstract or abstract), known[0], asked_on) for one in chosen]
         graphs[asked_on or f"{known[0]}: {OWN}"] = digest
         set_names.append(known[0])
         of += len(known[1])

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from core.errors import BadInput
 from core.models.base import Chat
 from core.operators.base import HITS, Context, Operator, Recorder
+from core.operators.length import longest
 from core.operators.texts.tables import as_text, tables_of
 from core.parameters import param
 from core.prompts import messages
-from core.types import ContextTable, Prompt, State
+from core.types import ContextTable, Prompt, Question, State
 
 BUDGETS = {"triple": 4800, "community": 3200, "chunk": 4000}  # where a line sets none: nano-graphrag's
 
@@ -22,7 +23,7 @@ class AnswerFromTables(Operator):
 
     nano-graphrag's local search (in-depth analysis, LGraphRAG and VGraphRAG); with chunks alone it is VanillaRAG. Where no
     `ContextTables` came before, tables with that one's budgets are made here. What does not fit into the model's context is
-    left out, from the end of the longest table first, and the trace says how much.
+    left out, from the end of the longest table first, and the trace says how much. To an abstract question a long answer is asked for.
 
     >>> line = "SparseChunks(keep=1) >> AnswerFromTables()"
     >>> state = retrieve(line, graph=story, question="the clerk", models=says("Cratchit"))
@@ -38,20 +39,22 @@ class AnswerFromTables(Operator):
     role: str = param("answer", "Model", "The role or name of the chat model that answers.", chat=True)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        question, tables = state.question.text, given_tables(state, ctx)
+        question, tables = state.question, given_tables(state, ctx)
         if not ctx.answering:
             return state.replace(prompt=prompt_of(question, tables))
         ctx.progress("Waiting for the language model", None)
         chat = ctx.models.chat(self.role)
-        prompt = self._fitting(chat, question, tables, recorder)
+        most = longest(question, self.max_tokens, chat.context)
+        prompt = self._fitting(chat, question, tables, most, recorder)
         ctx.progress("Reading what was found", None)
-        reply = chat.reply(prompt.messages, max_tokens=self.max_tokens, seed=ctx.seed, on_text=ctx.on_text, check=ctx.check)
+        reply = chat.reply(prompt.messages, max_tokens=most, seed=ctx.seed, on_text=ctx.on_text, check=ctx.check)
         recorder.replied(reply, "answer")
         return state.replace(prompt=replace(prompt, tokens=reply.tokens_in or prompt.tokens), answer=reply.text.strip())
 
-    def _fitting(self, chat: Chat, question: str, tables: tuple[ContextTable, ...], recorder: Recorder) -> Prompt:
-        """The prompt with the most rows that fit into the model's context. Raises BadInput where not even the question does."""
-        room, whole = chat.context - self.max_tokens - 8, sum(len(table.items) for table in tables)
+    def _fitting(self, chat: Chat, question: Question, tables: tuple[ContextTable, ...], most: int, recorder: Recorder) -> Prompt:
+        """The prompt with the most rows that fit into the model's context beside an answer of `most` tokens. Raises BadInput where not
+        even the question does."""
+        room, whole = chat.context - most - 8, sum(len(table.items) for table in tables)
         while True:
             prompt = prompt_of(question, tables)
             tokens = chat.count_tokens(prompt.messages)
@@ -71,9 +74,9 @@ def given_tables(state: State, ctx: Context) -> tuple[ContextTable, ...]:
     return state.tables if state.tables is not None else tables_of(ctx.graph, state, BUDGETS)
 
 
-def prompt_of(question: str, tables: tuple[ContextTable, ...]) -> Prompt:
+def prompt_of(question: Question, tables: tuple[ContextTable, ...]) -> Prompt:
     """The prompt that shows these tables, and how many hits of each kind it shows."""
-    told = messages("texts", "tables", tables=as_text(tables) or "(nothing was found)", question=question)
+    told = messages("texts", "tables", question.abstract, tables=as_text(tables) or "(nothing was found)", question=question.text)
     shown = Counter({table.kind: len(table.items) for table in tables})
     return Prompt(told, 0, hits={kind: count for kind, count in shown.items() if count})
 

@@ -8,10 +8,11 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.told import chunk_label, node_labels
 from core.models.base import Messages
 from core.operators.base import Context, Operator, Recorder
+from core.operators.length import longest
 from core.operators.texts.asking import asked, with_room
 from core.parameters import param
 from core.prompts import messages, plain
-from core.types import Prompt, Ranking, State
+from core.types import Prompt, Question, Ranking, State
 
 FORMS = ("context", "numbered", "thought")
 FORM_HELP = (
@@ -48,22 +49,23 @@ class AnswerFromPassages(Operator):
         found = given(state)
         found = found.head(self.passages or len(found))
         texts = passage_texts(ctx.graph, found)
-        told = lambda count: self._messages(state.question.text, texts[:count])
+        told = lambda count: self._messages(state.question, texts[:count])
         if not ctx.answering:
             return state.replace(prompt=Prompt(tuple(told(len(texts))), 0, hits={found.kind: len(texts)} if texts else {}))
         ctx.progress("Waiting for the language model", None)
         chat = ctx.models.chat(self.role)
-        shown, count, tokens = with_room(chat, told, len(texts), self.max_tokens)
+        most = longest(state.question, self.max_tokens, chat.context)
+        shown, count, tokens = with_room(chat, told, len(texts), most)
         if count < len(texts):
             recorder.notes.append(f"Only {count:,} of {len(texts):,} passages fit into the model's context of {chat.context:,} tokens.")
         ctx.progress("Reading the passages", None)
-        reply = asked(chat, shown, ctx, recorder, self.max_tokens, on_text=ctx.on_text)
+        reply = asked(chat, shown, ctx, recorder, most, on_text=ctx.on_text)
         prompt = Prompt(tuple(shown), 0, reply.tokens_in or tokens, hits={found.kind: count} if count else {})
         return state.replace(prompt=prompt, answer=self._answer(reply.text, recorder))
 
-    def _messages(self, question: str, texts: list[str]) -> Messages:
+    def _messages(self, question: Question, texts: list[str]) -> Messages:
         shown = [f"[{number}] {text}" for number, text in enumerate(texts, 1)] if self.form == "numbered" else texts
-        return messages("passages", self.form, passages="\n\n".join(shown) or NOTHING, question=question)
+        return messages("passages", self.form, question.abstract, passages="\n\n".join(shown) or NOTHING, question=question.text)
 
     def _answer(self, text: str, recorder: Recorder) -> str:
         """The reply, or with a thought what follows “Answer:”."""

@@ -10,6 +10,7 @@ from typing import Any
 from core.models.base import Chat, Messages
 from core.models.chat.json_reply import json_reply
 from core.operators.base import HITS, Context, Operator, Recorder
+from core.operators.length import longest
 from core.operators.texts.asking import SPARE, asked, unasked, with_room
 from core.operators.texts.generate import prompt_of
 from core.operators.texts.hits import tokens
@@ -116,13 +117,14 @@ class AnswerFromPoints(Operator):
     role: str = param("answer", "Model", "The role or name of the chat model that answers.", chat=True)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        hits = prompt_of(state.question.text, read_tables(state, ctx)).hits
+        hits = prompt_of(state.question, read_tables(state, ctx)).hits
         if state.points is None:
             return state.replace(prompt=Prompt(tuple(self._unnoted(state, ctx)), 0, hits=hits))
         best = best_first(state.points)
         told = lambda count: _reduced(state.question.text, best[:count])
         shown, chat = _within(best, self.room), ctx.models.chat(self.role) if ctx.answering else None
-        prompt, shown, _ = with_room(chat, told, shown, self.max_tokens) if chat else (told(shown), shown, 0)
+        most = longest(state.question, self.max_tokens, chat.context) if chat else 0
+        prompt, shown, _ = with_room(chat, told, shown, most) if chat else (told(shown), shown, 0)
         recorder.sizes[SHOWN] = shown
         state = state.replace(prompt=Prompt(tuple(prompt), 0, hits=hits))
         if not chat:
@@ -133,7 +135,7 @@ class AnswerFromPoints(Operator):
         if shown < len(best):
             recorder.notes.append(f"Of {len(best):,} points the best {shown:,} had room.")
         ctx.progress("Answering from the points", None)
-        reply = asked(chat, prompt, ctx, recorder, self.max_tokens, on_text=ctx.on_text)
+        reply = asked(chat, prompt, ctx, recorder, most, on_text=ctx.on_text)
         return state.replace(prompt=Prompt(tuple(prompt), 0, reply.tokens_in, hits=hits), answer=reply.text.strip())
 
     def _unnoted(self, state: State, ctx: Context) -> Messages:

@@ -9,6 +9,7 @@ import numpy as np
 
 from core.models.base import Chat, Messages
 from core.operators.base import Context, Operator, Recorder
+from core.operators.length import longest
 from core.operators.texts.asking import asked, with_room
 from core.parameters import param
 from core.prompts import messages
@@ -46,7 +47,9 @@ class AnswerFromEvidence(Operator):
         hits, told = {"triple": len(relations)} if relations else {}, dict(question=state.question.text)
         if not ctx.answering:
             shown = dict(paths=_list(paths), relations=_list(relations), thought=NONE)
-            return state.replace(prompt=Prompt(messages("evidence", "answer", **shown, **told), len(paths), hits=hits))
+            return state.replace(
+                prompt=Prompt(messages("evidence", "answer", state.question.abstract, **shown, **told), len(paths), hits=hits)
+            )
         chat = ctx.models.chat(self.role)
         evidence = dict(
             paths=self._told("paths", paths, chat, ctx, recorder),
@@ -54,8 +57,9 @@ class AnswerFromEvidence(Operator):
         )
         thought = self._thought(chat, evidence | told, ctx, recorder) if self.think else NONE
         ctx.progress("Answering from the evidence", None)
-        prompt, tokens = _within(chat, messages("evidence", "answer", **evidence, **told, thought=thought), self.max_tokens)
-        reply = asked(chat, prompt, ctx, recorder, self.max_tokens, on_text=ctx.on_text)
+        most, abstract = longest(state.question, self.max_tokens, chat.context), state.question.abstract
+        prompt, tokens = _within(chat, messages("evidence", "answer", abstract, **evidence, **told, thought=thought), most)
+        reply = asked(chat, prompt, ctx, recorder, most, on_text=ctx.on_text)
         shown_prompt = Prompt(tuple(prompt), len(paths), reply.tokens_in or tokens, hits=hits)
         return state.replace(prompt=shown_prompt, answer=reply.text.strip())
 

@@ -104,6 +104,13 @@ def _wishes(on: Asked) -> dict[str, Any]:
             persist_state="session",
             help="Methods share nothing and remember nothing, so that seconds are their own. Slow.",
         )
+        abstract = on.documents and st.toggle(
+            "Long answers",
+            key="evaluate_abstract",
+            persist_state="session",
+            help="Asks all questions as abstract ones, of which answers may have up to 4,096 tokens. Sets that a language model wrote are "
+            "asked so anyway.",
+        )
     support: list[str] = []
     if on.documents and model:
         support = st.pills(
@@ -115,7 +122,7 @@ def _wishes(on: Asked) -> dict[str, Any]:
             persist_state="session",
             help="By the encoder it is nearness that is told, by a language model its opinion; neither is truth.",
         )
-    return {"model": model, "judge": judge, "cold": cold, "support": tuple(support)}
+    return {"model": model, "judge": judge, "cold": cold, "support": tuple(support), "abstract": abstract}
 
 
 def begin(chosen: list[Instance], sets: list[str], size: int, seed: int, **wishes: Any) -> None:

@@ -49,12 +49,17 @@ PAIR = prompts("judge")["pair"]["system"]
 LONGER = Judge(lambda first, second: "tie" if len(first) == len(second) else "first" if len(first) > len(second) else "second")
 
 
-def summary(*answers, by="language model"):
+def summary(*answers, by="language model", abstract=True):
     """A run in which the instances a, b, ... gave these answers, a tuple a question."""
     instances = [{"id": name, "name": name.upper(), "title": "", "line": "GraphReader()"} for name in "abc"[: len(answers[0])]]
     run = Run(7, "k", {"instances": instances, "sample": len(answers), "graphs": [["corpus:carols", ""]]}, 0.0, "done", 0, 0)
     rows = [
-        StoredRow(one["id"], Question(f"What of {i}?", f"q{i}"), Outcome(0, answer=Answered(text, by, 0, 1)) if text else None, None)
+        StoredRow(
+            one["id"],
+            Question(f"What of {i}?", f"q{i}", abstract=abstract),
+            Outcome(0, answer=Answered(text, by, 0, 1)) if text else None,
+            None,
+        )
         for i, given in enumerate(answers)
         for one, text in zip(instances, given)
     ]
@@ -81,6 +86,15 @@ def test_the_better_answer_wins_in_both_orders(work):
     assert [match.score("overall") for match in tally.read] == [1, 0, 0.5]
     assert tally.agreement("diversity") == 1 and tally.places("overall") == (2, 2, 2) and tally.doubts() == ()
     assert tally.judge == "Parrot"
+
+
+def test_short_answers_are_no_measure_of_comprehensiveness(tmp_path):
+    told = summary(("long answer", "short"), ("abcd", "efgh"), abstract=False)
+    judge = Pairwise(told.instances, pairs(told), Judges(LONGER), kept=KeptReplies(tmp_path / "replies.sqlite"))
+    assert judged(judge).doubts()[-1] == (
+        "2 questions ask for a short answer, which says little of comprehensiveness; ask as abstract questions (evaluate --abstract) "
+        "before answers are compared."
+    )
 
 
 def test_both_orders_are_asked_of_every_pair(work):

@@ -155,6 +155,7 @@ def test_passages_come_from_all_over(corpus, tmp_path):
 
 def test_they_become_a_set_of_the_corpus_even_of_one_that_ships(corpus, monkeypatch):
     found = writing(corpus, Author())(Job("q"))
+    assert all(question.abstract for question in found.questions)
     assert keep(corpus, found, "carols-abstract", "Parrot").questions("carols-abstract") == found.questions
     assert "written by Parrot" in corpora()["carols"].sets["carols-abstract"]
     monkeypatch.setattr(shipping, "READING", 7)

@@ -201,6 +201,16 @@ def test_a_plan_from_names_and_files(kit, tmp_path, bench):
         make_plan(one, "nowhere", 2, by_name)
 
 
+def test_all_questions_may_be_asked_as_abstract_ones(kit, bench, tmp_path):
+    file = tmp_path / "mine.jsonl"
+    file.write_text('{"question": "what are the themes", "abstract": true}\n{"question": "who made Two", "answers": ["Ann"]}\n', "utf-8")
+    one, by_name = (bench.instance("one", LINE.format(keep=1)),), lambda name: kit.graph
+    usual, all_of_them = make_plan(one, str(file), None, by_name), make_plan(one, str(file), None, by_name, abstract=True)
+    assert sorted(drawn.question.abstract for drawn in usual.drawn) == [False, True]
+    assert all(drawn.question.abstract for drawn in all_of_them.drawn)
+    assert usual.spec("")["questions"] != all_of_them.spec("")["questions"]
+
+
 def test_rows_that_bring_their_graph_are_asked_on_it(bench, tmp_path):
     rows = [
         {

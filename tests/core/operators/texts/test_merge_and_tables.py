@@ -65,7 +65,7 @@ def test_braces_in_texts_stay_as_they_are(told):
     from core.operators.texts.generate import prompt_of
 
     table = ContextTable("chunk", ("source", "text"), (("a", "{question} {tables}"),), (0,))
-    assert "{question} {tables}" in prompt_of("who?", (table,)).messages[1]["content"]
+    assert "{question} {tables}" in prompt_of(Question("who?"), (table,)).messages[1]["content"]
 
 
 def test_the_prompt_counts_what_it_shows(told):
