@@ -13,8 +13,9 @@ from core.instances.catalogue import catalogue
 from core.models.base import Reply
 from core.models.chat.client import ChatClient
 from core.models.chat.kept import read_shipped
+from core.models.chat.remembered import Replies
 from core.types import Question
-from tests.benchmarks.methods import asks, by_extractors, main
+from tests.benchmarks.methods import Noted, asks, by_extractors, main
 from tests.films import Written
 
 DOCUMENTS = (
@@ -112,3 +113,12 @@ def test_replies_come_along_in_a_file_and_are_not_asked_for_again(tmp_path, monk
         main(["zero-shot", "--corpus", "carols", "--no-builds", "--replies", str(file)], Engine(Models(Told("told", 4096))))
         assert "`zero-shot`" in capsys.readouterr().out
     assert Told.asked == 1 and [reply.text for _, reply in read_shipped(file)] == ["Ebenezer Scrooge"]
+
+
+def test_the_replies_that_a_client_finds_are_noted(tmp_path):
+    noted = Noted(file=tmp_path / "replies.sqlite")
+    noted.keep("other", "m", Reply("Marley", 100, 2, seconds=1.0))
+    noted.noted.clear()
+    replies = Replies(kept=noted)
+    assert replies.find("other", None, fewest=9).text == "Marley" and replies.find("unknown", None) is None
+    assert set(noted.noted) == {"other"}

@@ -91,8 +91,8 @@ class Noted(KeptReplies):
         super().__init__(**where)
         self.noted: dict[str, Reply] = {}
 
-    def find(self, key: str, schema: dict[str, Any] | None = None, usable: bool = True) -> Reply | None:
-        found = super().find(key, schema, usable)
+    def find(self, key: str, *how: Any, **more: Any) -> Reply | None:
+        found = super().find(key, *how, **more)
         if found is not None:
             self.noted[key] = found
         return found
