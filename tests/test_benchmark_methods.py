@@ -36,10 +36,10 @@ class Recorded:
         if "findings" in asked:
             told = {"title": "Partners", "summary": "They were partners.", "findings": [], "rating": 5}
         text = json.dumps(told) if asked else "Ebenezer Scrooge"
-        return Reply(text, 100, 50, seconds=2.0)
+        return Reply(text, 1000, 50, seconds=2.0)
 
     def count_tokens(self, messages):
-        return 100
+        return 1000
 
 
 class Models(Written):
@@ -77,7 +77,7 @@ def test_quality_and_cost_by_both_extractors(tmp_path, monkeypatch, capsys):
         assert told["n"] == "1" and told["Graph"] == f"tkg-{name}"
         assert all(told[metric(name).described()["title"]].startswith("1") for name in ("passage_recall@4", "accuracy"))
     chunks, calls, tokens, *_, each, _, _ = rows["tkg-described"]
-    assert chunks == "2" and int(calls) >= 2 and tokens == f"{150 * int(calls):,}" and each == f"{500 * int(calls):,}"
+    assert chunks == "2" and int(calls) >= 2 and tokens == f"{1050 * int(calls):,}" and each == f"{500 * int(calls):,}"
     assert rows["tkg-noun-phrases"][:3] == ["2", "0", "0"]
 
 
