@@ -6,9 +6,11 @@ from core.evaluation.metrics.formulas_links import capped_recall, miss_tr, ndcg,
 from core.evaluation.metrics.metric import Metric
 
 DOCUMENTS = (
-    "By documents, each at the place of its first chunk; over the first k where k were ranked, if fewer were kept too. A question whose "
-    "documents are not known, and an instance that seeks none, are left out."
+    "By documents, each at the place of its first chunk, over the first k chunks that the line kept; where it keeps fewer than k, over all "
+    "of them and by the same divisor, so that what it lacks counts as missed. A question whose documents are not known, and an instance "
+    "that seeks none, are left out."
 )
+FIRST = "The first k are those of the chunks that the line kept, all of these where it keeps fewer than k. "
 WALK = (
     "u is the sum of ln(1 + degree) over the nodes of the shortest path from a retrieved document to the known one, except that one; the "
     "least over those retrieved. Links count both ways and once; of shortest paths the one with the least sum is taken. A document that no "
@@ -47,7 +49,7 @@ LINKED = (
         "topological_recall",
         "Topological Recall",
         "Mean of 1 / (1 + u) over the known documents: 1 for those among the first k, less the further away they are in the graph.",
-        WALK,
+        FIRST + WALK,
         topological_recall,
         known="gold",
         source=f"{SOURCE}, definition 7",
@@ -57,7 +59,7 @@ LINKED = (
         "miss_tr",
         "Topological Recall of what was missed",
         "What the known documents that are not among the first k add to Topological Recall.",
-        WALK + " Topological Recall is recall plus this.",
+        FIRST + WALK + " Topological Recall is recall plus this.",
         miss_tr,
         known="gold",
         source=f"{SOURCE}, corollary 1 (MissTR)",

@@ -60,8 +60,8 @@ PASSAGES = (
         "Gold among the chunks",
         "Share of the (first k) chunks found that are of a passage that the answer rests on.",
         "By the documents of the chunks that the line kept; without a cut-off over all of them, with one over k, as trec_eval counts, "
-        "where fewer are kept too. A question whose "
-        "passages are not known, and an instance that seeks no chunks, are left out.",
+        "where the line keeps fewer than k too. A question whose passages are not known, and an instance that seeks no chunks, are left "
+        "out.",
         passage_precision,
         known="gold",
         source="precision at k of passages; trec_eval",

@@ -8,8 +8,8 @@ import pytest
 from core.comparison.run import GoneCorpus
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.outcome import Outcome, observe
-from core.evaluation.metrics.ranking import ranked
-from core.evaluation.metrics.topology import falls, nearing
+from core.evaluation.metrics.ranking import Ranked, ranked
+from core.evaluation.metrics.topology import Nearing, falls, nearing
 from core.graph.algorithms.simple import simple
 from core.graph.algorithms.uncertainty import uncertainty
 from core.types import Question, Ranking, State
@@ -97,3 +97,26 @@ def test_ranked_documents_agree_with_ir_measures():
         told = ir_measures.calc_aggregate([ir_measures.nDCG @ 10, ir_measures.R @ 10], qrels, run)
         assert metric("ndcg@10")(outcome) == pytest.approx(told[ir_measures.nDCG @ 10])
         assert metric("capped_recall@10")(outcome) == pytest.approx(told[ir_measures.R @ 10] * len(gold) / min(10, len(gold)))
+
+
+KEPT_TWO = Outcome(  # the second known document is in fourth place, behind the cut
+    golds=0,
+    passages=Ranked(count=2, relevant=(1, 4), first=(1, 4, None)),
+    nearing=Nearing(3, count=2, of=(0, 1), places=(1, 4), costs=(0.0, 0.0)),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("passage_recall", 1 / 3),
+        ("passage_precision", 1 / 10),
+        ("capped_recall", 1 / 3),
+        ("ndcg", 1 / (1 + 1 / math.log2(3) + 1 / 2)),
+        ("topological_recall", 1 / 3),
+        ("miss_tr", 0.0),
+    ],
+)
+def test_a_cut_off_beyond_what_was_kept_counts_what_was_kept_and_its_help_says_so(name, value):
+    assert metric(f"{name}@10")(KEPT_TWO) == pytest.approx(value)
+    assert "fewer than k" in metric(name).convention
