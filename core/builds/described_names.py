@@ -82,7 +82,7 @@ class DescribedNames(Extractor):
         calls, read, chat = 0, 0, ctx.chat(self.model)
         for text, named in zip(texts, NounPhrases().found(texts, ctx)):
             _, names, asked = self._asked(text, named)
-            if names and ctx.kept.find(chat.key(asked, schema=self._schema(names), max_tokens=REPLY), self._schema(names)) is None:
+            if names and chat.saved([asked], self._schema(names), REPLY) == [None]:
                 calls += 1
                 read += estimate_tokens(asked)
         known = ctx.kept.measured(ctx.models.weights(self.model))

@@ -72,7 +72,7 @@ class LanguageModelExtraction(Extractor):
         known = ctx.kept.measured(ctx.models.weights(self.model))
         for text in texts:
             asked = messages(FILE, first, text=text)
-            if ctx.kept.find(ctx.chat(self.model).key(asked, schema=SCHEMAS[first], max_tokens=REPLY), SCHEMAS[first]) is None:
+            if ctx.chat(self.model).saved([asked], SCHEMAS[first], REPLY) == [None]:
                 calls += each
                 read += each * estimate_tokens(asked)
         usage = Usage(calls, read, round(calls * (known[2] if known else EXPECTED)))

@@ -81,7 +81,7 @@ def test_replies_of_a_build_are_written_into_a_file(notes, capsys, tmp_path):
     assert code == WRONG  # the reports of tkg are not written yet
     code, out, _ = told(capsys, "replies", "notes", "rkg", "--to", tmp_path / "replies.jsonl.gz")
     assert code == OK and out[0].startswith(
-        "rkg-llm: Made by answer of 2 chunks: 2 calls, 300 tokens, 4 seconds; all of its replies could be read"
+        "rkg-llm: Made by answer of 2 chunks: 2 calls, 2,100 tokens, 4 seconds; all of its replies could be read"
     )
     assert out[1].startswith(f"{tmp_path / 'replies.jsonl.gz'}: ") and out[1].endswith(" kB")
 

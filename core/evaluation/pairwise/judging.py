@@ -103,10 +103,9 @@ class Pairwise:
 
     def known(self) -> Tally:
         """The tally of the pairs that were judged before; `missing` counts the replies that are not kept."""
-        keys = [self._keys(pair) for pair in self.pairs]
-        found = self.chat.kept.find_all((key for both in keys for key in both), SCHEMA)
-        self.missing = sum(key not in found for both in keys for key in both)
-        matches = (_match(pair, *map(found.get, both)) for pair, both in zip(self.pairs, keys))
+        found = self._saved(self.pairs)
+        self.missing = found.count(None)
+        matches = (_match(pair, there, back) for pair, there, back in zip(self.pairs, found[::2], found[1::2]))
         return self._tally([match for match in matches if match is not None])
 
     def __call__(self, job: Job) -> Tally:
@@ -134,15 +133,12 @@ class Pairwise:
 
     def _kept(self, pair: Pair) -> Match | None:
         """The match by the replies that are kept; None where one of them is not."""
-        return _match(pair, *(self.chat.kept.find(key, SCHEMA) for key in self._keys(pair)))
+        return _match(pair, *self._saved([pair]))
 
-    def _keys(self, pair: Pair) -> tuple[str, str]:
-        """What the replies to both orders are known by."""
-        orders, context = ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a)), self.chat.context
-        there, back = (
-            self.chat.key(messages(pair.text, first, second, context), schema=SCHEMA, max_tokens=REPLY) for first, second in orders
-        )
-        return there, back
+    def _saved(self, pairs: Sequence[Pair]) -> list[Reply | None]:
+        """The saved reply to each pair in both orders, one behind the other; None where there is none."""
+        orders = ((pair.text, *both) for pair in pairs for both in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a)))
+        return self.chat.saved((messages(*order, self.chat.context) for order in orders), SCHEMA, REPLY)
 
     def _tally(self, matches: Sequence[Match]) -> Tally:
         short = {pair.question for pair in self.pairs if not pair.abstract}

@@ -54,12 +54,12 @@ class KeptReplies:
     def find(self, key: str, schema: dict[str, Any] | None = None, usable: bool = True, fewest: int = 0) -> Reply | None:
         """The reply that is saved, marked as cached; else None. Of the user's replies those that are of no use count only where `usable` is
         off, as do those to prompts that a server cut, of `fewest` tokens at least; the ones that ship are as they were made."""
-        found = self.find_all([key], schema, usable).get(key)
-        return None if found is not None and usable and was_cut(found.tokens_in, fewest) else found
+        return self.find_all({key: fewest}, schema, usable).get(key)
 
-    def find_all(self, keys: Iterable[str], schema: dict[str, Any] | None = None, usable: bool = True) -> dict[str, Reply]:
-        """Those of the keys' replies that are saved, as `find` does. `schema` is what all of them were asked for."""
-        asked, found = list(dict.fromkeys(keys)), dict[str, Reply]()
+    def find_all(self, keys: Mapping[str, int], schema: dict[str, Any] | None = None, usable: bool = True) -> dict[str, Reply]:
+        """Those of the keys' replies that are saved, as `find` does; with each key the tokens that its prompt has at least. `schema` is
+        what all of them were asked for."""
+        asked, found = list(keys), dict[str, Reply]()
         for start in range(0, len(asked), AT_ONCE):
             some = asked[start : start + AT_ONCE]
             marks = ", ".join("?" * len(some))
@@ -67,7 +67,8 @@ class KeptReplies:
             found |= {key: read_again(Reply(**dict(zip(FIELDS, row)), cached=True), schema) for key, *row in rows}
         shipped = self._shipped_ones()
         came = {key: replace(shipped[key], cached=True) for key in asked if key in shipped}
-        return came | {key: reply for key, reply in found.items() if reply.usable or (not usable and key not in came)}
+        good = {key for key, reply in found.items() if reply.usable and not was_cut(reply.tokens_in, keys[key])}
+        return came | {key: reply for key, reply in found.items() if key in good or (not usable and key not in came)}
 
     def keep(self, key: str, model: str, reply: Reply) -> None:
         """Keep a reply, for good. `model` is under whose name its time counts in `measured`; empty where it is no measure."""
@@ -152,7 +153,7 @@ class KeptChat:
         if check:
             check()
         key = self.key(messages, schema, max_tokens, seed, temperature)
-        found = self.kept.find(key, schema, fewest=fewest_tokens(messages))
+        (found,) = self.saved([messages], schema, max_tokens, seed, temperature)
         if found is None:
             try:
                 chat = self._chat()
@@ -170,6 +171,19 @@ class KeptChat:
             on_text(found.text)
         self.used[key] = None
         return found
+
+    def saved(
+        self,
+        asked: Iterable[Messages],
+        schema: dict[str, Any] | None = None,
+        max_tokens: int = 256,
+        seed: int = 0,
+        temperature: float = 0.0,
+    ) -> list[Reply | None]:
+        """The usable reply that is saved to each of these messages; None where the model would be asked."""
+        keys = [(self.key(messages, schema, max_tokens, seed, temperature), fewest_tokens(messages)) for messages in asked]
+        found = self.kept.find_all(dict(keys), schema)
+        return [found.get(key) for key, _ in keys]
 
     def key(
         self, messages: Messages, schema: dict[str, Any] | None = None, max_tokens: int = 256, seed: int = 0, temperature: float = 0.0

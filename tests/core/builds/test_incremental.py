@@ -99,8 +99,8 @@ def test_what_is_to_be_read_is_told_before(tmp_path):
     corpus = corpus.add([document(20, "Eve", "Ann")])
     later = cost(corpus, line, models)
     assert (later.chunks, later.missing, later.usage.calls, later.usage.tokens_out) == (15, 1, 1, 50)
-    # Replies took 2 seconds for 100 tokens in and 50 out, of which one takes as long as four that are read.
-    assert later.seconds == pytest.approx(2 * (later.usage.tokens_in + 4 * 50) / (100 + 4 * 50))
+    # Replies took 2 seconds for 1000 tokens in and 50 out, of which one takes as long as four that are read.
+    assert later.seconds == pytest.approx(2 * (later.usage.tokens_in + 4 * 50) / (1000 + 4 * 50))
     assert "1 of 15 chunks" in later.words() and "calls of a language model" in later.words()
 
 

@@ -28,6 +28,7 @@ class Writer:
     """A chat that replies what `say(last message, number)` returns or raises."""
 
     context = 4096
+    read = 1000  # tokens that it says a prompt has
 
     def __init__(self, say):
         self.say, self.asked, self._lock = say, [], threading.Lock()
@@ -36,7 +37,7 @@ class Writer:
         with self._lock:
             self.asked.append(messages[-1]["content"])
             text = self.say(messages[-1]["content"], len(self.asked))
-        return Reply(text if isinstance(text, str) else json.dumps(text), 100, 50, seconds=2.0)
+        return Reply(text if isinstance(text, str) else json.dumps(text), self.read, 50, seconds=2.0)
 
     def count_tokens(self, messages):
         return 10

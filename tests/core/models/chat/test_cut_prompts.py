@@ -150,3 +150,9 @@ def test_a_saved_reply_to_a_cut_prompt_is_asked_for_again(saved, build):
         assert [asking.reply(messages).text for messages in (cut, whole)] == ["Ann", "an old reply"]
         asked = len(bodies)
         assert asking.reply(cut).text == "Ann" and len(bodies) == asked
+
+
+def test_what_would_be_asked_again_counts_as_not_saved(saved):
+    kept, cut, whole = saved
+    found = KeptChat(lambda: pytest.fail("nobody is asked"), "weights", kept).saved([whole, cut, whole])
+    assert [reply and reply.text for reply in found] == ["an old reply", None, "an old reply"]

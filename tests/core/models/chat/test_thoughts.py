@@ -253,7 +253,7 @@ def test_old_replies_are_read_as_new_ones(tmp_path):
         "j": Reply("No."),
     }.items():
         kept.keep(key, "m", reply)
-    found = kept.find_all("tcej", SCHEMA | {"properties": {}})
+    found = kept.find_all(dict.fromkeys("tcej", 0), SCHEMA | {"properties": {}})
     assert {key: (reply.text, reply.thought) for key, reply in found.items()} == {"t": ("Ann", "Bob?"), "j": ("No.", "")}
     assert kept.find("j", SCHEMA) is None and kept.find("c", usable=False).text == "Ann co"
     assert read_again(Reply("<think>Bob", finish="length"), None).finish == "thinking"
