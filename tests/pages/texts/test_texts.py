@@ -177,7 +177,7 @@ def test_a_graph_that_comes_with_the_texts_opens_with_a_click_and_says_who_made_
         base.unlink()
     at = opened(**{"texts_begun": "", "texts_kind": "kg"})
     until(at, lambda: "Open" in labels(at))
-    made = "Made by Qwen2.5-Coder-1.5B-Instruct of 2 chunks: 2 calls, 300 tokens, 4 seconds; all of its replies could be read."
+    made = "Made by Qwen2.5-Coder-1.5B-Instruct of 2 chunks: 2 calls, 2,100 tokens, 4 seconds; all of its replies could be read."
     assert made in texts(at) and "comes with these texts" in texts(at)
     button(at, "Open").click().run()
     until(at, lambda: at.dataframe)
