@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import time
 import zipfile
 
 import pytest
 
 from core.corpus import corpora, open_corpus, questions
+from tests.core.corpus.readers.test_hostile import attributes
 from tests.core.corpus.readers.test_marked import made_pdf
 from tests.pages.texts.texts_kit import HOSTILE, button, labels, opened, texts, until
 
@@ -147,6 +149,16 @@ def test_tables_without_a_column_in_common_are_not_chosen_from(small):
     at = bring(("a.csv", b"text\nA.\n"), ("b.csv", b"words\nB.\n"))
     assert "no column in common" in texts(at) and not [one for one in at.selectbox if one.label.startswith("Column")]
     assert "2 documents added" in texts(read(at))
+
+
+def test_cancel_ends_the_reading_of_a_long_file(small):
+    at = bring(("long.html", attributes(400_000).encode()))  # which would take minutes
+    button(at, "Read them").click().run()
+    until(at, lambda: "Cancel" in labels(at))
+    begun = time.monotonic()
+    button(at, "Cancel").click().run()
+    until(at, lambda: "Cancelled; nothing was kept of it." in texts(at))
+    assert time.monotonic() - begun < 10 and open_corpus("small").n_documents == 2
 
 
 def ask(content, file="asked.jsonl"):
