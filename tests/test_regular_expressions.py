@@ -13,7 +13,7 @@ import pytest
 
 from tests.regular_expressions import slow_text
 
-READING = ("core.io", "core.corpus", "core.graph", "core.datasets")  # what reads files
+READING = ("core.io", "core.questions", "core.corpus", "core.graph", "core.datasets")  # what reads files
 
 
 def modules():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.builds.shipped import shipped
 from core.commands import corpus_build, corpus_questions
+from core.commands.questions import print_brought
 from core.commands.terminal import OK, bar, warn
 from core.corpus import Corpus, bring, bring_questions, corpora, open_corpus, remove_corpus
 from core.corpus.bringing import FILES
@@ -25,9 +26,7 @@ def add(commands) -> None:
     into.add_argument("--title", default="", help="what the choosers show (default: the name)")
     into.add_argument("--columns", default="", metavar="TEXT=COLUMN,...", help="the columns of tables: text=Body,title=Subject,id=No")
     into.add_argument("--format", default=FILES, help=f"{FILES}, or for one that is published: {', '.join(FORMATS)}")
-    into.add_argument(
-        "--questions", default="", metavar="FILE", help="JSON rows with question, answers and gold (ids or titles of documents)"
-    )
+    into.add_argument("--questions", default="", metavar="FILE", help="their questions, as `questions` takes them: question, answers, gold")
     into.set_defaults(run=_add)
 
     listed = parts.add_parser("list", help="the corpora that ship and those of your own")
@@ -48,20 +47,14 @@ def add(commands) -> None:
 
 def _add(options) -> int:
     if options.questions and not options.files:
-        return _ask(options)
+        print_brought(bring_questions(options.name, options.questions, options.title))
+        return OK
     columns = columns_of(options.columns)
     with bar("Reading documents") as advanced:
         brought = bring(options.name, options.files, options.title, columns, options.format, options.questions, advanced)
     corpus = brought.corpus
     print(f"{_counted(brought.added)} added to {corpus.name}, {brought.changed:,} changed, {brought.known:,} there already")
     _tell(corpus)
-    warn(brought.told)
-    return OK
-
-
-def _ask(options) -> int:
-    brought = bring_questions(options.name, options.questions, options.title)
-    print(f"{brought.number:,} questions of {brought.corpus.name}: {brought.answered:,} with answers, {brought.gold:,} with gold documents")
     warn(brought.told)
     return OK
 

@@ -102,7 +102,7 @@ def run(options) -> int:
     files, more = _files(options), [metric(name.strip()).name for name in options.metrics.split(",") if name.strip()]
     engine, store = options.engine(), Store(evaluations_file())
     plan = _plan(options, engine)
-    warn(misfits(plan.drawn, engine.graph))
+    warn([*plan.notes, *misfits(plan.drawn, engine.graph)])
     job = evaluate(engine, store, plan, options.again, workers_of(options))
     try:
         finish(job)

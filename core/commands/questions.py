@@ -1,34 +1,48 @@
-"""`questions`: keep a file of questions as a set of a graph."""
+"""`questions`: keep a file of questions as a set of a graph or of a corpus."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from core.commands.terminal import OK, bar, warn
-from core.datasets import keep_set
+from core.corpus import BroughtQuestions, bring_questions
+from core.datasets import datasets, keep_set
 from core.datasets.fit import fit, own_fit
+from core.errors import BadInput
 
 
 def add(commands) -> None:
     """The command's grammar."""
     questions = commands.add_parser("questions", help="keep a file of questions as a set, which evaluate, ask and the pages then know")
     questions.add_argument("file", metavar="FILE", help="a table, text or JSON rows; plain or .gz")
-    questions.add_argument("--graph", required=True, metavar="NAME", help="the graph that the questions are about")
-    questions.add_argument("--name", required=True, metavar="SET", help="the set's name: letters, digits and dashes")
+    about = questions.add_mutually_exclusive_group(required=True)
+    about.add_argument("--graph", metavar="NAME", help="the graph that the questions are about")
+    about.add_argument("--corpus", metavar="NAME", help="the corpus of your own that they are about; rows may name gold documents")
+    questions.add_argument("--name", default="", metavar="SET", help="the set's name: letters, digits and dashes (default: the corpus's)")
     questions.add_argument("--title", default="", help="what the choosers show (default: the name)")
     questions.add_argument("--format", default="auto", help="the file's format (default: by its first lines)")
     questions.add_argument(
         "--columns",
         default="",
         metavar="NAMES",
-        help="the columns of a file without a header, in their order: question,answers,entities,id,hops, - for others",
+        help="the columns of a file without a header, in their order: question,answers,entities,gold,options,id,hops, - for others",
     )
     questions.add_argument("--own-graphs", action="store_true", help="ask each question on the graph of its own row")
     questions.set_defaults(run=run)
 
 
 def run(options) -> int:
-    """Keep the file, and say how many questions it holds and what of them does not fit the graph; the exit code."""
+    """Keep the file, and say how many questions it holds and what of them does not fit; the exit code."""
+    if options.corpus:
+        if options.own_graphs:
+            raise BadInput("Questions of a corpus are asked of its documents; leave out --own-graphs.")
+        if any(options.name in known.sets for known in datasets().values()):
+            raise BadInput(f"There is already a question set “{options.name}” of a graph; choose another name.")
+        how = {"set": options.name, "format": options.format, "columns": options.columns}
+        print_brought(bring_questions(options.corpus, options.file, options.title, **how))
+        return OK
+    if not options.name:
+        raise BadInput("Give the set a name, as in --name my-questions.")
     graphs = "question" if options.own_graphs else "union"
     how = {"format": options.format, "columns": options.columns, "graphs": graphs}
     known = keep_set(Path(options.file), options.name, options.title, options.graph, **how)
@@ -39,5 +53,14 @@ def run(options) -> int:
             misfit = own_fit(known, found).words("graphs of their own")
         else:
             misfit = fit(options.engine().graph(options.graph, progress=advanced), found).words(options.graph)
-    warn([misfit] if misfit else [])
+    warn(filter(None, [known.note(), misfit]))
     return OK
+
+
+def print_brought(brought: BroughtQuestions) -> None:
+    """Say how many questions a corpus was given, and what of them does not fit."""
+    print(
+        f"{brought.number:,} questions of {brought.corpus.name} are kept as {brought.set}: {brought.answered:,} with answers, "
+        f"{brought.gold:,} with gold documents"
+    )
+    warn(brought.told)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from core.corpus.catalogue import new_folder, own_corpus
+from core.corpus.catalogue import SAFE_NAME, corpora, new_folder, own_corpus
 from core.corpus.corpus import Asked, Corpus, write
 from core.corpus.document import Document
 from core.corpus.links import links_beside
-from core.corpus.published import FORMATS, questions_of, read
+from core.corpus.published import FORMATS, read
 from core.corpus.readers import read_files
 from core.corpus.readers.table import Columns
 from core.errors import BadInput, nearest, shorten
+from core.questions import GOLD, QuestionFile, read_file
 from core.types import Question
 
 FILES = "files"
@@ -46,23 +48,25 @@ def bring(
     the one of its id.
 
     `format` is `files`, as `read_files` reads them, or one of `core.corpus.published.FORMATS` for one published file or folder, whose
-    questions come along as sets of the corpus, and from a folder of BEIR the links in its `links.tsv`. `questions` is a file of JSON rows
-    that becomes the set of the corpus's name. All is kept or nothing. Raises BadInput for a name that cannot be, a corpus that ships, or
-    where no document came of the files; StoreError.
+    questions come along as sets of the corpus, and from a folder of BEIR the links in its `links.tsv`. `questions` is a file of them in any
+    format that becomes the set of the corpus's name. All is kept or nothing. Raises BadInput for a name that cannot be, a corpus that
+    ships, or where no document came of the files; StoreError.
     """
     before = own_corpus(name)
     if format == FILES:
         found = read_files(files, columns, progress, check)
         documents, told, sets = found.documents, found.told, {}
         if questions:
-            sets = {name: questions_of(Path(questions), name)}
+            sets = {name: read_file(questions, name, gold=GOLD)}
     else:
         documents, sets = _published(name, files, format, questions)
         told = []
     links = links_beside(Path(files[0])) if format == "beir" else []
     if progress:
         progress("Writing the corpus", 1.0)
-    asked: dict[str, Asked] = {set: (_title(set, name, title), _by_id(found, documents, before)) for set, found in sets.items()}
+    by_id = _ById([*(before or ()), *documents])
+    asked: dict[str, Asked] = {set: (_title(set, name, title), by_id.put(found.questions)) for set, found in sets.items()}
+    told += filter(None, (found.note() for found in sets.values()))
     if before is None:
         corpus = write(new_folder(name), documents, title, sets=asked, check=check, links=links)
     else:
@@ -75,35 +79,39 @@ def bring(
 
 @dataclass(frozen=True)
 class BroughtQuestions:
-    """What came of bringing questions: the corpus, how many they are, how many of them tell of answers and of gold documents, and a
-    sentence for what of them does not fit."""
+    """What came of bringing questions: the corpus and the name of their set, how many they are, how many of them have answers and gold
+    documents, and a sentence for what of them does not fit or was not read."""
 
     corpus: Corpus
+    set: str
     number: int
     answered: int
     gold: int
     told: tuple[str, ...] = ()
 
 
-def bring_questions(name: str, file: str | Path, title: str = "") -> BroughtQuestions:
-    """The questions of a file of JSON rows, kept as the set of a corpus of one's own, in the place of the one before. Raises BadInput where
-    there is no such corpus or the file holds no question, StoreError."""
+def bring_questions(
+    name: str, file: str | Path, title: str = "", set: str = "", format: str = "auto", columns: str = ""
+) -> BroughtQuestions:
+    """The questions of a file, kept as a set of a corpus of one's own, in the place of the one before; its name is that of the corpus where
+    none is given. `format` and `columns` are as `core.questions.read_file` has them. Raises BadInput where there is no such corpus or
+    the file holds no question, StoreError."""
     before = own_corpus(name)
     if before is None:
         raise BadInput(f"There is no corpus “{name}” of your own; bring its documents first.")
-    questions = _by_id(questions_of(Path(file), name), (), before)
-    if not questions:
-        raise BadInput(f"{Path(file).name} holds no questions.")
-    asked: dict[str, Asked] = {name: (title or before.title, questions)}
+    found = read_file(file, set or name, format=format, columns=columns, gold=GOLD)
+    questions = _ById(before).put(found.questions)
+    set = _set_of(before, set or name)
+    asked: dict[str, Asked] = {set: (title or (before.title if set == name else set), questions)}
     corpus = before.put((), sets=asked)
     answered, gold = (sum(bool(values) for values in column) for column in zip(*((one.answers, one.gold) for one in questions)))
     told = ["None of them has a known answer or a gold document, so nothing can be scored."] if not answered and not gold else []
-    return BroughtQuestions(corpus, len(questions), answered, gold, (*told, *_lacking(corpus, asked)))
+    return BroughtQuestions(corpus, set, len(questions), answered, gold, (*told, *filter(None, [found.note()]), *_lacking(corpus, asked)))
 
 
 def _published(
     name: str, files: Sequence[str | Path], format: str, questions: str | Path
-) -> tuple[list[Document], dict[str, list[Question]]]:
+) -> tuple[list[Document], dict[str, QuestionFile]]:
     """The documents and question sets of one published file or folder. Raises BadInput."""
     if format not in FORMATS:
         raise BadInput(f"There is no format “{shorten(format)}” of documents.{nearest(format, [FILES, *FORMATS])}")
@@ -121,15 +129,41 @@ def _title(set: str, name: str, title: str) -> str:
     return f"{title or name}{set.removeprefix(name).replace('-', ', ', 1)}"
 
 
-def _by_id(questions: Iterable[Question], documents: Iterable[Document], before: Corpus | None) -> list[Question]:
-    """The questions with gold documents by id, where they are named by title."""
-    known = [*(before or ()), *documents]
-    ids, titles = {document.id for document in known}, {document.title: document.id for document in known}
-    found = []
-    for question in questions:
-        gold = (name if name in ids else titles.get(name, name) for name in question.gold)
-        found.append(replace(question, gold=tuple(dict.fromkeys(gold))))
-    return found
+def _set_of(corpus: Corpus, name: str) -> str:
+    """The name of a set of a corpus. Raises BadInput where it cannot be, or is that of a set of another corpus."""
+    if not SAFE_NAME.fullmatch(name):
+        raise BadInput(f"“{shorten(name)}” cannot be a set's name; give one of small letters, digits and dashes, 40 at most.")
+    owner = next((other for other, known in corpora().items() if other != corpus.name and name in known.sets), "")
+    if owner:
+        raise BadInput(f"The corpus “{owner}” has a question set “{name}” already; choose another name.")
+    return name
+
+
+class _ById:
+    """The ids of documents that are named by their ids, by their titles, or by title and text on lines of their own."""
+
+    def __init__(self, documents: Iterable[Document]):
+        self._ids: set[str] = set()
+        self._titles: dict[str, str] = {}
+        self._passages: dict[tuple[str, str], str] = {}
+        for document in documents:
+            self._ids.add(document.id)
+            self._titles.setdefault(document.title, document.id)
+            self._passages.setdefault((document.title, _digest(document.text)), document.id)
+
+    def put(self, questions: Iterable[Question]) -> list[Question]:
+        """The questions with their gold documents by id; a name that is none of them stays as it is."""
+        return [replace(question, gold=tuple(dict.fromkeys(map(self._id, question.gold)))) for question in questions]
+
+    def _id(self, name: str) -> str:
+        if name in self._ids:
+            return name
+        title, _, text = name.partition("\n")
+        return self._passages.get((title, _digest(text)), name) if text else self._titles.get(name, name)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()
 
 
 def _lacking(corpus: Corpus, asked: Mapping[str, Asked]) -> list[str]:

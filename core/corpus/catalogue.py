@@ -61,7 +61,7 @@ class Shipped:
             if known and known.made_of == made_of:
                 return known
             documents, asked = read(self.format, self.file, self.files)
-            sets: dict[str, Asked] = {name: (title, asked[name]) for name, title in self.sets.items() if name in self.files}
+            sets: dict[str, Asked] = {name: (title, asked[name].questions) for name, title in self.sets.items() if name in self.files}
             sets = {name: (title, known.questions(name)) for name, title in self._added(known).items()} | sets if known else sets
             about = (self.title, self.licence, self.source, sets, self.examples)
             links = read_links(self.links) if self.links else ()

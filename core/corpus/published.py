@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path as FilePath
-from string import ascii_uppercase
 from typing import Any
 
-from core.corpus.answers import known_answers
 from core.corpus.document import Document, sound
 from core.corpus.readers.text import text_of
 from core.errors import BadInput, shorten
 from core.io.files import lines, opened
 from core.io.json_rows import json_rows
+from core.questions import GOLD, QuestionFile, read_file
 from core.types import Question
 
 MOST = 1 << 32  # bytes of text that a published file may hold
 Sets = Mapping[str, FilePath | None]
-Read = tuple[list[Document], dict[str, list[Question]]]
+Read = tuple[list[Document], dict[str, QuestionFile]]
 
 
 def read(format: str, path: FilePath, sets: Sets) -> Read:
@@ -38,7 +37,7 @@ def hotpotqa(path: FilePath, sets: Sets) -> Read:
             questions.append(
                 Question(_text(row["question"]), str(row.get("_id") or row.get("id") or where), answers=(row["answer"],), gold=gold)
             )
-    return documents.found, {name: questions for name in sets}
+    return documents.found, {name: QuestionFile(tuple(questions)) for name in sets}
 
 
 def passages(path: FilePath, sets: Sets) -> Read:
@@ -48,7 +47,7 @@ def passages(path: FilePath, sets: Sets) -> Read:
     for where, row in json_rows(path, most=MOST):
         with _told(path, where):
             documents.add(row["title"], row["text"])
-    return documents.found, {name: questions_of(file or path, name) for name, file in sets.items()}
+    return documents.found, {name: _questions(file or path, name) for name, file in sets.items()}
 
 
 def graphrag_bench(path: FilePath, sets: Sets) -> Read:
@@ -58,8 +57,8 @@ def graphrag_bench(path: FilePath, sets: Sets) -> Read:
     for where, row in json_rows(path, most=MOST):
         with _told(path, where):
             documents.add(row["corpus_name"], row["context"])
-    several = len(documents.found) > 1
-    return documents.found, {name: questions_of(file or path, name, several) for name, file in sets.items()}
+    sourced = ["source"] if len(documents.found) > 1 else []
+    return documents.found, {name: _questions(file or path, name, *sourced) for name, file in sets.items()}
 
 
 def beir(path: FilePath, sets: Sets) -> Read:
@@ -87,7 +86,7 @@ def book(path: FilePath, sets: Sets) -> Read:
     with opened(path, most=MOST) as source:
         text = text_of(path.name, source.read())
     name = path.name.split(".")[0]
-    return [Document(name, text, source=path.name)], {name: questions_of(file or path, name) for name, file in sets.items()}
+    return [Document(name, text, source=path.name)], {name: _questions(file or path, name) for name, file in sets.items()}
 
 
 FORMATS: Mapping[str, Callable[[FilePath, Sets], Read]] = {
@@ -97,6 +96,11 @@ FORMATS: Mapping[str, Callable[[FilePath, Sets], Read]] = {
     "beir": beir,
     "book": book,
 }
+
+
+def _questions(path: FilePath, name: str, *more: str) -> QuestionFile:
+    """The questions of a file in any format, their gold documents under the usual keys or under `more` of them."""
+    return read_file(path, name, most=MOST, gold=(*GOLD, *more))
 
 
 class _told:
@@ -131,37 +135,6 @@ class _Titled:
             self.found.append(Document(title if len(texts) == 1 else f"{title} ({len(texts)})", text, title, self.source))
 
 
-def questions_of(path: FilePath, name: str, sourced: bool = False) -> list[Question]:
-    """The questions of a file of JSON rows: `question`, `answers`, `answer` or ALCE's `short_answers`, `gold` or `gold_titles`, `options`,
-    `id`, `abstract`. A list in the list of answers is a group of names of one of them, as are `answer_aliases`. Where `sourced`,
-    their gold is the document that they name as their source. Options are asked with their letters behind the question.
-
-    Raises BadInput, naming file and line.
-    """
-    found = []
-    for where, row in json_rows(path, most=MOST):
-        with _told(path, where):
-            answers, aliases = known_answers(row, ("answers", "answer"), lambda value, _: str(value))
-            gold = row.get("gold") or row.get("gold_titles") or ([row["source"]] if sourced else [])
-            id = str(row.get("id") or row.get("_id") or row.get("sample_id") or f"{name}-{where.split()[-1]}")
-            options = tuple(map(_text, row.get("options") or ()))
-            asked = with_options(_text(row["question"]), options)
-            told: dict[str, Any] = dict(gold=tuple(map(str, gold)), options=options, aliases=aliases, abstract=row.get("abstract") is True)
-            found.append(Question(asked, id, answers=answers, **told))
-    return found
-
-
-def with_options(text: str, options: Sequence[str]) -> str:
-    """A question's text with its options behind it, each with its letter, as it is asked.
-
-    >>> from core.corpus.published import with_options
-    >>> with_options("What was big?", ["a boy", "a turkey"])
-    'What was big? Options: (A) a boy (B) a turkey'
-    """
-    lettered = " ".join(f"({letter}) {option}" for letter, option in zip(ascii_uppercase, options))
-    return f"{text} Options: {lettered}" if options else text
-
-
 def _text(value: Any) -> str:
     """The value, which must be a text. Raises TypeError where it is none."""
     if not isinstance(value, str):
@@ -176,7 +149,7 @@ def _document(path: FilePath, where: str, row: Mapping[str, Any]) -> Document:
     raise AssertionError("what is wrong was told")
 
 
-def _judged(file: FilePath, texts: Mapping[str, str]) -> list[Question]:
+def _judged(file: FilePath, texts: Mapping[str, str]) -> QuestionFile:
     """The questions of a file of judgements: query, document and score a line, below a header or not."""
     gold: dict[str, list[str]] = {}
     for number, line in lines(file, most=MOST):
@@ -191,7 +164,7 @@ def _judged(file: FilePath, texts: Mapping[str, str]) -> list[Question]:
     lacking = next((query for query in gold if query not in texts), None)
     if lacking is not None:
         raise BadInput(f"{file.name} judges the question “{shorten(lacking)}”, which no file of queries holds.")
-    return [Question(texts[query], query, gold=tuple(dict.fromkeys(found))) for query, found in gold.items()]
+    return QuestionFile(tuple(Question(texts[query], query, gold=tuple(dict.fromkeys(found))) for query, found in gold.items()))
 
 
 def _one(folder: FilePath, name: str) -> FilePath:

@@ -14,8 +14,8 @@ from core.datasets.catalogue import (
     questions,
 )
 from core.datasets.own_graphs import add_graph, free_name
-from core.datasets.questions import read_questions
 from core.datasets.sets import QuestionSet
+from core.questions.reading import read_questions
 
 __all__ = [
     "Dataset",

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path as FilePath
 
-from core.datasets.questions import FORMATS, MOST, bare_text, read_lines, read_questions, rows_with_graphs
 from core.errors import BadInput, nearest
 from core.graph.building.build import in_memory
 from core.graph.readers.triple_file import Triple, row_triples
 from core.graph.store import Graph
+from core.io.home import ROOT
 from core.io.json_rows import json_rows
+from core.questions.reading import FORMATS, MOST, QuestionFile, bare_text, read_file, read_lines, rows_with_graphs
 from core.types import Direction, Question
 
 GRAPHS = ("union", "question")
@@ -55,6 +56,13 @@ class QuestionSet:
 
     def questions(self) -> Sequence[Question]:
         """Its questions, read once as long as the file stays as it is."""
+        return self._read().questions
+
+    def note(self) -> str:
+        """A sentence on what was not read of a file that a person gave; empty where all was, and for a set that ships."""
+        return "" if self.file.is_relative_to(ROOT / "data") else self._read().note(self.name if self.own else "")
+
+    def _read(self) -> QuestionFile:
         with _reading:
             return _questions(self.file, _stamp(self.file), self.name, self.hops, self.format, self.only, self.columns)
 
@@ -103,8 +111,8 @@ _reading = threading.Lock()  # so that two who ask at once do not both read a fi
 
 
 @lru_cache(maxsize=64)
-def _questions(file: FilePath, stamp: tuple, name: str, hops: int | None, format: str, only: str, columns: str) -> tuple[Question, ...]:
-    return read_questions(file, name, hops, format, only, columns=columns)
+def _questions(file: FilePath, stamp: tuple, name: str, hops: int | None, format: str, only: str, columns: str) -> QuestionFile:
+    return read_file(file, name, hops, format, only, columns=columns)
 
 
 @lru_cache(maxsize=64)

@@ -5,6 +5,8 @@ import json
 import pytest
 
 from core.cli import OK, WRONG, main
+from core.corpus import Document, open_corpus, write
+from core.corpus.catalogue import corpora_folder
 from core.datasets import datasets, graph_for, questions
 from core.graph.building.build import build
 
@@ -58,3 +60,28 @@ def test_columns_and_graphs_of_the_rows(told):
 def test_what_cannot_be_kept_is_told(told, text, changed, sentence):
     code, _, err = told(text, **changed)
     assert code == WRONG and sentence in err and datasets()["mine"].sets == {}
+
+
+def test_questions_of_a_corpus_are_kept_by_the_same_command(told, tmp_path, capsys):
+    write(corpora_folder() / "towns", [Document("a.txt", "Turku lies by the sea.", "Turku")], "Towns")
+    (tmp_path / "asked.csv").write_text("question,answers,gold,remark\nWhich?,Turku,Turku,x\n")
+    assert main(["questions", str(tmp_path / "asked.csv"), "--corpus", "towns", "--name", "asked"]) == OK
+    out = capsys.readouterr()
+    assert out.out == "1 questions of towns are kept as asked: 1 with answers, 1 with gold documents\n"
+    assert out.err == "hopscope: Not read in asked.csv: “remark”.\n" and open_corpus("towns").questions("asked")[0].gold == ("a.txt",)
+    for more, sentence in (
+        (["--corpus", "towns", "--own-graphs"], "leave out --own-graphs"),
+        (["--corpus", "towns", "--name", "metaqa-1hop-dev"], "already a question set “metaqa-1hop-dev” of a graph"),
+        (["--corpus", "absent"], "There is no corpus “absent” of your own"),
+        (["--graph", "mine"], "Give the set a name"),
+    ):
+        assert main(["questions", str(tmp_path / "asked.csv"), *more]) == WRONG and sentence in capsys.readouterr().err
+
+
+def test_what_was_not_read_is_said(told, tmp_path, capsys):
+    rows = '{"question": "who directed One", "answers": ["Ann"], "q_entity": "One", "level": "hard", "decomposition": [1]}'
+    assert told(rows, name="q.jsonl")[2] == "hopscope: Not read in my-set: “level”, “decomposition”.\n"
+    (tmp_path / "file.jsonl").write_text(rows)
+    line = ["evaluate", "--set", str(tmp_path / "file.jsonl"), "--graph", "mine", "--instances", "EgoNetwork() >> ShortestPaths()"]
+    assert main([*line, "--no-llm"]) == OK
+    assert "hopscope: Not read in file.jsonl: “level”, “decomposition”.\n" in capsys.readouterr().err

@@ -70,6 +70,7 @@ class Plan:
     cold: bool = False
     support: tuple[str, ...] = ()
     second_judge: str = ""
+    notes: tuple[str, ...] = ()  # sentences on what was not read of the files of questions
 
     def __post_init__(self) -> None:
         if not self.instances:
@@ -158,15 +159,19 @@ def make_plan(
     the plan's `model`, `judge`, `cold` and `support`. Raises BadInput, StoreError.
     """
     drawn: list[Drawn] = []
-    set_names, graphs, of = [], {}, 0
+    set_names, graphs, of, notes = [], {}, 0, []
     for name in filter(None, map(str.strip, sets.split(","))):
         known, asked_on, digest = _of_corpus(name) or _opened(name, graph, by_name, columns)
         chosen = sample(known[1], size, seed)
         drawn += [Drawn(replace(one, abstract=one.abstract or abstract), known[0], asked_on) for one in chosen]
         graphs[asked_on or f"{known[0]}: {OWN}"] = digest
         set_names.append(known[0])
+        if not asked_on.startswith(CORPUS):
+            notes.append(question_set(name, columns).note())
         of += len(known[1])
-    return Plan(tuple(instances), tuple(drawn), ", ".join(set_names), of, tuple(graphs.items()), seed, **wishes)
+    return Plan(
+        tuple(instances), tuple(drawn), ", ".join(set_names), of, tuple(graphs.items()), seed, notes=tuple(filter(None, notes)), **wishes
+    )
 
 
 def asks_documents(sets: str) -> bool:

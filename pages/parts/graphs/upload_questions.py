@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
@@ -12,125 +10,46 @@ import streamlit as st
 from core.datasets import datasets, keep_set
 from core.datasets.fit import OWN, fit, rows_fit
 from core.datasets.own import KIND, added_sets, clean_name, remove_set
-from core.datasets.questions import FORMATS, read_questions, rows_with_graphs
-from core.datasets.table import EXAMPLE
-from core.errors import BadInput, HopscopeError
-from core.io.files import size_text
-from core.runtime.jobs import Job
-from core.types import Question
-from pages.parts.graphs.looking import looked_at, reading
+from core.errors import HopscopeError
 from pages.parts.graphs.upload import kept
 from pages.parts.graphs.ways import go_on, ways_on
 from pages.parts.shared.people import barred, held, whose
+from pages.parts.shared.question_file import Chosen, choose_questions
 from pages.parts.shared.session import engine, graph_name, said
 from pages.parts.shared.text import many, plain
 
-PREVIEWED, LONGEST_TITLE = 8, 60
-MOST_MEGABYTES = 64
-MOST_FILE, MOST_TEXT = MOST_MEGABYTES << 20, 256 << 20  # bytes of the file, and of the text that it may unpack to
-TYPES = ["csv", "txt", "tsv", "json", "jsonl", "gz"]
+LONGEST_TITLE = 60
 ASKED = {"union": "That graph", "question": "The graph of its own row"}
-
-
-@dataclass(frozen=True)
-class Looked:
-    """What a file of questions was found to hold."""
-
-    questions: Sequence[Question]
-    graphs: int  # rows that bring one
 
 
 def add_questions() -> None:
     """Draw the form, the first questions of the file, and the sets that a person added before."""
     go_on()
-    st.write(
-        "A file of questions. The simplest is a table saved as CSV, with a row like these for each question (several answers or entities "
-        "are parted by “|”; entities may be left out, then they are found in the question):"
-    )
-    st.code(EXAMPLE.rstrip(), language=None)
-    st.caption(
-        "Also taken: text of MetaQA, PathQuestion or SimpleQuestions, and JSON rows of RoG, WebQSP, CWQ, GrailQA, SimpleQuestions, "
-        "WebQuestions or your own (question, entities, answers); compressed or not (.gz). "
-        f"At most {size_text(MOST_FILE)}, {size_text(MOST_TEXT)} of text."
-    )
-    file = st.file_uploader("File of questions", type=TYPES, key="upload_questions", max_upload_size=MOST_MEGABYTES)
-    if file is not None:
-        format = st.selectbox(
-            "Format",
-            ["auto", *FORMATS],
-            format_func=lambda name: FORMATS.get(name, "By the file's first lines"),
-            key="upload_questions_format",
-            width=560,
-        )
-        columns = st.text_input(
-            "Columns",
-            key=f"upload_questions_columns_{file.file_id}",
-            placeholder="id,question,answers,entities,-",
-            width=560,
-            help="For lines of text without a first row that names them: what each column holds, in order, - for one to leave out.",
-        )
-        looked = _look(file, format, columns)
-        if looked.error:
-            st.error(plain(looked.error))
-            st.caption("Correct the file, or how it is read, and choose it again.")
-        elif looked.result:
-            _preview(looked.result)
-            _form(file, format, columns, looked.result)
+    file, chosen = choose_questions("upload_questions")
+    if chosen:
+        _form(chosen)
     if error := st.session_state.pop("questions_error", None):
         st.error(plain(error))
     _kept(file)
     _added()
 
 
-def _look(file, format: str, columns: str) -> Job:
-    """What the file holds, as a job that has ended. Looked at once, until the file or how it is read changes."""
-
-    def work(job: Job) -> Looked:
-        if file.size > MOST_FILE:
-            raise BadInput(f"{file.name} is larger than {size_text(MOST_FILE)}.")
-        with tempfile.TemporaryDirectory() as folder:
-            path = kept(file, Path(folder))
-            found = read_questions(path, format=format, most=MOST_TEXT, columns=columns, tell=reading(job))
-            return Looked(found, rows_with_graphs(path, MOST_TEXT, reading(job, "Looking for graphs")))
-
-    return looked_at("questions_looked", (file.file_id, format, columns), work)
-
-
-def _preview(looked: Looked) -> None:
-    head, known = looked.questions[:PREVIEWED], looked.questions
-    named, answered = sum(bool(q.entities) for q in known), sum(bool(q.answers) for q in known)
-    st.caption(
-        f"{many(len(known), 'question')}, {named:,} with entities, {answered:,} with answers"
-        + (f", {looked.graphs:,} with graphs of their own" if looked.graphs else "")
-        + ("." if len(head) == len(known) else f". The first {len(head)}:")
-    )
-    shown = {
-        "Question": [q.text for q in head],
-        "Starts from": [", ".join(q.entities) for q in head],
-        "Answers": [", ".join(q.answers) for q in head],
-        "Hops": [q.hops for q in head],
-    }
-    if not any(shown["Hops"]):
-        del shown["Hops"]
-    st.dataframe(shown, hide_index=True)
-
-
-def _misfit(graph: str, looked: Looked) -> str:
+def _misfit(graph: str, chosen: Chosen) -> str:
     """What of the questions does not fit a graph, or where none is named the graphs of their own rows, looked at once; empty where all
     fits, or the graph cannot be opened."""
     if not graph:
-        return rows_fit(len(looked.questions), looked.graphs).words(OWN)
+        return rows_fit(len(chosen.found.questions), chosen.graphs).words(OWN)
     state = st.session_state
-    key = (graph, *state.questions_looked[0])
+    key = (graph, *chosen.key)
     if state.get("questions_fit", (None,))[0] != key:
         with st.spinner("Looking up the names"):
             opened = said(lambda: engine().graph(graph))
-        state.questions_fit = (key, "" if opened is None else fit(opened, looked.questions).words(graph))
+        state.questions_fit = (key, "" if opened is None else fit(opened, chosen.found.questions).words(graph))
     return state.questions_fit[1]
 
 
-def _form(file, format: str, columns: str, looked: Looked) -> None:
-    known = datasets()
+def _form(chosen: Chosen) -> None:
+    known, file = datasets(), chosen.file
     names, current = list(known), graph_name().partition(":")[0]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         title = st.text_input(
@@ -150,7 +69,7 @@ def _form(file, format: str, columns: str, looked: Looked) -> None:
             width=280,
         )
         graphs = "union"
-        if looked.graphs:
+        if chosen.graphs:
             graphs = st.selectbox("Each is asked on", list(ASKED), format_func=ASKED.__getitem__, key="questions_asked_on", width=220)
         st.button(
             "Keep the questions",
@@ -159,9 +78,9 @@ def _form(file, format: str, columns: str, looked: Looked) -> None:
             icon=":material/library_add:",
             on_click=_keep,
             args=(file, title, graph),
-            kwargs={"format": format, "columns": columns, "graphs": graphs},
+            kwargs={"format": chosen.format, "columns": chosen.columns, "graphs": graphs},
         )
-    if problem := _misfit(graph if graphs == "union" else "", looked):
+    if problem := _misfit(graph if graphs == "union" else "", chosen):
         st.warning(plain(problem))
 
 

@@ -12,6 +12,7 @@ from core.errors import HopscopeError
 from core.io.aside import aside
 from pages.parts.graphs.upload import kept
 from pages.parts.shared.people import barred
+from pages.parts.shared.question_file import Chosen, choose_questions
 from pages.parts.shared.text import many, plain
 
 SAID = "texts_questions_said"  # what came of the last file: a sentence, and those on what does not fit
@@ -24,25 +25,20 @@ def bring_known(here: str) -> None:
     if not isinstance(corpus, Corpus) or not corpus.own or barred(KIND, here):
         return
     st.markdown("**Questions with known answers**")
-    st.write(
-        "JSON rows with `question`, `answers`, and `gold`: the ids or titles of the documents that the answer rests on. "
-        "Compare offers them, and Evaluate counts by them."
-    )
+    st.write("Compare offers them, and Evaluate counts by them.")
     if corpus.sets:
         st.caption(plain("Here already: " + ", ".join(f"{title} ({len(corpus.questions(name)):,})" for name, title in corpus.sets.items())))
-    file = st.file_uploader(
-        "Questions", type=["jsonl", "json", "gz"], key=f"texts_questions-{st.session_state.get(ROUND, 0)}", label_visibility="collapsed"
-    )
-    if file and st.button("Keep these questions", key="texts_questions_keep", type="primary", icon=":material/quiz:"):
-        _keep(corpus.name, file)
+    _, chosen = choose_questions(f"texts_questions-{st.session_state.get(ROUND, 0)}", documents=True)
+    if chosen and st.button("Keep these questions", key="texts_questions_keep", type="primary", icon=":material/quiz:"):
+        _keep(corpus.name, chosen)
     _said(corpus.name)
 
 
-def _keep(name: str, file) -> None:
+def _keep(name: str, chosen: Chosen) -> None:
     """Keep a file's questions, and say what came of it."""
     folder = aside()
     try:
-        brought = bring_questions(name, kept(file, folder))
+        brought = bring_questions(name, kept(chosen.file, folder), format=chosen.format, columns=chosen.columns)
     except HopscopeError as error:
         st.error(plain(str(error)))
         return

@@ -8,8 +8,9 @@ from dataclasses import asdict
 
 import pytest
 
-from core.corpus.published import FORMATS, questions_of, read
+from core.corpus.published import FORMATS, read
 from core.errors import BadInput
+from core.questions import GOLD, read_questions
 from core.types import Question
 
 HOTPOT = [
@@ -42,7 +43,7 @@ def test_a_paragraph_of_hotpotqa_is_a_document_by_its_title(tmp_path, name, arra
         ("Bo", "Bo is tall. He was born in Rome."),
         ("Cy", "Cy is here."),
     ]
-    first, second = sets["h"]
+    first, second = sets["h"].questions
     assert (first.id, first.text, first.answers, first.gold) == ("q1", HOTPOT[0]["question"], ("Rome",), ("Ann", "Bo"))
     assert (second.answers, second.gold) == (("yes",), ("Cy",))
 
@@ -52,7 +53,7 @@ def test_passages_come_by_title_and_questions_by_gold_titles(tmp_path):
     asked = written(tmp_path / "q.jsonl", [{"question": "Which?", "gold_titles": ["A", "B"], "multihop_list": False}])
     documents, sets = read("passages", passages, {"p": asked})
     assert [(d.id, d.title, d.text) for d in documents] == [("A", "A", "One."), ("B", "B", "Two.")]
-    (question,) = sets["p"]
+    (question,) = sets["p"].questions
     assert (question.id, question.answers, question.gold) == ("p-1", (), ("A", "B"))
 
 
@@ -67,7 +68,7 @@ def test_the_source_of_a_question_is_its_gold_where_there_are_several_texts(tmp_
     for rows, gold in (([{"corpus_name": "B", "context": "t"}], ()), ([{"corpus_name": name, "context": name} for name in "AB"], ("B",))):
         documents, sets = read("graphrag-bench", written(tmp_path / "c.json", rows, array=True), {"g": asked})
         assert [d.id for d in documents] == [row["corpus_name"] for row in rows]
-        assert (sets["g"][0].answers, sets["g"][0].gold) == (("x",), gold)
+        assert [(one.answers, one.gold) for one in sets["g"].questions] == [(("x",), gold)]
 
 
 @pytest.fixture
@@ -86,7 +87,7 @@ def beir(tmp_path):
 def test_each_file_of_judgements_is_a_set_with_the_documents_above_zero(beir):
     documents, sets = read("beir", beir, {})
     assert [(d.id, d.title, d.text) for d in documents] == [("1", "T", "One."), ("2", "", "Two.")]
-    assert {name: [(q.id, q.text, q.gold) for q in asked] for name, asked in sets.items()} == {
+    assert {name: [(q.id, q.text, q.gold) for q in asked.questions] for name, asked in sets.items()} == {
         "test": [("q", "Which?", ("1",))],
         "train": [("r", "Who?", ("2", "1")), ("q", "Which?", ("1",))],
     }
@@ -137,7 +138,7 @@ def test_a_book_is_one_document(tmp_path):
 
 def test_answers_and_gold_are_texts_whatever_the_row_holds(tmp_path):
     rows = [{"question": "When?", "answer": 1843, "gold": [7]}, {"question": "No answer?"}]
-    first, second = questions_of(written(tmp_path / "q.jsonl", rows), "s")
+    first, second = read_questions(written(tmp_path / "q.jsonl", rows), "s", gold=GOLD)
     assert (first.id, first.answers, first.gold) == ("s-1", ("1843",), ("7",)) and (second.id, second.answers) == ("s-2", ())
 
 
@@ -145,10 +146,10 @@ def test_the_names_of_an_answer_are_a_group_and_come_back_from_json(tmp_path):
     pairs = [{"short_answers": ["Daei", "Ali Daei"]}, {"short_answers": ["Bican"]}]
     rows = [{"question": "Who?", "sample_id": "-7", "answer": "A long one.", "qa_pairs": pairs}]
     rows += [{"question": "Which?", "answer": "Daei", "answer_aliases": ["Ali Daei"]}, {"question": "Where?", "answers": ["A", ["B", "b"]]}]
-    found = questions_of(written(tmp_path / "q.jsonl", rows), "s")
+    found = read_questions(written(tmp_path / "q.jsonl", rows), "s", gold=GOLD)
     assert [(one.answers, one.aliases) for one in found] == [
         (("Daei", "Bican"), (("Daei", "Ali Daei"), ("Bican",))),
         (("Daei",), (("Daei", "Ali Daei"),)),
         (("A", "B"), (("A",), ("B", "b"))),
     ]
-    assert found[0].id == "-7" and [Question.of(json.loads(json.dumps(asdict(one)))) for one in found] == found
+    assert found[0].id == "-7" and [Question.of(json.loads(json.dumps(asdict(one)))) for one in found] == list(found)

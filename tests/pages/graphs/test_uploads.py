@@ -13,8 +13,9 @@ from core.datasets import datasets, questions
 from core.graph.building.build import build
 from core.io.home import ROOT
 from core.runtime.jobs import CANCELLED, Job
-from pages.parts.graphs import upload, upload_questions
+from pages.parts.graphs import upload
 from pages.parts.graphs.looking import reading
+from pages.parts.shared import question_file
 
 PAGE = str(ROOT / "pages" / "graphs.py")
 HOSTILE = "<img src=x onerror=alert(1)> **bold** [x](javascript:alert(2))"
@@ -74,14 +75,14 @@ def test_more_columns_are_chosen(own):
 
 def test_bombs_are_refused(own, monkeypatch):
     monkeypatch.setattr(upload, "MOST_TEXT", 1 << 20)
-    monkeypatch.setattr(upload_questions, "MOST_TEXT", 1 << 20)
+    monkeypatch.setattr(question_file, "MOST_TEXT", 1 << 20)
     bomb = gzip.compress(b"A" * (3 << 20) + b"\tr\tB\n")
     at = add(opened(), "upload", "bomb.tsv.gz", bomb)
     assert "more than 1 MB" in at.error[0].value
     laughs = '<!DOCTYPE g [<!ENTITY a "ha">]><graphml>&a;</graphml>'
     assert "declares XML entities" in add(at, "upload", "laughs.graphml", laughs).error[0].value
     assert "more than 1 MB" in add(at, "upload_questions", "bomb.txt.gz", bomb).error[-1].value
-    monkeypatch.setattr(upload_questions, "MOST_FILE", 4)
+    monkeypatch.setattr(question_file, "MOST_FILE", 4)
     assert "larger than" in add(at, "upload_questions", "q.txt", "who\tA\n").error[-1].value
 
 

@@ -8,9 +8,10 @@ from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path as FilePath
 
-from core.datasets.rows import like_answers
 from core.errors import BadInput, nearest, shorten
 from core.io.files import LONGEST_LINE, Tell, lines, size_text
+from core.questions.kept import Kept
+from core.questions.rows import like_answers, with_options
 from core.types import Question
 
 EXAMPLE = (
@@ -18,12 +19,19 @@ EXAMPLE = (
     "who directed Inception,Christopher Nolan,Inception\n"
     '"who starred in The Good, the Bad and the Ugly",Clint Eastwood|Eli Wallach,"The Good, the Bad and the Ugly"\n'
 )
+GOLD_EXAMPLE = (
+    "question,answers,gold\n"
+    "Who directed Inception?,Christopher Nolan,films.csv:17\n"
+    '"Where do Ann and Bob live?",Turku|Malmö,letters/may.pdf|letters/june.pdf\n'
+)
 COLUMNS = {
     "question": ("question", "questions", "text"),
     "answers": ("answers", "answer"),
     "entities": ("entities", "entity", "q_entity"),
     "hops": ("hops",),
-    "id": ("id",),
+    "id": ("id", "_id"),
+    "options": ("options",),
+    "gold": ("gold", "gold_titles"),
 }
 SEPARATORS = ",;\t"  # a spreadsheet of some languages writes semicolons
 SEVERAL, LEFT_OUT = "|", "-"
@@ -58,13 +66,14 @@ def columns_of(text: str) -> tuple[str, ...]:
 
 
 def table_questions(
-    path: str | FilePath, most: int | None = None, columns: Sequence[str] = (), tell: Tell | None = None
+    path: str | FilePath, kept: Kept, most: int | None = None, columns: Sequence[str] = (), tell: Tell | None = None, gold: bool = False
 ) -> Iterator[tuple[str, Question]]:
     """The questions of a CSV file with the row of each, the header being row 1, as a spreadsheet counts.
 
-    Columns are found by name, in any order: `question`, and where they are there `answers` and `entities` (several in a cell separated by
-    “|”), `hops` and `id`; others are left out. Where `columns` names them, as `columns_of` tells, no header is needed; one is passed
-    over. Raises BadInput, naming file and row, for what cannot be read so.
+    Columns are found by name, in any order: `question`, and where they are there `answers`, `entities`, `options` and, if `gold`, the
+    documents that an answer rests on (several in a cell separated by “|”), `hops` and `id`; others are left out and noted in `kept`.
+    Where `columns` names them, as `columns_of` gives them, no header is needed; one is passed over. Raises BadInput, naming file and
+    row, for what cannot be read so.
     """
     path = FilePath(path)
     rows = _rows(path, most, tell)
@@ -76,7 +85,9 @@ def table_questions(
         if " ".join(header[places["question"]].casefold().split()) not in COLUMNS["question"]:
             rows = chain([(number, header)], rows)
     else:
-        places, width = _places(path.name, header)
+        places, width = _places(path.name, header, gold)
+        kept.note(cell for cell in map(str.strip, header) if cell)
+        kept.seen |= {header[place].strip() for place in places.values()}
     for number, cells in rows:
         where = f"row {number}"
         if len(cells) > width:
@@ -95,8 +106,8 @@ def _question(file: str, where: str, row: dict[str, str]) -> Question:
         raise BadInput(f"{file}, {where}: the question is empty.")
     if hops and not (hops.isascii() and hops.isdecimal() and 0 < int(hops) < 100):
         raise BadInput(f"{file}, {where}: “hops” should be a whole number such as 2, not “{shorten(hops, 40)}”.")
-    entities, answers = (_several(row.get(column, "")) for column in ("entities", "answers"))
-    return Question(text, row.get("id", ""), entities, answers, int(hops) if hops else None)
+    entities, answers, gold, options = (_several(row.get(column, "")) for column in ("entities", "answers", "gold", "options"))
+    return Question(with_options(text, options), row.get("id", ""), entities, answers, int(hops) if hops else None, gold, options)
 
 
 def _several(cell: str) -> tuple[str, ...]:
@@ -153,12 +164,13 @@ def _names(header: str, mark: str) -> list[str]:
     return [" ".join(cell.casefold().split()) for cell in _cells(header, mark)]
 
 
-def _places(file: str, header: Sequence[str]) -> tuple[dict[str, int], int]:
+def _places(file: str, header: Sequence[str], gold: bool) -> tuple[dict[str, int], int]:
     """The place of each known column, and the number of columns. Raises BadInput where the question's is missing, and where one comes
     twice or is misspelt."""
     names = [" ".join(cell.casefold().split()) for cell in header]
     places: dict[str, int] = {}
-    for column, known in COLUMNS.items():
+    expected = {column: known for column, known in COLUMNS.items() if gold or column != "gold"}
+    for column, known in expected.items():
         found = [place for place, name in enumerate(names) if name in known]
         if len(found) > 1:
             raise BadInput(f"{file}, row 1: there are {len(found)} columns of {column}; one is expected.")
@@ -166,10 +178,11 @@ def _places(file: str, header: Sequence[str]) -> tuple[dict[str, int], int]:
             places[column] = found[0]
     if "question" not in places:
         raise BadInput(f"{file}, row 1: no column is called “question”. The first row should be: question,answers,entities.")
-    if "answers" not in places and (like := like_answers(header)):
+    others = (name for place, name in enumerate(header) if place not in places.values())
+    if "answers" not in places and (like := like_answers(others)):
         raise BadInput(f"{file}, row 1: the column “{shorten(like, 40)}” seems to hold the answers; call it “answers”.")
     for place, name in enumerate(names):
-        near = get_close_matches(name, [column for column in COLUMNS if column not in places], 1, 0.75)
+        near = get_close_matches(name, [column for column in expected if column not in places], 1, 0.75)
         if near and place not in places.values():
             raise BadInput(f"{file}, row 1: there is a column “{shorten(header[place], 40)}”. Did you mean “{near[0]}”?")
     return places, len(header)

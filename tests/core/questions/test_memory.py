@@ -8,9 +8,9 @@ import tracemalloc
 
 import pytest
 
-from core.datasets import kept
-from core.datasets.questions import read_questions
 from core.errors import BadInput
+from core.questions import kept
+from core.questions.reading import read_questions
 
 QUESTION = b'{"question": "a", "answers": ["b"]}'
 TEXT = 12_000_000  # bytes that each file unpacks to
@@ -39,7 +39,7 @@ def packed(path, head: bytes, row: bytes, tail: bytes):
 def test_a_file_that_unpacks_to_much_takes_little(tmp_path, monkeypatch, head, row, tail):
     monkeypatch.setattr(kept, "MOST", 4 << 20)
     monkeypatch.setattr("core.io.json_pieces.LONGEST_VALUE", 1 << 20)
-    monkeypatch.setattr("core.datasets.table.LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr("core.questions.table.LONGEST_LINE", 1 << 20)
     suffix = "json" if row[:1] in b'{["' and head != b"question,answers\n" else "csv" if b"," in head else "txt"
     file = packed(tmp_path / f"q.{suffix}.gz", head, row, tail)
     tracemalloc.start()

@@ -16,7 +16,7 @@ def known_answers(row: Mapping[str, Any], keys: Iterable[str], text: Callable[[A
     their `qa_pairs`. Else the answers are under the first of `keys` that is there, where a list in the list is a group; to a single
     one come its `answer_aliases` (MuSiQue). `text` makes a text of what is under a key, or raises.
 
-    >>> from core.corpus.answers import known_answers
+    >>> from core.questions.answers import known_answers
     >>> known_answers({"short_answers": [["Daei", "Ali Daei"], ["Bican"]]}, ("answers",), lambda value, key: value)
     (('Daei', 'Bican'), (('Daei', 'Ali Daei'), ('Bican',)))
     >>> known_answers({"answers": ["Ann", "Bob"]}, ("answers",), lambda value, key: value)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path as FilePath
+from typing import Any
 
-from core.datasets.kept import Kept
-from core.datasets.rows import ROW_FORMATS, question_of_row
-from core.datasets.table import columns_of, is_table, table_questions
 from core.errors import BadInput, nearest, shorten
 from core.io.files import Tell, lines
 from core.io.json_rows import beginning, json_rows
+from core.questions.kept import Kept
+from core.questions.rows import ROW_FORMATS, question_of_row
+from core.questions.table import columns_of, is_table, table_questions
 from core.types import Question
 
 BRACKETS = re.compile(r"\[([^\[\]]+)\]")
@@ -23,6 +24,9 @@ END, LOOKED_AT, LOOKED_THROUGH = "<end>", 100, 1 << 20  # lines, and characters 
 FREEBASE = "www.freebase.com/"
 
 CSV = "csv"
+GRAPH = "graph"  # the key of a graph of a row's own, which is read elsewhere
+GOLD = ("gold", "gold_titles")  # usual keys of the documents that an answer rests on
+NAMED = 12  # keys that a sentence names
 
 FORMATS = {
     CSV: "CSV: question, answers, entities; several separated by “|”",
@@ -33,7 +37,27 @@ FORMATS = {
 }
 
 
-def read_questions(
+@dataclass(frozen=True)
+class QuestionFile:
+    """The questions of a file, and the keys or columns of it that hold something and were not read."""
+
+    questions: tuple[Question, ...]
+    file: str = ""
+    ignored: tuple[str, ...] = ()
+
+    def note(self, name: str = "") -> str:
+        """A sentence on what was not read of the file, or of what bears this name; empty where all was."""
+        shown = ", ".join(f"“{shorten(key, 40)}”" for key in self.ignored[:NAMED])
+        more = f" and {len(self.ignored) - NAMED:,} more" if len(self.ignored) > NAMED else ""
+        return f"Not read in {name or self.file}: {shown}{more}." if self.ignored else ""
+
+
+def read_questions(path: str | FilePath, name: str = "", hops: int | None = None, **how: Any) -> tuple[Question, ...]:
+    """The questions of a file, as `read_file` reads them."""
+    return read_file(path, name, hops, **how).questions
+
+
+def read_file(
     path: str | FilePath,
     name: str = "",
     hops: int | None = None,
@@ -42,17 +66,19 @@ def read_questions(
     most: int | None = MOST,
     columns: str = "",
     tell: Tell | None = None,
-) -> tuple[Question, ...]:
+    gold: Sequence[str] = (),
+) -> QuestionFile:
     """The questions of a file, plain or gzipped.
 
     `format` is one of `FORMATS`; `auto` looks at the first lines and rows, and takes what most of them are. `columns` names
     those of a table, or of lines of text without a header, in their order: `id,question,answers,-`. A question's id is what its row
     tells, else `name-<line from 1>` (`name` is the file's own where none is given); an id that comes again gets its place added.
     Answers keep their order, repeats dropped. `hops` holds for questions that do not tell theirs. `only` names a field that
-    JSON rows must hold as true to be taken. `tell` hears the share read.
+    JSON rows must hold as true to be taken. `tell` hears the share read. `gold` are the keys under which rows may name the documents that
+    their answer rests on, for questions that are asked of documents; a table has the columns `gold` or `gold_titles` for them.
 
     Raises BadInput, naming file and line, for what cannot be read so, a file without questions, more than `most` bytes of text, and
-    more than `core.datasets.kept.MOST` bytes of memory.
+    more than `core.questions.kept.MOST` bytes of memory.
     """
     path = FilePath(path)
     if format != "auto" and format not in FORMATS:
@@ -61,19 +87,29 @@ def read_questions(
     if named and format not in ("auto", CSV):
         raise BadInput(f"Columns can be named where the format is that of a table, not “{format}”.")
     chosen = _chosen(path, most, bool(named)) if format == "auto" else format
+    kept = Kept(path.name, name or path.name.split(".")[0], hops)
     if chosen in TEXTS:
         found = _text_questions(path, chosen, most, tell)
     elif chosen == CSV:
-        found = table_questions(path, most, named, tell)
+        found = table_questions(path, kept, most, named, tell, bool(gold))
     else:
-        rows = json_rows(path, tell, most)
-        found = ((where, question_of_row(path.name, where, row, chosen)) for where, row in rows if not only or row.get(only) is True)
-    kept = Kept(path.name, name or path.name.split(".")[0], hops)
+        kept.seen |= {GRAPH, only}
+        found = _row_questions(path, kept, chosen, only, most, tell, gold)
     for where, question in found:
         kept.add(where, question)
     if not kept.questions:
         raise BadInput(f"{path.name} holds no questions.")
-    return tuple(kept.questions)
+    return QuestionFile(tuple(kept.questions), path.name, kept.ignored())
+
+
+def _row_questions(
+    path: FilePath, kept: Kept, format: str, only: str, most: int | None, tell: Tell | None, gold: Sequence[str]
+) -> Iterator[tuple[str, Question]]:
+    """The questions of JSON rows; what the rows hold, and what was read of it, is noted."""
+    for where, row in json_rows(path, tell, most):
+        if not only or row.get(only) is True:
+            kept.note(key for key, value in row.items() if value not in (None, "", [], {}))
+            yield where, question_of_row(path.name, where, row, format, gold, kept.seen)
 
 
 def rows_with_graphs(path: str | FilePath, most: int | None = MOST, tell: Tell | None = None) -> int:
@@ -119,7 +155,7 @@ def _chosen(path: FilePath, most: int | None, named: bool) -> str:
 
 def _holds_rows(path: FilePath, most: int | None) -> bool:
     """Whether a file begins with a JSON object, or an array of them."""
-    return beginning(path, 2, most).startswith(("{", "[{"))
+    return beginning(path, 2, most).startswith(("{", "[{", "[]"))
 
 
 def _first_lines(path: FilePath, most: int | None) -> Iterator[str]:

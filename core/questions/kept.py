@@ -12,6 +12,7 @@ from core.io.files import size_text
 from core.types import Question
 
 MOST = 1 << 28  # bytes of memory that the questions of one file may take
+MOST_NAMES = 1_000  # of keys or columns
 EACH, EACH_NAME, EACH_ROW = 280, 8, 100  # bytes of a question and its two tuples, of a name in one, and of a name's row in the table
 
 
@@ -21,6 +22,8 @@ class Kept:
     def __init__(self, file: str, name: str, hops: int | None):
         self.file, self.name, self.hops = file, name, hops
         self.questions: list[Question] = []
+        self.seen: set[str] = set()  # the keys or columns that were read
+        self.there: dict[str, None] = {}  # those that hold something
         self._ids: Counter[str] = Counter()
         self._names: dict[str, str] = {}
         self._bytes = 0
@@ -42,6 +45,15 @@ class Kept:
             )
         hops = question.hops or self.hops
         self.questions.append(replace(question, id=id, hops=hops, entities=entities, answers=answers, aliases=aliases))
+
+    def ignored(self) -> tuple[str, ...]:
+        """The keys or columns that hold something and were not read, in the order in which they came."""
+        return tuple(name for name in self.there if name not in self.seen)
+
+    def note(self, names: Iterable[str]) -> None:
+        """Some keys or columns hold something; no more than `MOST_NAMES` of them are noted."""
+        if len(self.there) < MOST_NAMES:
+            self.there.update(dict.fromkeys(names))
 
     def _held(self, names: Iterable[str]) -> tuple[str, ...]:
         found = []

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from string import ascii_uppercase
 from typing import Any
 
-from core.corpus.answers import PAIRS, SHORT, known_answers
 from core.errors import BadInput, shorten
+from core.questions.answers import PAIRS, SHORT, known_answers
 from core.types import Question
 
 Row = Mapping[str, Any]
@@ -25,6 +27,7 @@ LIKE_ANSWERS = (
     *("ground_truth", "gold_answer", "gold_answers", "answer_text", "reference", "references"),
 )
 LAST_WORDS = ("answer", "answers", "aliases", "label", "labels", "solution", "solutions")  # of names such as `possible_answers`
+SUPPORTING = "is_supporting"
 WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 DESCRIPTIONS = re.compile(r'\(description (?:"((?:[^"\\]|\\.)*)"|([^()"]+))\)')
 
@@ -33,14 +36,40 @@ class Unfit(ValueError):
     """A row that cannot be a question; the message says why."""
 
 
-def question_of_row(file: str, where: str, row: Row, format: str = "auto") -> Question:
-    """The question that a row tells, with an empty id where it tells none. Raises BadInput naming file and place."""
+class Noting(Mapping[str, Any]):
+    """A row of which the keys that are looked up are noted in `seen`."""
+
+    def __init__(self, row: Row, seen: set[str]):
+        self._row, self._seen = row, seen
+
+    def __getitem__(self, key: str) -> Any:
+        value = self._row[key]
+        self._seen.add(key)
+        return value
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._row
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._row)
+
+    def __len__(self) -> int:
+        return len(self._row)
+
+
+def question_of_row(
+    file: str, where: str, row: Row, format: str = "auto", gold: Sequence[str] = (), seen: set[str] | None = None
+) -> Question:
+    """The question in a row, with an empty id where the row has none. `gold` are the keys that may hold its gold documents; the keys that
+    were read are added to `seen`. Raises BadInput naming file and place."""
     chosen = format if format != "auto" else format_of_row(row)
     try:
-        others = (key for key, value in row.items() if value is not None and not isinstance(value, bool))
+        others = (key for key, value in row.items() if key not in gold and value is not None and not isinstance(value, bool))
         if not any(key in row for key in ANSWERS) and (found := like_answers(others)):
             raise Unfit(f"“{found}” seems to hold the answers; call it “answers”")
-        return READERS[chosen](row)
+        noting = Noting(row, set() if seen is None else seen)
+        question = READERS[chosen](noting)
+        return replace(question, gold=_texts(noting, *gold) or _supporting(noting)) if gold else question
     except Unfit as error:
         raise BadInput(f"{file}, {where}: {error}.") from None
 
@@ -64,6 +93,17 @@ def like_answers(names: Iterable[str]) -> str:
     """The first of these names of keys or columns that is usual for answers and is not read here, as `gold`, `possible_answers` or
     `correctAnswer`; empty where there is none."""
     return next((name for name in names if name.strip().casefold() in LIKE_ANSWERS or _last_word(name) in LAST_WORDS), "")
+
+
+def with_options(text: str, options: Sequence[str]) -> str:
+    """A question's text with its options behind it, each with its letter, as it is asked.
+
+    >>> from core.questions.rows import with_options
+    >>> with_options("What was big?", ["a boy", "a turkey"])
+    'What was big? Options: (A) a boy (B) a turkey'
+    """
+    lettered = " ".join(f"({letter}) {option}" for letter, option in zip(ascii_uppercase, options))
+    return f"{text} Options: {lettered}" if options else text
 
 
 def _last_word(name: str) -> str:
@@ -106,6 +146,11 @@ def _text(row: Row, *keys: str) -> str:
     raise Unfit(f"the key “{keys[0]}” is missing")
 
 
+def _whole(row: Row, *keys: str) -> str:
+    """The text under the first of `keys` that is there, as it stands. Raises Unfit where none is."""
+    return next((text_of(row[key], key) for key in keys if row.get(key) is not None), "") or _text(row, *keys)
+
+
 def _id(row: Row, *keys: str) -> str:
     return next((text_of(row[key], key).strip() for key in keys if row.get(key) is not None), "")
 
@@ -133,10 +178,25 @@ def _parts(row: Row, key: str) -> Iterable[Row]:
 
 def _rows(row: Row) -> Question:
     entities = _texts(row, "q_entity", "entities") or _topics(row)
-    answers, aliases = known_answers(row, ("answer", "answers"), text_of)
-    answers = answers or _texts(row, "a_entity")
-    asked, id = _text(row, "question", "text"), _id(row, "id", "qid", "sample_id")
-    return Question(asked, id, tuple(dict.fromkeys(entities)), answers, _hops(row), aliases=aliases, abstract=row.get("abstract") is True)
+    keys = ("answers", "answer") if row.get("answers") else ("answer",)
+    answers, aliases = known_answers(row, keys, text_of)
+    answers, options = answers or _texts(row, "a_entity"), _texts(row, "options")
+    asked, id = with_options(_text(row, "question", "text"), options), _id(row, "id", "_id", "qid", "sample_id")
+    more: dict[str, Any] = {"options": options, "aliases": aliases, "abstract": row.get("abstract") is True}
+    return Question(asked, id, tuple(dict.fromkeys(entities)), answers, _hops(row), **more)
+
+
+def _supporting(row: Row) -> tuple[str, ...]:
+    """The passages that support the answer, where a row brings its passages along: their titles, as HotpotQA has them in
+    `supporting_facts`; else title and text on lines of their own of those marked `is_supporting`, as MuSiQue has them."""
+    facts = row.get("supporting_facts")
+    if isinstance(facts, Mapping):
+        facts = [[title] for title in facts.get("title") or ()]
+    if isinstance(facts, list) and facts and all(isinstance(fact, list) and fact for fact in facts):
+        return tuple(dict.fromkeys(text_of(fact[0], "supporting_facts") for fact in facts))
+    marked = next((row[key] for key in ("paragraphs", "contexts") if _first_key(row.get(key), SUPPORTING)), ())
+    passages = [passage for passage in marked if isinstance(passage, Mapping) and passage.get(SUPPORTING) is True]
+    return tuple(f"{_text(passage, 'title')}\n{_whole(passage, 'paragraph_text', 'text')}" for passage in passages)
 
 
 def _webqsp(row: Row) -> Question:

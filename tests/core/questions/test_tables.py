@@ -5,9 +5,9 @@ import gzip
 import pytest
 
 from core.datasets import read_questions
-from core.datasets.questions import bare_text, rows_with_graphs
-from core.datasets.table import EXAMPLE
 from core.errors import BadInput
+from core.questions.reading import bare_text, rows_with_graphs
+from core.questions.table import EXAMPLE
 from core.types import Question
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from core.datasets import read_questions
-from core.datasets.questions import bare_text
-from core.datasets.rows import format_of_row
 from core.datasets.sets import QuestionSet
 from core.errors import BadInput
+from core.questions.reading import bare_text
+from core.questions.rows import format_of_row
 from core.types import Question
 
 

@@ -1,0 +1,127 @@
+"""A file of questions that a person chooses: how it is read, and the first questions of it."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from core.errors import BadInput
+from core.io.files import size_text
+from core.questions import GOLD, QuestionFile, read_file
+from core.questions.reading import FORMATS, rows_with_graphs
+from core.questions.table import EXAMPLE, GOLD_EXAMPLE
+from core.runtime.jobs import Job
+from pages.parts.graphs.looking import looked_at, reading
+from pages.parts.graphs.upload import kept
+from pages.parts.shared.text import many, plain
+
+PREVIEWED = 8
+MOST_MEGABYTES = 64
+MOST_FILE, MOST_TEXT = MOST_MEGABYTES << 20, 256 << 20  # bytes of the file, and of the text that it may unpack to
+TYPES = ["csv", "txt", "tsv", "json", "jsonl", "gz"]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A file of questions, how it is read, what it holds, and how many of its rows bring a graph."""
+
+    file: Any
+    format: str
+    columns: str
+    found: QuestionFile
+    graphs: int
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What it is known by: another file, or another way to read it, is another one."""
+        return self.file.file_id, self.format, self.columns
+
+
+def choose_questions(key: str, documents: bool = False) -> tuple[Any, Chosen | None]:
+    """Draw the choice of a file, of how it is read, and its first questions; the file that was chosen, and what it holds where it can be
+    read. `documents` where they are asked of documents, of which rows may name the gold ones."""
+    also = "answers and gold documents" if documents else "answers or entities"
+    st.write(
+        "A file of questions. The simplest is a table saved as CSV, with a row like these for each question (several "
+        f"{also} are parted by “|”; "
+        + (
+            "gold documents are ids or titles, and may be left out):"
+            if documents
+            else "entities may be left out, then they are found in the question):"
+        )
+    )
+    st.code((GOLD_EXAMPLE if documents else EXAMPLE).rstrip(), language=None)
+    st.caption(
+        "Also taken: text of MetaQA, PathQuestion or SimpleQuestions, and JSON rows of RoG, WebQSP, CWQ, GrailQA, SimpleQuestions, "
+        f"WebQuestions or your own (question, {'answers, gold' if documents else 'entities, answers'}); compressed or not (.gz). "
+        f"At most {size_text(MOST_FILE)}, {size_text(MOST_TEXT)} of text."
+    )
+    file = st.file_uploader("File of questions", type=TYPES, key=key, max_upload_size=MOST_MEGABYTES)
+    if file is None:
+        return None, None
+    format = st.selectbox(
+        "Format",
+        ["auto", *FORMATS],
+        format_func=lambda name: FORMATS.get(name, "By the file's first lines"),
+        key=f"{key}_format",
+        width=560,
+    )
+    columns = st.text_input(
+        "Columns",
+        key=f"{key}_columns_{file.file_id}",
+        placeholder="id,question,answers,gold,-" if documents else "id,question,answers,entities,-",
+        width=560,
+        help="For lines of text without a first row that names them: what each column holds, in order, - for one to leave out.",
+    )
+    looked = _look(f"{key}_looked", file, format, columns, documents)
+    if looked.error:
+        st.error(plain(looked.error))
+        st.caption("Correct the file, or how it is read, and choose it again.")
+    if looked.error or not looked.result:
+        return file, None
+    chosen = Chosen(file, format, columns, *looked.result)
+    _preview(chosen, documents)
+    return file, chosen
+
+
+def _look(name: str, file, format: str, columns: str, documents: bool) -> Job:
+    """What the file holds, as a job that has ended. Looked at once, until the file or how it is read changes."""
+
+    def work(job: Job) -> tuple[QuestionFile, int]:
+        if file.size > MOST_FILE:
+            raise BadInput(f"{file.name} is larger than {size_text(MOST_FILE)}.")
+        with tempfile.TemporaryDirectory() as folder:
+            path = kept(file, Path(folder))
+            gold = GOLD if documents else ()
+            found = read_file(path, format=format, most=MOST_TEXT, columns=columns, tell=reading(job), gold=gold)
+            return found, 0 if documents else rows_with_graphs(path, MOST_TEXT, reading(job, "Looking for graphs"))
+
+    return looked_at(name, (file.file_id, format, columns), work)
+
+
+def _preview(chosen: Chosen, documents: bool) -> None:
+    known = chosen.found.questions
+    head = known[:PREVIEWED]
+    answered = f"{sum(bool(q.answers) for q in known):,} with answers"
+    if documents:
+        counts = [answered, f"{sum(bool(q.gold) for q in known):,} with gold documents"]
+    else:
+        counts = [f"{sum(bool(q.entities) for q in known):,} with entities", answered]
+        counts += [f"{chosen.graphs:,} with graphs of their own"] if chosen.graphs else []
+    end = "." if len(head) == len(known) else f". The first {len(head)}:"
+    st.caption(f"{many(len(known), 'question')}, {', '.join(counts)}{end}")
+    if note := chosen.found.note():
+        st.caption(plain(note))
+    columns = {
+        "Question": [q.text for q in head],
+        "Starts from": [", ".join(q.entities) for q in head],
+        "Answers": [", ".join(q.answers) for q in head],
+        "Gold documents": [", ".join(q.gold) for q in head],
+        "Hops": [q.hops for q in head],
+    }
+    always = {"Question", "Answers", "Gold documents" if documents else "Starts from"}
+    st.dataframe({name: cells for name, cells in columns.items() if name in always or any(cells)}, hide_index=True)
