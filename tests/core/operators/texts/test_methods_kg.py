@@ -199,12 +199,27 @@ def test_kgp_as_published_takes_every_passage_that_shares_a_word():
 # HippoRAG
 
 
+def test_hipporag_reads_its_passages_once():
+    """The analysis' Table 3: names linked, PageRank, relations by their ends, chunks by their relations; two calls."""
+    run, script = lane("hipporag", knowledge(), NAMES, "Thought: Cratchit works in Camden. Answer: Camden")
+    first, _ = lane("hipporag-ircot", knowledge(), NAMES, "So the answer is: Camden.", "Answer: Camden")
+    assert rows(run) == rows(first) and rows(run)[0] == 0 and run.state.answer == "Camden" and not script.replies
+    assert [step.operator for step in run.state.trace][2:] == [
+        "LinkNames",
+        "PageRankNodes",
+        "RelationsFromNodes",
+        "ChunksFromRelations",
+        "AnswerFromPassages",
+    ]
+    assert sum(step.usage.calls for step in run.state.trace) == 2 and run.state.prompt.hits == {"chunk": len(rows(run))}
+
+
 THOUGHT = "Scrooge was the partner of Marley and Cratchit works for him."
 
 
 def test_hipporag_reads_a_second_round_from_its_thought():
     said = (NAMES, THOUGHT, json.dumps({"names": ["Cratchit"]}), "Thought: Cratchit works in Camden. Answer: Camden")
-    run, script = lane("hipporag", knowledge(alike=True), *said)
+    run, script = lane("hipporag-ircot", knowledge(alike=True), *said)
     found = run.state.chunks
     # from Marley passage 0 is best (1.0 after scaling), from Cratchit passage 2, which tells two of its three relations
     assert set(found.items[:2]) == {0, 2} and found.scores[:2] == (1.0, 1.0) and run.state.answer == "Camden"
@@ -214,20 +229,20 @@ def test_hipporag_reads_a_second_round_from_its_thought():
 @pytest.mark.parametrize("by, calls", [("vocabulary", 3), ("choose", 4)])
 def test_names_of_a_thought_by_the_vocabulary_or_a_model(by, calls):
     said = (NAMES, THOUGHT, *([json.dumps({"names": ["Cratchit"]})] if by == "choose" else []), "Answer: Camden")
-    run, script = lane("hipporag", knowledge(), *said, change=[(6, NextThought(by=by))])
+    run, script = lane("hipporag-ircot", knowledge(), *said, change=[(6, NextThought(by=by))])
     assert sum(step.usage.calls for step in run.state.trace) == calls and not script.replies and {0, 2} <= set(rows(run))
 
 
 def test_hipporag_with_a_thought_that_is_the_answer_searches_no_more():
-    run, script = lane("hipporag", knowledge(), NAMES, "So the answer is: Camden.", "Answer: Camden")
-    once, _ = lane("hipporag", knowledge(), NAMES, "", "Answer: Camden")
+    run, script = lane("hipporag-ircot", knowledge(), NAMES, "So the answer is: Camden.", "Answer: Camden")
+    once, _ = lane("hipporag-ircot", knowledge(), NAMES, "", "Answer: Camden")
     assert rows(run) == rows(once) and rows(run)[0] == 0 and not script.replies
 
 
 def test_specificity_and_damping_by_hand():
     """With damping 0 all is at the linked: Marley in one passage, Scrooge in three: 1 to 1/3, so 3/4 and 1/4."""
     names = json.dumps({"names": ["Marley", "Scrooge"]})
-    run, _ = lane("hipporag", knowledge(), names, "", "Answer: x", change=[(3, PageRankNodes(damping=0.0))])
+    run, _ = lane("hipporag-ircot", knowledge(), names, "", "Answer: x", change=[(3, PageRankNodes(damping=0.0))])
     nodes = next(state.nodes for state in run.states if state.trace and state.trace[-1].operator == "PageRankNodes")
     assert nodes.scores == (0.75, 0.25)
     # relations: partner of 1, nephew of and works for 1/4: passage 0 scaled to 1, 1 and 2 to 1/4
@@ -260,34 +275,34 @@ def test_hipporag_as_published_stays_at_the_names_and_reads_five():
 def test_edges_of_alike_names_tell_no_passage():
     graph = knowledge(alike=True)
     names = json.dumps({"names": ["Scrooges"]})
-    run, _ = lane("hipporag", graph, names, "", "Answer: x")
+    run, _ = lane("hipporag-ircot", graph, names, "", "Answer: x")
     relations = [state.relations for state in run.states if state.trace and state.trace[-1].operator == "RelationsFromNodes"][0]
     assert SIMILAR not in " ".join(graph.triple_texts(relations.items))
-    run, _ = lane("hipporag", graph, names, "", "Answer: x", change=[(4, RelationsFromNodes(keep=0, alike=True))])
+    run, _ = lane("hipporag-ircot", graph, names, "", "Answer: x", change=[(4, RelationsFromNodes(keep=0, alike=True))])
     relations = [state.relations for state in run.states if state.trace and state.trace[-1].operator == "RelationsFromNodes"][0]
     assert SIMILAR in graph.triple_texts(relations.items[:1])[0]
 
 
 def test_hipporag_without_an_entity_counts_all_alike():
-    run, _ = lane("hipporag", knowledge(), '{"names": []}', "", "Answer: x")
+    run, _ = lane("hipporag-ircot", knowledge(), '{"names": []}', "", "Answer: x")
     nodes = next(state.nodes for state in run.states if state.trace and state.trace[-1].operator == "PageRankNodes")
     assert "all count alike" in notes(run) and len(rows(run)) == 4
     assert nodes.items == tuple(range(knowledge().n_nodes)) and set(nodes.scores) == {1 / knowledge().n_nodes}
 
 
 def test_hipporag_without_a_model_has_one_round_from_names_of_the_graph():
-    run, script = lane("hipporag", knowledge(), model=False)
+    run, script = lane("hipporag-ircot", knowledge(), model=False)
     assert not script.asked and rows(run)[0] == 0 and "there is no thought" in notes(run) and run.state.prompt is not None
 
 
 @pytest.mark.parametrize("reply", ["nonsense", '{"names": 3}'])
 def test_hipporag_with_names_that_cannot_be_read_asks_the_vocabulary(reply):
-    run, _ = lane("hipporag", knowledge(), reply, "", "Answer: x")
+    run, _ = lane("hipporag-ircot", knowledge(), reply, "", "Answer: x")
     assert rows(run)[0] == 0 and "could not be read" in notes(run)
 
 
 def test_hipporag_keeps_its_first_round_where_the_model_dies():
-    run, _ = lane("hipporag", knowledge(), NAMES)
+    run, _ = lane("hipporag-ircot", knowledge(), NAMES)
     assert run.died and rows(run)[0] == 0 and run.state.trace[-1].operator == "ChunksFromRelations"
 
 
