@@ -201,6 +201,8 @@ def _print(summary, more: list[str]) -> None:
         interval = f"[{shown(test.metric, test.low)}, {shown(test.metric, test.high)}]"
         found = f"{shown(test.metric, test.difference)} {interval}, p = {test.p_holm:.2g}, n = {test.n:,}"
         print(f"{test.a} − {test.b}, {metric(test.metric).name}: {found}")
+    if sentence := summary.untested():
+        print(sentence)
 
 
 def _cells(figures, shown) -> list[str]:

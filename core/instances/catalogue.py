@@ -37,6 +37,7 @@ LAST = (
 KIND = "method"
 OWN = "own"
 ON_DOCUMENTS = "-documents"  # behind the id of a method on triples: the same on documents
+ADAPTED = ", adapted"  # how the short name ends of a method on graphs that it was not made for, where its authors' reading is not known
 RETRIEVER, RETRIEVERS = "retriever-", "Your own retrievers"  # what their ids begin with, and their group
 
 

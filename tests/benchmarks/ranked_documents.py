@@ -31,6 +31,7 @@ from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.outcome import observe
 from core.evaluation.metrics.statistics import estimates, paired
 from core.finetune.reranker_data import half
+from core.instances.catalogue import ADAPTED
 from core.instances.needs import missing
 from core.io.home import home
 from core.models.registry import Registry
@@ -51,12 +52,12 @@ LINES = {
     "Contriever": ("EmbedQuery(encoder='contriever') >> VectorNodes(keep={n}, encoder='contriever')", False),
     "HyDE": ("Hypothesise() >> VectorNodes(keep={n})", False),
     "IRCoT": ("EmbedQuery() >> ReasonAndRetrieve(steps=2, keep=5)", False),
-    "HippoRAG 2, adapted": ("EmbedQuery() >> SimilarPageRank(keep={n})", False),
-    "LightRAG, adapted": (
+    f"HippoRAG 2{ADAPTED}": ("EmbedQuery() >> SimilarPageRank(keep={n})", False),
+    f"LightRAG{ADAPTED}": (
         "ExtractKeywords() >> EmbedQuery(text='low keywords') >> VectorNodes(keep=60) >> NeighbourNodes(keep={n})",
         False,
     ),
-    "PathRAG, adapted": ("ExtractKeywords() >> EmbedQuery(text='low keywords') >> VectorNodes(keep=40) >> PairPaths()", False),
+    f"PathRAG{ADAPTED}": ("ExtractKeywords() >> EmbedQuery(text='low keywords') >> VectorNodes(keep=40) >> PairPaths()", False),
     "Re2": (SEARCH + " >> GraphRerank(alpha=0.0)", True),
     "GAR": ("EmbedQuery() >> VectorNodes(keep=100) >> AdaptiveRerank(budget={n}, backfill=False)", True),
     "FastInsight": (GROWING.format(a=0.2) + " >> Loop(body=ExpandNodes() >> GraphRerank(), budget={n})", True),
@@ -220,7 +221,7 @@ def tables(of: Figures) -> str:
     lines += ["", f"{OURS} less the other, at budget {BUDGETS[-1]}, by question:", ""]
     lines += ["| other | R@10 | p | nDCG@10 | p | TR@10 | p |", "|---|---:|---:|---:|---:|---:|---:|"]
     for (name, budget), rows in of.values.items():
-        if name == OURS or budget != BUDGETS[-1]:
+        if name == OURS or name.endswith(ADAPTED) or budget != BUDGETS[-1]:
             continue
         cells = []
         for place, key in enumerate(METRICS):

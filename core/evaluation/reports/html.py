@@ -151,11 +151,12 @@ def _tests(summary: Summary) -> str:
         ]
         for test in summary.compared()
     ]
+    untested = escape(summary.untested())
     if not rows:
-        return ""
+        return f"<p class='note'>{untested}</p>" if untested else ""
     note = "Sign-flip permutation test on the questions that gave both a number; the last p is Holm's, over the pairs of a metric."
     head = ["Methods", "Metric", "Mean difference", "p", "p, corrected", "n"]
-    return f"<h2>Paired tests</h2><p class='note'>{note}</p>{_table(head, rows, 2)}"
+    return f"<h2>Paired tests</h2><p class='note'>{note} {untested}</p>{_table(head, rows, 2)}"
 
 
 def _failures(summary: Summary) -> str:

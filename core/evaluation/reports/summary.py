@@ -26,6 +26,7 @@ from core.evaluation.metrics.statistics import Estimate, Paired, estimates, holm
 from core.evaluation.reports.naming import called
 from core.evaluation.runs.plan import CORPUS
 from core.evaluation.runs.store import Run, StoredRow
+from core.instances.catalogue import ADAPTED
 
 PAIRED = ("path_hit@32", "reader_hit@1", "hits@1", "f1", "seconds")
 PAIRED_OF_DOCUMENTS = ("passage_recall@4", "passage_recall@10", "context_recall", "accuracy", "token_recall", "tokens", "seconds")
@@ -215,11 +216,23 @@ class Summary:
         """The F1 of the mean precision and the mean recall, as the first version's text defines it."""
         return {part: f1(table[p].mean, table[r].mean) for part, (p, r) in F1_OF_MEANS.items() if p in table and r in table}
 
+    @property
+    def adapted(self) -> dict[str, str]:
+        """The names by id of the instances that are adaptations, which nothing is tested against: what an adaptation misses says nothing
+        of the method."""
+        return {one["id"]: one["name"] for one in self.run.spec["instances"] if one["name"].endswith(ADAPTED)}
+
+    def untested(self) -> str:
+        """A sentence that names the adaptations; empty where there are none."""
+        named = " and ".join(self.adapted.values())
+        return f"No test is made against {named}: an adaptation is not the method that was published." if named else ""
+
     def compared(self, pairs: Iterable[tuple[str, str]] | None = None, names: Sequence[str] = ()) -> list[Paired]:
-        """Paired tests of these metrics; every instance against the first unless told otherwise. Holm's correction is over the pairs of
-        one metric."""
+        """Paired tests of these metrics; every instance against the first unless told otherwise, `adapted` ones aside. Holm's correction
+        is over the pairs of one metric."""
         names = names or (PAIRED_OF_DOCUMENTS if self.on_documents else PAIRED)
-        pairs = [(other, self.instances[0]) for other in self.instances[1:]] if pairs is None else list(pairs)
+        chosen = ((other, self.instances[0]) for other in self.instances[1:]) if pairs is None else pairs
+        pairs = [pair for pair in chosen if not {*pair} & self.adapted.keys()]
         values = {instance: self.values(instance, names) for pair in pairs for instance in pair}
         found: list[Paired] = []
         for column, name in enumerate(names):
@@ -262,6 +275,7 @@ def summary_dict(summary: Summary, names: Sequence[str] = REPORTED) -> dict[str,
         "graphs": [name for name, _ in run.spec["graphs"]],
         "instances": instances,
         "paired": [dataclasses.asdict(test) for test in summary.compared()],
+        **({"untested": sentence} if (sentence := summary.untested()) else {}),
         "fronts": [
             {"cost": c, "quality": q, "instances": list(summary.front(table, c, q))} for c, q in summary.fronts if {c, q} <= set(names)
         ],

@@ -181,6 +181,7 @@ def _tests(results: Summary) -> None:
     st.dataframe(rows, hide_index=True, column_config={"p": small, "p, corrected": small})
     st.caption(
         "A sign-flip permutation test on the questions that gave both a number. The corrected p is Holm's, over the methods for one metric."
+        f" {plain(results.untested())}"
     )
 
 

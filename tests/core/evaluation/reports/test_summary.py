@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -114,6 +115,17 @@ def test_paired_tests_use_the_common_questions(summary):
     tests = {test.metric: test for test in summary.compared()}
     assert (tests["seconds"].a, tests["seconds"].b, tests["seconds"].difference, tests["seconds"].n) == ("b", "a", 2.0, 2)
     assert (tests["f1"].difference, tests["f1"].n) == (pytest.approx((0 + 1 / 3 + 0) / 3), 3) and tests["f1"].p_holm == tests["f1"].p
+
+
+def test_nothing_is_tested_against_an_adaptation(summary):
+    spec = summary.run.spec
+    adapted = [{**one, "name": "LightRAG, adapted"} if one["id"] == "a" else one for one in spec["instances"]]
+    told = Summary(replace(summary.run, spec={**spec, "instances": adapted}), summary.rows)
+    assert summary.compared() and not summary.untested() and "untested" not in summary_dict(summary)
+    assert told.compared() == [] and told.compared([("b", "a")]) == []
+    sentence = "No test is made against LightRAG, adapted: an adaptation is not the method that was published."
+    assert told.untested() == summary_dict(told)["untested"] == sentence and sentence in report_html(told)
+    assert told.table()["a"]["recall"].mean is not None  # its figures are shown all the same
 
 
 def test_the_front_of_a_run(summary):
