@@ -6,7 +6,17 @@ from core.errors import BadInput, BadParameter
 from core.instances import catalogue as rows
 from core.instances.catalogue import Instance, catalogue, faults, find, named, read, save
 from core.models.combine import names
-from core.operators import Answer, BeamSearch, NodesThenWalks, PersonalizedPageRank, RandomWalks, Rank, ShortestPaths, TreePaths
+from core.operators import (
+    Answer,
+    BeamSearch,
+    FilterSubgraph,
+    NodesThenWalks,
+    PersonalizedPageRank,
+    RandomWalks,
+    Rank,
+    ShortestPaths,
+    TreePaths,
+)
 from core.operators.base import Line
 from core.operators.text import parse_line
 
@@ -224,6 +234,13 @@ def test_on_documents_a_line_in_words_speaks_of_documents():
 def test_hostile_lines_are_refused_unrun(text):
     with pytest.raises(BadParameter):
         parse_line(text)
+
+
+def test_on_few_relations_triples_are_filtered_as_in_the_code_for_metaqa():
+    known = catalogue()
+    for n in (2, 6, 10):
+        usual, triples = (known[name].line.operators for name in (f"lego-{n}", f"lego-{n}-triples"))
+        assert triples[1] == FilterSubgraph(unit="triple", keep=256) and [*triples[:1], *triples[2:]] == [*usual[:1], *usual[2:]]
 
 
 def test_the_walks_of_the_paper_go_along_the_triples_and_three_of_each_node_are_read():
