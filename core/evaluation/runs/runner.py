@@ -99,9 +99,12 @@ class Evaluation:
             self.store.mark(self.run, RUNNING)
         try:
             with closing(self._spread(job, done, pace, self.workers) if self.workers else self._here(job, done, pace)) as rows:
+                begun = self.environment.clock()  # what keeping takes counts too
                 for row in rows:
                     self.store.keep(self.run, row.instance, row.question, row.outcome, row.error, row.states)
-                    pace.add(row.instance, row.seconds, row.error is not None)
+                    ended = self.environment.clock()
+                    pace.add(row.instance, row.seconds if self.workers else ended - begun, row.error is not None)
+                    begun = ended
         except Cancelled:
             self.store.mark(self.run, CANCELLED)
             raise

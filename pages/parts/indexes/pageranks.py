@@ -156,7 +156,7 @@ def _chosen(known: list[MethodComparison]) -> MethodComparison:
     if len(known) == 1:
         st.caption(plain(label(0)))
         return known[0]
-    return known[st.selectbox("MethodComparison", range(len(known)), format_func=label, label_visibility="collapsed")]
+    return known[st.selectbox("Comparison", range(len(known)), format_func=label, label_visibility="collapsed")]
 
 
 def _label(one: MethodComparison) -> str:

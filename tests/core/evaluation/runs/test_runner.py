@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -17,10 +18,12 @@ import core.prompts
 from core.errors import BadInput, ModelFailed
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.runs.plan import make_plan, misfits, sample
-from core.evaluation.runs.runner import Pace, usual
+from core.evaluation.runs.row import asking
+from core.evaluation.runs.runner import Evaluation, Pace, usual
 from core.evaluation.runs.starting import evaluate
-from core.evaluation.runs.store import Store
+from core.evaluation.runs.store import Store, evaluations_file
 from core.operators import EgoNetwork
+from core.runtime.jobs import Job
 from core.snapshot import thaw_all
 from core.types import Question
 
@@ -268,6 +271,26 @@ def test_the_range_of_the_pace_narrows_with_rows_and_widens_with_their_spread():
     assert usual([8] * 4) == (8 / 1.5, 8 * 1.5)
     # 1, 1, 1 and 13: mean 4, standard deviation 6, so d = 3 and the factor 1 + 3 / 2
     assert usual([1, 1, 1, 13]) == (4 / 2.5, 4 * 2.5)
+
+
+def test_what_is_left_is_estimated_with_the_time_that_keeping_takes(bench):
+    """Four questions of two instances on a disk that takes ten seconds a row: six rows are left after the first two."""
+    now, heard = [0.0], []
+
+    class SlowDisk(Store):
+        def keep(self, *row):
+            super().keep(*row)
+            now[0] += 10
+
+    class Ear(Job):
+        def tell(self, text, fraction=None):
+            heard.append(text)
+
+    plan, store = bench.plan(model=False), SlowDisk(evaluations_file())
+    environment = replace(bench.engine.environment, clock=lambda: now[0])
+    Evaluation(plan, store, store.begin(plan.spec(""), plan.drawn).id, environment, asking(bench.engine, plan))(Ear("ear"))
+    store.close()
+    assert any(text.startswith("2 of 8 done, 30 seconds to 2 minutes left") for text in heard)
 
 
 def test_nothing_is_left_to_estimate_at_the_end():
