@@ -54,9 +54,10 @@ class TextBoard:
             lane["verdict_text"] = (
                 None if one is None else {"stage": one.stage, "head": one.head, "text": one.text, "tone": tone(one, told["funnel"])}
             )
+        named = [name for answer in ask.question.answers for name in ask.question.names(answer)]
         return {
             "question": ask.question.text,
-            "marks": {"words": question_words(ask.question.text), "answers": list(ask.question.answers)},
+            "marks": {"words": question_words(ask.question.text), "answers": named},
             "verdict": {"text": verdict.text, "repair": repair_told(comparison)} if verdict.text else None,
             "lanes": lanes,
             "evidence": {},

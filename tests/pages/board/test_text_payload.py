@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -62,6 +63,16 @@ def test_the_funnel_counts_gold_passages_and_the_words_of_the_answer(drawn):
     assert counts(0) == {"corpus": (2, 2), "graph": (2, 2), "retrieved": (1, 2), "prompt": (1, 2), "answer": (None, None)}
     assert counts(1)["prompt"] == (2, 2)
     assert drawn["lanes"][0]["funnel"][2]["held"] == {"alive": 1, "of": 1}
+
+
+def test_all_names_of_an_answer_are_marked_and_count_as_it(movies):
+    named = replace(KNOWN, answers=("the weekly",), aliases=(("the weekly", *KNOWN.answers),))
+    engine = Engine(Written(Parrot("")))
+    job = engine.compare(engine.ask_corpus(open_corpus(made()), named, reader=False, model=False), [find(LINE, {})])
+    assert job.wait(60)
+    told = TextBoard(job.comparison).payload()
+    assert told["marks"]["answers"] == ["the weekly", *KNOWN.answers]
+    assert told["lanes"][0]["funnel"][2]["held"] == {"alive": 1, "of": 1}
 
 
 def test_one_passage_is_one_node_for_all_lanes(drawn):
