@@ -11,8 +11,9 @@ import io
 import multiprocessing
 import os
 import random
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stdout
+from contextlib import closing, redirect_stdout
 from pathlib import Path
 
 from tests.benchmarks import fault_work
@@ -82,6 +83,9 @@ def fill(folder: Path) -> None:
         for note in ("first", "second"):
             save(whole(demo()[0].id), notes=note, tags=("kept",))
         save_line("Mine", parse_line(fault_work.LINES[0]))
+        for name in ("evaluations.sqlite", "cases.sqlite"):  # whoever still has it open: all of it is in the file, nothing written ahead
+            with closing(sqlite3.connect(folder / name)) as database:
+                assert database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() == (0, 0, 0)
         (folder / "retrievers.toml").write_text('[mine]\nurl = "http://127.0.0.1:9/"\n')
 
 

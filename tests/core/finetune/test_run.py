@@ -88,7 +88,7 @@ def test_the_table_by_hand():
     for name, places in (("a", (2, 1, 40)), ("b", (1, 1, 33))):
         found = [outcome(place, first=(place, None)) for place in places]
         rows = [StoredRow(name, Question("q", str(i), hops=1 if i < 2 else 2), one) for i, one in enumerate(found)]
-        runs.append((Run(1, "k", {"instances": [{"id": name}], "sample": 3}, 0.0, "done", 3, 0), rows))
+        runs.append((Run(1, "k", {"instances": [{"id": name, "name": name}], "sample": 3}, 0.0, "done", 3, 0), rows))
     told = {(row["hops"], row["metric"]): row for row in table(together(runs))}
     means = {key: (row["before"]["mean"], row["after"]["mean"], row["change"]["difference"]) for key, row in told.items()}
     assert means[1, "path_hit@1"] == (0.5, 1.0, 0.5) and means[1, "path_hit@32"] == (1.0, 1.0, 0.0)

@@ -35,7 +35,7 @@ def test_examples_are_shown_before_the_question(kit, paths):
 
 
 def test_paths_that_do_not_fit_are_left_out_from_the_end(kit, paths):
-    room = kit.Parrot("").count_tokens(Answer()._messages("a question", kit.texts(paths)[:3]))
+    room = kit.Parrot("").count_tokens(Answer()._messages(Question("a question"), kit.texts(paths)[:3]))
     after = Answer(max_tokens=10)(paths, kit.context(chat=kit.Parrot("x", context=room + 18)))
     assert after.prompt.paths == 3 and kit.texts(paths)[2] in user(after) and kit.texts(paths)[3] not in user(after)
     assert "Only 3 of 4 paths fit" in after.trace[-1].notes[0]

@@ -16,6 +16,7 @@ from core.cases.database import writing
 from core.corpus import Corpus, Document, write
 from core.graph.building.build import build as build_graph
 from core.instances.catalogue import find, save
+from core.io import digests
 from core.io.home import ROOT
 from core.models.registry import Registry
 from core.types import Question
@@ -54,7 +55,7 @@ def hostile(movies, tmp_path_factory):
         key = duplicate(next(case.id for case in cases() if case.example)).id
         with writing() as database:
             about = json.loads(database.execute("SELECT about FROM cases WHERE id = ?", (key,)).fetchone()[0])
-            row = (json.dumps({**about, "question": EVIL}), EVIL, json.dumps([EVIL]), key)
+            row = (json.dumps(digests.marked({**digests.check_marked(about), "question": EVIL})), EVIL, json.dumps([EVIL]), key)
             database.execute("UPDATE cases SET about = ?, notes = ?, tags = ?, link = '{}' WHERE id = ?", row)
         yield home
 
