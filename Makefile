@@ -23,7 +23,7 @@ run: prepare
 
 test: install browser
 	$(PY) -m core prepare
-	$(PY) -m pytest -n 2 --dist loadfile $(ARGS)
+	$(PY) -m pytest -n 2 --dist loadfile --max-worker-restart 0 $(ARGS)
 
 # Programs of others, in an environment of their own, are asked anew, and what they retrieve is compared with ours.
 test-peers: install $(PEERS)/.installed
