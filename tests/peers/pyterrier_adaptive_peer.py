@@ -45,12 +45,14 @@ class Near:
 
 
 def case(number: int) -> dict:
-    """Twelve documents with up to three neighbours each, some of them found first; no two have one score."""
+    """Twelve documents with up to three neighbours each, some of them found first; in every other case many have one score."""
     chance = random.Random(number)
     places = lambda: [place / 100 for place in chance.sample(range(1, 100), len(DOCUMENTS))]
-    near = {name: sorted(set(chance.sample(DOCUMENTS, chance.randint(0, 3))) - {name}) for name in DOCUMENTS}
-    scores = dict(zip(DOCUMENTS, places()))
-    first = {name: score for name, score in zip(DOCUMENTS, places()) if chance.random() < 0.4}
+    few = lambda: [place / 4 for place in chance.choices(range(1, 4), k=len(DOCUMENTS))]
+    draw = few if number % 2 else places
+    near = {name: [other for other in chance.sample(DOCUMENTS, chance.randint(0, 3)) if other != name] for name in DOCUMENTS}
+    scores = dict(zip(DOCUMENTS, draw()))
+    first = {name: score for name, score in zip(chance.sample(DOCUMENTS, len(DOCUMENTS)), draw()) if chance.random() < 0.4}
     budget, batch = chance.randint(3, 10), chance.randint(1, 3)
     asked = pd.DataFrame({"qid": "1", "query": "q", "docno": list(first), "score": list(first.values()), "rank": range(len(first))})
     scorer = Written(scores)
@@ -61,4 +63,4 @@ def case(number: int) -> dict:
 
 if __name__ == "__main__":
     told = {"program": f"pyterrier-adaptive {version('pyterrier-adaptive')}", "cases": [case(number) for number in range(CASES)]}
-    Path(sys.argv[1]).write_text(json.dumps(told, sort_keys=True) + "\n", "utf-8")
+    Path(sys.argv[1]).write_text(json.dumps(told) + "\n", "utf-8")

@@ -103,4 +103,4 @@ def _of_batches(step: Step) -> Iterator[tuple[int, tuple[int, ...]]]:
     read: list[tuple[float, int, int]] = []
     for turn, frame in enumerate(step.frames):
         read += [(-score, -turn, node) for node, score in zip(frame.ranking.items, frame.ranking.scores or ())]
-        yield len(read), tuple(node for _, _, node in sorted(read))
+        yield len(read), tuple(node for _, _, node in sorted(read, key=lambda one: one[:2]))

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.graph.algorithms.simple import simple
+from core.graph.protocol import KnowledgeGraph
+from core.graph.told import weights
 from core.operators.base import Context, Operator, Recorder
 from core.operators.nodes.reading import MODEL_HELP, read, rows_of
-from core.operators.texts.hits import DIGITS, names_told, ranked
+from core.operators.texts.hits import DIGITS, names_told
 from core.parameters import param
 from core.types import Frame, Ranking, State
 
@@ -23,8 +24,9 @@ class AdaptiveRerank(Operator):
 
     GAR (MacAvaney et al., CIKM 2022): batches are taken in turn from the nodes found first and from the frontier, the unread
     neighbours of read nodes, each with the best score of those it lies beside. A node's neighbours join where the frontier is smaller than
-    what is left of the budget, or where its score is that of the frontier's worst or better. With `backfill` the nodes found first that
-    were not read stand behind the others.
+    what is left of the budget, or where its score is that of the frontier's worst or better. Of equal scores those that joined first are
+    read first, neighbours in the order of the corpus graph: by the weight of their link, then by name. With `backfill` the nodes found
+    first that were not read stand behind the others.
 
     >>> line = "SparseNodes(keep=1) >> AdaptiveRerank(budget=3, batch=1)"
     >>> table = {"Scrooge: person: A rich and lonely man.": 0.9, "Fred: person: Scrooge's cheerful nephew.": 0.5}
@@ -43,7 +45,7 @@ class AdaptiveRerank(Operator):
     backfill: bool = param(True, "Backfill", "Nodes found first that were not read stay, behind those read.")
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        pool, links = state.nodes or Ranking("node", (), ()), simple(ctx.graph)
+        pool = state.nodes or Ranking("node", (), ())
         first = dict(zip(pool.items, pool.scores or [-float(place) for place in range(len(pool))]))
         if not first:
             return state.replace(nodes=Ranking("node", (), ()))
@@ -56,10 +58,11 @@ class AdaptiveRerank(Operator):
             assert state.hidden is not None
             return np.round(state.hidden.head(state.hidden.vectors[rows_of(state.hidden, nodes)]), DIGITS).tolist()
 
-        done = adaptive(first, lambda node: links.of(node).tolist(), scored, self.budget, self.batch)
+        done = adaptive(first, neighbours(ctx.graph), scored, self.budget, self.batch)
         for number, (source, part) in enumerate(done.batches):
             title = f"Batch {number + 1}: {'found first' if source == 'first' else 'neighbours'}"
-            recorder.frames.append(Frame(title, ranked("node", part, [done.scores[node] for node in part]), len(part)))
+            best = tuple(sorted(part, key=lambda node: -done.scores[node]))
+            recorder.frames.append(Frame(title, Ranking("node", best, tuple(done.scores[node] for node in best)), len(part)))
         found = done.order(first if self.backfill else {})
         recorder.notes.append(f"{len(done.scores):,} read; the best: {names_told(ctx.graph, found)}.")
         return state.replace(nodes=found)
@@ -76,17 +79,38 @@ class Adapted:
     batches: tuple[tuple[str, tuple[int, ...]], ...]
 
     def order(self, first: Mapping[int, float]) -> Ranking:
-        """The nodes by score, of equal ones those read later first, as the library sorts; behind them those of `first` not read."""
+        """The nodes by score, of equal ones those of a later batch first, as the library sorts; behind them those of `first` not read."""
         turn = {node: number for number, (_, part) in enumerate(self.batches) for node in part}
-        nodes = sorted(self.scores, key=lambda node: (-self.scores[node], -turn[node], node))
-        rest = sorted((node for node in first if node not in self.scores), key=lambda node: (-first[node], node))
+        nodes = sorted(self.scores, key=lambda node: (-self.scores[node], -turn[node]))
+        rest = sorted((node for node in first if node not in self.scores), key=lambda node: -first[node])
         last = min(self.scores.values(), default=0.0)
         scores = [self.scores[node] for node in nodes] + [last - 1.0 - place for place in range(len(rest))]
         return Ranking("node", (*nodes, *rest), tuple(scores))
 
 
+def neighbours(graph: KnowledgeGraph) -> Callable[[int], list[int]]:
+    """A function that lists the nodes linked with a node, each once and without itself: by the weight of the link, then by name.
+
+    >>> from core.operators.nodes.adaptive import neighbours
+    >>> neighbours(toy)(0)  # without weights by name: B, C and E
+    [1, 2, 4]
+    """
+    found = weights(graph)
+    heavy = found if found is not None else np.ones(graph.n_edges)
+
+    def near(node: int) -> list[int]:
+        others, edges, _ = graph.steps(node, "both")
+        best: dict[int, float] = {}
+        for other, weight in zip(others.tolist(), heavy[edges].tolist()):
+            best[other] = max(weight, best.get(other, weight))
+        return sorted(best.keys() - {node}, key=lambda other: (-best[other], other))
+
+    return near
+
+
 def adaptive(first: Mapping[int, float], near: Callable[[int], Iterable[int]], score: Scores, budget: int, batch: int) -> Adapted:
-    """GAR over the nodes of `first` with their scores, and the neighbours `near` of each; `score` is asked batch by batch.
+    """GAR over the nodes of `first` with their scores, and the neighbours `near` of each; `score` is asked batch by batch. Of equal
+    scores the node comes first that was found first, by the order of `first` and of `near`.
 
     >>> from core.operators.nodes.adaptive import adaptive
     >>> found = adaptive({0: 2.0, 1: 1.0}, {0: [2], 1: [], 2: []}.__getitem__, lambda nodes: [float(node) for node in nodes], 3, 1)
@@ -103,7 +127,7 @@ def adaptive(first: Mapping[int, float], near: Callable[[int], Iterable[int]], s
         if not pools[source]:
             continue
         size = min(batch, budget - len(scores))
-        part = sorted(pools[source], key=lambda node: (-pools[source][node], node))[:size]
+        part = sorted(pools[source], key=lambda node: -pools[source][node])[:size]
         for pool in pools.values():
             for node in part:
                 pool.pop(node, None)

@@ -2,12 +2,13 @@
 
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from core.graph.algorithms.simple import simple
-from core.operators.nodes.adaptive import AdaptiveRerank, adaptive
+from core.operators.nodes.adaptive import AdaptiveRerank, adaptive, neighbours
 from core.operators.nodes.page_rank import restart
 from core.operators.nodes.pairs import PairPaths, between, flow, weighed
 from core.types import Ranking
@@ -38,6 +39,18 @@ def test_gar_reads_the_batches_that_its_library_recorded(budget, batch, batches,
     )
     assert [sorted(letters[node] for node in part) for _, part in found.batches] == [sorted(part) for part in batches]
     assert "".join(letters[node] for node in found.order({}).items) == output
+
+
+def test_gar_reads_neighbours_of_one_score_by_the_weight_of_their_link():
+    # b, d and e are linked with a, e by the heaviest link, d by the lightest; two links with b count as the heavier.
+    graph = corpus_graph(links=[("a", "b"), ("b", "a"), ("a", "d"), ("e", "a")])
+    edges = graph.columns.edges.with_columns(weight=[0.5, 0.2, 0.7, 0.9])  # a-b, a-d, b-a, e-a
+    graph = replace(graph, columns=graph.columns.replace(edges=edges))
+    assert graph.names(neighbours(graph)(graph.nodes_named("a")[0])) == ["e", "b", "d"]
+    state = run(
+        [AdaptiveRerank(budget=4, batch=1)], graph=graph, models=Models(Reranker({})), nodes=Ranking("node", named(graph, "a"), (1.0,))
+    )
+    assert [graph.names(frame.ranking.items) for frame in state.trace[0].frames] == [["a"], ["e"], ["b"], ["d"]]
 
 
 def test_gar_puts_what_was_not_read_behind():
