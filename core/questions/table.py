@@ -22,7 +22,7 @@ EXAMPLE = (
 GOLD_EXAMPLE = (
     "question,answers,gold\n"
     "Who directed Inception?,Christopher Nolan,films.csv:17\n"
-    '"Where do Ann and Bob live?",Turku|Malmö,letters/may.pdf|letters/june.pdf\n'
+    '"In which towns, if any, do they live?",Turku|Malmö,may.pdf|june.pdf\n'
 )
 COLUMNS = {
     "question": ("question", "questions", "text"),
