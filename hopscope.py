@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.io.home import ROOT, keep_private
+from core.io.home import ROOT, home, keep_private
 from core.runtime.jobs import Job
 from core.sharing import shared
 from pages.parts.shared.address import go_to_wished
 from pages.parts.shared.people import entered, let_in
-from pages.parts.shared.session import engine, leave_all_but
+from pages.parts.shared.session import engine, leave_all_but, said
 from pages.parts.shared.sidebar import sidebar
 
 keep_private()
 st.set_page_config(page_title="Hopscope", page_icon=str(ROOT / "assets" / "icon.svg"), layout="wide")
 st.logo(str(ROOT / "assets" / "logo.svg"), size="large")
 st.html(ROOT / "assets" / "style.css")
+if said(home) is None:
+    st.stop()
 
 PAGES = [
     st.Page("pages/compare.py", title="Compare", icon=":material/view_column:", default=True),

@@ -11,8 +11,9 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from core.commands.terminal import FAILED, INTERRUPTED, OK, WRONG
+from core.commands.terminal import FAILED, INTERRUPTED, OK, WRONG, warn
 from core.errors import BadInput, BadParameter, HopscopeError, StoreError, UnknownEntity
+from core.io.home import cannot_save
 
 if TYPE_CHECKING:
     from core.engine import Engine
@@ -42,6 +43,7 @@ def main(arguments: Sequence[str] | None = None, engine: Callable[[], Engine] | 
     options = parser([name for name in COMMANDS if name in given[:1]] or COMMANDS).parse_args(given)
     options.engine = engine or _engine
     try:
+        warn(filter(None, [cannot_save()]))
         return options.run(options)
     except (BadInput, BadParameter, UnknownEntity, StoreError) as error:
         return _complain(error, WRONG)

@@ -21,7 +21,7 @@ from string import ascii_lowercase, ascii_uppercase
 
 from core.errors import NotAllowed, StoreError
 from core.io.home import home
-from core.io.sqlite import WAIT
+from core.io.sqlite import WAIT, opened, with_table
 
 TABLE = """CREATE TABLE IF NOT EXISTS owners (kind TEXT NOT NULL, name TEXT NOT NULL, owner TEXT NOT NULL, at REAL NOT NULL,
 PRIMARY KEY (kind, name))"""
@@ -162,8 +162,7 @@ def _file() -> Path:
 def _owners() -> Iterator[sqlite3.Connection]:
     """The table of owners, in a transaction. What cannot be read says so: nobody is taken for an owner unseen."""
     try:
-        with closing(sqlite3.connect(_file(), timeout=WAIT)) as database, database:
-            database.execute(TABLE)
+        with closing(opened(_file(), with_table(TABLE), timeout=WAIT)) as database, database:
             yield database
     except sqlite3.Error as error:
         raise StoreError(f"The owners in {_file()} cannot be used: {error}. The file was left as it is.") from None

@@ -12,7 +12,7 @@ import numpy as np
 from core.builds.base import BuildContext
 from core.errors import StoreError
 from core.io.home import home
-from core.io.sqlite import WAIT, write_ahead
+from core.io.sqlite import WAIT, opened, with_table
 
 AT_ONCE = 500  # texts looked up, or encoded, together; what a kill costs at most
 TABLE = "create table if not exists vectors (key blob primary key, vector blob not null) without rowid"
@@ -33,9 +33,7 @@ def halves(texts: Sequence[str], encoder: str, ctx: BuildContext) -> np.ndarray:
     keys = [hashlib.sha256(f"{signature}\n{text}".encode()).digest() for text in texts]
     found: dict[bytes, np.ndarray] = {}
     try:
-        with closing(sqlite3.connect(file, timeout=WAIT)) as base:
-            write_ahead(base)
-            base.execute(TABLE)
+        with closing(opened(file, with_table(TABLE, ahead=True), timeout=WAIT)) as base:
             for first in range(0, len(keys), AT_ONCE):
                 part = dict(zip(keys[first : first + AT_ONCE], texts[first : first + AT_ONCE]))
                 asked = f"select key, vector from vectors where key in ({','.join('?' * len(part))})"
@@ -45,8 +43,9 @@ def halves(texts: Sequence[str], encoder: str, ctx: BuildContext) -> np.ndarray:
                     ctx.check()
                     ctx.report.fresh += len(missing)
                     made = np.asarray(ctx.models.encoder(encoder).encode([part[key] for key in missing], ctx.check), np.float16)
+                    rows = [(key, vector.tobytes()) for key, vector in zip(missing, made) if base.saves]
                     with base:
-                        base.executemany("insert or replace into vectors values (?, ?)", [(k, v.tobytes()) for k, v in zip(missing, made)])
+                        base.executemany("insert or replace into vectors values (?, ?)", rows)
                     found |= dict(zip(missing, made))
     except sqlite3.Error as error:
         raise StoreError(f"The vectors in {file} cannot be used ({error}); remove that file to start anew.") from None

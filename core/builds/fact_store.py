@@ -15,7 +15,7 @@ from core.builds.facts import SHAPE, Facts
 from core.errors import StoreError
 from core.io.files import lines
 from core.io.home import home
-from core.io.sqlite import WAIT, write_ahead
+from core.io.sqlite import WAIT, Database, opened, with_table
 
 AT_ONCE = 500  # keys asked for in one query
 TABLE = "create table if not exists facts (key blob primary key, facts blob not null) without rowid"
@@ -65,18 +65,16 @@ class FactStore:
         with self._opened() as base:
             try:
                 with base:
-                    base.executemany("insert or replace into facts values (?, ?)", rows)
+                    if base.saves:
+                        base.executemany("insert or replace into facts values (?, ?)", rows)
             except sqlite3.Error as error:
                 raise self._unusable(error) from None
 
-    def _opened(self) -> closing[sqlite3.Connection]:
+    def _opened(self) -> closing[Database]:
         try:
-            base = sqlite3.connect(self.file, timeout=WAIT)
-            write_ahead(base)
-            base.execute(TABLE)
+            return closing(opened(self.file, with_table(TABLE, ahead=True), timeout=WAIT))
         except sqlite3.Error as error:
             raise self._unusable(error) from None
-        return closing(base)
 
     def _unusable(self, error: Exception) -> StoreError:
         return StoreError(f"What was extracted, in {self.file}, cannot be used ({error}); remove that file to start anew.")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from core.errors import StoreError
 from core.io.home import home
-from core.io.sqlite import WAIT, connect, write_ahead
+from core.io.sqlite import WAIT, kept_from_saving, opened, write_ahead
 
 APPLICATION, VERSION = 0x486F7043, 1  # "HopC" in the file's header, and the schema's number
 SCHEMA = (
@@ -47,12 +47,8 @@ def writing() -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def _connected() -> Iterator[sqlite3.Connection]:
-    database = connect(file(), timeout=WAIT, isolation_level=None)
-    try:
-        _prepare(database)
+    with closing(opened(file(), _prepare, timeout=WAIT, isolation_level=None)) as database:
         yield database
-    finally:
-        database.close()
 
 
 def _prepare(database: sqlite3.Connection) -> None:
@@ -90,7 +86,7 @@ def _as_store_errors() -> Iterator[None]:
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
             raise StoreError("Another process has been writing to the saved cases for too long; try again in a moment.") from None
-        raise StoreError(f"The saved cases in {file()} cannot be used ({error}).") from None
+        raise StoreError(kept_from_saving(error) or f"The saved cases in {file()} cannot be used ({error}).") from None
     except sqlite3.DatabaseError as error:
         raise StoreError(
             f"The saved cases in {file()} are damaged ({error}). The file was left as it is; move it away to start with an empty one."

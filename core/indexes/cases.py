@@ -25,6 +25,7 @@ from core.graph.store import Graph
 from core.indexes.chains import Tell, fingerprint
 from core.indexes.masking import masked
 from core.indexes.place import free, index_folder, waiting
+from core.io.sqlite import Database, opened, with_table
 from core.runtime.meter import spent, untold
 from core.types import Question
 
@@ -153,11 +154,10 @@ def _file(graph: Graph, encoder: str, steps: int, direction: str) -> Path:
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[sqlite3.Connection]:
+def _opened(file: Path) -> Iterator[Database]:
     """The store of solved questions, with its table. Raises StoreError for what goes wrong with it."""
     try:
-        with closing(sqlite3.connect(file, timeout=30)) as store, store:
-            store.execute(TABLE)
+        with closing(opened(file, with_table(TABLE), timeout=30)) as store, store:
             yield store
     except sqlite3.Error as error:
         raise StoreError(f"The solved questions in {file} cannot be read or written: {error}.") from None
@@ -183,7 +183,8 @@ def _solved(graph: Graph, encoder, file: Path, questions: Sequence[Question], st
         for at in range(0, len(missing), AT_ONCE):
             progress(f"Solving known questions: {at:,} of {len(missing):,}", at / len(missing))
             fresh = list(_solve(graph, encoder, {key: by_key[key] for key in missing[at : at + AT_ONCE]}, steps, direction, check))
-            store.executemany("INSERT OR IGNORE INTO cases VALUES (?, ?, ?, ?, ?)", fresh)
+            if store.saves:
+                store.executemany("INSERT OR IGNORE INTO cases VALUES (?, ?, ?, ?, ?)", fresh)
             store.commit()
             known |= {row[0]: row for row in fresh}
     rows = [known[key] for key in by_key if key in known]

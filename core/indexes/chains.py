@@ -19,7 +19,7 @@ from core.graph.names.head_types import head_types
 from core.graph.names.phrases import chain_text, phrase
 from core.graph.protocol import KnowledgeGraph
 from core.graph.store import Graph
-from core.indexes.place import free, index_folder, keep, waiting
+from core.indexes.place import free, index_folder, keep, keep_if_possible, waiting
 from core.io import digests
 from core.runtime.meter import spent, untold
 
@@ -142,7 +142,7 @@ def chain_index(graph: Graph, encoder, steps: int, direction: str = "graph", pro
             index = _read(_file(graph, key))
         if index is None:
             index = build(graph, encoder, steps, key[2], progress, check)
-            keep(_file(graph, key), lambda stream: _write(stream, index))
+            keep_if_possible(_file(graph, key), lambda stream: _write(stream, index))
         shelf.values[key] = index
     return index
 

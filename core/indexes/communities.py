@@ -9,7 +9,7 @@ import numpy as np
 
 from core.graph.algorithms.leiden import CLUSTER, Communities, Tell, detect
 from core.graph.store import Graph
-from core.indexes.place import index_folder, keep
+from core.indexes.place import index_folder, keep, keep_if_possible
 from core.io import digests
 from core.runtime.meter import spent, untold
 
@@ -25,9 +25,14 @@ def clusters(graph: Graph, progress: Tell = untold, check: Callable[[], None] = 
 def communities(graph: Graph, max_size: int = MAX_SIZE, progress: Tell = untold, check: Callable[[], None] = lambda: None) -> Communities:
     """The graph's communities, found where they are not kept yet; the same for the same graph in any process.
 
-    Raises StoreError where they cannot be kept.
+    Raises StoreError where they cannot be kept although others can be.
     """
-    return kept(graph, max_size) or prepare(graph, max_size, progress, check)
+    found = kept(graph, max_size)
+    if found is None:
+        known = detect(graph, max_size, progress, check)
+        keep_if_possible(_file(graph, max_size), lambda stream: np.save(stream, known))
+        found = Communities(known)
+    return found
 
 
 def kept(graph: Graph, max_size: int = MAX_SIZE) -> Communities | None:

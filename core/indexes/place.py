@@ -7,14 +7,14 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from core.errors import StoreError
 from core.graph.protocol import KnowledgeGraph
 from core.io import digests
-from core.io.home import home
+from core.io.home import cannot_save, home
 from core.io.locks import is_locked
 from core.runtime.meter import spent
 
@@ -25,14 +25,17 @@ AT_WORK = "building"  # beside its lock file, in a folder that is made bit by bi
 
 
 def index_folder(graph: KnowledgeGraph) -> Path:
-    """The folder for indexes of this graph's content: beside its store, else in the person's folder. Raises StoreError."""
+    """The folder for indexes of this graph's content: beside its store, else in the person's folder; absent where it cannot be made."""
     beside = graph.folder / INDEXES if graph.folder is not None and os.access(graph.folder, os.W_OK) else home() / INDEXES
     folder = beside / graph.digest[:NAMED]
-    try:
+    with suppress(OSError):  # said by who writes there
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"An index of “{graph.name}” cannot be stored in {folder}: {error.strerror or error}.") from None
     return folder
+
+
+def entries(folder: Path) -> list[Path]:
+    """What lies in a folder, by name; nothing where it is absent."""
+    return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
 def take_indexes(aside: Path, folder: Path) -> None:
@@ -66,6 +69,16 @@ def keep(file: Path, write: Callable[[IO[bytes]], object]) -> None:
             raise
     except OSError as error:
         raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from None
+
+
+def keep_if_possible(file: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """As `keep`, for what is at hand whether it is kept or not: where nothing can be saved it is not. Raises StoreError for another
+    reason."""
+    try:
+        keep(file, write)
+    except StoreError:
+        if not cannot_save():
+            raise
 
 
 def being_made(folder: Path) -> bool:

@@ -14,7 +14,7 @@ from stat import S_ISDIR
 from core.environment import Environment
 from core.errors import StoreError
 from core.graph.store import Graph
-from core.indexes.place import NAMED, being_made, index_folder
+from core.indexes.place import NAMED, being_made, entries, index_folder
 from core.indexes.table import KINDS, Kind
 from core.io.durations import with_time_left
 from core.runtime.jobs import Job, Jobs
@@ -83,22 +83,22 @@ class Leftover:
 
 def prepared(graph: Graph, env: Environment) -> list[Prepared]:
     """Every kind that the graph has anything of with what of it is there, in the order of the table. Raises StoreError."""
-    entries = sorted(index_folder(graph).iterdir())
-    return [_prepared(graph, env, kind, entries) for kind in KINDS.values() if kind.fits(graph)]
+    there = entries(index_folder(graph))
+    return [_prepared(graph, env, kind, there) for kind in KINDS.values() if kind.fits(graph)]
 
 
 def stamp(graph: Graph, env: Environment) -> tuple:
     """What changes whenever `prepared` or `leftovers` may give something else, and is quickly had."""
     folder = index_folder(graph)
-    entries = [(path.name, *_weight(path)) for path in sorted(folder.iterdir())]
-    beside = sorted(path.name for path in folder.parent.iterdir())
-    return graph.digest, tuple(entries), tuple(beside), env.models.signature(), tuple(env.solved(graph.digest))
+    there = tuple((path.name, *_weight(path)) for path in entries(folder))
+    beside = tuple(path.name for path in entries(folder.parent))
+    return graph.digest, there, beside, env.models.signature(), tuple(env.solved(graph.digest))
 
 
-def _prepared(graph: Graph, env: Environment, kind: Kind, entries: Sequence[Path]) -> Prepared:
+def _prepared(graph: Graph, env: Environment, kind: Kind, there: Sequence[Path]) -> Prepared:
     absent = [told for role in kind.models if (told := env.models.info(role).how_to_get)]
     usual = "" if absent else kind.usual(graph, env)
-    matches = [(path, match) for path in entries if (match := kind.match(path.name))]
+    matches = [(path, match) for path in there if (match := kind.match(path.name))]
     kept = tuple(Kept(path, kind.words(match), *_weight(path), path.name == usual) for path, match in matches)
     lacks, parts = kind.lacks(graph, env) or next(iter(absent), ""), None
     try:
@@ -111,7 +111,7 @@ def _prepared(graph: Graph, env: Environment, kind: Kind, entries: Sequence[Path
 def leftovers(graph: Graph) -> list[Leftover]:
     """What lies where the graph's indexes are kept and is read by nothing, the newest first."""
     folder, found = index_folder(graph), []
-    for path in folder.iterdir():
+    for path in entries(folder):
         if any(kind.owns(path.name) for kind in KINDS.values()):
             continue
         size, changed = _weight(path)
@@ -120,7 +120,7 @@ def leftovers(graph: Graph) -> list[Leftover]:
         elif time.time() - changed > SETTLED:
             found.append(Leftover(path, "A file that was never finished", size, changed))
     if graph.folder is not None and folder.parent == graph.folder / "indexes":  # elsewhere, other graphs' lie beside it
-        for path in folder.parent.iterdir():
+        for path in entries(folder.parent):
             if path != folder and re.fullmatch(f"[0-9a-f]{{{NAMED}}}", path.name):
                 kinds = [kind.title for kind in KINDS.values() if any(kind.owns(one.name) for one in path.iterdir())]
                 found.append(Leftover(path, ", ".join(kinds) or "Nothing", *_weight(path), earlier=True))
@@ -135,7 +135,7 @@ def key(graph: Graph, kind: Kind) -> str:
 def start(jobs: Jobs, graph: Graph, kind: Kind, env: Environment, anew: bool = False) -> Job:
     """A job that builds an index, or the one that is at it. `anew` makes from nothing what is otherwise added to. Raises NotAllowed where
     that would make another person's anew; what is not all there may be completed by all."""
-    there = any(kind.owns(path.name) for path in index_folder(graph).iterdir())
+    there = any(kind.owns(path.name) for path in entries(index_folder(graph)))
     if there and (anew or not kind.adds):
         check_may_change(KIND, key(graph, kind))
 
@@ -169,7 +169,7 @@ def delete(jobs: Jobs, graph: Graph, kind: Kind) -> None:
 
 def _remove(graph: Graph, kind: Kind) -> None:
     kind.forget(graph)
-    for path in sorted(index_folder(graph).iterdir()):
+    for path in entries(index_folder(graph)):
         if kind.owns(path.name):
             if being_made(path):
                 raise StoreError(f"“{kind.title}” is being built by another process; delete it when that is done.")

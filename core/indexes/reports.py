@@ -16,6 +16,7 @@ from core.errors import ModelUnavailable, StoreError
 from core.graph.algorithms.leiden import Communities
 from core.graph.store import Graph
 from core.indexes.place import index_folder
+from core.io.sqlite import opened, with_table
 from core.models.base import Chat, Messages
 from core.models.chat.json_reply import json_reply
 from core.prompts import filled, prompts
@@ -82,7 +83,8 @@ class Reports:
         if known is not None and getattr(chat, "steady", False):
             return known
         made = write(chat, report_prompt(self.graph, self.communities.members(community)), seed, check)
-        self._query("insert or replace into reports values (?, ?, ?, ?)", (self._key(community), made.title, made.text, made.note))
+        values = (self._key(community), made.title, made.text, made.note)
+        self._query("insert or replace into reports values (?, ?, ?, ?)", values, saving=True)
         return made
 
     def kept(self, community: int) -> Written | None:
@@ -112,11 +114,11 @@ class Reports:
         told = [self.graph.digest, self.communities.digest(community), self._signature, prompts("report")["report"]]
         return hashlib.sha256(json.dumps([*told, SCHEMA, FACTS_TOKENS, REPORT_TOKENS], sort_keys=True).encode()).hexdigest()
 
-    def _query(self, text: str, values: tuple) -> list[tuple]:
+    def _query(self, text: str, values: tuple, saving: bool = False) -> list[tuple]:
+        """What a query gives; one that saves does nothing where nothing can be saved."""
         try:
-            with closing(sqlite3.connect(self._file, timeout=30)) as base, base:
-                base.execute(TABLE)
-                return base.execute(text, values).fetchall()
+            with closing(opened(self._file, with_table(TABLE), timeout=30)) as base, base:
+                return base.execute(text, values).fetchall() if base.saves or not saving else []
         except sqlite3.Error as error:
             raise StoreError(f"The reports in {self._file} cannot be used ({error}); remove that file to start anew.") from None
 

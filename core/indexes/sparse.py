@@ -12,7 +12,7 @@ import numpy as np
 from core.errors import StoreError
 from core.graph.store import Graph
 from core.graph.told import node_labels
-from core.indexes.place import index_folder, keep
+from core.indexes.place import index_folder, keep_if_possible
 from core.io import digests
 from core.runtime.meter import spent
 
@@ -45,5 +45,5 @@ def _made(graph: Graph, model: Any, key: str, progress: Tell, check: Callable[[]
     whole = vstack(parts, format="csr")
     held = io.BytesIO()
     save_npz(held, whole)
-    keep(file, lambda stream: stream.write(held.getvalue()))
+    keep_if_possible(file, lambda stream: stream.write(held.getvalue()))
     return whole

@@ -12,6 +12,7 @@ from core.errors import StoreError
 from core.graph.store import Graph
 from core.indexes.place import index_folder
 from core.indexes.sentences import sentences
+from core.io.sqlite import Database, opened, with_table
 from core.models.base import Chat
 from core.prompts import filled, prompts
 from core.types import Path, Usage
@@ -47,7 +48,7 @@ class ToldWalks:
             told = {text: self._told(base, text, walk) for text, walk in different.items()}
         return [told[text] for text in texts]
 
-    def _told(self, base: sqlite3.Connection, text: str, walk: Path) -> str:
+    def _told(self, base: Database, text: str, walk: Path) -> str:
         key = hashlib.sha256(f"{self.wording}\n{text}".encode()).hexdigest()
         try:
             kept = base.execute("select text from sentences where key = ?", (key,)).fetchone()
@@ -56,8 +57,9 @@ class ToldWalks:
                 if not written:
                     return sentences(self.graph, [walk])[0]
                 kept = (written,)
-                with base:
-                    base.execute("insert or replace into sentences values (?, ?)", (key, *kept))
+                if base.saves:
+                    with base:
+                        base.execute("insert or replace into sentences values (?, ?)", (key, *kept))
         except sqlite3.Error as error:
             raise self._unusable(error) from None
         return kept[0]
@@ -73,13 +75,11 @@ class ToldWalks:
         self.silent += not found
         return found
 
-    def _opened(self) -> sqlite3.Connection:
+    def _opened(self) -> Database:
         try:
-            base = sqlite3.connect(self._file, timeout=30)
-            base.execute(TABLE)
+            return opened(self._file, with_table(TABLE), timeout=30)
         except sqlite3.Error as error:
             raise self._unusable(error) from None
-        return base
 
     def _unusable(self, error: Exception) -> StoreError:
         return StoreError(f"The sentences in {self._file} cannot be used ({error}); remove that file to start anew.")

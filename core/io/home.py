@@ -6,21 +6,39 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from core.errors import StoreError
+
+LEAST_ROOM = 1 << 18  # bytes that a disk needs to have left
 ROOT = Path(__file__).resolve().parents[2]  # the project's own folder, with data/ and assets/
 
 
 def home() -> Path:
-    """The person's folder: HOPSCOPE_HOME, else `.hopscope` in their home directory. Made when first asked for."""
+    """The person's folder: HOPSCOPE_HOME, else `.hopscope` in their home directory. Made when first asked for. Raises StoreError where
+    that cannot be done."""
     folder = Path(os.environ.get("HOPSCOPE_HOME") or Path.home() / ".hopscope")
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"The folder {folder} cannot be made: {error.strerror or error}. Name another one in HOPSCOPE_HOME.") from None
     return folder
 
 
 def keep_private() -> None:
     """From here on what this process writes is for the person alone: their folder 0700, files 0600. For who starts the app or a command."""
     os.umask(0o077)
-    with suppress(PermissionError):  # a folder of somebody else, handed over on purpose
+    with suppress(OSError, StoreError):  # a folder of somebody else, handed over on purpose, or one that cannot be written
         home().chmod(0o700)
+
+
+def cannot_save() -> str:
+    """Why nothing can be saved in the person's folder, in a sentence; empty where something can."""
+    folder = home()
+    if not os.access(folder, os.W_OK):
+        return f"Nothing can be saved: {folder} cannot be written. What is there can be read."
+    disk = os.statvfs(folder)
+    if disk.f_bavail * disk.f_frsize < LEAST_ROOM:
+        return f"Nothing can be saved: the disk that holds {folder} is full. What is there can be read."
+    return ""
 
 
 def graphs_folder() -> Path:

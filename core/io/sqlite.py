@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 import tempfile
 import time
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from core.io.home import cannot_save
+
 WAIT = 30.0  # seconds for another process
+UNWRITABLE = ("SQLITE_CANTOPEN", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY")  # errors that come where nothing can be written
 
 
 def write_ahead(database: sqlite3.Connection) -> None:
@@ -29,19 +33,71 @@ def write_ahead(database: sqlite3.Connection) -> None:
             time.sleep(0.02)
 
 
-def connect(file: Path, **options: Any) -> sqlite3.Connection:
-    """The database in a file; where the file is there but cannot be written, as on a disk that is mounted for reading alone, one that can
-    be read. `options` are those of sqlite3.connect."""
-    if not file.exists() or (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)):
-        return sqlite3.connect(file, **options)
+def with_table(table: str, ahead: bool = False) -> Callable[[sqlite3.Connection], None]:
+    """What prepares a database that holds one table, which `table` makes where it is absent; `ahead` for readers and a writer side by
+    side."""
+
+    def prepare(database: sqlite3.Connection) -> None:
+        if database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            return
+        if ahead:
+            write_ahead(database)
+        database.execute(table)
+
+    return prepare
+
+
+def kept_from_saving(error: sqlite3.Error) -> str:
+    """Why nothing can be saved in the person's folder, where that is what an error means; else empty."""
+    return cannot_save() if getattr(error, "sqlite_errorname", "").startswith(UNWRITABLE) else ""
+
+
+class Database(sqlite3.Connection):
+    """An open file of SQLite. `saves` is off where nothing can be written into it, so that it only holds what was there."""
+
+    saves = True
+
+
+def opened(file: Path, prepare: Callable[[Database], None], **options: Any) -> Database:
+    """The database in a file; `prepare` makes its tables where they are absent. `options` are those of sqlite3.connect.
+
+    Where nothing can be written, as on a full disk or one that is mounted for reading alone, what is there is read, and every attempt to
+    write raises; where there is no file yet, the database is empty. Raises sqlite3.Error, and what `prepare` raises.
+    """
+    try:
+        return _prepared(sqlite3.connect(file, factory=Database, **options), prepare)
+    except sqlite3.OperationalError as error:
+        if not error.sqlite_errorname.startswith(UNWRITABLE):
+            raise
+    try:
+        database = _prepared(_as_it_is(file, options), prepare)
+    except OSError as error:
+        raise sqlite3.OperationalError(f"{error.strerror or error}") from None
+    database.saves = False
+    database.execute("PRAGMA query_only = ON")
+    return database
+
+
+def _prepared(database: Database, prepare: Callable[[Database], None]) -> Database:
+    try:
+        prepare(database)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _as_it_is(file: Path, options: Mapping[str, Any]) -> Database:
+    """What is in a file, without writing beside it; an empty database where there is nothing. Raises OSError, sqlite3.Error."""
     ahead = file.with_name(f"{file.name}-wal")
+    if not file.exists() or not file.stat().st_size:
+        return sqlite3.connect(":memory:", factory=Database, **options)
     if not ahead.exists() or not ahead.stat().st_size:
-        return sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True, **options)
+        return sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True, factory=Database, **options)
     with tempfile.TemporaryDirectory() as folder:  # what was written ahead is not in the file yet: it is read from a copy
         for part in (file, ahead):
             shutil.copyfile(part, Path(folder) / part.name)
-        copy, read = sqlite3.connect(Path(folder) / file.name), sqlite3.connect(":memory:", **options)
-        copy.backup(read)
-        copy.close()
-    read.execute("PRAGMA query_only = ON")
+        read = sqlite3.connect(":memory:", factory=Database, **options)
+        with closing(sqlite3.connect(Path(folder) / file.name)) as copy:
+            copy.backup(read)
     return read

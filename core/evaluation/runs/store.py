@@ -18,7 +18,7 @@ from core.evaluation.metrics.outcome import Outcome
 from core.evaluation.runs.plan import Drawn, key
 from core.io import digests
 from core.io.home import home
-from core.io.sqlite import WAIT, connect, write_ahead
+from core.io.sqlite import WAIT, Database, kept_from_saving, opened, write_ahead
 from core.sharing import check_may_change, gone, made, why_not
 from core.types import Question
 
@@ -76,13 +76,7 @@ class Store:
     def __init__(self, file: Path):
         self.file, self._lock = Path(file), threading.RLock()
         with self._as_store_errors():
-            self._db = connect(self.file, timeout=WAIT, check_same_thread=False, isolation_level=None)
-        try:
-            with self._as_store_errors():
-                self._prepare()
-        except StoreError:
-            self._db.close()
-            raise
+            self._db = opened(self.file, self._prepare, timeout=WAIT, check_same_thread=False, isolation_level=None)
 
     def begin(self, spec: dict[str, Any], drawn: Sequence[Drawn], again: bool = False) -> Run:
         """The newest run of that spec, taken up where it stopped, or a new one where there is none, it is another person's and not
@@ -170,19 +164,19 @@ class Store:
         with self._lock:
             self._db.close()
 
-    def _prepare(self) -> None:
-        tables = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]  # before their marks, which come with them
-        version, application = (self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("user_version", "application_id"))
+    def _prepare(self, database: Database) -> None:
+        tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]  # before their marks, which come with them
+        version, application = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("user_version", "application_id"))
         if tables and application != APPLICATION:
             raise StoreError(f"{self.file} is a database of another program; evaluations cannot be kept in it.")
         if version > VERSION:
             raise StoreError(f"{self.file} was written by a newer version of Hopscope; use that one, or move the file away.")
-        write_ahead(self._db)
-        self._db.execute("PRAGMA synchronous = NORMAL")
-        self._db.execute("PRAGMA foreign_keys = ON")
+        write_ahead(database)
+        database.execute("PRAGMA synchronous = NORMAL")
+        database.execute("PRAGMA foreign_keys = ON")
         if not tables:
             header = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
-            self._db.executescript(f"BEGIN IMMEDIATE; {header} {SCHEMA} COMMIT;")
+            database.executescript(f"BEGIN IMMEDIATE; {header} {SCHEMA} COMMIT;")
 
     @contextmanager
     def _as_damage(self) -> Iterator[None]:
@@ -199,7 +193,8 @@ class Store:
         try:
             yield
         except sqlite3.Error as error:
-            raise StoreError(f"The evaluations in {self.file} cannot be used: {error}. The file was left as it is.") from error
+            why = kept_from_saving(error) or f"The evaluations in {self.file} cannot be used: {error}. The file was left as it is."
+            raise StoreError(why) from error
 
     @contextmanager
     def _write(self) -> Iterator[None]:

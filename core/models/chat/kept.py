@@ -17,7 +17,7 @@ from typing import Any
 from core.errors import ModelUnavailable, StoreError
 from core.io.files import lines
 from core.io.home import home
-from core.io.sqlite import WAIT, write_ahead
+from core.io.sqlite import WAIT, opened, with_table
 from core.models.base import Chat, Messages, Reply
 from core.models.chat.replies import estimate_tokens, fewest_tokens, was_cut
 from core.models.chat.writing import read_again
@@ -74,7 +74,7 @@ class KeptReplies:
         """Keep a reply, for good. `model` is under whose name its time counts in `measured`; empty where it is no measure."""
         names, marks = ", ".join(("key", "model", *FIELDS)), ", ".join("?" * (2 + len(FIELDS)))
         values = key, model, *(getattr(reply, field) for field in FIELDS)
-        self._query(f"insert or replace into replies ({names}) values ({marks})", values)
+        self._query(f"insert or replace into replies ({names}) values ({marks})", values, saving=True)
 
     def measured(self, model: str, most: int = 200) -> tuple[float, float, float] | None:
         """Seconds, tokens read and tokens written of a reply by this model on this computer, on average over `most` of them; None where
@@ -83,15 +83,11 @@ class KeptReplies:
         found = self._query(query, (model, most))
         return found[0] if found and found[0][0] else None
 
-    def _query(self, text: str, values: tuple) -> list[tuple]:
+    def _query(self, text: str, values: tuple, saving: bool = False) -> list[tuple]:
+        """What a query gives; one that saves does nothing where nothing can be saved."""
         try:
-            with closing(sqlite3.connect(self.file, timeout=WAIT)) as base, base:
-                write_ahead(base)
-                base.execute(TABLE)
-                there = {column[1] for column in base.execute("pragma table_info(replies)")}
-                for name in ADDED.keys() - there:
-                    base.execute(f"alter table replies add column {name} {ADDED[name]}")
-                return base.execute(text, values).fetchall()
+            with closing(opened(self.file, _prepare, timeout=WAIT)) as base, base:
+                return base.execute(text, values).fetchall() if base.saves or not saving else []
         except sqlite3.Error as error:
             raise StoreError(f"The replies in {self.file} cannot be used ({error}); remove that file to start anew.") from None
 
@@ -100,6 +96,14 @@ class KeptReplies:
             if self._shipped is None:
                 self._shipped = {key: reply for file in self._files if file.exists() for key, reply in read_shipped(file)}
             return self._shipped
+
+
+def _prepare(base: sqlite3.Connection) -> None:
+    """The table of replies, with all its columns."""
+    with_table(TABLE, ahead=True)(base)
+    there = {column[1] for column in base.execute("pragma table_info(replies)")}
+    for name in ADDED.keys() - there:
+        base.execute(f"alter table replies add column {name} {ADDED[name]}")
 
 
 def read_shipped(file: Path) -> Iterator[tuple[str, Reply]]:

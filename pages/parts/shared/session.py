@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -16,6 +17,7 @@ from core.engine import Engine
 from core.errors import HopscopeError
 from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import Instance, catalogue
+from core.io.home import cannot_save
 from core.runtime.jobs import Job
 from pages.parts.shared.ending import end_soon
 from pages.parts.shared.people import held
@@ -35,11 +37,16 @@ def engine() -> Engine:
 def store() -> Store:
     """The evaluations of the person's folder."""
     with _making:
-        return _store(evaluations_file())
+        return _store(evaluations_file(), not cannot_save())
 
 
 _making = threading.Lock()  # the first two visitors come at the same moment
-_store = lru_cache(maxsize=8)(Store)
+
+
+@lru_cache(maxsize=8)
+def _store(file: Path, writable: bool) -> Store:
+    """The evaluations in a file, opened anew once it can be written again."""
+    return Store(file)
 
 
 @cache

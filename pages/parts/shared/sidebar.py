@@ -9,6 +9,7 @@ from core.corpus.catalogue import damaged_corpora
 from core.datasets import datasets
 from core.datasets.catalogue import unreadable
 from core.instances.catalogue import faults
+from core.io.home import cannot_save
 from pages.parts.shared.people import signed
 from pages.parts.shared.session import ASKS_CORPORA, CORPUS, chosen, engine, graph_name, said
 from pages.parts.shared.text import many, plain
@@ -22,6 +23,8 @@ def sidebar() -> None:
         _graph()
         _models()
         signed()
+        if sentence := cannot_save():
+            st.warning(plain(sentence), icon=":material/lock:")
         for sentence in (*faults(), *engine().models.faults(), *damaged_corpora()):
             st.warning(plain(f"Left out: {sentence}"), icon=":material/rule:")
         st.caption("Hopscope lets you see how a graph retriever hops.")

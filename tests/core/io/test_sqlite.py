@@ -4,56 +4,99 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from contextlib import closing
 
 import pytest
 
-from core.io.sqlite import connect, write_ahead
+from core.errors import StoreError
+from core.io.home import cannot_save, home
+from core.io.sqlite import opened, with_table
+from tests.unwritable import WAYS, home_on_a_disk
+
+PREPARE = with_table("CREATE TABLE numbers (number INTEGER)", ahead=True)
 
 
 @pytest.fixture
-def closed_off(monkeypatch):
-    """From its call on, nothing can be written."""
-    return lambda: monkeypatch.setattr("core.io.sqlite.os.access", lambda *_: False)
+def place(tmp_path, monkeypatch):
+    with home_on_a_disk(tmp_path / "disk") as found:
+        monkeypatch.setenv("HOPSCOPE_HOME", str(found.folder))
+        yield found
 
 
 def written(file, *numbers):
-    database = sqlite3.connect(file)
-    write_ahead(database)
-    database.execute("CREATE TABLE IF NOT EXISTS numbers (number INTEGER)")
-    database.executemany("INSERT INTO numbers VALUES (?)", [(number,) for number in numbers])
-    database.commit()
+    database = opened(file, PREPARE)
+    assert database.saves
+    with database:
+        database.executemany("INSERT INTO numbers VALUES (?)", [(number,) for number in numbers])
     return database
 
 
-def numbers(database) -> list[int]:
-    return [number for (number,) in database.execute("SELECT number FROM numbers ORDER BY number")]
+def read(file) -> list[int]:
+    """What a database holds that cannot be written."""
+    with closing(opened(file, PREPARE)) as database:
+        assert not database.saves
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            database.execute("INSERT INTO numbers VALUES (9)")
+        return [number for (number,) in database.execute("SELECT number FROM numbers ORDER BY number")]
 
 
-def test_a_whole_file_is_read_in_place(tmp_path, closed_off):
-    written(tmp_path / "one.sqlite", 1, 2).close()
-    closed_off()
-    with pytest.raises(sqlite3.OperationalError, match="readonly"):
-        database = connect(tmp_path / "one.sqlite")
-        assert numbers(database) == [1, 2]
-        database.execute("INSERT INTO numbers VALUES (3)")
-    assert [path.name for path in tmp_path.iterdir()] == ["one.sqlite"]
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_there_is_read(place, way):
+    written(place.folder / "one.sqlite", 1, 2).close()
+    place.close(way)
+    before = (place.folder / "one.sqlite").read_bytes()
+    assert read(place.folder / "one.sqlite") == [1, 2] and (place.folder / "one.sqlite").read_bytes() == before
 
 
-def test_what_was_written_ahead_is_read_as_well(tmp_path, closed_off):
-    at_work = written(tmp_path / "one.sqlite", 1, 2)  # as a process that was killed leaves it
-    (tmp_path / "left").mkdir()
-    for part in tmp_path.glob("one.sqlite*"):
-        shutil.copy(part, tmp_path / "left" / part.name)
+@pytest.mark.parametrize("way", WAYS)
+def test_what_was_written_ahead_is_read_as_well(place, way):
+    at_work = written(place.folder / "one.sqlite", 1, 2)  # as a process that was killed leaves it
+    (place.folder / "left").mkdir()
+    for part in place.folder.glob("one.sqlite*"):
+        shutil.copy(part, place.folder / "left" / part.name)
     at_work.close()
-    closed_off()
-    before = {path.name: path.read_bytes() for path in (tmp_path / "left").iterdir()}
-    database = connect(tmp_path / "left" / "one.sqlite")
-    assert numbers(database) == [1, 2]
-    with pytest.raises(sqlite3.OperationalError, match="readonly"):
-        database.execute("INSERT INTO numbers VALUES (3)")
-    assert {path.name: path.read_bytes() for path in (tmp_path / "left").iterdir()} == before
+    (place.folder / "left" / "one.sqlite-shm").unlink()
+    place.close(way)
+    before = {path.name: path.read_bytes() for path in (place.folder / "left").iterdir()}
+    assert before["one.sqlite-wal"] and read(place.folder / "left" / "one.sqlite") == [1, 2]
+    assert {name: (place.folder / "left" / name).read_bytes() for name in before} == before
 
 
-def test_where_there_is_none_yet_it_is_made(tmp_path):
-    written(tmp_path / "new.sqlite", 1).close()
-    assert numbers(connect(tmp_path / "new.sqlite")) == [1]
+@pytest.mark.parametrize("way", WAYS)
+def test_where_there_is_none_it_is_empty(place, way):
+    place.close(way)
+    assert read(place.folder / "none.sqlite") == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_with_room_again_it_is_written_again(place, way):
+    written(place.folder / "one.sqlite", 1).close()
+    place.close(way)
+    assert read(place.folder / "one.sqlite") == [1] and cannot_save()
+    place.open()
+    assert not cannot_save()
+    written(place.folder / "one.sqlite", 2).close()
+    with closing(opened(place.folder / "one.sqlite", PREPARE)) as database:
+        assert database.execute("SELECT sum(number) FROM numbers").fetchone() == (3,)
+
+
+def test_why_nothing_can_be_saved(place):
+    assert cannot_save() == ""
+    place.close("full")
+    assert cannot_save() == f"Nothing can be saved: the disk that holds {place.folder} is full. What is there can be read."
+    place.open()
+    place.close("read-only")
+    assert cannot_save() == f"Nothing can be saved: {place.folder} cannot be written. What is there can be read."
+
+
+def test_a_home_that_cannot_be_made_is_a_sentence(place, monkeypatch):
+    place.close("read-only")
+    monkeypatch.setenv("HOPSCOPE_HOME", str(place.folder / "new"))
+    with pytest.raises(StoreError, match="home/new cannot be made: Read-only file system. Name another one in HOPSCOPE_HOME"):
+        home()
+
+
+def test_another_error_is_raised(tmp_path):
+    (tmp_path / "one.sqlite").write_bytes(b"no database at all" * 100)
+    with pytest.raises(sqlite3.DatabaseError, match="not a database"):
+        opened(tmp_path / "one.sqlite", PREPARE)
