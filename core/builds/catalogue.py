@@ -24,6 +24,7 @@ KINDS = {
     "kg": "knowledge graph",
     "kg-synonyms": "knowledge graph with alike names joined",
     "tkg": "textual knowledge graph",
+    "tkg-synonyms": "textual knowledge graph with alike entities joined",
     "rkg": "rich knowledge graph",
     "links": "corpus graph",
 }

@@ -12,7 +12,7 @@ from core.builds.merging import Merge
 from core.builds.noun_phrases import NounPhrases
 from core.builds.passages import PassageGraph
 from core.builds.reports import Reports
-from core.builds.synonyms import AddSynonymEdges
+from core.builds.synonyms import AddIdentityEdges, AddSynonymEdges
 from core.builds.tree import Tree
 from core.builds.vectors import Vectors
 
@@ -21,6 +21,6 @@ EVERY: tuple[type[BuildOperator], ...] = (
     *(NounPhrases, LanguageModelExtraction, DescribedNames),
     *(Merge, PassageGraph),
     *(GivenLinks, NearestDocuments, SharedTerms),
-    *(AddSynonymEdges, Communities, Tree, Reports, Vectors),
+    *(AddIdentityEdges, AddSynonymEdges, Communities, Tree, Reports, Vectors),
 )
 OPERATORS: dict[str, type[BuildOperator]] = {operator.__name__: operator for operator in EVERY}

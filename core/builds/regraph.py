@@ -14,8 +14,9 @@ from core.graph.store import Graph
 Edge = tuple[int, str, int]
 
 
-def with_edges(graph: Graph, more: Mapping[Edge, tuple[float, Sequence[int]]]) -> Graph:
-    """The graph with more edges, each (node, relation, node) with its weight and the rows of its chunks; nodes keep their ids."""
+def with_edges(graph: Graph, more: Mapping[Edge, tuple[float, Sequence[int]]], description: str = "") -> Graph:
+    """The graph with more edges, each (node, relation, node) with its weight and the rows of its chunks, and all with one description;
+    nodes keep their ids."""
     names = graph.names(range(graph.n_nodes))
     heads, relations, tails = graph.triples(np.arange(graph.n_edges))
     triples = [(names[h], graph.relation_names[r], names[t]) for h, r, t in zip(heads.tolist(), relations.tolist(), tails.tolist())]
@@ -24,6 +25,7 @@ def with_edges(graph: Graph, more: Mapping[Edge, tuple[float, Sequence[int]]]) -
     edges.setdefault("chunks", [[] for _ in range(graph.n_edges)])
     fresh = [(names[a], relation, names[b]) for a, relation, b in more]
     added: dict[str, list[Any]] = {"weight": [weight for weight, _ in more.values()], "chunks": [list(rows) for _, rows in more.values()]}
+    added["description"] = [description] * len(fresh)
     for name, values in edges.items():
         values += added.get(name, [""] * len(fresh))
     nodes = _columns(graph.columns.nodes, graph.n_nodes)

@@ -1,18 +1,22 @@
-"""Stage “link”: edges between entities whose names mean nearly the same."""
+"""Stage “link”: edges between entities whose names, or all that is told of them, mean nearly the same."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from core.builds.base import BuildContext, BuildOperator, Made
 from core.builds.encoding import encoded
+from core.builds.merging import RELATED
 from core.builds.regraph import with_edges
+from core.graph.store import Graph
+from core.graph.told import chunks_of, node_labels
 from core.parameters import param
 
-SIMILAR = "similar to"
-ROWS = 1024  # names compared with all others at a time
+SIMILAR, IS = "similar to", "is"
+ROWS = 1024  # entities compared with all others at a time
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,10 +47,10 @@ class AddSynonymEdges(BuildOperator):
         ctx.progress("Reading names", 0.0)
         vectors = encoded(graph.names(range(graph.n_nodes)), self.encoder, ctx)
         pairs: dict[tuple[int, int], float] = {}
-        for first in range(0, graph.n_nodes, ROWS):
-            ctx.check()
-            ctx.progress("Comparing names", first / graph.n_nodes)
-            self._near(vectors, first, pairs)
+        for one, best, values in nearest(vectors, self.top, ctx):
+            for other, cosine in zip(best.tolist(), values.tolist()):
+                if cosine >= max(self.least, 1e-6) and cosine >= self.threshold * values[0]:
+                    pairs[min(one, other), max(one, other)] = cosine
         ctx.report.counts["synonym edges"] = len(pairs)
         chunks = graph.columns.nodes.lists("chunks").lists() if graph.columns.nodes is not None else [[] for _ in range(graph.n_nodes)]
         told = {(a, SIMILAR, b): (cosine, sorted({*chunks[a], *chunks[b]})) for (a, b), cosine in sorted(pairs.items())}
@@ -55,15 +59,65 @@ class AddSynonymEdges(BuildOperator):
     def words(self) -> str:
         return f"synonyms from {self.threshold:g}"
 
-    def _near(self, vectors: np.ndarray, first: int, pairs: dict[tuple[int, int], float]) -> None:
-        """Add the pairs of `ROWS` nodes from `first` on."""
+
+@dataclass(frozen=True, repr=False)
+class AddIdentityEdges(BuildOperator):
+    """An edge with the description “is” between two entities that no relation joins and whose vectors, by name, type and description, are
+    `threshold` near or more, counted as (1 + cosine) / 2, where the one told of later is among the `top` nearest of the other
+    (fast-graphrag: .9 and 2).
+
+    Told of earlier is the one whose first chunk comes first, of two in one chunk the first by name; the original goes by the order in
+    which its entities came. The edge weighs 1 and is told by no chunk.
+    """
+
+    stage = "link"
+    title = "“is” edges"
+    reads, writes = ("graph",), ("graph",)
+
+    threshold: float = param(0.9, "Threshold", "The least (1 + cosine) / 2; 0.9 is a cosine of 0.8.", low=0, high=1)
+    top: int = param(2, "Nearest", "How many of the nearest are looked at.", low=1, high=1000)
+    encoder: str = param("encoder", "Encoder", "The role or name of the encoder that reads the entities.")
+
+    def models(self) -> tuple[str, ...]:
+        return (self.encoder,)
+
+    def apply(self, made: Made, ctx: BuildContext) -> Made:
+        assert made.graph is not None  # a line without one is refused
+        graph = made.graph
+        if graph.n_nodes < 2:
+            return made
+        ctx.progress("Reading entities", 0.0)
+        vectors, place = encoded(node_labels(graph, range(graph.n_nodes)), self.encoder, ctx), told_order(graph)
+        heads, _, tails = graph.triples(np.arange(graph.n_edges))
+        joined = {*zip(heads.tolist(), tails.tolist()), *zip(tails.tolist(), heads.tolist())}
+        pairs = {}
+        for one, best, values in nearest(vectors, self.top, ctx):
+            for other in best[np.round((1 + values) / 2, 6) >= self.threshold].tolist():
+                if place[other] > place[one] and (one, other) not in joined:
+                    pairs[min(one, other), RELATED, max(one, other)] = (1.0, ())
+        ctx.report.counts["“is” edges"] = len(pairs)
+        return made.replace(graph=with_edges(graph, dict(sorted(pairs.items())), IS))
+
+    def words(self) -> str:
+        return f"“is” edges from {self.threshold:g}"
+
+
+def told_order(graph: Graph) -> np.ndarray:
+    """The place of each node, int64 [n], when they are sorted by their first chunk, then by name."""
+    rows = chunks_of(graph, "nodes")
+    first = np.array([rows[node].min() if len(rows[node]) else len(rows.ids) for node in range(graph.n_nodes)], np.int64)
+    place = np.empty(graph.n_nodes, np.int64)
+    place[np.argsort(first, kind="stable")] = np.arange(graph.n_nodes)
+    return place
+
+
+def nearest(vectors: np.ndarray, top: int, ctx: BuildContext) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """Of each of some unit rows its number, the `top` other ones nearest to it, the nearest first, and their cosines."""
+    for first in range(0, len(vectors), ROWS):
+        ctx.check()
+        ctx.progress("Comparing entities", first / len(vectors))
         scores = np.round(vectors[first : first + ROWS] @ vectors.T, 6)
         rows = np.arange(len(scores))
         scores[rows, first + rows] = -1.0
-        top = min(self.top, scores.shape[1] - 1)
-        best = np.argsort(-scores, axis=1, kind="stable")[:, :top]
-        values = np.take_along_axis(scores, best, axis=1)
-        enough = (values >= self.threshold * values[:, :1]) & (values >= max(self.least, 1e-6))
-        for row, place in zip(*np.nonzero(enough)):
-            one, other = int(first + row), int(best[row, place])
-            pairs[min(one, other), max(one, other)] = float(values[row, place])
+        best = np.argsort(-scores, axis=1, kind="stable")[:, : min(top, len(vectors) - 1)]
+        yield from zip((first + rows).tolist(), best, np.take_along_axis(scores, best, axis=1))

@@ -13,7 +13,7 @@ import pytest
 from tests.films import Parrot
 from tests.peers.ours import Told, after, found, graph_of, recorded
 
-NAMED = {"named": ["Tiny Tim"], "two": ["Tiny Tim", "Fred"], "nobody": []}
+NAMED = {"named": ["TINY TIM"], "two": ["TINY TIM", "FRED"], "nobody": []}
 
 
 @pytest.fixture

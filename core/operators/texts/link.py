@@ -17,7 +17,8 @@ class LinkNames(Operator):
     """For each name of the question the entity whose vector is nearest, where its cosine is `least` or more.
 
     In-depth analysis, node operator Link (the first hit for each name, whatever its score; HippoRAG, DALK, FastGraphRAG). A
-    name that the graph has just so is linked to that node with score 1, without a search. Linked entities are the seeds of what follows.
+    name that the graph has just so is linked to that node with score 1, without a search; but with `spelt` off it is searched like the
+    others, and may mean an entity of another name (fast-graphrag). Linked entities are the seeds of what follows.
 
     >>> line = "NamesInQuestion() >> LinkNames()"
     >>> story.names(retrieve(line, graph=story, question="Is Tim lame?", models=scores({})).seeds)
@@ -29,12 +30,13 @@ class LinkNames(Operator):
     reads, writes = ("names",), ("linked", "seeds", "nodes")
 
     least: float = param(-1.0, "Least cosine", "Names less near to any entity are not linked; -1 links every name.", low=-1, high=1)
+    spelt: bool = param(True, "As spelt", "A name that the graph has just so means the entity of that name.")
     encoder: str = param("encoder", "Encoder", "The sentence encoder that reads names and entities.", model=True)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         graph, best, others = ctx.graph, {}, []
         for name in state.names or ():
-            same = names(graph).exact(name) if graph.n_nodes else ()
+            same = names(graph).exact(name) if self.spelt and graph.n_nodes else ()
             if same:
                 best[min(same, key=lambda node: (-graph.degree(node), node))] = 1.0
             else:

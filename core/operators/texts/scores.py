@@ -22,7 +22,9 @@ class RelationsFromNodes(Operator):
     """Relations by the scores of their ends: score(e) = p(u) + p(v).
 
     In-depth analysis, relationship operator Aggregator (HippoRAG, FastGraphRAG), p of the entities found, 0 for all others.
-    Edges between alike names are no relations that a text tells, and have no part in it (HippoRAG's facts) but with `alike`.
+    Edges between alike names are no relations that a text tells, and have no part in it (HippoRAG's facts) but with `alike`. With
+    `mentions` it is these that `keep` counts, one for each chunk that tells a relation (fast-graphrag, which has an edge for each); the
+    last relation is taken whole.
 
     >>> line = "NamesInQuestion() >> LinkNames() >> RelationsFromNodes(keep=1)"
     >>> found = retrieve(line, graph=story, question="Tim and Cratchit", models=scores({})).relations
@@ -36,6 +38,9 @@ class RelationsFromNodes(Operator):
 
     keep: int = param(4, "Relations", f"How many are taken. {EVERY_HELP}", low=0, high=1_000_000)
     alike: bool = param(False, "Edges of alike names", "They count as relations as well.")
+    mentions: bool = param(
+        False, "By mention", "How many mentions are taken: a relation has one in each chunk that tells it, at least one."
+    )
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.nodes is not None
@@ -45,7 +50,10 @@ class RelationsFromNodes(Operator):
         if not self.alike and SIMILAR in ctx.graph.relation_names:
             told = relations != list(ctx.graph.relation_names).index(SIMILAR)
             edges, heads, tails = edges[told], heads[told], tails[told]
-        found = ranked("triple", edges, scores[heads] + scores[tails], self.keep)
+        found = ranked("triple", edges, scores[heads] + scores[tails], 0 if self.mentions else self.keep)
+        if self.mentions and self.keep:
+            each = np.maximum(chunks_of(ctx.graph, "edges").counts[np.array(found.items, np.int64)], 1)
+            found = found.head(int(np.count_nonzero(np.cumsum(each) - each < self.keep)))
         recorder.notes.append(f"The best: {names_told(ctx.graph, found) or 'none'}.")
         return state.replace(relations=found)
 

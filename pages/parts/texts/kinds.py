@@ -17,6 +17,10 @@ KINDS = {
     "kg": ("Knowledge graph", "Entities, and the relations between them by name."),
     "kg-synonyms": ("Knowledge graph, alike names", "The same with edges between entities whose names mean nearly the same (HippoRAG)."),
     "tkg": ("Textual knowledge graph", "Entities and relations, each with a description in words."),
+    "tkg-synonyms": (
+        "Textual graph, alike entities",
+        "The same with “is” edges between entities that mean nearly the same (fast-graphrag).",
+    ),
     "rkg": ("Rich knowledge graph", "Entities and relations with descriptions, relations with keywords as well."),
     "links": ("Linked documents", "The documents themselves, joined by links (FastInsight's corpus graph)."),
 }

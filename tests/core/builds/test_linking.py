@@ -7,7 +7,7 @@ import pytest
 
 from core.builds.base import BuildContext, Made
 from core.builds.communities import Communities
-from core.builds.synonyms import AddSynonymEdges
+from core.builds.synonyms import AddIdentityEdges, AddSynonymEdges
 from core.graph.algorithms.hierarchy import hierarchy
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
@@ -24,18 +24,19 @@ def home(tmp_path, monkeypatch):
 
 
 class Plane(NoModels):
-    """Models whose encoder knows five names."""
+    """Models whose encoder knows five names, and reads nothing that stands behind them."""
 
     def encoder(self, name="encoder"):
         return self
 
     def encode(self, texts, check=None):
-        turns = np.radians([ANGLES[text] for text in texts])
+        turns = np.radians([ANGLES[text.partition(":")[0]] for text in texts])
         return np.column_stack([np.cos(turns), np.sin(turns)]).astype(np.float32)
 
 
-def graph_of(names, triples=(), weights=()):
-    nodes = {"type": ["t"] * len(names), "description": [f"of {n}" for n in names], "chunks": [[i % 2] for i in range(len(names))]}
+def graph_of(names, triples=(), weights=(), chunks=()):
+    rows = [[row] for row in chunks or [i % 2 for i in range(len(names))]]
+    nodes = {"type": ["t"] * len(names), "description": [f"of {n}" for n in names], "chunks": rows}
     edges = {"description": ["told"] * len(triples), "weight": list(weights) or [1.0] * len(triples), "chunks": [[0]] * len(triples)}
     return assemble("five", names, triples, nodes, edges, CHUNKS)
 
@@ -71,6 +72,30 @@ def test_synonym_edges_leave_the_rest_as_it_was(tmp_path):
     assert told == {"a -> knows -> b": "told", "a -> knows -> e": "told", "a -> similar to -> b": "", "b -> similar to -> c": ""}
     assert after.columns.nodes.digest == before.columns.nodes.digest
     assert after.columns.edges.lists("chunks").lists() == [[0], [0], [0, 1], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    "how, triples, chunks, expected",
+    [
+        # (1 + cosine) / 2 is .97 for a and b, .93 for b and c, .88 for c and d.
+        ({}, (), "xxxxx", ["ab", "bc"]),
+        ({"threshold": 0.88}, (), "xxxxx", ["ab", "bc", "cd"]),
+        ({}, [("b", "knows", "a")], "xxxxx", ["bc"]),  # what a relation joins is not joined again, whichever way it runs
+        # With one nearest: that of a is b; that of b is a, who is told of earlier, and that of c is b.
+        ({"top": 1}, (), "xxxxx", ["ab"]),
+        ({"top": 1}, (), "xyxyx", ["ab", "bc"]),  # c is told of in the first chunk, b in the second
+    ],
+)
+def test_what_is_nearly_the_same_is_joined_once(how, triples, chunks, expected, tmp_path):
+    before = graph_of(list("abcde"), triples, chunks=["xy".index(chunk) for chunk in chunks])
+    after = applied(AddIdentityEdges(**how), before, tmp_path)
+    told = after.columns.edges.texts("description")
+    fresh = [edge for edge in range(after.n_edges) if told[edge] == "is"]
+    heads, _, tails = after.triples(np.array(fresh))
+    assert ["".join(after.names(pair)) for pair in zip(heads, tails)] == expected and len(told) == len(fresh) + len(triples)
+    assert {after.columns.edges.numbers("weight")[edge] for edge in fresh} == {1.0}
+    assert [after.columns.edges.lists("chunks").lists()[edge] for edge in fresh] == [[]] * len(fresh)
+    assert after.columns.nodes.digest == before.columns.nodes.digest
 
 
 def members(groups):

@@ -78,7 +78,12 @@ def test_without_a_language_model_a_row_ends_with_its_prompt(graph, row):
     assert "Who is the father of Tim?" in state.prompt.messages[-1]["content"]
 
 
-KINDS = {"chunks": "the chunks alone", "tkg": "the textual knowledge graph", "rkg": "the rich knowledge graph"}
+KINDS = {
+    "chunks": "the chunks alone",
+    "tkg": "the textual knowledge graph",
+    "tkg-synonyms": "the textual knowledge graph with “is” edges",
+    "rkg": "the rich knowledge graph",
+}
 
 
 @pytest.mark.parametrize("row", ROWS)

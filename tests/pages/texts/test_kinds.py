@@ -20,6 +20,7 @@ KINDS = {
     "kg": "Entities",
     "kg-synonyms": "Entities",
     "tkg": "Entities",
+    "tkg-synonyms": "Entities",
     "rkg": "Entities",
     "links": "Chunks",
 }

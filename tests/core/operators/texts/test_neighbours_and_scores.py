@@ -8,6 +8,7 @@ import pytest
 
 from core.environment import Environment
 from core.graph.building.build import in_memory
+from core.graph.building.text_graph import assemble
 from core.operators import OPERATORS
 from core.operators.base import Context
 from core.types import Question, Ranking, State
@@ -41,6 +42,16 @@ def test_another_name_is_linked_to_the_nearest_entity(told):
     assert told.names(after) == ["Scrooge"] and after.linked.scores[0] == pytest.approx(expected, abs=1e-3)
     none = step(told, "LinkNames", state, least=0.9)
     assert none.seeds == () and "near to no entity: 1" in none.trace[0].notes[0]
+
+
+def test_a_name_of_the_graph_may_mean_another_entity_where_it_is_searched():
+    columns = {"type": ["person", "guest of fred"], "description": ["", ""]}
+    graph = assemble("two", ["Fred", "Topper"], [], columns, {})  # read as “fred: person” and “topper: guest of fred”
+    state, context = State(Question("q"), names=("Fred",)), Context(graph, Environment(Written()))
+    assert graph.names(OPERATORS["LinkNames"]()(state, context).seeds) == ["Fred"]
+    after = OPERATORS["LinkNames"](spelt=False, least=0.4)(state, context)
+    assert graph.names(after.seeds) == ["Topper"] and after.linked.scores == pytest.approx((0.5,))  # one word of four
+    assert OPERATORS["LinkNames"](spelt=False, least=0.6)(state, context).seeds == ()
 
 
 def test_neighbours_take_the_score_of_what_they_lie_beside(told):
@@ -123,6 +134,13 @@ def test_relations_by_the_sum_of_their_ends(told):
         }
     )
     assert told.triples(after)[1] == "Fred -> nephew of -> Scrooge"  # of equal ones the smaller id
+
+
+def test_relations_as_long_as_their_mentions_have_room(told):
+    # works for (.8) is told by two chunks, nephew of and partner of (.5) and son of (.3) by one each
+    ends = at(told, Scrooge=0.5, Cratchit=0.3)
+    kept = [len(step(told, "RelationsFromNodes", ends, keep=keep, mentions=True).relations) for keep in (1, 2, 3, 4, 5, 0)]
+    assert kept == [1, 1, 2, 3, 4, 4]
 
 
 def test_chunks_by_the_sum_of_their_relations(told):
