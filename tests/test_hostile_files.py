@@ -14,7 +14,7 @@ from core.cases.examples import DEMO, FOLDER
 from core.cases.exchange import load
 from core.cases.file import EXTENSION
 from core.errors import BadInput
-from core.graph.readers.triple_file import FORMATS as GRAPH_FORMATS
+from core.graph.readers.formats import FORMATS as GRAPH_FORMATS
 from core.graph.readers.triple_file import read_triples
 from core.questions.reading import FORMATS, read_questions, rows_with_graphs
 from pages.parts.compare.permalink import Link, parse_link

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from core.commands.terminal import OK, bar
 from core.graph.building import build as arrays
 from core.graph.building.export import build_database
+from core.graph.readers.formats import AUTO, format_list
 from core.graph.readers.triple_file import TripleFile, columns_of, size_of
 
 if TYPE_CHECKING:
@@ -21,13 +22,11 @@ one with --memory, is built in steps: after a kill the same command goes on wher
 def add(commands) -> None:
     """The command's grammar."""
     build = commands.add_parser("build", help="build a graph from a file of triples", epilog=EPILOG)
-    build.add_argument(
-        "triples", metavar="FILE", help="TSV, CSV or |-separated text, N-Triples, GraphML, or JSON rows with graphs; plain, .gz or .zst"
-    )
+    build.add_argument("triples", metavar="FILE", help="a file of triples, in one of the formats below; plain, .gz or .zst")
     build.add_argument("--out", required=True, metavar="DIR")
     build.add_argument("--name", help="the graph's name (default: that of the folder)")
     build.add_argument("--direction", choices=("out", "in", "both"), default="both", help="the way searches run by default")
-    build.add_argument("--format", default="auto", help="tab, bar, comma, ntriples, graphml or rows (default: by the file's name)")
+    build.add_argument("--format", default=AUTO, help=f"{format_list()}; {AUTO} goes by the file's name and first lines")
     build.add_argument(
         "--columns", metavar="1,2,3", help="the columns of head, relation and tail, from 1, where lines of text hold more than three"
     )

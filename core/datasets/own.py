@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 
 from core.datasets.sets import QuestionSet
 from core.errors import BadInput, StoreError
-from core.graph.readers.triple_file import bare_suffix
+from core.graph.readers.formats import bare_suffix
 from core.io.aside import aside
 from core.io.home import home
 from core.sharing import check_may_change, gone, made

@@ -12,7 +12,8 @@ from pathlib import Path as FilePath
 
 from core.errors import BadInput, nearest
 from core.graph.building.build import in_memory
-from core.graph.readers.triple_file import Triple, row_triples
+from core.graph.readers.json_graphs import row_triples
+from core.graph.readers.source import Triple
 from core.graph.store import Graph
 from core.io.home import ROOT
 from core.io.json_rows import json_rows

@@ -9,8 +9,8 @@ import numba
 import numpy as np
 
 from core.graph.bulk.journal import HEADER, Growing
-from core.graph.bulk.textkernels import gather
 from core.graph.bytes.byte_order import in_order
+from core.graph.readers.textkernels import gather
 
 FOLDED, FOLDED_ENDS, FOLDED_NODES = "folded.bin", "folded_offsets.npy", "folded_nodes.npy"
 CHUNK = 1 << 20  # names folded at a time

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from core.graph.bulk.blocks import Block
 from core.graph.bulk.journal import Journal, get, put
-from core.graph.bulk.textkernels import codes_of, gather
+from core.graph.readers.blocks import Block
+from core.graph.readers.textkernels import codes_of, gather
 
 RECORD = 64  # bytes of memory a record of a part needs while it is resolved: hashes, places, results and the table
 

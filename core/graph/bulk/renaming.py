@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from core.graph.bulk.blocks import bytes_of
 from core.graph.bulk.journal import Growing, Journal, get, put
-from core.graph.bulk.termkernels import readable
-from core.graph.bulk.textkernels import gather, hash_parts
+from core.graph.readers.blocks import bytes_of
 from core.graph.readers.naming import Namer
 from core.graph.readers.ntriples import candidates, term_of
+from core.graph.readers.termkernels import readable
+from core.graph.readers.textkernels import gather, hash_parts
 
 CHUNK = 1 << 20  # terms looked at at a time
 

@@ -120,7 +120,7 @@ class Build:
 
     def _of_terms(self) -> bool:
         """Whether names are those that terms of N-Triples are given."""
-        return isinstance(self.source, TextSource) and not self.source.numbered and self.source.form == "ntriples"
+        return isinstance(self.source, TextSource) and self.source.of_terms
 
     def _rename(self) -> None:
         """Gives the terms of N-Triples their readable names."""

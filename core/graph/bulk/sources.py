@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.errors import BadInput, shorten
+from core.graph.readers.formats import format_named, format_of
 from core.graph.readers.naming import Namer
 from core.graph.readers.ntriples import candidates, term_of
 from core.graph.readers.skip_report import Tally
-from core.graph.readers.triple_file import TripleFile, dropping, format_of
+from core.graph.readers.source import TripleSource
+from core.graph.readers.triple_file import TripleFile, dropping
 from core.io.files import PACKED
 
 if TYPE_CHECKING:
-    from core.graph.bulk.blocks import Block, Place
+    from core.graph.readers.blocks import Block, Place
 
 LARGEST = np.iinfo(np.int32).max - 1  # the largest number that a node may bear
 SMALL = 1 << 27  # bytes of text up to which a file is read at once
-AT_ONCE = ("graphml", "rows")
 UNPACKS = 6  # bytes of text a byte of a packed file is taken to hold, for a first guess
 Columns = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -75,16 +76,17 @@ class TextSource:
 
     def blocks(self, place: Place, size: int, tell: Callable[[float], None]) -> Iterator[Block]:
         """Blocks of triples from a place on."""
-        from core.graph.bulk.blocks import DelimitedBlocks  # both bring numba
-        from core.graph.bulk.terms import TermBlocks
+        source = TripleSource(self.path, self.form, self.columns, tell, self.most, self.tally)
+        return format_named(self.form).blocks(source, place, size)
 
-        if self.form == "ntriples":
-            return TermBlocks(self.path, size, self.tally, tell, self.most).read(place)
-        return DelimitedBlocks(self.path, self.form, self.columns, size, self.tally, tell, self.most).read(place)
+    @property
+    def of_terms(self) -> bool:
+        """Whether names are those that terms of RDF are given."""
+        return not self.numbered and format_named(self.form).terms
 
     def called(self, relation: str) -> str:
         """The name of a relation as it is written; asked in the order in which they appear."""
-        if self.form != "ntriples":
+        if not self.of_terms:
             return relation
         if relation not in self._called:
             self._called[relation] = self._namer.name(relation, candidates(term_of(relation)))
@@ -96,7 +98,7 @@ class TextSource:
 
     def numbers(self, block: Block) -> Columns:
         """The columns of a block of numbers. Raises BadInput naming the line where one is none."""
-        from core.graph.bulk.textkernels import whole_numbers  # brings numba
+        from core.graph.readers.textkernels import whole_numbers  # brings numba
 
         values = np.empty(len(block.starts), np.int64)
         whole_numbers(block.data, block.starts, block.lengths, LARGEST, values)
@@ -115,27 +117,17 @@ class TextSource:
 
 
 def source_of(file: TripleFile) -> TextSource | None:
-    """How a file is read in blocks, or None where it is small enough to be read at once (unless its memory is bounded), or of a format
-    that always is. Raises BadInput for what only blocks can do in a format that is read at once."""
+    """How a file is read in blocks, or None where it is small enough to be read at once, unless its memory is bounded or something of it is
+    to be left out. Raises BadInput for what its format cannot do."""
     form = format_of(file.path, file.format)
-    if form in AT_ONCE:
-        if file.skips or file.numbered:
-            raise BadInput("Bad lines can be left out of delimited text and N-Triples only, and numbers read from delimited text only.")
-        return None
-    if form == "ntriples" and file.columns:
+    one = format_named(form)
+    if file.columns and not one.delimited:
         return None  # refused where it is read
-    if form == "ntriples" and file.numbered:
+    if file.numbered and not one.delimited:
         raise BadInput("Numbers can be read from delimited text only.")
     if file.numbered and file.drop:
         raise BadInput("Relations that are numbers have no names by which to leave them out.")
     file.tally.skips = file.skips
     source = TextSource(file.path, form, file.columns, file.drop, file.numbered, file.tally, file.most, file.memory, file.keep)
-    if not (
-        file.memory
-        or file.skips
-        or file.numbered
-        or (file.drop and form == "ntriples")
-        or (file.path.exists() and source.text_bytes() > SMALL)
-    ):
-        return None
-    return source
+    bounded = file.memory or file.skips or file.numbered or (file.drop and one.terms)
+    return source if bounded or (file.path.exists() and source.text_bytes() > SMALL) else None

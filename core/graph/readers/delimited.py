@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path as FilePath
 
 from core.errors import BadInput, shorten
-from core.io.files import LONGEST_LINE, lines, size_text
+from core.graph.readers.source import Triple, TripleSource
+from core.io.files import LONGEST_LINE, size_text
 
-Triple = tuple[str, str, str]
 Columns = tuple[int, int, int]  # of head, relation and tail, from 1
 Row = tuple[int, list[str]]  # line number and columns
 
@@ -26,21 +26,20 @@ PARTS = ("head", "relation", "tail")
 SNIFFED = 20
 
 
-def read_delimited(
-    path: FilePath, progress: Callable[[float], None] | None, form: str = "auto", columns: Columns | None = None, most: int | None = None
-) -> Iterator[Triple]:
-    """The triples of a delimited file. `form` is tab, bar or comma; `auto` goes by the first lines.
+def read(source: TripleSource) -> Iterator[Triple]:
+    """The triples of a delimited file. Its format is tab, bar or comma; `auto` goes by the first lines.
 
     Only comma-separated files know quotes; in the others a name passes unchanged, spaces included. Blank lines are skipped.
     A first line that names its columns head, relation and tail (or another of `HEADERS`) is no triple, and its names say
     where they stand, so that such a file may hold more columns. Raises BadInput, naming file and line, for a missing or
     empty file, a wrong number of columns, an empty name, or bytes that are not UTF-8.
     """
+    path, columns = source.path, source.columns
     if columns and (len(set(columns)) != 3 or min(columns) < 1):
         raise BadInput("Columns are three different numbers from 1, for head, relation and tail: 1,2,3.")
-    texts = lines(path, progress, most)
+    texts = source.lines()
     first = list(islice(texts, SNIFFED))
-    form = form_of(path, first, columns) if form == "auto" else form
+    form = form_of(path, first, columns) if source.format == "auto" else source.format
     if not first:
         raise BadInput(f"{path.name} is empty; expected lines of head, relation and tail.")
     rows = (_comma_rows if form == "comma" else _plain_rows)(path, chain(first, texts), form)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput, shorten
 from core.graph.readers.naming import Namer
-from core.io.files import Unpacked, opened, size_text
+from core.graph.readers.source import Triple, TripleSource
+from core.io.files import Unpacked, size_text
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -22,27 +22,27 @@ LONGEST = 1 << 20  # bytes of a name, an attribute, a text or a comment; the par
 PARSING = dict(resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False, remove_comments=True, remove_pis=True)
 
 
-def read(path: FilePath, progress: Callable[[float], None] | None = None, most: int | None = None) -> Iterator[tuple[str, str, str]]:
+def read(source: TripleSource) -> Iterator[Triple]:
     """The edges of a GraphML file, in its order, as (source, relation, target).
 
     A node is called by its attribute label, name or title, else by its id; nodes that share a label are told apart by
     their ids, `Paris (n7)`. An edge's relation is its attribute relation, label, predicate, type or name, else
     `connected_to`. An undirected edge is read from source to target. Attribute names count, case aside; defaults of keys
-    hold. Entities are not expanded: a file that declares some is refused. Raises BadInput, naming file and line, for what
-    is not GraphML, an edge to an unknown node, and hyperedges.
+    hold. Entities are not expanded: a file that declares some is refused. All nodes and edges are held in memory until the file has
+    ended. Raises BadInput, naming file and line, for what is not GraphML, an edge to an unknown node, and hyperedges.
     """
     from lxml.etree import XMLSyntaxError, iterparse
 
-    found = _Found(path.name)
-    with opened(path, progress, most) as source:
+    found = _Found(source.name)
+    with source.opened() as unpacked:
         try:
-            pieces = _Pieces(source)
+            pieces = _Pieces(unpacked)
             for event, element in iterparse(pieces, ("start", "end"), **PARSING):
                 pieces.since = 0
                 found.start(element) if event == "start" else found.end(element)
         except XMLSyntaxError as error:
-            raise BadInput(f"{path.name}, line {error.lineno or 1}: not XML ({shorten(error.msg or 'it is empty')}).") from None
-    yield from _triples(path.name, found)
+            raise BadInput(f"{source.name}, line {error.lineno or 1}: not XML ({shorten(error.msg or 'it is empty')}).") from None
+    yield from _triples(source, found)
 
 
 class _Pieces:
@@ -149,11 +149,14 @@ def _name(element: _Element) -> str:
     return str(element.tag).rsplit("}", 1)[-1]
 
 
-def _triples(file: str, found: _Found) -> Iterator[tuple[str, str, str]]:
+def _triples(source: TripleSource, found: _Found) -> Iterator[Triple]:
     namer = Namer()
     names = {id: namer.name(id, (label, f"{label} ({id})") if label else (id, f"{id} (id)")) for id, label in found.nodes.items()}
-    for source, relation, target, line in found.edges:
-        for end in (source, target):
-            if end not in names:
-                raise BadInput(f"{file}, line {line}: this edge names the node “{shorten(end)}”, which the file does not hold.")
-        yield names[source], relation, names[target]
+    for head, relation, tail, source.line in found.edges:
+        unknown = next((end for end in (head, tail) if end not in names), None)
+        if unknown is None:
+            yield names[head], relation, names[tail]
+        else:
+            source.bad(
+                "an edge to an unknown node", source.line, f"this edge names the node “{shorten(unknown)}”, which the file does not hold."
+            )

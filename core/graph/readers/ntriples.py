@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path as FilePath
 from urllib.parse import unquote
 
 from core.errors import BadInput
 from core.graph.readers.naming import Namer
-from core.io.files import LONGEST_LINE, Unpacked, opened, size_text
+from core.graph.readers.source import Triple, TripleSource
+from core.io.files import LONGEST_LINE, Unpacked, size_text
 
 STRING = "http://www.w3.org/2001/XMLSchema#string"
 PLACE = re.compile(r"^Parser error (?:at|between) .*?: ")
@@ -19,7 +19,7 @@ REMEMBERED = 1 << 16  # names of terms kept ready, as heads and relations repeat
 BOM = b"\xef\xbb\xbf"
 
 
-def read(path: FilePath, progress: Callable[[float], None] | None = None, most: int | None = None) -> Iterator[tuple[str, str, str]]:
+def read(source: TripleSource) -> Iterator[Triple]:
     """The triples of an N-Triples file, in its order.
 
     An IRI is called by what follows its last `#` or `/` (percent escapes decoded), a literal by its text, a blank node by
@@ -30,9 +30,9 @@ def read(path: FilePath, progress: Callable[[float], None] | None = None, most: 
     from pyoxigraph import RdfFormat, parse
 
     terms = _Terms()
-    with opened(path, progress, most) as source:
+    with source.opened() as unpacked:
         try:
-            text = _Lines(source)
+            text = _Lines(unpacked)
             for statement in parse(text, format=RdfFormat.N_TRIPLES):  # type: ignore[arg-type]  # it only asks for `read`
                 yield terms.node(statement.subject), terms.relation(statement.predicate), terms.node(statement.object)
         except SyntaxError as error:

@@ -1,4 +1,4 @@
-"""Triples read from a file, whatever its format: delimited text, N-Triples, GraphML, question rows that hold graphs."""
+"""Triples read from a file, whatever its format."""
 
 from __future__ import annotations
 
@@ -9,34 +9,13 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path as FilePath
 
-from core.errors import BadInput, nearest, shorten
-from core.graph.readers import graphml, ntriples
-from core.graph.readers.delimited import read_delimited
+from core.errors import BadInput, shorten
+from core.graph.readers.formats import AUTO, format_named, format_of
 from core.graph.readers.skip_report import Tally
-from core.io.files import PACKED
-from core.io.json_rows import json_rows
+from core.graph.readers.source import Triple, TripleSource
 
 MEMORY = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?")
-Triple = tuple[str, str, str]
 Tell = Callable[[float], None]
-
-FORMATS = {
-    "tab": "Tab-separated text",
-    "bar": "Text separated by “|”",
-    "comma": "Comma-separated text",
-    "ntriples": "N-Triples",
-    "graphml": "GraphML",
-    "rows": "Question rows with a graph each (JSON)",
-}
-SUFFIXES = {
-    ".tsv": "tab",
-    ".tab": "tab",
-    ".csv": "comma",
-    ".nt": "ntriples",
-    ".graphml": "graphml",
-    ".json": "rows",
-    ".jsonl": "rows",
-}
 
 
 @dataclass(frozen=True)
@@ -50,7 +29,7 @@ class TripleFile:
     """
 
     path: FilePath
-    format: str = "auto"
+    format: str = AUTO
     columns: tuple[int, int, int] | None = None
     most: int | None = None
     drop: tuple[str, ...] = ()
@@ -73,7 +52,7 @@ class TripleFile:
 def read_triples(
     path: str | FilePath,
     progress: Tell | None = None,
-    format: str = "auto",
+    format: str = AUTO,
     columns: tuple[int, int, int] | None = None,
     most: int | None = None,
 ) -> Iterator[Triple]:
@@ -91,26 +70,16 @@ def read_triples(
     >>> list(read_triples(file))
     [('Inception', 'directed_by', 'Christopher Nolan')]
     """
-    path = FilePath(path)
-    chosen = format_of(path, format)
-    if columns and chosen in ("ntriples", "graphml", "rows"):
-        raise BadInput(f"Columns can be chosen in delimited text only; {path.name} is read as {FORMATS[chosen]}.")
-    read: Callable[[FilePath, Tell | None, int | None], Iterator[Triple]]
-    if chosen == "ntriples":
-        read = ntriples.read
-    elif chosen == "graphml":
-        read = graphml.read
-    elif chosen == "rows":
-        read = _rows
-    else:
-        yield from read_delimited(path, progress, chosen, columns, most)
-        return
+    source = TripleSource(FilePath(path), format_of(FilePath(path), format), columns, progress, most)
+    one = format_named(source.format)
+    if columns and not one.delimited:
+        raise BadInput(f"Columns can be chosen in delimited text only; {source.name} is read as {one.title}.")
     found = False
-    for triple in read(path, progress, most):
+    for triple in one.read(source):
         found = True
         yield triple
     if not found:
-        raise BadInput(f"{path.name} holds no triples.")
+        raise BadInput(f"{source.name} holds no triples.")
 
 
 def dropping(relation: str, patterns: tuple[str, ...]) -> str:
@@ -126,11 +95,6 @@ def columns_of(text: str) -> tuple[int, int, int]:
     return int(parts[0]), int(parts[1]), int(parts[2])
 
 
-def bare_suffix(path: FilePath) -> str:
-    """The suffix of a file's name in lower case, that of the file inside where it is packed."""
-    return (path.with_suffix("") if path.suffix.lower() in PACKED else path).suffix.lower()
-
-
 def size_of(text: str) -> int:
     """The bytes that a text like 2GiB, 800 MB or 1000000 tells. Raises BadInput for another, and for less than 64 MiB."""
     found = MEMORY.fullmatch(text.strip().lower())
@@ -138,34 +102,3 @@ def size_of(text: str) -> int:
     if size < 1 << 26:
         raise BadInput(f"Memory is told as in 2GiB, at least 64MiB; not “{shorten(text)}”.")
     return size
-
-
-def format_of(path: FilePath, format: str) -> str:
-    """The format that a file is read in; `auto` where its first lines must tell. Raises BadInput for an unknown one."""
-    if format == "auto":
-        return SUFFIXES.get(bare_suffix(path), "auto")
-    if format not in FORMATS:
-        raise BadInput(f"There is no format “{format}” of triples.{nearest(format, FORMATS)}")
-    return format
-
-
-def _rows(path: FilePath, progress: Tell | None, most: int | None) -> Iterator[Triple]:
-    """The triples of the `graph` of every row, each triple once, in the order of their first appearance."""
-    seen: set[Triple] = set()
-    for where, row in json_rows(path, progress, most):
-        for triple in row_triples(path.name, where, row):
-            if triple not in seen:
-                seen.add(triple)
-                yield triple
-
-
-def row_triples(name: str, where: str, row: dict) -> list[Triple]:
-    """The triples of a row's `graph`, none where it has none. Raises BadInput naming file and place where it is no list of
-    three texts each."""
-    found = []
-    graph = row.get("graph") or []
-    for triple in graph if isinstance(graph, list) else [graph]:
-        if not (isinstance(triple, list) and len(triple) == 3 and all(isinstance(part, str) and part.strip() for part in triple)):
-            raise BadInput(f"{name}, {where}: “graph” should be a list of [head, relation, tail], three texts each.")
-        found.append((triple[0], triple[1], triple[2]))
-    return found

@@ -14,9 +14,10 @@ from core.datasets import add_graph as keep_graph
 from core.datasets import free_name
 from core.datasets.own import clean_name
 from core.errors import HopscopeError
-from core.graph.readers.triple_file import FORMATS, TripleFile, columns_of
+from core.graph.readers.formats import AUTO, FORMATS, format_named
+from core.graph.readers.triple_file import TripleFile, columns_of
 from core.io.aside import aside
-from core.io.files import size_text
+from core.io.files import PACKED, size_text
 from core.runtime.jobs import DONE, Job
 from pages.parts.graphs.looking import looked_at, reading
 from pages.parts.shared.session import engine
@@ -24,18 +25,16 @@ from pages.parts.shared.text import plain
 
 LOOKED_AT, PREVIEWED, LONGEST_FILE_NAME = 5_000, 8, 80
 MOST_TEXT = 2 << 30  # bytes that an uploaded file may unpack to
-TYPES = ["tsv", "tab", "csv", "txt", "nt", "graphml", "json", "jsonl", "gz", "zst"]
-TEXTS = ("auto", "tab", "bar", "comma")  # formats whose columns can be chosen
 WAYS = {"both": "Both ways", "out": "Along the triples", "in": "Against the triples"}
 
 
 def add_graph() -> None:
     """Draw the form, the first rows of the file, and the job that builds it."""
     st.write(
-        "A file of triples: text with head, relation and tail a line (TSV, CSV or “|”), N-Triples, GraphML, or question rows that bring "
-        f"their graphs along (JSON). It may be compressed (.gz, .zst). At most {size_text(MOST_TEXT)} of text."
+        f"A file of triples, head, relation and tail: {'; '.join(one.title for one in FORMATS.values())}. "
+        f"It may be compressed ({', '.join(PACKED)}). At most {size_text(MOST_TEXT)} of text."
     )
-    file = st.file_uploader("File of triples", type=TYPES, key="upload", label_visibility="collapsed")
+    file = st.file_uploader("File of triples", type=_types(), key="upload", label_visibility="collapsed")
     if file is not None:
         format, columns = _reading()
         rows = _look(file, format, columns)
@@ -51,8 +50,8 @@ def _reading() -> tuple[str, str]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         format = st.selectbox(
             "Format",
-            ["auto", *FORMATS],
-            format_func=lambda name: FORMATS.get(name, "By the file's name and first lines"),
+            [AUTO, *FORMATS],
+            format_func=lambda name: FORMATS[name].title if name in FORMATS else "By the file's name and first lines",
             key="upload_format",
             width=330,
         )
@@ -62,10 +61,16 @@ def _reading() -> tuple[str, str]:
             placeholder="1,2,3",
             max_chars=20,
             width=230,
-            disabled=format not in TEXTS,
+            disabled=not format_named(format).delimited,
             help="For lines of text that hold more than three columns, or in another order. Counted from 1.",
         )
-    return format, columns.strip() if format in TEXTS else ""
+    return format, columns.strip() if format_named(format).delimited else ""
+
+
+def _types() -> list[str]:
+    """The ends of names that a file of triples may have."""
+    known = (*(suffix for one in FORMATS.values() for suffix in one.suffixes), ".txt", *PACKED)
+    return [suffix.removeprefix(".") for suffix in known]
 
 
 def _look(file, format: str, columns: str) -> list[tuple[str, str, str]]:

@@ -341,7 +341,7 @@ def test_memory_that_cannot_be(text):
 
 
 def test_white_space_is_what_python_says():
-    from core.graph.bulk.textkernels import blank
+    from core.graph.readers.textkernels import blank
 
     for code in (*range(0x3100), 0xFEFF, 0x1F3AC):
         letter = np.frombuffer(chr(code).encode("utf-8", "surrogatepass"), np.uint8)

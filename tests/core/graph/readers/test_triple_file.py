@@ -3,6 +3,7 @@ import gzip
 import pytest
 
 from core.errors import BadInput
+from core.graph.building.build import in_memory
 from core.graph.readers.triple_file import columns_of, read_triples
 
 ROWS = [("A", "r", "B"), ("B", "s", "C")]
@@ -100,7 +101,8 @@ def test_the_union_of_the_graphs_of_question_rows(tmp_path):
     rows = '{"question": "q", "graph": [["A", "r", "B"], ["B", "s", "C"]]}\n\n{"question": "p"}\n'
     rows += '{"graph": [["B", "s", "C"], ["C", "r", "A"]]}\n'
     (tmp_path / "q.jsonl").write_text(rows)
-    assert list(read_triples(tmp_path / "q.jsonl")) == [*ROWS, ("C", "r", "A")]
+    assert list(read_triples(tmp_path / "q.jsonl")) == [*ROWS, ROWS[1], ("C", "r", "A")]
+    assert in_memory(read_triples(tmp_path / "q.jsonl"), "g").n_edges == 3  # a triple that two questions share is kept once
     (tmp_path / "bad.jsonl").write_text(rows + '{"graph": [["A", "r"]]}\n')
     with pytest.raises(BadInput, match="bad.jsonl, line 5: “graph” should be a list"):
         list(read_triples(tmp_path / "bad.jsonl"))

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path as FilePath
 
 import numpy as np
 
 from core.errors import BadInput
-from core.graph.bulk.blocks import BOM, Block, Place, bytes_of, whole_lines
-from core.graph.bulk.termkernels import split_terms
+from core.graph.readers.blocks import BOM, Block, Place, bytes_of, whole_lines
 from core.graph.readers.ntriples import fault_of, statements
-from core.graph.readers.skip_report import Tally
-from core.io.files import opened
+from core.graph.readers.source import TripleSource
+from core.graph.readers.termkernels import split_terms
 
 
 @dataclass
 class TermBlocks:
-    """The blocks of an N-Triples file; parts are terms. Bad lines raise BadInput, or are told to `tally` where it may skip them."""
+    """The blocks of an N-Triples file; parts are terms. Bad lines raise BadInput, or are counted where they may be left out."""
 
-    path: FilePath
+    source: TripleSource
     size: int
-    tally: Tally
-    tell: Callable[[float], None] | None = None
-    most: int | None = None
 
     def read(self, place: Place) -> Iterator[Block]:
         """The blocks from a place on."""
-        with opened(self.path, self.tell, self.most) as source:
+        with self.source.opened() as source:
             source.skip(place.offset)
             for text in whole_lines(source, self.size):
                 block = self._terms(text, place)
@@ -65,9 +60,9 @@ class TermBlocks:
         try:
             return list(statements(line))
         except (SyntaxError, BadInput) as error:
-            if not self.tally.skip("not N-Triples", number):
-                raise fault_of(self.path.name, number, error) if isinstance(error, SyntaxError) else error from None
-            return []
+            fault = fault_of(self.source.name, number, error) if isinstance(error, SyntaxError) else error
+        self.source.bad("not N-Triples", number, fault)
+        return []
 
 
 def _is_text(data: np.ndarray) -> bool:

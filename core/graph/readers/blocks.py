@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path as FilePath
@@ -12,9 +12,9 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from core.errors import BadInput
-from core.graph.bulk.textkernels import split
 from core.graph.readers.delimited import SEPARATORS, SNIFFED, form_of, header_of, not_comma, triple_of
-from core.graph.readers.skip_report import Tally
+from core.graph.readers.source import TripleSource
+from core.graph.readers.textkernels import split
 from core.io.files import LONGEST_LINE, Unpacked, opened, size_text
 
 BOM = b"\xef\xbb\xbf"
@@ -43,26 +43,25 @@ class Block:
 
 @dataclass
 class DelimitedBlocks:
-    """The blocks of a delimited file. Bad lines raise BadInput, or are told to `tally` where it may skip them."""
+    """The blocks of a delimited file. Bad lines raise BadInput, or are counted where they may be left out."""
 
-    path: FilePath
-    form: str
-    columns: tuple[int, int, int] | None
+    source: TripleSource
     size: int  # bytes of text a block
-    tally: Tally
-    tell: Callable[[float], None] | None = None
-    most: int | None = None
     _head: tuple[int, int, int] | None = field(default=None, init=False)
     _opening: int = field(default=0, init=False)
+    _form: str = field(default="", init=False)
+
+    def __post_init__(self) -> None:
+        self._path, self._columns, self._tally = self.source.path, self.source.columns, self.source.tally
 
     def read(self, place: Place) -> Iterator[Block]:
         """The blocks from a place on."""
         self._look()
-        with opened(self.path, self.tell, self.most) as source:
+        with self.source.opened() as source:
             source.skip(place.offset)
             texts = whole_lines(source, self.size)
             for text in chain([b""], texts) if place.quoted else texts:
-                if place.quoted or (self.form == "comma" and b'"' in text):
+                if place.quoted or (self._form == "comma" and b'"' in text):
                     yield from self._quoted(chain([text], texts), Place(place.offset, place.line, True))
                     return
                 block = self._sliced(np.frombuffer(bytearray(text), np.uint8), place)
@@ -71,13 +70,12 @@ class DelimitedBlocks:
 
     def _look(self) -> None:
         """Finds out how the file is written from its first lines, as the small reader does."""
-        with opened(self.path) as source:
+        with opened(self._path) as source:
             first = list(islice(_texts(source), SNIFFED))
         if not first:
-            raise BadInput(f"{self.path.name} is empty; expected lines of head, relation and tail.")
-        if self.form == "auto":
-            self.form = form_of(self.path, first, self.columns)
-        row = next(csv.reader([first[0][1]])) if self.form == "comma" else first[0][1].split(SEPARATORS[self.form])
+            raise BadInput(f"{self._path.name} is empty; expected lines of head, relation and tail.")
+        self._form = form_of(self._path, first, self._columns) if self.source.format == "auto" else self.source.format
+        row = next(csv.reader([first[0][1]])) if self._form == "comma" else first[0][1].split(SEPARATORS[self._form])
         self._head = header_of(row)
         self._opening = first[0][0] if self._head else 0
 
@@ -87,18 +85,18 @@ class DelimitedBlocks:
         if place.line < self._opening:
             self._hide_header(data, self._opening - place.line)
         most = int(np.count_nonzero(data == 10)) + 1
-        wanted = self.columns or self._head
+        wanted = self._columns or self._head
         starts, lengths = np.empty(3 * most, np.int64), np.empty(3 * most, np.int64)
         numbers, odd = np.empty(most, np.int64), np.empty((most, 4), np.int64)
         columns = np.array(wanted or (1, 2, 3), np.int64) - 1
-        separator = ord(SEPARATORS[self.form])
+        separator = ord(SEPARATORS[self._form])
         found, strange, lines = split(data[bom:], len(data) - bom, separator, columns, wanted is None, starts, lengths, numbers, odd)
         for line, start, end, reason in odd[:strange].tolist():
             if fault and place.line + line + 1 > fault[0]:
                 break
             self._bad(place.line + line + 1, data[bom + start : bom + end].tobytes(), reason)
         if fault:
-            raise _not_text(self.path, *fault)
+            raise _not_text(self._path, *fault)
         starts[: 3 * found] += bom
         after = Place(place.offset + len(data), place.line + lines)
         return Block(data, starts[: 3 * found], lengths[: 3 * found], numbers[:found] + place.line + 1, after)
@@ -106,8 +104,8 @@ class DelimitedBlocks:
     def _bad(self, number: int, line: bytes, reason: int) -> None:
         """Tells of a bad line, in the words of the small reader, which raises them."""
         why = "wrong number of columns" if reason % 10 == 1 else "an empty name"
-        if not self.tally.skip(why, number):
-            triple_of(self.path, number, line.decode("utf-8").split(SEPARATORS[self.form]), self.form, self.columns or self._head)
+        if not self._tally.skip(why, number):
+            triple_of(self._path, number, line.decode("utf-8").split(SEPARATORS[self._form]), self._form, self._columns or self._head)
 
     def _drop_undecodable(self, data: np.ndarray, place: Place) -> tuple[int, UnicodeDecodeError] | None:
         """Blanks out the lines that are not UTF-8, told as bad; the first of them and its fault where none may be left out."""
@@ -120,7 +118,7 @@ class DelimitedBlocks:
             try:
                 line.decode("utf-8")
             except UnicodeDecodeError as error:
-                if not self.tally.skip("not UTF-8", number):
+                if not self._tally.skip("not UTF-8", number):
                     return number, error
                 data[start : start + len(line)] = 32
             start += len(line) + 1
@@ -144,8 +142,8 @@ class DelimitedBlocks:
                 try:
                     text = line.decode("utf-8-sig" if at.line == 1 else "utf-8").rstrip("\r\n")
                 except UnicodeDecodeError as error:
-                    if not self.tally.skip("not UTF-8", at.line):
-                        raise _not_text(self.path, at.line, error) from None
+                    if not self._tally.skip("not UTF-8", at.line):
+                        raise _not_text(self._path, at.line, error) from None
                     continue
                 if text.strip():
                     yield text + "\n"
@@ -159,12 +157,12 @@ class DelimitedBlocks:
                 if row is None:
                     break
                 if at.line > self._opening:
-                    found += triple_of(self.path, at.line, row, self.form, self.columns or self._head)
+                    found += triple_of(self._path, at.line, row, self._form, self._columns or self._head)
                     size += sum(len(part) for part in found[-3:])
                     lines.append(at.line)
             except (csv.Error, BadInput) as error:
-                if not self.tally.skip("bad quotes" if isinstance(error, csv.Error) else "wrong columns or an empty name", at.line):
-                    raise not_comma(self.path, at.line, error) if isinstance(error, csv.Error) else error from None
+                if not self._tally.skip("bad quotes" if isinstance(error, csv.Error) else "wrong columns or an empty name", at.line):
+                    raise not_comma(self._path, at.line, error) if isinstance(error, csv.Error) else error from None
             if size >= self.size:
                 yield packed(found, lines, at)
                 found, size, lines = [], 0, []

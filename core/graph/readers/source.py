@@ -1,0 +1,60 @@
+"""A file of triples that is being read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+
+from core.errors import BadInput
+from core.graph.readers.skip_report import Tally
+from core.io.files import Unpacked, not_utf8, opened
+
+Triple = tuple[str, str, str]  # head, relation, tail
+
+
+@dataclass
+class TripleSource:
+    """A file of triples, how it is read, and the line that the reading has come to.
+
+    `format` is a name in the table of formats, or `auto` for delimited text. `columns` are those of head, relation and tail, from 1, where
+    they were chosen. `progress` hears the share of bytes read; `most` bounds the bytes of text after unpacking. `tally` says whether bad
+    lines may be left out, and counts them.
+    """
+
+    path: FilePath
+    format: str = "auto"
+    columns: tuple[int, int, int] | None = None
+    progress: Callable[[float], None] | None = None
+    most: int | None = None
+    tally: Tally = field(default_factory=Tally)
+    line: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    def opened(self) -> AbstractContextManager[Unpacked]:
+        """The bytes of the file, unpacked. Raises BadInput where it cannot be read."""
+        return opened(self.path, self.progress, self.most)
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """The lines that are not blank with their numbers from 1, line ends removed. Raises BadInput where the file cannot be read, and
+        for bytes that are not UTF-8 unless such lines may be left out."""
+        with self.opened() as bytes_of:
+            for data in bytes_of.lines():
+                self.line = bytes_of.line
+                try:
+                    text = data.decode("utf-8-sig" if self.line == 1 else "utf-8").rstrip("\r\n")
+                except UnicodeDecodeError as error:
+                    self.bad("not UTF-8", self.line, not_utf8(self.name, self.line, error.start))
+                    continue
+                if text.strip():
+                    yield self.line, text
+
+    def bad(self, why: str, line: int, fault: BadInput | str) -> None:
+        """Count a line that is no triple, by the reason `why`, where such lines may be left out; else raise `fault`, a sentence about the
+        line or the whole error."""
+        if not self.tally.skip(why, line):
+            raise fault if isinstance(fault, BadInput) else BadInput(f"{self.name}, line {line}: {fault}")
