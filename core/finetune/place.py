@@ -14,7 +14,7 @@ from typing import Any
 
 from core.errors import StoreError
 from core.io.locks import locked
-from core.models.make import TRAINING
+from core.models.weights import TRAINING
 
 
 @contextmanager

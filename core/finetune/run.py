@@ -22,9 +22,9 @@ from core.finetune.split import Split, examples
 from core.indexes.chains import fingerprint
 from core.indexes.vectors import vector_index
 from core.io.home import models_folder
-from core.models import make
 from core.models.encoders.minilm import package_folder
 from core.models.triple_scorer import NAME
+from core.models.weights import TRAINING, weights_folder
 from core.operators.base import Context, Recorder
 from core.operators.retrieve.scored_triples import Vectors
 
@@ -38,7 +38,7 @@ def target(engine, name: str) -> Path:
     folder = getattr(settings, "folder", "") or (getattr(settings, "get", "") and settings.weights)
     if not folder:
         raise BadParameter(f"“{name}” is declared without a folder of its own, so a trained model has no place to go.")
-    return make.weights_folder(folder)
+    return weights_folder(folder)
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def _made(place: Path, known: str, split: Split, work: Callable, again: bool) ->
         record, fill = work(folder)
         publish(place, {"key": known, "split": asdict(split), **record}, fill)
         clear(folder)
-    return json.loads((place / make.TRAINING).read_text("utf-8"))
+    return json.loads((place / TRAINING).read_text("utf-8"))
 
 
 def course(state: TrainingState) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def clear(folder: Path) -> None:
 def base_folder(engine) -> Path:
     """The folder of the encoder that trainings begin from. Raises ModelUnavailable."""
     settings = engine.models.resolve(BASE).settings
-    folder = make.weights_folder(settings.folder) if settings.folder else package_folder(settings.package)
+    folder = weights_folder(settings.folder) if settings.folder else package_folder(settings.package)
     if not (folder / encoders.WEIGHTS).is_file():
         raise ModelUnavailable(f"{folder} holds no {encoders.WEIGHTS} to begin from.")
     return folder

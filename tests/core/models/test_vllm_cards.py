@@ -11,7 +11,6 @@ import pytest
 
 from core.models.chat import vllm as chat_vllm
 from core.models.declared import row
-from core.models.make import make
 
 
 def test_cards_reach_vllm_as_its_tensor_parallel_size(monkeypatch):
@@ -23,7 +22,8 @@ def test_cards_reach_vllm_as_its_tensor_parallel_size(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "vllm", SimpleNamespace(LLM=LLM))
     monkeypatch.setattr(chat_vllm, "unavailable", lambda: None)
-    chat = make(row("big", {"kind": "chat", "backend": "vllm", "weights": "some/70B", "cards": 4}, "models.toml"), None)
+    big = row("big", {"kind": "chat", "backend": "vllm", "weights": "some/70B", "cards": 4}, "models.toml")
+    chat = big.settings.make(big, {}, None)
     chat.load()
     assert told["tensor_parallel_size"] == 4 and told["weights"] == "some/70B"
 

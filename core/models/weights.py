@@ -1,0 +1,62 @@
+"""Where weights lie, and what is noted beside those that were trained here."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+from functools import lru_cache
+from pathlib import Path
+
+from core.io.home import ROOT, models_folder
+
+TRAINING = "training.json"  # how a folder of weights was trained, and what was measured of it
+SHIPPED = ROOT / "data" / "models"  # weights that ship
+
+
+def weights_folder(folder: str) -> Path:
+    """Where a file or folder of weights lies, or would lie: an absolute name as it is, else inside the models folder."""
+    return models_folder() / Path(folder).expanduser()
+
+
+def inside(package: str, folder: str) -> Path | None:
+    """A folder of weights in an installed package, found without importing it; None where it is not there."""
+    found = importlib.util.find_spec(package)
+    places = [Path(place) / folder for place in (found.submodule_search_locations or ())] if found else []
+    return next((place for place in places if (place / "config.json").is_file()), None)
+
+
+def in_cache(name: str) -> bool:
+    """Whether weights of that name on the model hub are in the hub's cache on this computer."""
+    cache = Path(os.environ.get("HF_HUB_CACHE") or Path(os.environ.get("HF_HOME") or Path.home() / ".cache/huggingface") / "hub")
+    return any((cache / f"models--{name.replace('/', '--')}").glob("snapshots/*/config.json"))
+
+
+def stamp(folder: str) -> str:
+    """A text that changes with the weights in a folder (of those trained here, only with them)."""
+    place = weights_folder(folder)
+    try:
+        file = place / TRAINING
+        stat = file.stat()
+        return _digest(file, stat.st_mtime_ns, stat.st_size, stat.st_ino)
+    except OSError:
+        return repr(sorted((f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in place.glob("*.safetensors")))
+
+
+@lru_cache(maxsize=64)
+def _digest(file: Path, *state: int) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def figures(folder: Path) -> str:
+    """What was measured of weights that were trained from shipped questions, in a sentence; empty where nothing was."""
+    try:
+        report = json.loads((folder / TRAINING).read_text("utf-8"))["report"]
+        parts = (
+            f"{row['corpus']} {row['reranker-finetuned']:.3f}, late interaction {row['late-interaction']:.3f} ({row['questions']} asked)"
+            for row in report
+        )
+        return f"nDCG@10 on unseen questions: {'; '.join(parts)}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
