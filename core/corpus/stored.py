@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from core.corpus.document import Document, sound
 from core.errors import BadInput, StoreError
 from core.graph.columns import Table
 from core.io import digests, locks
+from core.io.durable import begun, sync, write_whole
 from core.types import Question
 
 VERSION = 1
@@ -93,18 +93,16 @@ def put(
         (aside / QUESTIONS).write_text(json.dumps(rows), "utf-8")
         digests.note(aside)
         for file in sorted(aside.iterdir()):
-            _durable(file)
-        _durable(aside)
+            sync(file)
+        sync(aside)
         digest = digest_of(table, linked)
         data = _fresh_name(folder, digest)
         aside.rename(data)
-        _durable(folder)
-        fresh = folder / f"{META}.new"
+        sync(folder)
         whole = {**meta, "version": VERSION, "digest": digest, "n_documents": len(table), "data": data.name}
-        fresh.write_text(json.dumps(digests.marked(whole), ensure_ascii=False, indent=1), "utf-8")
-        _durable(fresh)
-        os.replace(fresh, folder / META)
-        _durable(folder)
+        text = json.dumps(digests.marked(whole), ensure_ascii=False, indent=1)
+        write_whole(folder / META, lambda temporary: temporary.write_text(text, "utf-8"))
+        sync(folder)
     finally:
         clean(folder)
 
@@ -118,7 +116,7 @@ def clean(folder: FilePath) -> None:
     for entry in sorted(folder.iterdir()):
         if entry.is_dir() and entry.name != current and (entry.name == ASIDE or entry.name.startswith("data-")):
             shutil.rmtree(entry, ignore_errors=True)
-        elif entry.name == f"{META}.new":
+        elif entry.name.startswith(begun(folder / META)):
             entry.unlink(missing_ok=True)
 
 
@@ -149,11 +147,3 @@ def _sound(document: Document) -> Document:
 def _fresh_name(folder: FilePath, digest: str) -> FilePath:
     base = folder / f"data-{digest[:16]}"
     return next(name for n in range(1, 1 << 20) if not (name := base if n == 1 else base.with_name(f"{base.name}-{n}")).exists())
-
-
-def _durable(path: FilePath) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

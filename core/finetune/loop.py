@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import json
 import math
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import Cancelled, StoreError
-from core.finetune.place import durable
 from core.indexes.place import keep
+from core.io.durable import write_whole
 from core.io.durations import span
 from core.runtime.meter import untold
 
@@ -197,11 +196,9 @@ class Training:
         """Write a file beside its place, make it durable, and put it there in one step. Raises StoreError."""
         from safetensors.torch import save_file
 
-        file, aside = self.folder / f"{name}.safetensors", self.folder / f".{name}.part"
+        file = self.folder / f"{name}.safetensors"
         try:
-            save_file({key: value.cpu().contiguous() for key, value in tensors.items()}, aside)
-            durable(aside)
-            os.replace(aside, file)
+            write_whole(file, lambda temporary: save_file({key: value.cpu().contiguous() for key, value in tensors.items()}, temporary))
         except OSError as error:
             raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from None
 

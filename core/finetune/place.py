@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import StoreError
+from core.io.durable import sync
 from core.io.locks import locked
 from core.models.weights import TRAINING
 
@@ -48,7 +49,7 @@ def publish(target: Path, record: dict[str, Any], fill: Callable[[Path], None]) 
             (aside / TRAINING).write_text(json.dumps({**record, "sha256": weights}, ensure_ascii=False, indent=1), "utf-8")
             os.chmod(aside, 0o755)
             for file in (*aside.rglob("*"), aside):
-                durable(file)
+                sync(file)
             if target.exists():
                 target.rename(_old(target))
             aside.rename(target)
@@ -91,12 +92,3 @@ def _mend(target: Path) -> None:
     if old.exists() and not target.exists():
         old.rename(target)
     shutil.rmtree(old, ignore_errors=True)
-
-
-def durable(file: Path) -> None:
-    """Have the system put a file or folder on the disk."""
-    handle = os.open(file, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

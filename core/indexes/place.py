@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +13,7 @@ from typing import IO
 from core.errors import StoreError
 from core.graph.protocol import KnowledgeGraph
 from core.io import digests
+from core.io.durable import write_whole
 from core.io.home import cannot_save, home
 from core.io.locks import is_locked
 from core.runtime.meter import spent
@@ -54,19 +54,15 @@ def take_indexes(aside: Path, folder: Path) -> None:
 
 def keep(file: Path, write: Callable[[IO[bytes]], object]) -> None:
     """Write a file beside its place, arrays with their digest, make it durable, and put it there in one step. Raises StoreError."""
+
+    def whole(temporary: Path) -> None:
+        with open(temporary, "wb") as stream:
+            write(stream)
+        if file.suffix in SEALED:
+            digests.seal(temporary)
+
     try:
-        handle, aside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                write(stream)
-            if file.suffix in SEALED:
-                digests.seal(Path(aside))
-            with open(aside, "rb+") as stream:
-                os.fsync(stream.fileno())
-            os.replace(aside, file)
-        except BaseException:
-            Path(aside).unlink(missing_ok=True)
-            raise
+        write_whole(file, whole)
     except OSError as error:
         raise StoreError(f"{file} cannot be written: {error.strerror or error}.") from None
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ from typing import Any
 from core.errors import BadInput, BadParameter, nearest, shorten
 from core.instances.apart import one_apart, settings_apart
 from core.instances.steps import operator_of, row_of
+from core.io.durable import write_whole
 from core.io.home import home
 from core.io.locks import changing
 from core.lines import check_row
@@ -270,12 +269,7 @@ def _own_rows() -> dict[str, Any]:
 def _write(rows: Mapping[str, Any]) -> None:
     import tomli_w
 
-    handle, temporary = tempfile.mkstemp(dir=home(), prefix=".instances-")
-    with os.fdopen(handle, "wb") as file:
-        tomli_w.dump(dict(rows), file)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, own_file())
+    write_whole(own_file(), lambda temporary: temporary.write_text(tomli_w.dumps(dict(rows)), "utf-8"))
 
 
 def _instance(key: str, row: Any, where: str) -> Instance:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadParameter, nearest
+from core.io.durable import write_whole
 from core.io.home import ROOT, home
 from core.models.backends import BACKENDS, Backend
 
@@ -162,14 +162,12 @@ def check_role(role: str, name: Any, rows: Mapping[str, Row], where: str) -> Non
 
 
 def save(rows: Mapping[str, Mapping[str, Any]], roles: Mapping[str, str]) -> None:
-    """Write a person's file anew, atomically: `rows` are the raw tables by name."""
+    """Write a person's file anew, whole or not at all: `rows` are the raw tables by name."""
     import tomli_w
 
     tables = ({"roles": dict(roles)} if roles else {}) | {"model": {name: dict(values) for name, values in rows.items()}}
-    target = own_file()
-    partial = target.with_name(f"{target.name}.{os.getpid()}.part")
-    partial.write_text(f"# Your own models and roles, written by Hopscope's Models page.\n\n{tomli_w.dumps(tables)}", "utf-8")
-    partial.replace(target)
+    text = f"# Your own models and roles, written by Hopscope's Models page.\n\n{tomli_w.dumps(tables)}"
+    write_whole(own_file(), lambda temporary: temporary.write_text(text, "utf-8"))
 
 
 def raw_own() -> tuple[dict[str, dict[str, Any]], dict[str, str]]:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from core.io.durable import write_whole
+
 JOURNAL, SPILL, STORE = "journal.json", "spill", "store"
 
 
@@ -55,12 +57,7 @@ class Journal:
         """Writes down, in one step, that a phase has this many parts `done`, and facts."""
         self._state["done"][phase] = done
         self._state["facts"] |= facts
-        fresh = self._path.with_suffix(".new")
-        with open(fresh, "w", encoding="utf-8") as stream:
-            json.dump(self._state, stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(fresh, self._path)
+        write_whole(self._path, lambda temporary: temporary.write_text(json.dumps(self._state), "utf-8"))
 
     def spill(self, name: str) -> FilePath:
         """Where a file that the finished store does not need lies."""

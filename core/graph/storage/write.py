@@ -18,6 +18,7 @@ from core.graph.columns import Columns
 from core.graph.degrees import degree_bytes
 from core.graph.store import BLOB, COLUMNS, DEGREES, META, OFFSETS
 from core.io import digests, locks
+from core.io.durable import begun, sync, write_whole
 
 UNFINISHED = "unfinished"  # the state of a long build, taken up again by the next one
 SOURCE, ASIDE = "source.json", "building"
@@ -82,27 +83,24 @@ def note_source(aside: FilePath, known: dict | None) -> None:
         with open(aside / SOURCE, "w", encoding="utf-8") as stream:
             json.dump(known, stream)
             _durable(stream)
-    _durable_folder(aside)
+    sync(aside)
 
 
 def place(folder: FilePath, aside: FilePath, meta: dict) -> None:
     """Puts the data in place under a name of its own, then swings `graph.json` over to it in one step; digests of both are noted."""
     if not (aside / digests.FILE).exists():
         digests.note(aside)
-        _durable_folder(aside)
+        sync(aside)
     base, count = f"data-{meta['digest'][:16]}", 1
     data = folder / base
     while data.exists():
         count += 1
         data = folder / f"{base}-{count}"
     aside.rename(data)
-    _durable_folder(folder)
-    fresh = folder / f"{META}.new"
-    with open(fresh, "w", encoding="utf-8") as stream:
-        json.dump(digests.marked({**meta, "data": data.name}), stream, ensure_ascii=False, indent=1)
-        _durable(stream)
-    os.replace(fresh, folder / META)
-    _durable_folder(folder)
+    sync(folder)
+    text = json.dumps(digests.marked({**meta, "data": data.name}), ensure_ascii=False, indent=1)
+    write_whole(folder / META, lambda temporary: temporary.write_text(text, "utf-8"))
+    sync(folder)
     clean(folder)
 
 
@@ -115,21 +113,13 @@ def clean(folder: FilePath) -> None:
     for entry in sorted(folder.iterdir()):
         if entry.is_dir() and entry.name != current and (entry.name == ASIDE or entry.name.startswith("data-")):
             shutil.rmtree(entry, ignore_errors=True)
-        elif entry.name == f"{META}.new":
+        elif entry.name.startswith(begun(folder / META)):
             entry.unlink(missing_ok=True)
 
 
 def _durable(stream) -> None:
     stream.flush()
     os.fsync(stream.fileno())
-
-
-def _durable_folder(folder: FilePath) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def release(values: np.ndarray) -> None:
