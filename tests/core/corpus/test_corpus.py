@@ -153,7 +153,7 @@ def test_a_kill_leaves_the_old_or_the_new(tmp_path):
     assert sorted(p.name for p in (tmp_path / "c").iterdir()) == ["corpus.json", next((tmp_path / "c").glob("data-*")).name]
 
 
-@pytest.mark.parametrize("step", ["core.io.durable.os.replace", "core.corpus.stored.os.fsync", "core.graph.columns.Table.save"])
+@pytest.mark.parametrize("step", ["core.io.durable.os.replace", "core.io.durable.os.fsync", "core.graph.columns.Table.save"])
 def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, step):
     corpus = write(tmp_path / "c", [ANN])
 
