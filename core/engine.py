@@ -19,7 +19,7 @@ from core.corpus import Corpus, open_corpus
 from core.datasets import datasets, open_graph
 from core.diagnosis.repairing import Repairing
 from core.environment import Environment
-from core.errors import BadInput, BadParameter, HopscopeError, UnknownEntity
+from core.errors import BadInput, BadParameter, UnknownEntity
 from core.graph.names.lookup import names
 from core.instances.catalogue import Instance
 from core.models.base import Models
@@ -47,7 +47,8 @@ class Engine:
 
     def __init__(self, models: Models | None = None, solved: Callable[[str], Sequence[Question]] = solved):
         models = Registry() if models is None else models
-        self.environment = Environment(models, solved, BuiltGraphs(models))
+        self._built = BuiltGraphs(models)
+        self.environment = Environment(models, solved, self._built)
         self._viewers = Viewers()
         self.jobs = Jobs(workers=4, weigh=_weight, needed=self._viewers.looking)
         self.evaluations = Jobs(workers=1)  # apart, so that hours of evaluation never keep a question waiting
@@ -177,7 +178,7 @@ class Engine:
         """What a comparison is known by: the same for the same question, graph, lanes, models and seed."""
         parts = [
             *map(str, ask.key(self.models.signature())),
-            *([ask.question.gold, [self._standing(ask, i.line) for i in instances]] if ask.corpus is not None else []),
+            *([ask.question.gold, [self._graph_digest(ask, i.line) for i in instances]] if ask.corpus is not None else []),
             ask.question.answers,
             ask.question.aliases,
             ask.reader,
@@ -186,13 +187,10 @@ class Engine:
         ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
-    def _standing(self, ask: Ask, line: Line) -> str:
-        """The digest of the graph that a line stands on; empty where it is not built, as the lane will say."""
+    def _graph_digest(self, ask: Ask, line: Line) -> str:
+        """The digest of the graph that a line names; empty where it is not built, which its lane does or says."""
         build = build_of(line)
-        try:
-            return self.environment.built(ask.corpus, build).digest if build else ask.graph.digest
-        except HopscopeError:
-            return ""
+        return self._built.digest(ask.corpus, build) if build and isinstance(ask.corpus, Corpus) else ask.graph.digest
 
     def _job(self, ask: Ask, instances: Sequence[Instance]) -> Job:
         job = Job(self.key(ask, instances))

@@ -38,13 +38,15 @@ Tell = Callable[[str, float | None], None]
 
 @dataclass(frozen=True)
 class Status:
-    """Where a build of a corpus stands. `current` where it was built of the documents as they are now; `report` is that of its last run."""
+    """Where a build of a corpus stands. `current` where it was built of the documents as they are now; `report` is that of its last run,
+    `graph` the digest of the graph that this made."""
 
     build: Build
     built: bool
     current: bool
     folder: Path
     report: dict[str, Any] = field(default_factory=dict)
+    graph: str = ""
 
     @property
     def serves(self) -> bool:
@@ -73,7 +75,7 @@ def status(corpus: Corpus, build: str | Build) -> Status:
         known = digests.check_marked(json.loads((folder / BUILT).read_text("utf-8")))
         placed = _placed(folder)
         current = known["version"] == VERSION and known["corpus"] == corpus.digest and known.get("graph", placed) == placed
-        return Status(one, True, current, folder, known["report"])
+        return Status(one, True, current, folder, known["report"], placed)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return Status(one, False, False, folder)
 

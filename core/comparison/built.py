@@ -13,6 +13,7 @@ from core.builds.base import BuildLine
 from core.builds.run import BUILT, place
 from core.builds.shipped import Unasked, Uncovered, ships
 from core.corpus import Corpus
+from core.errors import BadParameter
 from core.graph.store import Graph
 from core.indexes.place import waiting
 from core.models.base import Models
@@ -54,6 +55,14 @@ class BuiltGraphs:
             return self._graph(corpus, one, check, progress)
         except Uncovered:
             return self._graph(corpus, standing(corpus, spec, shipped=False), check, progress)
+
+    def digest(self, corpus: Corpus, spec: str) -> str:
+        """The digest of the graph that `spec` means, without opening or making it; empty where it is not built, or no build is meant."""
+        try:
+            now = status(corpus, standing(corpus, spec))
+        except BadParameter:
+            return ""
+        return now.graph if now.serves else ""
 
     def _graph(self, corpus: Corpus, one: Build, check: Callable[[], None], progress: Callable[[str, float | None], None] | None) -> Graph:
         file = place(corpus, one) / BUILT

@@ -129,6 +129,18 @@ def test_the_same_question_is_one_job_until_its_graph_is_another(corpus, engine)
     assert len(engine.ask_corpus(more, ASKED).graph.columns.chunks) == 4
 
 
+def test_a_comparison_is_known_without_building_or_opening_anything(corpus, engine):
+    asked = engine.ask_corpus(corpus, ASKED)
+    line = find(NEAR.replace("BuiltGraph()", "BuiltGraph(build='chunks')"))
+    first = engine.key(asked, [line])
+    assert not status(corpus, "chunks").report.get("counts", {}).get("vectors of chunks")  # encoding is the lane's work
+    job = engine.compare(asked, [line])
+    assert job.key == first and job.wait(60) and job.comparison.lanes[0].status == "done"
+    assert status(corpus, "chunks").report["counts"]["vectors of chunks"] == 3
+    again = engine.compare(asked, [line])  # by the graph that is there now
+    assert again.wait(60) and again.key != first and again.key == engine.compare(asked, [line]).key
+
+
 class Dies(Parrot):
     """A model that notes points, and is gone when it is asked for the answer."""
 
