@@ -23,6 +23,8 @@ def with_edges(graph: Graph, more: Mapping[Edge, tuple[float, Sequence[int]]], d
     edges = _columns(graph.columns.edges, graph.n_edges)
     edges.setdefault("weight", [1.0] * graph.n_edges)
     edges.setdefault("chunks", [[] for _ in range(graph.n_edges)])
+    if description:
+        edges.setdefault("description", [""] * graph.n_edges)
     fresh = [(names[a], relation, names[b]) for a, relation, b in more]
     added: dict[str, list[Any]] = {"weight": [weight for weight, _ in more.values()], "chunks": [list(rows) for _, rows in more.values()]}
     added["description"] = [description] * len(fresh)

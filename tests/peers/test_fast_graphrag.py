@@ -8,8 +8,15 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
+from core.builds.base import BuildContext, Made
+from core.builds.synonyms import AddIdentityEdges
+from core.graph.building.text_graph import assemble
+from core.graph.columns import Table
+from core.models.base import NoModels
+from tests.core.builds.kit import Texts
 from tests.films import Parrot
 from tests.peers.ours import Told, after, found, graph_of, recorded
 
@@ -44,3 +51,26 @@ def test_the_same_hits_in_the_same_order_with_the_same_scores(theirs, name):
     assert state.nodes.scores == pytest.approx([score for _, score in told["entities"]], abs=2e-4)
     assert state.relations.scores == pytest.approx(list(relations.values()), abs=2e-4)
     assert state.chunks.scores == pytest.approx([score / told["chunks"][0][1] for _, score in told["chunks"]], abs=1e-3)
+
+
+def test_the_same_entities_are_the_same(theirs, tmp_path):
+    """Its order of entities is that of the texts here."""
+    told = theirs["alike"]
+    names, vectors, relations = told["names"], np.array(told["vectors"], np.float32), told["relations"]
+    assert told["order"] == names and len(told["is"]) > 30
+
+    class Near(NoModels):
+        """Its vectors, by name."""
+
+        def encoder(self, name="encoder"):
+            return self
+
+        def encode(self, texts, check=None):
+            return np.array([vectors[names.index(text.partition(":")[0])] for text in texts])
+
+    nodes = {"type": ["PERSON"] * len(names), "description": [""] * len(names), "chunks": [[place // 5] for place in range(len(names))]}
+    graph = assemble("sixty", names, [(one, "related to", other) for one, other in relations], nodes, {})
+    after = AddIdentityEdges().apply(Made(Texts(tmp_path), Table.of(id=[], text=[]), None, graph), BuildContext(Near())).graph
+    texts = after.columns.edges.texts("description")
+    heads, _, tails = after.triples(np.array([edge for edge in range(after.n_edges) if texts[edge] == "is"]))
+    assert sorted(sorted(pair) for pair in zip(after.names(heads), after.names(tails))) == told["is"]
