@@ -105,6 +105,7 @@ class BuildOperator(Declared):
     title: ClassVar[str]  # a few words for a person
     reads: ClassVar[tuple[str, ...]] = ()
     writes: ClassVar[tuple[str, ...]] = ()
+    edition: ClassVar[int] = 1  # one more where the same parameters make another graph than in the version before
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         """What there is after this operator. Deterministic: the same of the same, whatever was kept from before."""
@@ -140,6 +141,11 @@ class BuildLine(OperatorLine[BuildOperator]):
     def words(self) -> str:
         """The line in words: `chunks of 300 tokens → noun phrases → merged by name`."""
         return " → ".join(operator.words() for operator in self.operators)
+
+    @property
+    def editions(self) -> dict[str, int]:
+        """The editions of the operators that have more than one, by name."""
+        return {type(operator).__name__: operator.edition for operator in self.operators if operator.edition > 1}
 
     @property
     def asks_chat(self) -> bool:

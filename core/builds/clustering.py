@@ -10,11 +10,11 @@ import numpy as np
 
 from core.errors import ModelUnavailable
 
-SEED = 224  # as RAPTOR's
+SEED, FITTED = 224, 0  # as RAPTOR's: of the mixtures that are compared, and of the one that is taken
 DIMENSIONS = 10
 SHARE = 0.1  # the least probability with which a vector belongs to a cluster of a mixture
-MOST = 50  # components of a mixture
-TRIED = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)  # numbers of components of which the one of least BIC is taken
+MOST = 49  # components of a mixture
+REGULARISATION = 1e-6  # added to each variance: scikit-learn's own, which RAPTOR leaves as it is
 LEARNT = 2000  # vectors from which a mixture is learnt
 ROUNDS = 10  # of balanced k-means
 REDUCERS = ("pca", "umap")
@@ -24,14 +24,16 @@ Clusters = list[np.ndarray]  # of places, each ascending
 
 def mixture(vectors: np.ndarray, reducer: str, check: Check) -> Clusters:
     """RAPTOR's clusters: a Gaussian mixture on all vectors, made of few dimensions, then one inside each of its clusters; the number of
-    components is that of the least BIC. A vector belongs to each cluster in which it has a probability above .1, so perhaps to several.
+    components, below 50, is that of the least BIC. A vector belongs to each cluster in which it has a probability above .1, so perhaps to
+    several.
 
-    Few vectors (one more than there are dimensions, or fewer) stay together. Differs from RAPTOR's code, which tries every number of
-    components below 50: here those of `TRIED` are tried, on some 2,000 vectors; PCA stands in the place of UMAP unless that is asked
-    for, whose neighbours are the root of the number of vectors, rounded, in the code rounded down. Deterministic.
+    Few vectors of a cluster (one more than there are dimensions, or fewer) stay together. Differs from RAPTOR's code in four things:
+    vectors are made of few dimensions by PCA unless UMAP is asked for; a mixture is learnt from at most some 2,000 vectors; one that has
+    no probability above .1 is in its likeliest cluster, where the code leaves it out; and a cluster that was found twice is taken once.
+    Deterministic.
     """
     found: dict[tuple[int, ...], None] = {}
-    for outer in _mixed(_reduced(vectors, reducer, round(math.sqrt(max(1, len(vectors) - 1)))), check):
+    for outer in _mixed(_reduced(vectors, reducer, math.isqrt(max(1, len(vectors) - 1))), check):
         inner = [np.arange(len(outer))]
         if len(outer) > DIMENSIONS + 1:
             inner = _mixed(_reduced(vectors[outer], reducer, 10), check)
@@ -81,18 +83,15 @@ def _mixed(points: np.ndarray, check: Check) -> Clusters:
     from sklearn.mixture import GaussianMixture
 
     n = len(points)
-    if n <= DIMENSIONS + 1:
+    if n < 3:
         return [np.arange(n)]
-    best, least = None, math.inf
     learnt = points[:: -(-n // LEARNT)]
     different = len(np.unique(np.round(learnt, 6), axis=0))
-    for components in (one for one in TRIED if one <= min(MOST, len(learnt) - 1, different)):
+    scores = []
+    for components in range(1, 1 + max(1, min(MOST, len(learnt) - 1, different))):
         check()
-        model = GaussianMixture(components, random_state=SEED, reg_covar=1e-4).fit(learnt)
-        score = model.bic(learnt)
-        if score < least:
-            best, least = model, score
-    assert best is not None  # one component is always tried
+        scores.append(GaussianMixture(components, reg_covar=REGULARISATION, random_state=SEED).fit(learnt).bic(learnt))
+    best = GaussianMixture(1 + int(np.argmin(scores)), reg_covar=REGULARISATION, random_state=FITTED).fit(learnt)
     shares = best.predict_proba(points)
     shares[np.arange(n), shares.argmax(axis=1)] = 1.0  # each is at least in the likeliest
     return [np.flatnonzero(column > SHARE) for column in shares.T if (column > SHARE).any()]
@@ -101,7 +100,7 @@ def _mixed(points: np.ndarray, check: Check) -> Clusters:
 def _reduced(vectors: np.ndarray, reducer: str, neighbours: int) -> np.ndarray:
     """The vectors in few dimensions. Raises ModelUnavailable where UMAP is asked for and not installed."""
     dimensions = min(DIMENSIONS, len(vectors) - 2, vectors.shape[1])
-    if dimensions < 1 or len(vectors) <= DIMENSIONS + 1:
+    if dimensions < 1:
         return vectors
     if reducer == "umap":
         if importlib.util.find_spec("umap") is None:

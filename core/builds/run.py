@@ -32,14 +32,17 @@ from core.runtime.meter import untold
 
 VERSION = 1
 BUILT = "built.json"  # beside a graph: what it was built from, and the report
+CHANGED = "The documents have changed since it was built. Only what depends on the changes is made anew."
+EARLIER = "It was built by an earlier version, which made another graph of them. What was read and replied is not asked again."
 NEXT = "-next"  # behind the name of a graph's folder: where the next one is made while this one serves
 Tell = Callable[[str, float | None], None]
 
 
 @dataclass(frozen=True)
 class Status:
-    """Where a build of a corpus stands. `current` where it was built of the documents as they are now; `report` is that of its last run,
-    `graph` the digest of the graph that this made."""
+    """Where a build of a corpus stands. `current` where it was built of the documents as they are now, by operators that make the same
+    today; else `outdated` says in a sentence which of the two has changed. `report` is that of its last run, `graph` the digest of the
+    graph that this made."""
 
     build: Build
     built: bool
@@ -47,6 +50,7 @@ class Status:
     folder: Path
     report: dict[str, Any] = field(default_factory=dict)
     graph: str = ""
+    outdated: str = ""
 
     @property
     def serves(self) -> bool:
@@ -56,14 +60,14 @@ class Status:
 
 def open_graph(corpus: Corpus, build: str | Build) -> Graph:
     """The graph that a build made of a corpus; while it is being built anew, the one before. Raises BadParameter for an unknown build,
-    StoreError where it is not built yet or the documents have changed since and nobody is at it."""
+    StoreError where it is not built yet or is outdated and nobody is at it."""
     one = _build(build)
     now = status(corpus, one)
     how = f"build it on the page Texts, or with: python -m core corpus build {corpus.name} --graph {_word(one)}"
     if not now.built:
         raise StoreError(f"“{one.title}” of {corpus.name} is not built yet; {how}")
     if not now.serves:
-        raise StoreError(f"The documents of {corpus.name} have changed since “{one.title}” was built; {how}")
+        raise StoreError(f"“{one.title}” of {corpus.name} is outdated. {now.outdated} So {how}")
     return Graph.open(now.folder)
 
 
@@ -74,8 +78,9 @@ def status(corpus: Corpus, build: str | Build) -> Status:
     try:
         known = digests.check_marked(json.loads((folder / BUILT).read_text("utf-8")))
         placed = _placed(folder)
-        current = known["version"] == VERSION and known["corpus"] == corpus.digest and known.get("graph", placed) == placed
-        return Status(one, True, current, folder, known["report"], placed)
+        same = known["version"] == VERSION and known.get("editions", {}) == one.line.editions
+        current = same and known["corpus"] == corpus.digest and known.get("graph", placed) == placed
+        return Status(one, True, current, folder, known["report"], placed, "" if current else CHANGED if same else EARLIER)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return Status(one, False, False, folder)
 
@@ -152,6 +157,7 @@ def build(
         _came(corpus, one, ctx)
         told = {
             "version": VERSION,
+            "editions": one.line.editions,
             "corpus": corpus.digest,
             "graph": graph.digest,
             "build": one.id,

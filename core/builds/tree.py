@@ -9,7 +9,7 @@ import numpy as np
 
 from core.builds.asking import side_by_side
 from core.builds.base import BuildContext, BuildOperator, Made
-from core.builds.clustering import REDUCERS, Clusters, balanced, mixture
+from core.builds.clustering import REDUCERS, REGULARISATION, Clusters, balanced, mixture
 from core.builds.encoding import encoded
 from core.builds.summaries import by_model, central
 from core.graph.building.text_graph import assemble
@@ -27,8 +27,9 @@ SIZE = 10  # chunks of a cluster of balanced k-means
 
 @dataclass(frozen=True, repr=False)
 class Tree(BuildOperator):
-    """RAPTOR's tree: chunks are its leaves; each layer's texts are clustered by their vectors, and each cluster of two or more is summed up
-    in a node of the next, which goes on for `layers` layers or until one has 11 nodes or fewer.
+    """RAPTOR's tree: chunks are its leaves; each layer's texts are clustered by their vectors, and each cluster, one of a single text as
+    well, is summed up in a node of the next, which goes on for `layers` layers or until one has 11 nodes or fewer. A layer that would have
+    as many nodes as the one below is left out, and the tree ends there; RAPTOR's code goes on.
 
     A cluster whose texts exceed `longest` tokens is clustered again by itself. Summaries are a language model's, or with `summaries`
     “extractive” the sentences nearest to the mean vector of the cluster's sentences. Edges run from a summary to what it sums up.
@@ -37,6 +38,7 @@ class Tree(BuildOperator):
     stage = "group"
     title = "a tree of summaries"
     reads, writes = ("chunks",), ("graph",)
+    edition = 2
 
     clusters: str = param("mixture", "Clusters", "Gaussian mixtures, or balanced k-means (RAPTOR-K).", choices=("mixture", "k-means"))
     reducer: str = param("pca", "Dimensions by", "How mixtures' vectors are made of few dimensions.", choices=REDUCERS)
@@ -51,7 +53,7 @@ class Tree(BuildOperator):
         return (self.encoder, self.model) if self.summaries == "llm" else (self.encoder,)
 
     def later(self) -> str:
-        return "The model sums up clusters of chunks: about one for ten chunks." if self.summaries == "llm" else ""
+        return "The model sums up clusters of chunks: about one for five chunks." if self.summaries == "llm" else ""
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         assert made.chunks is not None  # a line without them is refused
@@ -62,8 +64,8 @@ class Tree(BuildOperator):
                 break
             ctx.progress(f"Layer {level} of the tree", (level - 1) / self.layers)
             found = self._found([grown.texts[node] for node in layer], [grown.sizes[node] for node in layer], ctx)
-            clusters = [layer[one] for one in found if len(one) > 1]
-            if not clusters or len(clusters) >= len(layer):
+            clusters = [layer[one] for one in found]
+            if len(clusters) >= len(layer):
                 break
             texts = self._summed_up([[grown.texts[node] for node in one] for one in clusters], ctx)
             layer = grown.add(level, clusters, texts)
@@ -75,7 +77,8 @@ class Tree(BuildOperator):
 
     def _found(self, texts: list[str], sizes: list[int], ctx: BuildContext) -> Clusters:
         """The clusters of a layer: those that came with the corpus, by the texts and the settings that they hang on, or new ones."""
-        how = f"{self.clusters} {self.reducer} {self.longest} {self.encoder}"
+        kind = f"{self.clusters} of regularisation {REGULARISATION}" if self.clusters == "mixture" else self.clusters
+        how = f"{kind} {self.reducer} {self.longest} {self.encoder}"
         return ctx.clusters.of(how, texts, lambda: self._clusters(encoded(texts, self.encoder, ctx), sizes, ctx))
 
     def _summed_up(self, groups: list[list[str]], ctx: BuildContext) -> list[str]:

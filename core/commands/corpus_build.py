@@ -10,6 +10,7 @@ from core.builds.base import LANES
 from core.builds.catalogue import EXTRACTORS, KINDS, Build, find
 from core.builds.cost import cost
 from core.builds.report import UNREAD, BuildReport
+from core.builds.run import EARLIER
 from core.builds.shipped import FACTS, NAME, builds_of, shipped, ships
 from core.builds.shipping import ship
 from core.commands.terminal import OK, bar, warn
@@ -121,7 +122,7 @@ def _state(corpus: Corpus, one: Build) -> str:
     if not now.built:
         return "comes with it, opened when asked" if ships(corpus, one) else "not built"
     counts, used = now.report.get("counts", {}), now.report.get("usage", {})
-    told = "built" if now.current else "of earlier documents"
+    told = {"": "built", EARLIER: "by an earlier version"}.get(now.outdated, "of earlier documents")
     more = [f"{counts[what]:,} {what}" for what in ("chunks", *UNREAD, "dropped") if counts.get(what)]
     more += [f"{used['calls']:,} calls"] if used.get("calls") else []
     return ", ".join([told, *more, *(f"by {model}" for model in now.report.get("models", ()))])

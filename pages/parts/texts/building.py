@@ -86,8 +86,8 @@ def _start(corpus: Corpus, now: Status, before: Job | None) -> None:
         st.write(plain(f"{came.words()}. Opening it makes vectors, and asks no language model."))
         st.button("Open", key=_button(now), type="primary", icon=":material/play_arrow:", on_click=start, args=(corpus, now.build))
         return
-    if now.built:
-        st.write("The documents have changed since it was built. Only what depends on the changes is made anew.")
+    if now.outdated:
+        st.write(now.outdated)
     counting = _counting(corpus, now.build)
     if counting.error:
         st.error(plain(counting.error))

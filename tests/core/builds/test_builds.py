@@ -15,6 +15,7 @@ from core.errors import BadParameter, Cancelled, StoreError
 from core.indexes.place import keep
 from core.indexes.vectors import opened
 from core.indexes.vectors import place as vectors_place
+from core.io.digests import check_marked
 from core.models.chat.replies import estimate
 from tests.core.builds.kit import Reading, Texts
 
@@ -58,6 +59,23 @@ def test_a_graph_of_documents_that_have_changed_is_not_opened(corpus):
     build(corpus, "chunks", Reading())
     with pytest.raises(StoreError, match="have changed"):
         open_graph(corpus.changed(one="Ann lives in Oslo."), "chunks")
+
+
+def test_a_tree_of_an_earlier_version_is_outdated_and_made_anew(corpus):
+    one = find("tree-noun-phrases")
+    build(corpus, one, Reading())
+    file = place(corpus, one) / BUILT
+    earlier = check_marked(json.loads(file.read_text()))  # without its digest, as earlier versions wrote it
+    assert earlier.pop("editions") == {"Tree": 2} and status(corpus, one).current
+    keep(file, lambda stream: stream.write(json.dumps(earlier).encode()))
+    now = status(corpus, one)
+    assert (now.built, now.current) == (True, False) and now.outdated.startswith("It was built by an earlier version")
+    with pytest.raises(StoreError, match="outdated.*earlier version.*So build it.* --graph tree"):
+        open_graph(corpus, one)
+    build(corpus, one, Reading())
+    assert status(corpus, one).current and not status(corpus, one).outdated
+    build(corpus, "chunks", Reading())
+    assert json.loads((place(corpus, find("chunks")) / BUILT).read_text())["editions"] == {}  # what is as before stays as it is
 
 
 def test_a_graph_that_is_being_built_is_waited_for(corpus):

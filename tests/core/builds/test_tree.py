@@ -32,7 +32,7 @@ class Blocks(NoModels):
         return self
 
     def encode(self, texts, check=None):
-        vectors = np.stack([np.random.default_rng(crc32(text.encode())).normal(0, 0.03, 12) for text in texts])
+        vectors = np.stack([np.random.default_rng(crc32(text.encode())).normal(0, 0.001, 12) for text in texts])
         for row, text in enumerate(texts):
             vectors[row, ord(text[0].lower()) - ord("a")] += 1.0
         return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
@@ -112,10 +112,10 @@ def test_few_chunks_need_no_summary(count, tmp_path):
 
 
 def test_a_cluster_whose_text_is_too_long_is_split(tmp_path):
-    chunks = chunks_of(("a", 40)).with_columns(text=["a" + "y" * 347 + f"{row:02}." for row in range(40)])  # 101 tokens each
-    graph, _ = grown(Tree(summaries="extractive", longest=1000, layers=1), chunks, tmp_path)
+    chunks = chunks_of(("a", 20)).with_columns(text=["a" + "y" * 347 + f"{row:02}." for row in range(20)])  # 101 tokens each
+    graph, _ = grown(Tree(summaries="extractive", longest=500, layers=1), chunks, tmp_path)
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
-    assert max(np.bincount(heads)) <= 9 and len(set(tails.tolist())) == 40
+    assert max(np.bincount(heads)) <= 4 and len(set(tails.tolist())) == 20
 
 
 def test_a_chunk_may_be_called_like_a_summary(tmp_path):
@@ -135,10 +135,52 @@ def test_balanced_clusters_have_no_more_than_their_share():
 
 def test_a_mixture_finds_far_groups_and_is_the_same_again():
     rng = np.random.default_rng(0)
-    points = np.concatenate([rng.normal(place, 0.1, (15, 4)) for place in (0.0, 5.0)])
+    points = np.concatenate([rng.normal(place, 1e-4, (15, 4)) for place in (0.0, 5.0)])
     first, again = (mixture(points, "pca", lambda: None) for _ in range(2))
     assert {tuple(one.tolist()) for one in first} == {tuple(range(15)), tuple(range(15, 30))}
     assert [one.tolist() for one in first] == [one.tolist() for one in again]
+
+
+def groups_of(count, size, spread, seed=0):
+    """Unit vectors of `count` groups of `size`, each near a random direction."""
+    rng = np.random.default_rng(seed)
+    vectors = np.repeat(rng.normal(size=(count, 48)), size, axis=0) + rng.normal(0, spread, (count * size, 48))
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def test_many_small_groups_are_found_where_variances_are_left_as_they_are():
+    # 30 groups of 6: a regularisation of 1e-4 joins them to a few clusters of some 30.
+    found = mixture(groups_of(30, 6, 0.05), "pca", lambda: None)
+    assert [one.tolist() for one in found] == [list(range(first, first + 6)) for first in range(0, 180, 6)]
+
+
+@pytest.mark.parametrize("count, size", [(7, 4), (3, 3)])
+def test_a_mixture_has_the_number_of_components_that_every_number_tried_says(count, size):
+    from sklearn.decomposition import PCA
+    from sklearn.mixture import GaussianMixture
+
+    vectors = groups_of(count, size, 0.6, seed=3)
+    points = PCA(min(10, len(vectors) - 2), svd_solver="full").fit_transform(vectors)
+    score = [GaussianMixture(n, random_state=224).fit(points).bic(points) for n in range(1, len(points))]
+    best = GaussianMixture(1 + int(np.argmin(score)), random_state=0).fit(points)
+    sure = {tuple(np.flatnonzero(column > 0.1).tolist()) for column in best.predict_proba(points).T}
+    assert {tuple(one.tolist()) for one in mixture(vectors, "pca", lambda: None)} == sure - {()}
+
+
+def test_a_cluster_of_one_is_summed_up_and_carried_upward(tmp_path):
+    class One(Tree):
+        """A tree whose first twelve texts are six pairs, and the thirteenth a cluster of its own."""
+
+        def _clusters(self, vectors, sizes, ctx, depth=0):
+            return [np.array([first, first + 1]) for first in range(0, 12, 2)] + [np.array([12])]
+
+    models = Blocks()
+    graph, _ = grown(One(), chunks_of(("a", 12), ("b", 1)), tmp_path, models)
+    assert len(models.asked) == 7  # the single text too
+    heads, _, tails = graph.triples(np.arange(graph.n_edges))
+    below = dict(zip(graph.names(heads), graph.names(tails)))
+    rows = dict(zip(graph.names(range(20)), graph.columns.nodes.lists("chunks").lists()))
+    assert below["Summary 1.7"] == "c12" and rows["Summary 1.7"] == [12]
 
 
 def test_umap_is_told_where_it_is_missing():
