@@ -31,6 +31,7 @@ LAST = (
     "fastinsight",
     "graph_rag_analysis",
     "graph_rag_methods_kg",
+    "graph_rag_programs",
     "without_retrieval",
 )  # the files that come behind those of papers on graphs of triples
 KIND = "method"

@@ -32,7 +32,7 @@ from core.operators.retrieve.votes import ChainVotes
 from core.operators.retrieve.walks import NodesThenWalks
 from core.operators.rewrite import RewritePaths
 from core.operators.texts.built import BuiltGraph
-from core.operators.texts.chunks import ChunksByOccurrence, ChunksOfRelations
+from core.operators.texts.chunks import ChunksByOccurrence, ChunksOfHits, ChunksOfRelations
 from core.operators.texts.communities import CommunitiesAtLevel, CommunitiesOfNodes
 from core.operators.texts.evidence import ChoosePaths, ChooseRelations, HitsOfPaths, NeighbourRelations
 from core.operators.texts.excerpt import NearestSentence
@@ -102,6 +102,7 @@ OPERATORS = {
         ChunksFromRelations,
         ChunksOfRelations,
         ChunksByOccurrence,
+        ChunksOfHits,
         CommunitiesOfNodes,
         CommunitiesAtLevel,
         SteinerSubgraph,

@@ -1,30 +1,22 @@
-"""LightRAG, local, global and hybrid search: it is given the graph of the corpus and tells what it retrieves, as JSON."""
+"""LightRAG, its local, global, hybrid and mixed search: it is given the graph and tells what it retrieves for each question."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import sys
 import tempfile
-from importlib.metadata import version
-from pathlib import Path
 
-import numpy as np
-from corpus import CHUNKS, ENTITIES, QUESTION, RELATIONS, SIZE, chunk, tokens, vector
+from encoder import SIZE, tokens
 from lightrag import LightRAG, QueryParam
 from lightrag.utils import EmbeddingFunc, Tokenizer, compute_mdhash_id
+from programs import Given, record
 
-KEYWORDS = {
-    "both": (["Tiny Tim"], ["family"]),
-    "low": (["Tiny Tim"], []),
-    "high": ([], ["family"]),
-    "none": ([], []),
-}
+MODES = ("local", "global", "hybrid", "mix")
+WIDE = {"max_entity_tokens": 10**7, "max_relation_tokens": 10**7, "max_total_tokens": 10**8}
 SEPARATOR = "<SEP>"
 
 
 class Letters:
-    """A tokenizer that needs no download: letters, and their number by the rule of the corpus."""
+    """A tokenizer that needs no download: letters, and their number by the rule of the comparisons."""
 
     def encode(self, content):
         return [0] * tokens(content)
@@ -33,92 +25,70 @@ class Letters:
         return " " * len(tokens)
 
 
-async def encode(texts):
-    return np.array([vector(text) for text in texts])
+async def unasked(*_, **__):
+    """No language model is asked: keywords come with the question."""
+    raise AssertionError("nothing is asked")
 
 
-def replying(low, high):
-    """A language model that finds these keywords, and answers everything else alike."""
+async def filled(folder: str, given: Given) -> LightRAG:
+    """A program that holds the graph."""
 
-    async def reply(prompt, system_prompt=None, **_):
-        return "the answer" if system_prompt else json.dumps({"low_level_keywords": low, "high_level_keywords": high})
+    async def encode(texts):
+        return given.encoder.encode(texts)
 
-    return reply
-
-
-async def filled(folder: str, low, high) -> LightRAG:
-    """A program that holds the graph of the corpus."""
     rag = LightRAG(
         folder,
-        llm_model_func=replying(low, high),
+        llm_model_func=unasked,
         embedding_func=EmbeddingFunc(embedding_dim=SIZE, func=encode, max_token_size=8192),
         tokenizer=Tokenizer("letters", Letters()),
         enable_llm_cache=False,
     )
     await rag.initialize_storages()
-    chunks = [{"content": text, "source_id": str(place), "file_path": f"{place}.txt"} for place, text in enumerate(CHUNKS)]
+    chunks = [{"content": text, "source_id": str(place), "file_path": f"{place}.txt"} for place, text in enumerate(given.passages)]
     entities = [
-        {"entity_name": name, "entity_type": kind, "description": text, "source_id": str(where[0])}
-        for name, (kind, text, where, _) in ENTITIES.items()
+        {"entity_name": name, "entity_type": "", "description": text, "source_id": str(where[0])}
+        for name, (text, where) in given.entities.items()
     ]
     relations = [
         {"src_id": one, "tgt_id": other, "description": text, "keywords": words, "weight": weight, "source_id": str(where[0])}
-        for (one, other), (text, words, weight, where, _) in RELATIONS.items()
+        for one, other, text, words, weight, where in given.relations
     ]
     await rag.ainsert_custom_kg({"chunks": chunks, "entities": entities, "relationships": relations})
-    await whole(rag)
+    await whole(rag, given)
     return rag
 
 
-async def whole(rag: LightRAG) -> None:
-    """Every chunk that tells of a thing, of which what is inserted by hand may have one, and the weight of all of them."""
-    ids = [compute_mdhash_id(text, prefix="chunk-") for text in CHUNKS]
+async def whole(rag: LightRAG, given: Given) -> None:
+    """Every passage that tells of a thing, of which what is inserted by hand may have one."""
+    ids = [compute_mdhash_id(text, prefix="chunk-") for text in given.passages]
     graph = rag.chunk_entity_relation_graph
-    for name, told in ENTITIES.items():
-        await graph.upsert_node(name, {**await graph.get_node(name), "source_id": SEPARATOR.join(ids[place] for place in told[2])})
-    for ends, (_, _, weight, where, _) in RELATIONS.items():
-        source = SEPARATOR.join(ids[place] for place in where)
-        await graph.upsert_edge(*ends, {**await graph.get_edge(*ends), "source_id": source, "weight": float(weight * len(where))})
+    source = lambda where: SEPARATOR.join(ids[place] for place in where)
+    for name, (_, where) in given.entities.items():
+        await graph.upsert_node(name, {**await graph.get_node(name), "source_id": source(where)})
+    for one, other, _, _, weight, where in given.relations:
+        await graph.upsert_edge(one, other, {**await graph.get_edge(one, other), "source_id": source(where), "weight": weight})
 
 
-async def asked(rag: LightRAG, **values) -> dict:
-    """What it retrieves for the question, in its order; null where it says that it has nothing."""
-    told = await rag.aquery_data(QUESTION, QueryParam(enable_rerank=False, **values))
-    data = told.get("data") or {}
+async def asked(rag: LightRAG, given: Given, question: dict, mode: str, **values) -> dict:
+    """What it retrieves for a question, in its order."""
+    words = {"ll_keywords": question["low"], "hl_keywords": question["high"]}
+    told = await rag.aquery_data(question["text"], QueryParam(mode=mode, enable_rerank=False, **words, **values))
+    data = {"entities": [], "relationships": [], "chunks": [], **told.get("data", {})}  # nothing is told where nothing is found
     return {
-        "entities": [one["entity_name"] for one in data.get("entities", [])],
-        "relations": [sorted((one["src_id"], one["tgt_id"])) for one in data.get("relationships", [])],
-        "chunks": [chunk(one["content"]) for one in data.get("chunks", [])],
+        "entities": [given.entity[one["entity_name"]] for one in data["entities"]],
+        "relations": [given.between(one["src_id"], one["tgt_id"]) for one in data["relationships"]],
+        "chunks": [given.passage[one["content"]] for one in data["chunks"]],
     }
 
 
-async def graph_of(rag: LightRAG) -> dict:
-    """The graph that it holds: what ours is given."""
-    places = {compute_mdhash_id(text, prefix="chunk-"): place for place, text in enumerate(CHUNKS)}
-    source = lambda told: sorted(places[one] for one in told["source_id"].split(SEPARATOR))
-    graph, nodes, edges = rag.chunk_entity_relation_graph, {}, []
-    for name in sorted(ENTITIES):
-        told = await graph.get_node(name)
-        nodes[name] = [told["entity_type"], told["description"], source(told)]
-    for ends in sorted(RELATIONS):
-        told = await graph.get_edge(*ends)
-        edges.append([*ends, told["description"], told["weight"], source(told)])
-    return {"nodes": nodes, "edges": edges}
-
-
-async def outcome() -> dict:
-    """Everything that is recorded."""
-    found: dict = {"program": f"lightrag-hku {version('lightrag-hku')}"}
-    for name, (low, high) in KEYWORDS.items():
-        with tempfile.TemporaryDirectory() as folder:
-            rag = await filled(folder, low, high)
-            if name == "both":
-                found["graph"] = await graph_of(rag)
-                found["tight"] = await asked(rag, mode="hybrid", top_k=2)
-            found[name] = {mode: await asked(rag, mode=mode) for mode in ("local", "global", "hybrid")}
-            await rag.finalize_storages()
+async def told(given: Given) -> dict:
+    with tempfile.TemporaryDirectory() as folder:
+        rag = await filled(folder, given)
+        found = {mode: [await asked(rag, given, one, mode, **WIDE) for one in given.questions] for mode in MODES}
+        found["as it is"] = [await asked(rag, given, one, "mix") for one in given.questions]
+        await rag.finalize_storages()
     return found
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(json.dumps(asyncio.run(outcome()), indent=1, sort_keys=True) + "\n", "utf-8")
+    record("lightrag-hku", lambda given: asyncio.run(told(given)))

@@ -9,11 +9,13 @@ import numpy as np
 
 from core.graph.protocol import KnowledgeGraph
 from core.graph.told import chunk_text, chunks_of, told_by
+from core.indexes.vectors import vector_index
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import BEFORE_CUT, fitting, ranked
+from core.operators.texts.merge import in_turn, placed
 from core.operators.texts.neighbours import relation_scores
 from core.parameters import param
-from core.types import Ranking, State
+from core.types import Ranking, State, Usage
 
 BUDGET_HELP = "How many tokens they may have together; 0 is no limit."
 
@@ -79,6 +81,54 @@ class ChunksByOccurrence(Operator):
 
     def words(self) -> str:
         return "chunks by occurrence"
+
+
+@dataclass(frozen=True, repr=False)
+class ChunksOfHits(Operator):
+    """The chunks that tell of the entities found and of the relations found, each by its own cosine with the question, taken in turn.
+
+    LightRAG as its program is today (1.5). Of n entities the `each` * n / 2 nearest chunks; of the relations those that the entities did
+    not bring, as many for each relation that brings one. Chunks found before, as by its mixed search, come first in each turn.
+
+    >>> line = "NamesInQuestion() >> LinkNames() >> IncidentRelations() >> ChunksOfHits(keep=1)"
+    >>> found = retrieve(line, graph=story, question="Was Tim lame, the son of Cratchit?", models=scores({})).chunks
+    >>> story.columns.chunks.texts("id", found.items)
+    ['carol#2']
+    """
+
+    stage = "retrieve"
+    title = "chunks of the hits"
+    reads_any, writes = ("nodes", "relations"), ("chunks",)
+
+    each: int = param(5, "Chunks each", "Of every two entities, or relations, so many chunks.", low=1, high=1000)
+    keep: int = param(20, "Chunks at most", "How many stay of all.", low=1, high=10_000)
+    encoder: str = param("encoder", "Encoder", "The sentence encoder that compares chunks with the question.", model=True)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        of_nodes = told_by(ctx.graph, "nodes", state.nodes.items if state.nodes else ())
+        of_edges = told_by(ctx.graph, "edges", state.relations.items if state.relations else ())
+        cosine = self._cosines(state, {row for rows in (*of_nodes, *of_edges) for row in rows}, ctx, recorder)
+        nearest = lambda rows, things: sorted(rows, key=lambda row: (-cosine[row], row))[: self.each * things // 2]
+        by_nodes = nearest({row for rows in of_nodes for row in rows}, sum(map(bool, of_nodes)))
+        known = set(by_nodes)
+        bringing = {row: place for place, rows in reversed(list(enumerate(of_edges))) for row in rows if row not in known}
+        by_edges = nearest(bringing, len(set(bringing.values())))
+        order = placed("chunk", in_turn(state.chunks.items if state.chunks else (), by_nodes, by_edges))
+        recorder.before_cut = order
+        return state.replace(chunks=order.head(self.keep))
+
+    def _cosines(self, state: State, rows: set[int], ctx: Context, recorder: Recorder) -> dict[int, float]:
+        """How near the chunks of these rows are to the question."""
+        if not rows:
+            return {}
+        encoder, asked = ctx.models.encoder(self.encoder), np.array(sorted(rows), np.int64)
+        index = vector_index(ctx.graph, encoder, "chunks", ctx.progress, ctx.check)
+        recorder.usage += Usage(texts=1)
+        vector = encoder.encode([state.question.text], ctx.check)[0]
+        return dict(zip(asked.tolist(), index.cosines(vector, asked).tolist()))
+
+    def words(self) -> str:
+        return f"{self.keep:,} chunks of the hits by vector"
 
 
 def _both_ends(graph: KnowledgeGraph, relations: Ranking | None) -> dict[int, float]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
 from core.graph.told import hit_texts
 from core.operators.base import HITS, Context, Operator, Recorder
 from core.operators.texts.hits import KIND, fitting, ranked
+from core.operators.texts.tables import row_texts
 from core.parameters import param
 from core.types import Ranking, State
 
@@ -17,6 +18,7 @@ ORDER_HELP = (
     "score: by the better of both scores."
 )
 ORDERS = ("in turn", "first", "score")
+EVERY = "all"  # kinds of hits
 FIELD = {kind: field for field, kind in KIND.items()}
 
 
@@ -71,7 +73,8 @@ class Merge(Operator):
 class Truncate(Operator):
     """The first hits of each kind that fit into a budget of tokens, and at most `keep` of them.
 
-    LightRAG's and nano-graphrag's cut by tokens. The first hit that does not fit ends its list.
+    LightRAG's and nano-graphrag's cut by tokens. The first hit that does not fit ends its list. What is told of a hit is counted, or with
+    `rows` its whole row in the prompt's tables, names as well, as LightRAG does today.
 
     >>> retrieve("SparseChunks(keep=2) >> Truncate(keep=1)", graph=story, question="the clerk Cratchit").chunks.items
     (1,)
@@ -83,19 +86,23 @@ class Truncate(Operator):
 
     budget: int = param(4000, "Tokens", "For the hits of each kind; 0 is no limit.", low=0, high=1_000_000)
     keep: int = param(0, "Hits at most", "Of each kind; 0 is no limit but the tokens.", low=0, high=1_000_000)
+    of: str = param(EVERY, "Hits", "Which of the hits are cut; the others stay as they are.", choices=(EVERY, *HITS))
+    rows: bool = param(False, "Whole rows", "Names and all else that a table shows of a hit count as well.")
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         cut = {}
-        for field in HITS:
+        for field in HITS if self.of == EVERY else (self.of,):
             hits = getattr(state, field)
             if hits is not None:
                 recorder.before_cut = hits if field == "chunks" or recorder.before_cut is None else recorder.before_cut
                 hits = hits.head(self.keep or len(hits))
-                cut[field] = hits.head(fitting(hit_texts(ctx.graph, hits.kind, hits.items), self.budget))
+                told = row_texts if self.rows else hit_texts
+                cut[field] = hits.head(fitting(told(ctx.graph, hits.kind, hits.items), self.budget))
         return state.replace(**cut)
 
     def words(self) -> str:
-        return f"cut at {self.budget:,} tokens" if self.budget else f"cut at {self.keep:,}"
+        what = "" if self.of == EVERY else "entities " if self.of == "nodes" else f"{self.of} "
+        return what + (f"cut at {self.budget:,} tokens" if self.budget else f"cut at {self.keep:,}")
 
 
 def merged(one: Ranking | None, other: Ranking | None, order: str) -> Ranking | None:
@@ -108,7 +115,7 @@ def merged(one: Ranking | None, other: Ranking | None, order: str) -> Ranking | 
             for item, score in zip(hits.items, hits.scores or [0.0] * len(hits)):
                 best[item] = max(score, best.get(item, score))
         return ranked(one.kind, list(best), list(best.values()))
-    return placed(one.kind, [*one.items, *other.items] if order == "first" else _in_turn(one.items, other.items))
+    return placed(one.kind, [*one.items, *other.items] if order == "first" else in_turn(one.items, other.items))
 
 
 def placed(kind, items: Iterable[int]) -> Ranking:
@@ -117,5 +124,6 @@ def placed(kind, items: Iterable[int]) -> Ranking:
     return Ranking(kind, found, tuple(1.0 / place for place in range(1, len(found) + 1)))
 
 
-def _in_turn(one: tuple[int, ...], other: tuple[int, ...]) -> list[int]:
-    return [item for pair in zip_longest(one, other) for item in pair if item is not None]
+def in_turn(*lists: Sequence[int]) -> list[int]:
+    """The first of each list, the second of each, and so on."""
+    return [item for row in zip_longest(*lists) for item in row if item is not None]

@@ -61,6 +61,11 @@ def tables_of(graph: KnowledgeGraph, state: State, budgets: dict[str, int]) -> t
     return tuple(_table(graph, found[kind], budgets.get(kind, 0)) for kind in TITLES if kind in found and budgets.get(kind, 0) >= 0)
 
 
+def row_texts(graph: KnowledgeGraph, kind: str, ids: Sequence[int]) -> list[str]:
+    """The row of each hit in its table as text: what its tokens are counted by."""
+    return [" ".join(row) for row in _MAKE[kind](graph, ids)[1]]
+
+
 def _table(graph: KnowledgeGraph, hits: Ranking, budget: int) -> ContextTable:
     header, rows = _MAKE[hits.kind](graph, hits.items)
     room = fitting([" ".join(row) for row in rows], budget)

@@ -34,6 +34,10 @@ ROWS = {
     "g-lightrag-original": ((KEYWORDS,), (4, 2, 2, 0)),  # the two of “family”, as below
     "h-lightrag": ((KEYWORDS,), (5, 4, 3, 0)),
     "h-lightrag-original": ((KEYWORDS,), (4, 2, 2, 0)),  # “family” is a word of two relations: cosines 1 / sqrt(12) and 1 / sqrt(17)
+    "l-lightrag-program": ((KEYWORDS,), (0, 0, 0, 0)),
+    "g-lightrag-program": ((KEYWORDS,), (4, 2, 3, 0)),  # the passages of the ends: Scrooge's third as well
+    "h-lightrag-program": ((KEYWORDS,), (4, 2, 3, 0)),
+    "m-lightrag-program": ((KEYWORDS,), (4, 2, 4, 0)),  # by vector the turkey as well, for its “The”
     "graphrag-er": ((), (4, 4, 0, 0)),
     "graphrag-cc": ((), (4, 4, 3, 3)),
     "vgraphrag-cc": ((), (0, 0, 4, 3)),

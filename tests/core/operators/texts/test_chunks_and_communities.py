@@ -41,6 +41,21 @@ def test_occurrence_as_in_the_code_goes_by_entities(told):
     assert told.ids(after) == ["carol#1", "carol#2"] and after.chunks.scores == (0.5, -0.5)
 
 
+def test_chunks_of_hits_by_their_own_cosine_in_turn(told):
+    # "was his": chunk 0 holds was twice and his, 3 / sqrt(2 * 12); chunk 2 was, 1 / sqrt(2 * 12); chunk 1 his, 1 / sqrt(2 * 17).
+    def found(edges, before=(), **parameters):
+        hits = {"nodes": Ranking("node", (3,), (1.0,)), "relations": Ranking("triple", edges, (1.0,) * len(edges))}
+        chunks = Ranking("chunk", before, (1.0,) * len(before)) if before else None
+        return told.ids(step(told, "ChunksOfHits", State(Question("was his"), chunks=chunks, **hits), **parameters))
+
+    assert found(()) == ["carol#0", "carol#2"]  # five halves of Scrooge's three
+    assert found((0,), each=2) == ["carol#0", "carol#2"]  # one of Scrooge's, then one of the relation's other two
+    assert found((0, 1), each=2) == ["carol#0", "carol#2"]  # the first relation brought both
+    assert found((1, 0), each=2) == ["carol#0", "carol#2", "carol#1"]  # each brought one
+    assert found((1, 0), (3,), each=2) == ["turkey", "carol#0", "carol#2", "carol#1"]
+    assert found((1, 0), (3,), each=2, keep=2) == ["turkey", "carol#0"]
+
+
 def test_communities_by_the_rating_of_their_reports(told):
     # The circle (rated 5) holds both Tim and Marley, the firm (8) Marley alone, the family (6) Tim alone.
     after = step(told, "CommunitiesOfNodes", at(told, Tim=1.0, Marley=0.5))

@@ -41,6 +41,15 @@ def test_hits_cut_by_tokens(told):
     assert step(told, "Truncate", state, budget=27).chunks.items == (3, 2)
 
 
+def test_hits_of_one_kind_cut_by_their_whole_rows(told):
+    # "Tim person A lame son." are 22 characters, 7 tokens, of which 11, 4 tokens, are told; "Cratchit person Scrooge's poor clerk." 37, 11
+    state = at(told, Tim=1.0, Cratchit=0.5).replace(chunks=chunks((3, 0.9), (2, 0.7)))
+    after = step(told, "Truncate", state, budget=17, of="nodes", rows=True)
+    assert told.names(after) == ["Tim"] and after.chunks.items == (3, 2)
+    assert told.names(step(told, "Truncate", state, budget=18, of="nodes", rows=True)) == ["Tim", "Cratchit"]
+    assert told.names(step(told, "Truncate", state, budget=11, of="nodes")) == ["Tim", "Cratchit"]
+
+
 def test_tables_hold_what_the_graph_carries(told):
     state = step(told, "IncidentRelations", at(told, Tim=1.0))
     entities, relations = step(told, "ContextTables", state).tables

@@ -1,0 +1,91 @@
+"""Our operators on the graph that the programs are given, and how often both sides agree."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.environment import Environment
+from core.graph.building.text_graph import assemble
+from core.graph.columns import Table
+from core.graph.store import Graph
+from core.instances.catalogue import catalogue
+from core.operators.base import Context
+from core.operators.text import parse_line
+from core.types import Question, State
+from tests.films import Parrot, Written
+from tests.peers.encoder import Encoder
+from tests.peers.given import digest, given
+
+RECORDED = Path(__file__).parent / "recorded"
+HITS = ("entities", "relations", "chunks", "communities")
+
+
+class Models(Written):
+    """The encoder of the comparisons, and a language model of one recorded reply."""
+
+    def encoder(self, name="encoder"):
+        return encoder()
+
+
+@cache
+def encoder() -> Encoder:
+    """The encoder, which reads as the programs' does."""
+    return Encoder(given()["passages"])
+
+
+def recorded(name: str) -> dict[str, Any]:
+    """What was recorded of a program that was given what is given now."""
+    told = json.loads(gzip.decompress((RECORDED / f"{name}.json.gz").read_bytes()))
+    assert told["given"] == digest(), "recorded of other passages; run make test-peers"
+    return told
+
+
+@cache
+def graph() -> Graph:
+    """The graph that is given: entities and relations have the numbers that they have there."""
+    told = given()
+    names, entities = list(told["entities"]), list(told["entities"].values())
+    ids = [f"c{place}" for place in range(len(told["passages"]))]
+    chunks = Table.of(id=ids, document=ids, title=[""] * len(ids), text=told["passages"], tokens=[0] * len(ids))
+    ones, others, descriptions, keywords, weights, rows = zip(*told["relations"])
+    columns = {"description": descriptions, "keywords": keywords, "weight": weights, "chunks": rows}
+    nodes = {"type": [""] * len(names), "description": [one[0] for one in entities], "chunks": [one[1] for one in entities]}
+    return assemble("given", names, [(one, "related to", other) for one, other in zip(ones, others)], nodes, columns, chunks)
+
+
+def after(asked: dict[str, Any], line: str, reply: Any = None, on: Graph | None = None, **values: dict[str, Any]) -> State:
+    """The state that a row of the catalogue leaves, up to its tables, or a line; `values` change parameters of its operators by name."""
+    operators = (catalogue()[line].line if line in catalogue() else parse_line(line)).operators
+    models = Models(Parrot(json.dumps(reply if reply is not None else {"low": asked["low"], "high": asked["high"]})))
+    state, context = State(Question(asked["text"])), Context(on or graph(), Environment(models))
+    for operator in operators:
+        if operator.stage in ("graph", "generate") or type(operator).__name__ == "ContextTables":
+            continue
+        state = type(operator)(**{**operator.__dict__, **values.get(type(operator).__name__, {})})(state, context)
+    return state
+
+
+def found(state: State) -> dict[str, list[int]]:
+    """The hits in our order, as the recorded ones are written."""
+    hits = (state.nodes, state.relations, state.chunks, state.communities)
+    return {kind: list(one.items) if one else [] for kind, one in zip(HITS, hits)}
+
+
+def agreement(ours: Iterable[Sequence[int]], theirs: Iterable[Sequence[int]]) -> dict[str, int]:
+    """In how many of the questions two rankings hold the same in the same order, the same in another, or not the same."""
+    how = lambda one, other: "order" if list(one) == list(other) else "set" if sorted(one) == sorted(other) else "other"
+    return dict(Counter(how(one, other) for one, other in zip(ours, theirs, strict=True)))
+
+
+def ordered(scores: dict[int, float], items: Sequence[int], within: float = 0.0) -> bool:
+    """Whether items are in the order of these scores but for those that differ by no more than `within`."""
+    told = np.array([scores[item] for item in items])
+    return bool(np.all(np.maximum.accumulate(told[::-1])[::-1] <= told + within))

@@ -1,0 +1,112 @@
+"""What every program is given: 400 passages of the HotpotQA that ships, the names and noun phrases in them, and 40 of its questions.
+
+As plain data, which `python -m tests.peers.given FILE` writes for the programs; they run where nothing of ours is installed.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import sys
+from functools import cache
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+from core.builds.base import BuildContext, BuildOperator, Made
+from core.builds.chunking import TokenChunks
+from core.builds.facts import Facts
+from core.builds.noun_phrases import NounPhrases
+from core.builds.run import context
+from core.corpus import open_corpus
+from core.models.registry import Registry
+from core.types import Question
+
+CORPUS = "hotpotqa"
+PASSAGES, QUESTIONS = 400, 40
+KEYWORD = 4  # letters of a word that is one of a question's high keywords, or more
+
+
+@cache
+def given() -> dict[str, Any]:
+    """`passages` as texts, `facts` of each, `entities` by name and `relations` as they are merged, and `questions`."""
+    corpus = open_corpus(CORPUS)
+    questions = corpus.questions(CORPUS)
+    ctx = context(corpus, Registry())
+    chunks = _applied(TokenChunks(size=240, overlap=24), Made(corpus), ctx).chunks
+    of: dict[str, list[int]] = {}
+    for row, document in enumerate(chunks.texts("document")):
+        of.setdefault(document, []).append(row)
+    rows = _rows(questions, of)[:PASSAGES]
+    place = {row: number for number, row in enumerate(rows)}
+    passages = [unescape(f"{title}\n{text}").strip() for title, text in zip(chunks.texts("title", rows), chunks.texts("text", rows))]
+    facts = [_plain(one) for one in NounPhrases().found(chunks.texts("text", rows), ctx)]
+    gold = {one.id: [row for document in one.gold for row in of[document]] for one in questions}
+    asked = [one for one in questions if all(row in place for row in gold[one.id])][:QUESTIONS]
+    return {
+        "passages": passages,
+        "facts": facts,
+        "questions": [{"text": one.text, "gold": [place[row] for row in gold[one.id]], **_keywords(one.text)} for one in asked],
+        **_merged(facts),
+    }
+
+
+def digest() -> str:
+    """What tells this from what was given at another time."""
+    return hashlib.sha256(json.dumps(given(), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _applied(operator: BuildOperator, made: Made, ctx: BuildContext) -> Any:
+    return operator.apply(made, ctx)
+
+
+def _rows(questions: tuple[Question, ...], of: dict[str, list[int]]) -> list[int]:
+    """The chunks of the gold documents of the first questions, and among them those of all other documents, in turn."""
+    gold = list(dict.fromkeys(document for one in questions[: QUESTIONS + 2] for document in one.gold))
+    others = [document for document in of if document not in set(gold)]
+    return [row for document in [*gold, *others] for row in of[document]]
+
+
+def _plain(facts: Facts) -> list[Any]:
+    """The entities of a passage as name and description, and its relations as ends, description, keywords and weight."""
+    entities = {name: unescape(one.description).strip() for one in facts.entities if (name := _name(one.name))}
+    relations = {tuple(sorted((_name(one.head), _name(one.tail)))): one for one in facts.relations}
+    between = {ends: one for ends, one in relations.items() if ends[0] and ends[0] != ends[1]}
+    told = [[*ends, unescape(one.description).strip(), one.keywords, one.weight] for ends, one in between.items()]
+    return [[list(one) for one in entities.items()], told]
+
+
+def _name(name: str) -> str:
+    """A name in upper case, as nano-graphrag makes it."""
+    return " ".join(re.sub(r"[^\w' .-]", " ", unescape(name).upper()).split())
+
+
+def _merged(facts: list[Any]) -> dict[str, Any]:
+    """Entities by name, with the description that was first given and their passages; relations with these, keywords and weight as well."""
+    entities: dict[str, list[Any]] = {}
+    relations: dict[tuple[str, str], list[Any]] = {}
+    for row, (named, told) in enumerate(facts):
+        for name, description in named:
+            entities.setdefault(name, [description, []])[1].append(row)
+        for one, other, description, keywords, weight in told:
+            relation = relations.setdefault((one, other), [description, keywords, 0.0, []])
+            relation[2] += weight
+            relation[3].append(row)
+    return {
+        "entities": dict(sorted(entities.items())),
+        "relations": [[*ends, *rest] for ends, rest in sorted(relations.items())],
+    }
+
+
+def _keywords(text: str) -> dict[str, list[str]]:
+    """What a language model might reply: names low, the other words of four letters and more high."""
+    low = re.findall(r"(?<!^)[A-Z][\w'.-]*(?: (?:[A-Z0-9][\w'.-]*|of|the))*(?<! of)(?<! the)", text)
+    named = {word for name in low for word in name.split()}
+    high = [word for word in re.findall(r"\w+", text)[1:] if len(word) >= KEYWORD and word not in named]
+    return {"low": list(dict.fromkeys(low)), "high": list(dict.fromkeys(high))}
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_bytes(gzip.compress(json.dumps({**given(), "digest": digest()}).encode(), mtime=0))

@@ -1,0 +1,53 @@
+"""What the programs' side shares: what is given, read from a file, and what came of it, written into one."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from collections.abc import Callable
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from encoder import Encoder
+
+
+class Given:
+    """The passages, entities, relations and questions; their numbers are their places."""
+
+    def __init__(self, told: dict[str, Any]):
+        self.digest: str = told["digest"]
+        self.passages: list[str] = told["passages"]
+        self.facts: list[Any] = told["facts"]
+        self.entities: dict[str, list[Any]] = told["entities"]
+        self.relations: list[list[Any]] = told["relations"]
+        self.questions: list[dict[str, Any]] = told["questions"]
+        self.encoder = Encoder(self.passages)
+
+    @cached_property
+    def entity(self) -> dict[str, int]:
+        """The number of an entity by its name."""
+        return {name: place for place, name in enumerate(self.entities)}
+
+    @cached_property
+    def relation(self) -> dict[tuple[str, ...], int]:
+        """The number of a relation by its ends in order."""
+        return {tuple(one[:2]): place for place, one in enumerate(self.relations)}
+
+    @cached_property
+    def passage(self) -> dict[str, int]:
+        """The number of a passage by its text."""
+        return {text: place for place, text in enumerate(self.passages)}
+
+    def between(self, one: str, other: str) -> int:
+        """The number of the relation of two entities."""
+        return self.relation[tuple(sorted((one, other)))]
+
+
+def record(package: str, outcome: Callable[[Given], dict[str, Any]]) -> None:
+    """Read what is given from the first file named on the command line, and write what `outcome` tells of it into the second."""
+    given = Given(json.loads(gzip.decompress(Path(sys.argv[1]).read_bytes())))
+    told = {"program": f"{package} {version(package)}", "given": given.digest, **outcome(given)}
+    Path(sys.argv[2]).write_bytes(gzip.compress(json.dumps(told, sort_keys=True, separators=(",", ":")).encode(), mtime=0))
