@@ -1,4 +1,4 @@
-"""Stage “link”: edges between entities whose names, or all that is told of them, mean nearly the same."""
+"""Stage “link”: edges between entities whose names, or names and descriptions, mean nearly the same."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ class AddSynonymEdges(BuildOperator):
 @dataclass(frozen=True, repr=False)
 class AddIdentityEdges(BuildOperator):
     """An edge with the description “is” between two entities that no relation joins and whose vectors, by name, type and description, are
-    `threshold` near or more, counted as (1 + cosine) / 2, where the one told of later is among the `top` nearest of the other
-    (fast-graphrag: .9 and 2).
+    `threshold` near or more, counted as (1 + cosine) / 2, where the one mentioned later is among the `top` nearest of the
+    other (fast-graphrag: .9 and 2).
 
-    Told of earlier is the one whose first chunk comes first, of two in one chunk the first by name; the original goes by the order in
-    which its entities came. The edge weighs 1 and is told by no chunk.
+    Mentioned earlier is the one whose first chunk comes first, of two in one chunk the first by name; the original goes by the order in
+    which its entities came. The edge weighs 1 and has no chunk.
     """
 
     stage = "link"
@@ -87,7 +87,7 @@ class AddIdentityEdges(BuildOperator):
         if graph.n_nodes < 2:
             return made
         ctx.progress("Reading entities", 0.0)
-        vectors, place = encoded(node_labels(graph, range(graph.n_nodes)), self.encoder, ctx), told_order(graph)
+        vectors, place = encoded(node_labels(graph, range(graph.n_nodes)), self.encoder, ctx), mention_order(graph)
         heads, _, tails = graph.triples(np.arange(graph.n_edges))
         joined = {*zip(heads.tolist(), tails.tolist()), *zip(tails.tolist(), heads.tolist())}
         pairs = {}
@@ -102,7 +102,7 @@ class AddIdentityEdges(BuildOperator):
         return f"“is” edges from {self.threshold:g}"
 
 
-def told_order(graph: Graph) -> np.ndarray:
+def mention_order(graph: Graph) -> np.ndarray:
     """The place of each node, int64 [n], when they are sorted by their first chunk, then by name."""
     rows = chunks_of(graph, "nodes")
     first = np.array([rows[node].min() if len(rows[node]) else len(rows.ids) for node in range(graph.n_nodes)], np.int64)
