@@ -36,6 +36,7 @@ from core.operators.texts.chunks import ChunksByOccurrence, ChunksOfHits, Chunks
 from core.operators.texts.communities import CommunitiesAtLevel, CommunitiesOfNodes
 from core.operators.texts.evidence import ChoosePaths, ChooseRelations, HitsOfPaths, NeighbourRelations
 from core.operators.texts.excerpt import NearestSentence
+from core.operators.texts.facts import PassagesOfFacts
 from core.operators.texts.generate import AnswerFromTables
 from core.operators.texts.graph_tables import SubgraphTables
 from core.operators.texts.khop import KhopPaths
@@ -103,6 +104,7 @@ OPERATORS = {
         ChunksOfRelations,
         ChunksByOccurrence,
         ChunksOfHits,
+        PassagesOfFacts,
         CommunitiesOfNodes,
         CommunitiesAtLevel,
         SteinerSubgraph,

@@ -61,10 +61,13 @@ def graph() -> Graph:
     return assemble("given", names, [(one, "related to", other) for one, other in zip(ones, others)], nodes, columns, chunks)
 
 
-def after(asked: dict[str, Any], line: str, reply: Any = None, on: Graph | None = None, **values: dict[str, Any]) -> State:
-    """The state that a row of the catalogue leaves, up to its tables, or a line; `values` change parameters of its operators by name."""
+def after(
+    asked: dict[str, Any], line: str, reply: Any = None, on: Graph | None = None, choose: Any = None, **values: dict[str, Any]
+) -> State:
+    """The state that a row of the catalogue leaves, up to its tables, or a line. A language model replies `reply`, by default the
+    question's keywords, and `choose` chooses; `values` change parameters of the line's operators by name."""
     operators = (catalogue()[line].line if line in catalogue() else parse_line(line)).operators
-    models = Models(Parrot(json.dumps(reply if reply is not None else {"low": asked["low"], "high": asked["high"]})))
+    models = Models(Parrot(json.dumps(reply or {"low": asked["low"], "high": asked["high"]})), choose=choose)
     state, context = State(Question(asked["text"])), Context(on or graph(), Environment(models))
     for operator in operators:
         if operator.stage in ("graph", "generate") or type(operator).__name__ == "ContextTables":

@@ -79,8 +79,8 @@ def _plain(facts: Facts) -> list[Any]:
 
 
 def _name(name: str) -> str:
-    """A name in upper case, as nano-graphrag makes it."""
-    return " ".join(re.sub(r"[^\w' .-]", " ", unescape(name).upper()).split())
+    """A name in upper case, as nano-graphrag makes it, of the letters and figures that HippoRAG leaves."""
+    return " ".join(re.sub(r"[^A-Z0-9 ]", " ", unescape(name).upper()).split())
 
 
 def _merged(facts: list[Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""HippoRAG 2: it is given the texts with what a model finds in them, builds its graph and tells what it retrieves, as JSON.
+"""HippoRAG 2: it is given the passages with the facts in them, builds its graph and tells what it retrieves for each question.
 
 What only its own models need (torch, vLLM, services) is not installed: objects stand there of which any name can be read, and its
 search for nearest names, which is torch's, is done by NumPy.
@@ -6,17 +6,13 @@ search for nearest names, which is torch's, is done by NumPy.
 
 from __future__ import annotations
 
-import ast
 import json
 import sys
 import tempfile
-from collections import defaultdict
-from importlib.metadata import version
-from pathlib import Path
 from unittest.mock import MagicMock
 
 import numpy as np
-from corpus import CHUNKS, QUESTION, RELATIONS, chunk, vector
+from programs import Given, record
 
 ABSENT = ("torch", "torch.cuda", "transformers", "gritlm", "boto3", "botocore", "botocore.exceptions", "litellm", "vllm")
 sys.modules.update({name: MagicMock() for name in ABSENT})
@@ -24,41 +20,37 @@ sys.modules.update({name: MagicMock() for name in ABSENT})
 from hipporag import HippoRAG as module  # noqa: E402
 
 program = sys.modules["hipporag.HippoRAG"]
-FACTS = {(one, words.split(",")[0], other): told for (one, other), told in RELATIONS.items() for words in [told[1]]}
-KEPT = {"all": None, "son": [("BOB CRATCHIT", "family", "TINY TIM")], "none": []}  # of the facts that it is shown
+TOGETHER = "appears with"
+KEPT = {"all": lambda facts: facts, "first two": lambda facts: facts[:2], "none": lambda facts: []}  # of the facts that it shows
 
 
 class Vectors:
-    """The vectors of the corpus: of a fact that of its relation, of an entity that of its name."""
+    """The encoder of the comparisons, in its form."""
+
+    given: Given
 
     def __init__(self, **_):
         pass
 
     def batch_encode(self, texts, **_):
-        return np.array([vector(self._said(text)) for text in texts], np.float32)
-
-    def _said(self, text: str) -> str:
-        if text.startswith("("):
-            one, _, other = ast.literal_eval(text)
-            return RELATIONS[one.upper(), other.upper()][0]
-        return text if text in (*CHUNKS, QUESTION) else text.upper()
+        return self.given.encoder.encode([texts] if isinstance(texts, str) else texts)
 
 
 class Replies:
-    """A language model that finds the triples of the chunk it is shown, and keeps these facts."""
+    """A language model that finds the triples of the passage it is shown, and keeps some facts."""
 
-    def __init__(self, kept):
-        self.kept = kept
+    def __init__(self, given: Given):
+        self.given, self.kept = given, KEPT["all"]
 
     def infer(self, messages, **_):
         shown = messages[-1]["content"]
         if "fact_before_filter" in shown:
-            every = json.loads(shown.split("fact_before_filter ## ]]")[1].split("\n\n")[0])["fact"]
-            facts = every if self.kept is None else [[part.lower() for part in fact] for fact in self.kept]
-            text = f"[[ ## fact_after_filter ## ]]\n{json.dumps({'fact': facts})}\n\n[[ ## completed ## ]]"
+            facts = json.loads(shown.split("fact_before_filter ## ]]")[1].split("\n\n")[0])["fact"]
+            text = f"[[ ## fact_after_filter ## ]]\n{json.dumps({'fact': self.kept(facts)})}\n\n[[ ## completed ## ]]"
         else:
-            triples = [fact for fact, told in FACTS.items() if chunk(shown) in told[3]]
-            names = sorted({name for one, _, other in triples for name in (one, other)})
+            number = next(place for text, place in self.given.passage.items() if text in shown)
+            triples = [[one, TOGETHER, other] for one, other, *_ in self.given.facts[number][1]]
+            names = [name for name, _ in self.given.facts[number][0]]
             text = json.dumps({"triples": triples} if "named_entities" in shown else {"named_entities": names})
         return text, {"finish_reason": "stop", "prompt_tokens": 0, "completion_tokens": 0}, False
 
@@ -67,66 +59,59 @@ def nearest(query_ids, key_ids, query_vecs, key_vecs, k, **_):
     """For each name the nearest by cosine, the best first, as its own search gives them."""
     unit = [np.asarray(one, float) / np.linalg.norm(one, axis=1, keepdims=True) for one in (query_vecs, key_vecs)]
     scores = unit[0] @ unit[1].T
-    order = np.argsort(-scores, axis=1)[:, :k]
+    order = np.argsort(-scores, axis=1)[:, :101]
     return {name: ([key_ids[i] for i in best], row[best].tolist()) for name, row, best in zip(query_ids, scores, order)}
 
 
-def filled(folder: str, kept, threshold: float):
-    """A program that has read the texts."""
-    program._get_llm_class = lambda config: Replies(kept)
-    program._get_embedding_model_class = lambda embedding_model_name: Vectors
-    program.retrieve_knn = nearest
-    config = program.BaseConfig(save_dir=folder, llm_name="replies", embedding_model_name="vectors", synonymy_edge_sim_threshold=threshold)
-    rag = module(global_config=config)
-    rag.index(list(CHUNKS))
-    return rag
-
-
-def names_of(rag) -> list[str]:
-    """What its nodes are called here: entities in upper case, chunks by number."""
-    return [f"c{chunk(text)}" if text in CHUNKS else text.upper() for text in rag.graph.vs["content"]]
-
-
-def edges_of(rag) -> list:
-    """Its edges, those between the same two added up."""
-    names, weights = names_of(rag), defaultdict(float)
+def graph_of(rag, given: Given) -> dict:
+    """How many nodes and edges it has, and its edges of alike names, each once with its weight."""
+    entity = [given.entity.get(text.upper(), -1) for text in rag.graph.vs["content"]]
+    alike = {}
     for edge in rag.graph.es:
-        weights[tuple(sorted((names[edge.source], names[edge.target])))] += edge["weight"]
-    return [[*ends, round(weight, 6)] for ends, weight in sorted(weights.items())]
+        ends = sorted((entity[edge.source], entity[edge.target]))
+        if ends[0] >= 0 and edge["weight"] % 1:
+            alike[tuple(ends)] = round(edge["weight"], 4)
+    known = sum(one >= 0 for one in entity)
+    return {"entities": known, "facts": len(rag.fact_node_keys), "alike": [[*ends, weight] for ends, weight in sorted(alike.items())]}
 
 
-def asked(rag) -> dict:
-    """The facts that it looks at, where its PageRank restarts, and the chunks in its order."""
-    found: dict = {"reset": {}}
+def asked(rag, given: Given, question: dict) -> dict:
+    """The facts that it looks at, where its PageRank restarts, and the first passages in its order."""
+    found: dict = {"facts": [], "starts": []}
     ranked, filtering = rag.run_ppr, rag.rerank_filter
+    names = [given.entity.get(text.upper(), -1) for text in rag.graph.vs["content"]]
 
     def walked(reset_prob, damping):
-        found["reset"] = {name: round(float(weight), 6) for name, weight in zip(names_of(rag), reset_prob) if weight > 0}
+        found["starts"] = sorted(name for name, weight in zip(names, reset_prob) if weight > 0 and name >= 0)
         return ranked(reset_prob, damping=damping)
 
     def chosen(query, facts, places, len_after_rerank):
-        scores = rag.get_fact_scores(query)[places].tolist()
-        found["facts"] = [[*(part.upper() for part in fact), round(score, 6)] for fact, score in zip(facts, scores)]
+        found["facts"] = [given.between(one.upper(), other.upper()) for one, _, other in facts]
         return filtering(query, facts, places, len_after_rerank=len_after_rerank)
 
     rag.run_ppr, rag.rerank_filter = walked, chosen
-    told = rag.retrieve([QUESTION])[0]
-    found["chunks"] = [[chunk(text), round(float(score), 6)] for text, score in zip(told.docs, told.doc_scores)]
-    return found
+    try:
+        told = rag.retrieve([question["text"]], num_to_retrieve=20)[0]
+    finally:
+        rag.run_ppr, rag.rerank_filter = ranked, filtering
+    return {**found, "chunks": [given.passage[text] for text in told.docs]}
 
 
-def outcome() -> dict:
+def outcome(given: Given) -> dict:
     """Everything that is recorded."""
-    found: dict = {"program": f"hipporag {version('hipporag')}"}
-    for name, kept in KEPT.items():
-        with tempfile.TemporaryDirectory() as folder:
-            rag = filled(folder, kept, 0.8)
-            found["graph"] = edges_of(rag)
-            found[name] = asked(rag)
+    replies, Vectors.given = Replies(given), given
+    program._get_llm_class = lambda config: replies
+    program._get_embedding_model_class = lambda embedding_model_name: Vectors
+    program.retrieve_knn = nearest
     with tempfile.TemporaryDirectory() as folder:
-        found["alike"] = edges_of(filled(folder, [], 0.7))
-    return found
+        rag = module(global_config=program.BaseConfig(save_dir=folder, llm_name="replies", embedding_model_name="vectors"))
+        rag.index(given.passages)
+        found = {}
+        for name, kept in KEPT.items():
+            replies.kept = kept
+            found[name] = [asked(rag, given, one) for one in given.questions]
+        return {"graph": graph_of(rag, given), **found}
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(json.dumps(outcome(), indent=1, sort_keys=True) + "\n", "utf-8")
+    record("hipporag", outcome)

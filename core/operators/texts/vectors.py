@@ -7,9 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from core.builds.synonyms import SIMILAR
+from core.graph.store import Graph
 from core.indexes.encoded import Of, count
 from core.indexes.vectors import vector_index
 from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.facts import facts_of
 from core.operators.texts.hits import BEFORE_CUT, KIND, names_told, ranked, unreported
 from core.operators.texts.neighbours import connected_scores
 from core.parameters import param
@@ -50,11 +53,18 @@ class ByVector(Operator):
             return Ranking(kind, (), ())
         index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), self.of, ctx.progress, ctx.check)
         ctx.progress("Searching vectors", None)
-        order = ranked(kind, *index.nearest(state.vector, min(total, max(self.keep, BEFORE_CUT))))
+        left_out = self._left_out(ctx.graph)
+        ids, cosines = index.nearest(state.vector, min(total, max(self.keep, BEFORE_CUT) + len(left_out)))
+        told = ~np.isin(ids, left_out)
+        order = ranked(kind, ids[told], cosines[told])
         enough = sum(score >= self.least for score in order.scores or ())
         recorder.before_cut, found = order, order.head(min(self.keep, enough))
         recorder.notes.append(f"The nearest of {total:,} {self.field}: {names_told(ctx.graph, found) or 'none near enough'}.")
         return found
+
+    def _left_out(self, graph: Graph) -> np.ndarray:
+        """What is no hit however near it is."""
+        return np.empty(0, np.int64)
 
     def words(self) -> str:
         return f"{self.keep:,} {'entities' if self.field == 'nodes' else self.field} by vector"
@@ -86,7 +96,8 @@ class VectorRelations(ByVector):
 
     In-depth analysis, relationship operator VDB (LightRAG's global search). `reading` "paper" reads a relation with its
     name, keywords, ends and description, "code" by its name alone where relations have names, else the rest. `order` "connected" lists
-    those found as LightRAG's code does, by the sum of their ends' degrees and then by weight.
+    those found as LightRAG's code does, by the sum of their ends' degrees and then by weight. Edges between alike names, which
+    no text tells, are no hits.
 
     >>> line = "EmbedQuery() >> VectorRelations(keep=1)"
     >>> story.triple_texts(retrieve(line, graph=story, question="the nephew", models=scores({})).relations.items)
@@ -105,6 +116,9 @@ class VectorRelations(ByVector):
     @property
     def of(self) -> Of:
         return "relations" if self.reading == "paper" else "relation-names"
+
+    def _left_out(self, graph: Graph) -> np.ndarray:
+        return np.setdiff1d(np.arange(graph.n_edges), facts_of(graph)) if SIMILAR in graph.relation_names else np.empty(0, np.int64)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         found = self._nearest(state, ctx, recorder)

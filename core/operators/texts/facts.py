@@ -1,0 +1,145 @@
+"""From facts to passages: PageRank in a graph of which passages are nodes as well."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.builds.synonyms import SIMILAR
+from core.graph.pagerank.problem import Links
+from core.graph.protocol import KnowledgeGraph
+from core.graph.store import Graph
+from core.graph.told import chunks_of, n_chunks, weights
+from core.indexes.encoded import Of
+from core.indexes.vectors import vector_index
+from core.operators.base import Context, Operator, Recorder
+from core.operators.texts.hits import BEFORE_CUT, names_told, ranked
+from core.parameters import param
+from core.types import Ranking, State
+
+SHELF = "walk among entities and passages"
+
+
+@dataclass(frozen=True, repr=False)
+class PassagesOfFacts(Operator):
+    """The passages of largest PageRank in a graph of entities and passages, restarted at the ends of the facts found and, a little, at
+    every passage.
+
+    HippoRAG 2. An entity is restarted at by the mean over its facts of their score, divided by the number of its passages, the best `ends`
+    alone; a passage by `everywhere` times its own. A fact's and a passage's score is its cosine with the question, scaled to 0 .. 1 over
+    all of them. An edge of two entities weighs twice the facts of both, or twice the cosine of alike names in their place; one of an entity
+    and a passage that tells a fact of it 1; an entity of no fact has none. Where no fact was found passages are those nearest to the
+    question.
+
+    >>> line = "EmbedQuery() >> VectorRelations(keep=1) >> PassagesOfFacts(keep=2)"
+    >>> found = retrieve(line, graph=story, question="the nephew", models=scores({})).chunks
+    >>> story.columns.chunks.texts("id", found.items)
+    ['carol#1', 'carol#2']
+    """
+
+    stage = "retrieve"
+    title = "passages of the facts"
+    reads, writes = ("vector", "relations"), ("nodes", "chunks")
+
+    keep: int = param(5, "Passages", "How many are taken.", low=1, high=10_000)
+    ends: int = param(5, "Entities", "How many ends of facts the walk restarts at.", low=1, high=1000)
+    everywhere: float = param(0.05, "Everywhere", "The weight of the passages' own scores.", low=0, high=1)
+    damping: float = param(0.5, "Damping", "Probability of following an edge; the rest jumps back to the start.", low=0.0, high=0.999)
+    encoder: str = param("encoder", "Encoder", "The sentence encoder; the one that read the question.", model=True)
+
+    def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
+        assert state.relations is not None
+        graph, n = ctx.graph, ctx.graph.n_nodes
+        if not n_chunks(graph):
+            return state.replace(nodes=Ranking("node", (), ()), chunks=Ranking("chunk", (), ()))
+        ctx.progress("PageRank from the facts", None)
+        passages = self._scaled(state, ctx, "chunks", np.arange(n_chunks(graph)))
+        if not len(state.relations):
+            recorder.notes.append("There is no fact to start from; passages are those nearest to the question.")
+            order = ranked("chunk", np.arange(len(passages)), passages, max(self.keep, BEFORE_CUT))
+            recorder.before_cut = order
+            return state.replace(nodes=Ranking("node", (), ()), chunks=order.head(self.keep))
+        starts = self._starts(state, ctx)
+        recorder.notes.append(f"Restarted at: {names_told(graph, starts)}.")
+        shares = np.concatenate([np.zeros(n), self.everywhere * passages])
+        shares[list(starts.items)] = starts.scores
+        scores = _page_rank(graph, shares, self.damping, ctx)
+        order = ranked("chunk", np.arange(len(passages)), scores[n:], max(self.keep, BEFORE_CUT))
+        recorder.before_cut = order
+        return state.replace(nodes=starts, chunks=order.head(self.keep))
+
+    def _starts(self, state: State, ctx: Context) -> Ranking:
+        """The best ends of the facts found, each with what the walk restarts at it by."""
+        assert state.relations is not None
+        graph, told = ctx.graph, facts_of(ctx.graph)
+        scores = dict(zip(told.tolist(), self._scaled(state, ctx, "relations", told)))
+        holding = graph.derived.once(SHELF, "holding", lambda: np.bincount(_passages_of_entities(graph)[1], minlength=graph.n_nodes))
+        heads, _, tails = graph.triples(np.array(state.relations.items, np.int64))
+        shares: dict[int, list[float]] = {}
+        for edge, *ends in zip(state.relations.items, heads.tolist(), tails.tolist()):
+            for end in ends:
+                shares.setdefault(end, []).append(scores.get(edge, 0.0) / max(holding[end], 1))
+        return ranked("node", list(shares), [float(np.mean(one)) for one in shares.values()], self.ends)
+
+    def _scaled(self, state: State, ctx: Context, of: Of, items: np.ndarray) -> np.ndarray:
+        """The cosines of some chunks or relations with the question, scaled to 0 .. 1; all 1 where they are the same."""
+        assert state.vector is not None  # a line is refused where nothing wrote what is read
+        index = vector_index(ctx.graph, ctx.models.encoder(self.encoder), of, ctx.progress, ctx.check)
+        cosines = index.cosines(state.vector, items)
+        spread = float(np.ptp(cosines)) if len(cosines) else 0.0
+        return (cosines - cosines.min()) / spread if spread else np.ones(len(cosines))
+
+    def words(self) -> str:
+        return f"{self.keep:,} passages by PageRank from facts"
+
+
+def facts_of(graph: KnowledgeGraph) -> np.ndarray:
+    """The edges that a text tells: all but those of alike names."""
+    names = list(graph.relation_names)
+    relations = graph.triples(np.arange(graph.n_edges))[1]
+    return np.flatnonzero(relations != names.index(SIMILAR)) if SIMILAR in names else np.arange(graph.n_edges)
+
+
+def _passages_of_entities(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray]:
+    """Each pair of a passage's row and an entity of which it tells a fact, once."""
+    told, rows = facts_of(graph), chunks_of(graph, "edges")
+    heads, _, tails = graph.triples(told)
+    passages = np.concatenate([rows[edge] for edge in told.tolist()] or [np.empty(0, np.int64)])
+    counts = rows.counts[told]
+    pairs = [np.stack([passages, np.repeat(ends, counts)]) for ends in (heads, tails)]
+    found = np.unique(np.concatenate(pairs, axis=1), axis=1)
+    return found[0], found[1]
+
+
+def _page_rank(graph: Graph, shares: np.ndarray, damping: float, ctx: Context) -> np.ndarray:
+    """The PageRank of every entity and, behind them, every passage, which sums to 1."""
+    from core.graph.pagerank.exact import solve  # brings numba
+
+    links = graph.derived.once(SHELF, "links", lambda: _links(graph))
+    seeds = np.flatnonzero(shares)
+    scores = np.maximum(solve(links, seeds, shares[seeds] / shares[seeds].sum(), damping, 0.5e-8, ctx.check), 0.0)
+    return scores / scores.sum()
+
+
+def _links(graph: KnowledgeGraph) -> Links:
+    """The graph of entities and passages, each edge both ways."""
+    told, heavy = facts_of(graph), weights(graph)
+    alike = np.setdiff1d(np.arange(graph.n_edges), told)
+    heavy = np.ones(graph.n_edges) if heavy is None else heavy
+    heads, _, tails = graph.triples(np.arange(graph.n_edges))
+    named = np.bincount(np.concatenate([heads[told], tails[told]]), minlength=graph.n_nodes) > 0  # an entity of no fact is no node there
+    alike = alike[named[heads[alike]] & named[tails[alike]]]
+    pair = np.minimum(heads, tails) * graph.n_nodes + np.maximum(heads, tails)
+    kept = np.concatenate([told[~np.isin(pair[told], pair[alike])], alike])
+    kept = kept[heads[kept] != tails[kept]]
+    rows, entities = _passages_of_entities(graph)
+    one = np.concatenate([heads[kept], entities])
+    other = np.concatenate([tails[kept], graph.n_nodes + rows])
+    weight = np.concatenate([2 * heavy[kept], np.ones(len(rows))])
+    starts, ends, both = np.concatenate([one, other]), np.concatenate([other, one]), np.concatenate([weight, weight])
+    order = np.lexsort((both, ends, starts))
+    starts, ends, both = starts[order], ends[order], both[order]
+    n = graph.n_nodes + n_chunks(graph)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(starts, minlength=n))]).astype(np.int64)
+    return Links(1, indptr, ends, indptr, ends, both, both, np.bincount(starts, both, n))
