@@ -28,10 +28,10 @@ test: install browser
 # Programs of others, in an environment of their own, are asked anew, and what they retrieve is compared with ours.
 test-peers: install $(PEERS)/.installed
 	$(PY) -m tests.peers.given $(PEERS)/given.json.gz
-	for peer in lightrag fast_graphrag hipporag; do \
+	for peer in nano_graphrag lightrag fast_graphrag hipporag; do \
 	  PYTHONHASHSEED=0 $(PEERS)/bin/python tests/peers/$${peer}_peer.py $(PEERS)/given.json.gz tests/peers/recorded/$$peer.json.gz || exit 1; \
 	done
-	for peer in nano_graphrag pcst_fast pyterrier_adaptive; do \
+	for peer in pcst_fast pyterrier_adaptive; do \
 	  PYTHONHASHSEED=0 $(PEERS)/bin/python tests/peers/$${peer}_peer.py tests/peers/recorded/$$peer.json || exit 1; \
 	done
 	$(PY) -m pytest tests/peers

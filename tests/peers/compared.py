@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from core.environment import Environment
-from core.graph.building.text_graph import assemble
+from core.graph.building.text_graph import assemble, with_tables
 from core.graph.columns import Table
 from core.graph.store import Graph
 from core.instances.catalogue import catalogue
@@ -48,6 +48,11 @@ def recorded(name: str) -> dict[str, Any]:
     return told
 
 
+def cases(name: str) -> list[dict[str, Any]]:
+    """What was recorded of a program on small random graphs."""
+    return json.loads((RECORDED / f"{name}.json").read_text("utf-8"))["cases"]
+
+
 @cache
 def graph() -> Graph:
     """The graph that is given: entities and relations have the numbers that they have there."""
@@ -58,7 +63,13 @@ def graph() -> Graph:
     ones, others, descriptions, keywords, weights, rows = zip(*told["relations"])
     columns = {"description": descriptions, "keywords": keywords, "weight": weights, "chunks": rows}
     nodes = {"type": [""] * len(names), "description": [one[0] for one in entities], "chunks": [one[1] for one in entities]}
-    return assemble("given", names, [(one, "related to", other) for one, other in zip(ones, others)], nodes, columns, chunks)
+    made = assemble("given", names, [(one, "related to", other) for one, other in zip(ones, others)], nodes, columns, chunks)
+    titles, levels, members, reports, ratings = zip(*told["communities"])
+    texts = [f"# {title}\n\n{report}" for title, report in zip(titles, reports)]
+    parents = [-1] * len(titles)
+    return with_tables(
+        made, communities=Table.of(title=titles, level=levels, parent=parents, members=members, report=texts, rating=ratings)
+    )
 
 
 def after(

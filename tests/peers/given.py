@@ -31,7 +31,7 @@ KEYWORD = 4  # letters of a word that is one of a question's high keywords, or m
 
 @cache
 def given() -> dict[str, Any]:
-    """`passages` as texts, `facts` of each, `entities` by name and `relations` as they are merged, and `questions`."""
+    """`passages` as texts, `facts` of each, `entities` by name and `relations` as they are merged, `communities`, and `questions`."""
     corpus = open_corpus(CORPUS)
     questions = corpus.questions(CORPUS)
     ctx = context(corpus, Registry())
@@ -94,10 +94,23 @@ def _merged(facts: list[Any]) -> dict[str, Any]:
             relation = relations.setdefault((one, other), [description, keywords, 0.0, []])
             relation[2] += weight
             relation[3].append(row)
+    entities = dict(sorted(entities.items()))
     return {
-        "entities": dict(sorted(entities.items())),
+        "entities": entities,
         "relations": [[*ends, *rest] for ends, rest in sorted(relations.items())],
+        "communities": _communities([where[0] for _, where in entities.values()]),
     }
+
+
+def _communities(first: list[int]) -> list[list[Any]]:
+    """The entities by their first passage, in groups of eighty passages and in each of ten: title, level, members, report and rating."""
+    groups: dict[tuple[int, int], list[int]] = {}
+    for entity, passage in enumerate(first):
+        groups.setdefault((0, passage // 80), []).append(entity)
+        groups.setdefault((1, passage // 10), []).append(entity)
+    title = lambda level, number: f"{'Part' if level else 'Whole'} {number}"
+    told = lambda level, number: f"What {title(level, number).lower()} tells. " * (2 + number % 7)
+    return [[title(*key), key[0], members, told(*key).strip(), float(1 + key[1] * 7 % 10)] for key, members in sorted(groups.items())]
 
 
 def _keywords(text: str) -> dict[str, list[str]]:

@@ -23,6 +23,7 @@ class Given:
         self.facts: list[Any] = told["facts"]
         self.entities: dict[str, list[Any]] = told["entities"]
         self.relations: list[list[Any]] = told["relations"]
+        self.communities: list[list[Any]] = told["communities"]
         self.questions: list[dict[str, Any]] = told["questions"]
         self.encoder = Encoder(self.passages)
 

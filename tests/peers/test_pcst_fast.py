@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from core.graph.algorithms.steiner import prize_collecting_tree
-from tests.peers.ours import recorded
+from tests.peers.compared import cases
 
-CASES = recorded("pcst_fast")["cases"]
+CASES = cases("pcst_fast")
 
 
 @pytest.mark.parametrize("number", range(len(CASES)))

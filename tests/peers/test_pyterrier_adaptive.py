@@ -9,9 +9,9 @@ from __future__ import annotations
 import pytest
 
 from core.operators.nodes.adaptive import adaptive
-from tests.peers.ours import recorded
+from tests.peers.compared import cases
 
-CASES = recorded("pyterrier_adaptive")["cases"]
+CASES = cases("pyterrier_adaptive")
 
 
 def test_in_many_cases_documents_have_one_score():

@@ -1,6 +1,6 @@
 """What each method on documents finds in nine texts of a Christmas Carol, worked out by hand from its definition.
 
-The texts, and how near each thing is to the question, are those of tests/peers/corpus.py. Of the entities Tim (0.9), Bob (0.8), Scrooge
+The texts, and how near each thing is to the question, are those of nine_texts.py. Of the entities Tim (0.9), Bob (0.8), Scrooge
 (0.52) and Fred (0.4) are the nearest, of the relations Bob - Tim, Scrooge - Tim, Bob - Martha, Fred - Scrooge, of the chunks 3, 6, 1, 7, of
 the communities 2, 4, 0, 3. Edges: Scrooge 6, Bob 3, Tim 2, Fred 2, all others 1.
 """
@@ -16,9 +16,9 @@ from core.comparison.run import Ask, LaneRun, Progress
 from core.environment import Environment
 from core.instances.catalogue import catalogue
 from core.types import Question
+from tests.core.instances.nine_texts import CHUNKS, ENTITIES, QUESTION, RELATIONS
+from tests.core.instances.nine_texts_asked import Told, found, whole
 from tests.core.operators.scripted import Script
-from tests.peers.corpus import CHUNKS, ENTITIES, QUESTION, RELATIONS
-from tests.peers.ours import Told, found, whole
 
 KEYWORDS = json.dumps({"low": ["Tiny Tim"], "high": ["family"]})
 NAMES = json.dumps({"names": ["Tiny Tim"]})

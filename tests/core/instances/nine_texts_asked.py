@@ -1,9 +1,7 @@
-"""Our operators on the graph that another program built."""
+"""Operators on the graph of the nine texts."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +14,8 @@ from core.instances.catalogue import catalogue
 from core.operators.base import Context
 from core.operators.text import parse_line
 from core.types import Question, State
+from tests.core.instances.nine_texts import CHUNKS, COMMUNITIES, ENTITIES, QUESTION, RELATIONS, SIZE, vector
 from tests.films import Parrot, Written
-from tests.peers.corpus import CHUNKS, COMMUNITIES, ENTITIES, QUESTION, RELATIONS, SIZE, vector
 
 
 class Near:
@@ -36,13 +34,8 @@ class Told(Written):
         return Near()
 
 
-def recorded(name: str) -> dict[str, Any]:
-    """What was recorded of a program."""
-    return json.loads((Path(__file__).parent / "recorded" / f"{name}.json").read_text("utf-8"))
-
-
 def graph_of(told: dict[str, Any]) -> Graph:
-    """The graph that it built, as ours; communities where it has some."""
+    """The graph of some nodes and edges; communities where there are some."""
     names, edges = list(told["nodes"]), told["edges"]
     types, descriptions, sources = zip(*told["nodes"].values())
     columns = {
@@ -72,7 +65,7 @@ def graph_of(told: dict[str, Any]) -> Graph:
 
 
 def whole() -> Graph:
-    """The graph of the corpus as it stands there, without any program."""
+    """The graph of the corpus."""
     nodes = {name: [kind, text, where] for name, (kind, text, where, _) in ENTITIES.items()}
     edges = [[*ends, text, float(weight * len(where)), where] for ends, (text, _, weight, where, _) in RELATIONS.items()]
     communities = [[key, level, members, f"# {title}\n\n{summary}"] for key, (level, members, title, summary, *_) in COMMUNITIES.items()]
@@ -91,7 +84,7 @@ def after(graph: Graph, line: str, models: Written | None = None, **values: dict
 
 
 def found(graph: Graph, state: State) -> dict[str, list]:
-    """The hits in our order, as the recorded ones are written."""
+    """The hits in their order, by name and number."""
     heads, _, tails = graph.triples(np.array(state.relations.items if state.relations else (), np.int64))
     return {
         "entities": graph.names(state.nodes.items if state.nodes else ()),

@@ -1,7 +1,6 @@
-"""The small corpus that every program is asked: nine texts of a Christmas Carol, what a model finds in them, and how near each thing is.
+"""A small corpus to work out by hand: nine texts of a Christmas Carol, what a model finds in them, and how near each thing is.
 
-Nothing of ours is imported here, so that it can be read in the programs' own environment. Names are upper-case, as nano-graphrag makes
-them. Every number is chosen so that no order is left to chance: no two things tie.
+Names are upper-case. Every number is chosen so that no order is left to chance: no two things tie.
 """
 
 from __future__ import annotations
@@ -72,13 +71,3 @@ def vector(text: str) -> list[float]:
         if text.startswith(mark) if kind == "entity" else mark in text:
             return [cosine if i == 0 else math.sqrt(1 - cosine**2) if i == place else 0.0 for i in range(SIZE)]
     return [float(i == 0) for i in range(SIZE)]
-
-
-def tokens(text: str) -> int:
-    """About how many tokens a text has, so that budgets mean the same for all: 3.5 letters each."""
-    return math.ceil(len(text) / 3.5)
-
-
-def chunk(text: str) -> int:
-    """The number of the chunk whose text this is, or holds."""
-    return next(place for place, one in enumerate(CHUNKS) if one in text)
