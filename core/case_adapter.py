@@ -50,6 +50,7 @@ def comparison(finished: Finished, corpus: Corpus | None = None) -> Comparison:
         text = "Cancelled" if lane.status == CANCELLED else ""
         ended = Lane(lane.instance, run, lane.status, text, lane.error, lane.answer, lane.retrieved)
         ended.repair, ended.rests, ended.stands, ended.kept = lane.repair, lane.rests, lane.stands, lane.kept
+        ended.tried = True
         lanes.append(ended)
     return Comparison(ask, lanes)
 

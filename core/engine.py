@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from core.cases import solved
@@ -28,7 +28,7 @@ from core.models.registry import Registry
 from core.operators.base import Line
 from core.operators.text import parse_line
 from core.parameters import parameters, values
-from core.runtime.jobs import Job, Jobs
+from core.runtime.jobs import DONE, Job, Jobs
 from core.runtime.weight import weight
 from core.types import Question
 
@@ -145,10 +145,16 @@ class Engine:
         return Ask(graph, replace(question, text=text), (), seed, reader, model, opened)
 
     def compare(
-        self, ask: Ask, instances: Sequence[Instance], again: bool = False, waiter: Waiter | None = None, repairs: bool = False
+        self,
+        ask: Ask,
+        instances: Sequence[Instance],
+        again: bool = False,
+        waiter: Waiter | None = None,
+        repairs: bool = False,
+        before: Comparison | None = None,
     ) -> Job:
         """A job whose `comparison` fills with the lanes' results; the same question and lanes share one job, unless a
-        lane asks anew each time.
+        lane asks anew each time. Lanes that `before` has done already, on the same question, are taken from it and not run again.
 
         With a `waiter` it is cancelled once nobody waits for it: a waiter waits for one comparison at a time, until they `leave`
         or are no longer alive. With `repairs`, once all lanes have ended, changes of one step are tried, and on documents it is looked
@@ -158,10 +164,12 @@ class Engine:
             raise BadInput("Choose at least one instance.")
         if len(instances) > MOST_LANES:
             raise BadInput(f"At most {MOST_LANES} instances at once, please.")
-        again = again or not all(operator.remembered for instance in instances for operator in instance.line.parts())
+        done = _done(before, ask)
+        anew = [instance for instance in instances if repr(instance.line) not in done]
+        again = again or not all(operator.remembered for instance in anew for operator in instance.line.parts())
         alive = (lambda: True) if waiter is None else waiter.alive
         begin = lambda job: self._begin(job, Repairing(job.comparison, self._queues, self._asks_chat, alive) if repairs else None)
-        job = self.jobs.start(self.key(ask, instances), lambda: self._job(ask, instances), again, begin)
+        job = self.jobs.start(self.key(ask, instances), lambda: self._job(ask, instances, done), again, begin)
         if waiter is None:
             job.kept = True
         else:
@@ -192,9 +200,11 @@ class Engine:
         build = build_of(line)
         return self._built.digest(ask.corpus, build) if build and isinstance(ask.corpus, Corpus) else ask.graph.digest
 
-    def _job(self, ask: Ask, instances: Sequence[Instance]) -> Job:
+    def _job(self, ask: Ask, instances: Sequence[Instance], done: Mapping[str, Lane]) -> Job:
         job = Job(self.key(ask, instances))
-        job.comparison = Comparison(ask, [Lane(i, LaneRun(ask, i.line, self.environment, self._prefixes)) for i in instances])
+        new = lambda instance: Lane(instance, LaneRun(ask, instance.line, self.environment, self._prefixes))
+        lanes = [replace(done[key].again(ask), instance=i) if (key := repr(i.line)) in done else new(i) for i in instances]
+        job.comparison = Comparison(ask, lanes)
         return job
 
     def _begin(self, job: Job, after: Repairing | None) -> None:
@@ -214,6 +224,13 @@ class Engine:
             )
         except BadParameter:
             return False
+
+
+def _done(before: Comparison | None, ask: Ask) -> dict[str, Lane]:
+    """The lanes that a comparison has done, by the text of their lines, where it asked the same."""
+    if before is None or not ask.same(before.ask):
+        return {}
+    return {repr(lane.instance.line): lane for lane in before.lanes if lane.status == DONE}
 
 
 def _weight(job: Job) -> int:

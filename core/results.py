@@ -9,6 +9,7 @@ from core.comparison.run import build_of
 from core.comparison.stands import stands_on
 from core.diagnosis.funnel import STAGES, funnel
 from core.diagnosis.funnel_texts import TEXT_STAGES, answer_funnel, fates, gold_funnel
+from core.diagnosis.measure import lane_by_model
 from core.engine import Comparison, Lane
 from core.graph.told import hit_names, hit_texts, leaves, told_by
 from core.operators.base import HITS
@@ -92,7 +93,7 @@ def funnel_dict(comparison: Comparison, lane: Lane) -> dict[str, list[str] | Non
         told = answer_funnel(corpus, lane.graph, lane.state, answers, lane.kept)
         kept = {stage.name: list(stage.alive) for stage in told}
         return {name: kept.get(name) for name in TEXT_STAGES} if told else None
-    stages = funnel(lane.graph, lane.state, answers)
+    stages = funnel(lane.graph, lane.state, answers, lane_by_model(comparison, lane))
     alive = {stage.name: list(stage.alive) for stage in stages}
     return {name: alive.get(name) for name in STAGES} if stages else None
 

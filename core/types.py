@@ -198,7 +198,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Repair:
-    """A line changed in one step, and what it was seen to bring: `right` of `of` known answers, by the graph reader.
+    """A line changed in one step, and what it was seen to bring: `right` of `of` known answers, by what its lane is counted by.
 
     `spec` is the canonical text of the line, `label` says the change and what it brings: `Keep 75 nodes → 5 of 5`.
     """

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from core.cases import Case
+from core.comparison.run import Ask
 from core.engine import Comparison
 from core.errors import HopscopeError
 from core.runtime.jobs import CANCELLED, Job
@@ -40,13 +43,13 @@ def page() -> None:
     known = instances()
     if presenting():
         if st.session_state.get("submitted", False):
-            st.session_state.trouble = ask(chosen(known))
+            st.session_state.trouble = ask(chosen(known), edited())
             st.query_params["present"] = "1"
-            st.session_state.submitted = False
+            st.session_state.submitted = st.session_state.edited = False
         present(repair_beside)
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
-        now = question_bar()
+        pressed = question_bar()
         options()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="facts"):
         entities = st.container(width="stretch")
@@ -55,9 +58,9 @@ def page() -> None:
     stopped = st.session_state.pop("stopped", False)
     with above:
         lanes = chosen(known)
-        if now and not stopped:
-            st.session_state.trouble = ask(lanes)
-        st.session_state.submitted = False  # only now, so that nothing that breaks in before loses the question
+        if (pressed or st.session_state.get("submitted", False)) and not stopped:
+            st.session_state.trouble = ask(lanes, None if pressed else edited())
+        st.session_state.submitted = st.session_state.edited = False  # only now, so that nothing that breaks in before loses the question
         if st.session_state.get("trouble") is not None:
             suggest(st.session_state.trouble)
     with above:
@@ -122,27 +125,36 @@ def options() -> None:
         )
 
 
-def ask(lanes) -> HopscopeError | None:
-    """Start the comparison, and put it in the address; what stands in the way, if anything."""
+def edited() -> Shown | None:
+    """What is on the screen, where only its lanes were changed: what they did is taken over, and the others are asked as they were."""
+    on_screen = shown() if st.session_state.get("edited", False) else None
+    same = on_screen is not None and on_screen.comparison.ask.question.text == " ".join(st.session_state.question.split())
+    return on_screen if same else None
+
+
+def ask(lanes, on_screen: Shown | None = None) -> HopscopeError | None:
+    """Start the comparison, and put it in the address; what stands in the way, if anything. Lanes that `on_screen` has done stay."""
     state = st.session_state
+    switches = (state.reader, state.model) if on_screen is None else (on_screen.comparison.ask.reader, on_screen.comparison.ask.model)
     try:
-        asked = ask_documents() if corpus_name() else ask_graph()
-        job = engine().compare(asked, lanes, waiter=waiter("compare"), repairs=True)
+        asked = ask_documents(*switches) if corpus_name() else ask_graph(*switches)
+        before = on_screen.on(asked) if on_screen is not None else None
+        job = engine().compare(asked, lanes, waiter=waiter("compare"), repairs=True, before=before)
     except HopscopeError as error:
         return error
     state.job = job.key
     state.pop("case", None)
-    state.address = address()
+    state.address = replace(address(), reader=asked.reader, model=asked.model)
     write_link(state.address)
     return None
 
 
-def ask_graph():
+def ask_graph(reader: bool, model: bool) -> Ask:
     """The question in the bar to the chosen graph, ready to be run. Raises BadInput, UnknownEntity."""
     state, opened = st.session_state, graph()
     link_entities(opened)
     question = Question(state.question, entities=tuple(state.entities), answers=tuple(state.answers), hops=state.get("hops"))
-    return engine().ask(opened, question, seed=state.seed, reader=state.reader, model=state.model)
+    return engine().ask(opened, question, seed=state.seed, reader=reader, model=model)
 
 
 def draw(on_screen: Shown) -> None:

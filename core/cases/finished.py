@@ -96,8 +96,9 @@ def _states(finished: Finished, graphs: Sequence[Any], place: int) -> list[State
     return [state for lane in finished.lanes if _standing(lane, graphs) == place for state in lane.states]
 
 
-def thaw_finished(saved: Mapping[str, Any]) -> Finished:
-    """The comparison of `freeze_finished`, on an `ExcerptGraph`. Raises BadInput where it is of another version or damaged."""
+def thaw_finished(saved: Mapping[str, Any], whole: Any = None) -> Finished:
+    """The comparison of `freeze_finished`, on an `ExcerptGraph`, or on the `whole` graph where it was made on that one. Raises BadInput
+    where it is of another version or damaged."""
     if not isinstance(saved, Mapping) or "comparison" not in saved:
         raise BadInput("This is not a saved comparison.")
     if saved["comparison"] != VERSION:
@@ -106,7 +107,8 @@ def thaw_finished(saved: Mapping[str, Any]) -> Finished:
             f"this one reads {VERSION})."
         )
     try:
-        graph = ExcerptGraph.thaw(saved["graph"])
+        of_whole = whole is not None and saved["run"]["graph"] == whole.digest
+        graph = whole if of_whole else ExcerptGraph.thaw(saved["graph"])
         first, *states = thaw_all(saved["run"], graph)
         parts: list[tuple[Any, list[State]]] = [(None, states)]
         for part in saved.get("apart", ()):

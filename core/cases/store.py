@@ -49,9 +49,10 @@ def get(key: str) -> Case:
     return _found(key)[0]
 
 
-def whole(key: str) -> Finished:
-    """The comparison of a case, on the part of the graph saved with it. Raises BadInput where it is damaged or not there."""
-    return thaw_finished(unpack(_found(key)[1]))
+def whole(key: str, graph: Any = None) -> Finished:
+    """The comparison of a case, on the part of the graph saved with it, or on `graph` where it was made on that one. Raises BadInput where
+    it is damaged or not there."""
+    return thaw_finished(unpack(_found(key)[1]), graph)
 
 
 def content(key: str) -> tuple[Case, bytes]:

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from core.comparison.head_start import HeadStart
 from core.comparison.queues import Fair
@@ -37,12 +37,17 @@ class Lane:
     answer: str = ""  # as far as it has been written
     retrieved: bool = False  # whether everything before the answer is done
     repair: Repair | None = None  # a change of one step that was seen to bring more of the known answers
+    tried: bool = False  # whether changes of one step were tried on it
     waited: dict[str, float] = field(default_factory=dict)  # seconds in the queue, by the status that came after
     prepared: dict[str, float] = field(default_factory=dict)  # seconds of what was made ready before the first operator
     progress: HowFar | None = None  # of what it does now, where that is known
     rests: tuple[Rest, ...] | None = None  # what the sentences of its answer most likely rest on, once that was looked up
     stands: str = ""  # of a saved one: the title of the build that made the graph it stands on
     kept: Mapping[str, tuple[str, ...]] | None = None  # of a saved one: known answers and passages in the corpus and in the graph
+
+    def again(self, ask: Ask) -> Lane:
+        """A lane of the same end for another comparison of the same question, which then holds its own."""
+        return replace(self, run=replace(self.run, ask=ask, states=list(self.run.states)))
 
     @property
     def states(self) -> tuple[State, ...]:
@@ -155,8 +160,11 @@ class Comparing:
         self._job, job.on_cancel = job, self._cancelled
         queues = self._queues  # not by way of this, which would then hold itself
         self._head_start = HeadStart(lambda: queues.others(job))
-        for lane in sorted(self.comparison.lanes, key=lambda lane: self._queues.expected(lane.instance.line)):
+        waiting = [lane for lane in self.comparison.lanes if lane.status not in ENDED]
+        for lane in sorted(waiting, key=lambda lane: self._queues.expected(lane.instance.line)):
             self._put(self._queues.asking if self._asks_chat(lane.instance) else self._queues.retrieving, lane, RUNNING, self._retrieve)
+        if not waiting:
+            self._end_with_the_last()
 
     def _put(self, queue: Fair, lane: Lane, status: str, work: Callable[[Lane], None]) -> None:
         since = time.perf_counter()

@@ -53,6 +53,11 @@ class Ask:
         """What a computed state depends on, beside its operators."""
         return (self.graph.digest, self.question.text, self.question.abstract, self.seeds, self.seed, models)
 
+    def same(self, other: Ask) -> bool:
+        """Whether the other asks the same, of the same graph and to the same readers, so that what it came to is what this comes to."""
+        told = lambda ask: (ask.key(""), set(ask.question.answers), set(ask.question.gold), ask.reader, ask.model, ask.corpus is None)
+        return told(self) == told(other)
+
 
 def build_of(line: Line) -> str | None:
     """The build whose graph a line stands on; None for a line that names none, as those on graphs of triples."""

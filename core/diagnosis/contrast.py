@@ -2,41 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.diagnosis.explanation import Explained
 from core.diagnosis.matching import normalize
+from core.diagnosis.phrases import PHRASES
 from core.diagnosis.wording import are, counted, every, joined, named, number, sentence
 
 ADD = "Add the right answer to see where it is lost."
-CLAUSES = {  # what a lane does with {what} is lost there: for one lane, and for several
-    "unshown": ("does not know {what}", "do not know {what}"),
-    "outside": ("leaves {what} out of its subgraph", "leave {what} out of their subgraphs"),
-    "cut": ("cuts the way to {what}", "cut the way to {what}"),
-    "far": ("does not search far enough", "do not search far enough"),
-    "apart": ("finds no way to {what}", "find no way to {what}"),
-    "oneway": ("follows edges one way only", "follow edges one way only"),
-    "beam": ("loses {what} at hop {hop}", "lose {what} at hop {hop}"),
-    "untried": ("does not try the step at hop {hop}", "do not try the step at hop {hop}"),
-    "elsewhere": ("follows other relations", "follow other relations"),
-    "outranked": ("ranks {what} too low", "rank {what} too low"),
-    "unchosen": ("does not choose {what}", "do not choose {what}"),
-    "late": ("finds {what} too late", "find {what} too late"),
-    "unread": ("reads another relation", "read another relation"),
-    "unsaid": ("has {what} in the prompt, but the model does not say so", "have {what} in the prompt, but the model does not say so"),
-    "unreached": ("does not reach {what}", "do not reach {what}"),
-}
 
 
 @dataclass(frozen=True)
 class Spoken:
-    """One lane as the sentence for all needs it: its name, its own explanation, what it answers, and whether it failed."""
+    """One lane as the sentence for all needs it: its name, its own explanation, what it answers, and how it ended (failed, was cancelled)
+    where it did not come to its end."""
 
     name: str
     explained: Explained | None
     says: tuple[str, ...] = ()
-    failed: bool = False
+    ended: str = ""
 
     @property
     def own(self) -> Explained:
@@ -51,17 +36,29 @@ class Spoken:
         return self.own.right
 
 
-def contrast(lanes: Sequence[Spoken], answers: Sequence[str]) -> str:
-    """The sentences for all lanes; empty for none."""
-    retrieved = [lane for lane in lanes if not lane.failed and lane.explained is not None]
-    failed = [lane.name for lane in lanes if lane.failed]
+def contrast(lanes: Sequence[Spoken], answers: Sequence[str], by: str = "") -> str:
+    """The sentences for all lanes; empty for none. `by` says whose answers are counted, where that is to be said."""
+    retrieved = [lane for lane in lanes if not lane.ended and lane.explained is not None]
     answers = tuple(dict.fromkeys(answers))
-    parts = [_known(retrieved, answers) if answers else _unknown(retrieved)] if retrieved else []
-    parts += [f"{joined(failed)} failed."] if failed else []
-    return " ".join(filter(None, parts))
+    parts = [_known(retrieved, answers, f", {by}" if by else "") if answers else _unknown(retrieved)] if retrieved else []
+    return " ".join(filter(None, [*parts, *ends((lane.name, lane.ended) for lane in lanes)]))
 
 
-def _known(lanes: Sequence[Spoken], answers: tuple[str, ...]) -> str:
+def ends(lanes: Iterable[tuple[str, str]]) -> list[str]:
+    """Sentences that name the lanes that came to no end, given with how they ended instead (failed, was cancelled), if they did.
+
+    >>> ends([("No. 1", ""), ("No. 2", "failed"), ("No. 3", "was cancelled")])
+    ['No. 2 failed.', 'No. 3 was cancelled.']
+    """
+    named_by: dict[str, list[str]] = {}
+    for name, ended in lanes:
+        if ended:
+            named_by.setdefault(ended, []).append(name)
+    plural = lambda ended, names: ended.replace("was ", "were ") if len(names) > 1 else ended
+    return [f"{sentence(joined(names))} {plural(ended, names)}." for ended, names in named_by.items()]
+
+
+def _known(lanes: Sequence[Spoken], answers: tuple[str, ...], by: str) -> str:
     absent = [loss.answer for loss in lanes[0].own.losses if loss.cause == "unknown"]
     if len(absent) == len(answers):
         return f"{named([f'“{name}”' for name in absent])} {are(len(absent))} not in the graph, so no method can find {_it(absent)}."
@@ -69,7 +66,7 @@ def _known(lanes: Sequence[Spoken], answers: tuple[str, ...]) -> str:
     most = max(counts)
     best = [lane for lane in lanes if lane.right == most]
     rest = [lane for lane in lanes if lane.right < most]
-    head = _head(lanes, best, most, answers)
+    head = sentence(f"{_head(lanes, best, most, answers)}{by}.")
     if not rest and most == of:
         return f"{head} {_beside(lanes)}".strip()
     return f"{head} {_clauses(rest or lanes, of, len(lanes))}".strip()
@@ -81,16 +78,16 @@ def _head(lanes: Sequence[Spoken], best: Sequence[Spoken], most: int, answers: t
     goal = answers[0] if of == 1 else every(of)
     if most == 0:
         if len(lanes) == 1:
-            return f"{lanes[0].name} does not find {goal if of == 1 else f'any of the {number(of)}'}."
+            return f"{lanes[0].name} does not find {goal if of == 1 else f'any of the {number(of)}'}"
         who = "Neither" if len(lanes) == 2 else f"None of the {number(len(lanes))}"
-        return f"{who} finds {goal if of == 1 else f'any of the {number(of)} answers'}."
+        return f"{who} finds {goal if of == 1 else f'any of the {number(of)} answers'}"
     what = goal if most == of else f"{most:,} of {of:,}"
     if len(best) == len(lanes):
         who = names if len(lanes) == 1 else sentence(every(len(lanes)))
-        return f"{who} {'finds' if len(lanes) == 1 else 'find'} {what}."
+        return f"{who} {'finds' if len(lanes) == 1 else 'find'} {what}"
     if most == of:
-        return f"Only {names} {'finds' if len(best) == 1 else 'find'} {what}."
-    return f"{names} {'finds' if len(best) == 1 else 'find'} most, {what}."
+        return f"Only {names} {'finds' if len(best) == 1 else 'find'} {what}"
+    return f"{names} {'finds' if len(best) == 1 else 'find'} most, {what}"
 
 
 def _clauses(lanes: Sequence[Spoken], of: int, among: int) -> str:
@@ -100,13 +97,13 @@ def _clauses(lanes: Sequence[Spoken], of: int, among: int) -> str:
         losses = lane.own.losses
         alike = [loss for loss in losses if loss.cause == losses[0].cause]
         hop = alike[0].hop if alike[0].cause in ("beam", "untried") else None
-        groups.setdefault((alike[0].cause, tuple(loss.answer for loss in alike), hop), []).append(lane)
+        groups.setdefault((lane.own.phrase, tuple(loss.answer for loss in alike), hop), []).append(lane)
     clauses = []
-    for (cause, lost, hop), group in groups.items():
-        if cause in CLAUSES:
-            what = "it" if of == 1 else every(of) if len(lost) == of else lost[0] if len(lost) == 1 else f"{number(len(lost))} of them"
-            who = every(among) if 1 < len(group) == among else joined([lane.name for lane in group])
-            clauses.append(f"{who} {CLAUSES[cause][len(group) > 1].format(what=what, hop=hop)}")
+    for (phrase, lost, hop), group in groups.items():
+        what = "it" if of == 1 else every(of) if len(lost) == of else lost[0] if len(lost) == 1 else f"{number(len(lost))} of them"
+        who = every(among) if 1 < len(group) == among else joined([lane.name for lane in group])
+        said = PHRASES[phrase].several if len(group) > 1 else PHRASES[phrase].one
+        clauses.append(f"{who} {said.format(what=what, hop=hop)}")
     return sentence("; ".join(clauses) + ".") if clauses else ""
 
 

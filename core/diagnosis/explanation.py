@@ -12,6 +12,7 @@ from core.diagnosis.funnel import STAGES, gold_nodes
 from core.diagnosis.losses import Chain, LaneStages, Loss, figure, losses
 from core.diagnosis.missed_answers import lost_paths
 from core.diagnosis.path_outcome import ordinal, title
+from core.diagnosis.phrases import PHRASES
 from core.diagnosis.wording import are, counted, every, named, number, sentence
 from core.types import State
 
@@ -20,8 +21,8 @@ from core.types import State
 class Explained:
     """One lane: the stage of the funnel at which most was lost (None where nothing was), a few words, and a sentence.
 
-    `right` of `of` known answers are given, by the model where it answered, else by the graph reader; None where none is
-    known. `losses` are the others, the first of them that of the sentence.
+    `right` of `of` known answers are given, by the model or the graph reader, whichever the lane is counted by; None where none is known.
+    `losses` are the others, the first of them that of the sentence, and `phrase` is its key in `PHRASES`.
     """
 
     stage: str | None
@@ -31,13 +32,16 @@ class Explained:
     of: int = 0
     losses: tuple[Loss, ...] = ()
     extra: int = 0  # names that the graph reader gives and that are not known answers
+    phrase: str = ""
 
 
-def explained(graph, runs: Sequence[Sequence[State]], answers: Sequence[str]) -> list[Explained | None]:
-    """A lane's sentence for each run (its states, oldest first); None for a run that has no state yet."""
+def explained(graph, runs: Sequence[Sequence[State]], answers: Sequence[str], by_model: Sequence[bool]) -> list[Explained | None]:
+    """A lane's sentence for each run (its states, oldest first) and whether its model's answer counts; None for a run that has no state
+    yet."""
     answers = tuple(dict.fromkeys(answers))
-    ways = [dict(gone) for gone in lost_paths(graph, runs, answers)] if answers else [{} for _ in runs]
-    return [_lane(LaneStages(graph, states), answers, way) if states else None for states, way in zip(runs, ways)]
+    ways = [dict(gone) for gone in lost_paths(graph, runs, answers, by_model)] if answers else [{} for _ in runs]
+    stages = [LaneStages(graph, states, model) for states, model in zip(runs, by_model)]
+    return [_lane(stage, answers, way) if stage.states else None for stage, way in zip(stages, ways)]
 
 
 def _lane(run: LaneStages, answers: tuple[str, ...], ways) -> Explained:
@@ -50,9 +54,10 @@ def _lane(run: LaneStages, answers: tuple[str, ...], ways) -> Explained:
     causes = Counter(loss.cause for loss in gone)
     main = min(gone, key=lambda loss: (-causes[loss.cause], STAGES.index(loss.stage), loss.place or 0)).cause
     alike = sorted((loss for loss in gone if loss.cause == main), key=lambda loss: (loss.place is None, loss.place or 0, -(loss.hop or 0)))
-    head, text = SENTENCES[main](_LossGroup(run, alike))
+    phrase, text = SENTENCES[main](_LossGroup(run, alike))
+    head = PHRASES[phrase].head.format(hop=alike[0].hop)
     others = tuple(loss for loss in gone if loss.cause != main)
-    return Explained(alike[0].stage, f"{head}:", sentence(text), right, len(answers), (*alike, *others), extra)
+    return Explained(alike[0].stage, f"{head}:", sentence(text), right, len(answers), (*alike, *others), extra, phrase)
 
 
 def _extra(run: LaneStages, answers: Sequence[str]) -> int:
@@ -143,13 +148,13 @@ class _LossGroup:
 
 def _unknown(group: _LossGroup) -> tuple[str, str]:
     names = " or ".join(f"“{loss.answer}”" for loss in group.losses[:2]) + (f" or {number(group.more - 1)} more" if group.more > 1 else "")
-    return "Not in the graph", f"no entity is called {names}."
+    return "unknown", f"no entity is called {names}."
 
 
 def _unshown(group: _LossGroup) -> tuple[str, str]:
     if group.run.by_model:
-        return "Not known", f"the model was shown no facts and did not name {group.names}."
-    return "No answer", "no path was sought, and no model answered."
+        return "unshown", f"the model was shown no facts and did not name {group.names}."
+    return "unsought", "no path was sought, and no model answered."
 
 
 def _outside(group: _LossGroup) -> tuple[str, str]:
@@ -159,77 +164,76 @@ def _outside(group: _LossGroup) -> tuple[str, str]:
     is_ = "is" if on_the_way else group.is_
     hops = group.parameter("hops")
     if group.parameter("walks"):
-        return "Never in the subgraph", f"{counted(group.parameter('walks'), 'random walk')} never came to {what.rstrip(',')}."
+        return "outside", f"{counted(group.parameter('walks'), 'random walk')} never came to {what.rstrip(',')}."
     if hops is not None and group.parameter("matches") is None and kept < group.parameter("keep"):
-        return "Too far", f"{what} {is_} more than {counted(hops, 'hop')} away."
-    head = "Lost when filtering" if group.filtering else "Never in the subgraph"
+        return "far", f"{what} {is_} more than {counted(hops, 'hop')} away."
+    phrase = "filtered" if group.filtering else "outside"
     it = loss.what if group.more and not on_the_way else "it"
     at = f": {it} came {ordinal(loss.place)}" if loss.place else ""
-    return head, f"{what} {is_} not among the {counted(kept, 'node')} that {group.by} keeps{at}."
+    return phrase, f"{what} {is_} not among the {counted(kept, 'node')} that {group.by} keeps{at}."
 
 
 def _cut(group: _LossGroup) -> tuple[str, str]:
     relation = group.chain(((group.first.what, True),))
-    head = "Lost when filtering" if group.filtering else "Never in the subgraph"
-    return head, f"{group.by} leaves out a {relation} edge on the way to {group.names}."
+    return "filtered" if group.filtering else "cut", f"{group.by} leaves out a {relation} edge on the way to {group.names}."
 
 
 def _far(group: _LossGroup) -> tuple[str, str]:
     away, searched = figure(group.first.hop), figure(group.first.kept)
-    return "Too far", f"{group.names} {group.is_} {counted(away, 'hop')} away, {searched} {are(searched)} searched."
+    return "far", f"{group.names} {group.is_} {counted(away, 'hop')} away, {searched} {are(searched)} searched."
 
 
 def _apart(group: _LossGroup) -> tuple[str, str]:
-    return "No way there", f"no path inside the subgraph leads to {group.names}."
+    return "apart", f"no path inside the subgraph leads to {group.names}."
 
 
 def _oneway(group: _LossGroup) -> tuple[str, str]:
-    return "Against the arrows", f"edges are followed one way only, and the way to {group.names} needs the other."
+    return "oneway", f"edges are followed one way only, and the way to {group.names} needs the other."
 
 
 def _beam(group: _LossGroup) -> tuple[str, str]:
-    loss, head = group.first, f"Lost at hop {group.first.hop}"
+    loss = group.first
     way = f"{group.chain(loss.chain)} to {loss.what}"
     if loss.place is None:
-        return head, f"the model did not choose {way} among {counted(figure(loss.of), 'path')}."
+        return "beam", f"the model did not choose {way} among {counted(figure(loss.of), 'path')}."
     wide = group.parameter("width") if group.parameter("prune") == "top" else None
     kept = figure(loss.kept)
     limit = f"the beam is {wide} wide" if wide == kept else f"only {kept:,} {are(kept)} kept"
-    return head, f"{way} came {ordinal(loss.place)} of {loss.of:,}, {limit}."
+    return "beam", f"{way} came {ordinal(loss.place)} of {loss.of:,}, {limit}."
 
 
 def _untried(group: _LossGroup) -> tuple[str, str]:
     loss, fanout = group.first, group.parameter("fanout")
     step = f"{group.chain(loss.chain[-1:])} to {loss.what}"
     if fanout:
-        return f"Not tried at hop {loss.hop}", f"from {loss.start} the first {counted(fanout, 'step')} {are(fanout)} tried, without {step}."
-    return f"Not tried at hop {loss.hop}", f"{step} is not among the steps from {loss.start} that were tried."
+        return "untried", f"from {loss.start} the first {counted(fanout, 'step')} {are(fanout)} tried, without {step}."
+    return "untried", f"{step} is not among the steps from {loss.start} that were tried."
 
 
 def _elsewhere(group: _LossGroup) -> tuple[str, str]:
-    loss, head = group.first, "Followed other relations"
+    loss = group.first
     if loss.chain and loss.instead:
-        return head, f"it walked {group.chain(loss.instead)}; the way to {group.names} is {group.chain(loss.chain)}."
+        return "elsewhere", f"it walked {group.chain(loss.instead)}; the way to {group.names} is {group.chain(loss.chain)}."
     if loss.instead:
-        return head, f"it walked {group.chain(loss.instead)}, which does not lead to {group.names}."
-    return head, f"nothing that it walked leads to {group.names}."
+        return "elsewhere", f"it walked {group.chain(loss.instead)}, which does not lead to {group.names}."
+    return "elsewhere", f"nothing that it walked leads to {group.names}."
 
 
 def _outranked(group: _LossGroup) -> tuple[str, str]:
     loss, kept = group.first, figure(group.first.kept)
     assert loss.step is not None and loss.step.before_cut is not None  # which holds the order
     if loss.step.before_cut.scores is None and group.parameter("model") is None:
-        return "Lost by lot", _picked(group, "drawn")
+        return "drawn", _picked(group, "drawn")
     return (
-        "Lost when ranking",
+        "outranked",
         f"{loss.answer} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, only {kept:,} {are(kept)} kept.",
     )
 
 
 def _unchosen(group: _LossGroup) -> tuple[str, str]:
     if not group.first.kept:
-        return "Not handed on", f"a path to {group.names} was seen, but {group.by} handed nothing on."
-    return "Not chosen", _picked(group, "chosen")
+        return "withheld", f"a path to {group.names} was seen, but {group.by} handed nothing on."
+    return "unchosen", _picked(group, "chosen")
 
 
 def _picked(group: _LossGroup, how: str) -> str:
@@ -240,31 +244,36 @@ def _picked(group: _LossGroup, how: str) -> str:
 
 def _late(group: _LossGroup) -> tuple[str, str]:
     loss = group.first
-    return "Found too late", f"{loss.answer} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, the model reads {loss.kept:,}."
+    return "late", f"{loss.answer} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, the model reads {loss.kept:,}."
+
+
+def _passed(group: _LossGroup) -> tuple[str, str]:
+    return "passed", f"{group.names} {'lie' if group.more else 'lies'} on the way, and the reader names only the ends of paths."
+
+
+def _unnamed(group: _LossGroup) -> tuple[str, str]:
+    kept = figure(group.first.kept)
+    stops = f"the reader stops at {counted(kept, 'name')}" if kept else "the reader names nothing"
+    return "unnamed", f"{group.names} {group.is_} at the end of {group.chain(group.first.chain)}, but {stops}."
 
 
 def _unread(group: _LossGroup) -> tuple[str, str]:
     loss = group.first
-    if not loss.chain:
-        return "Passed by", f"{group.names} {'lie' if group.more else 'lies'} on the way, and the reader names only the ends of paths."
-    if loss.chain == loss.instead:
-        stops = f"the reader stops at {counted(figure(loss.kept), 'name')}"
-        return "Not named", f"{group.names} {group.is_} at the end of {group.chain(loss.chain)}, but {stops}."
-    read = f"its answer follows {group.chain(loss.instead)}" if loss.instead else "it names nothing"
-    return "Read another relation", f"{read}; {group.chain(loss.chain)}, place {loss.place:,} of {loss.of:,}, leads to {group.names}."
+    leads = f"{group.chain(loss.chain)}, place {loss.place:,} of {loss.of:,}, leads to {group.names}"
+    return "unread", f"its answer follows {group.chain(loss.instead)}; {leads}."
 
 
 def _unsaid(group: _LossGroup) -> tuple[str, str]:
     loss = group.first
     where = f" (path {loss.place:,} of {loss.of:,})" if not group.more else ""
-    return "Lost in the answer", f"the prompt held {group.names}{where}, the model did not say {group.it}."
+    return "unsaid", f"the prompt held {group.names}{where}, the model did not say {group.it}."
 
 
 def _unreached(group: _LossGroup) -> tuple[str, str]:
-    return "Never reached", f"{group.by} did not come to {group.names}."
+    return "unreached", f"{group.by} did not come to {group.names}."
 
 
-SENTENCES = {
+SENTENCES = {  # by cause: the key in `PHRASES`, and the sentence
     "unknown": _unknown,
     "unshown": _unshown,
     "outside": _outside,
@@ -279,6 +288,8 @@ SENTENCES = {
     "unchosen": _unchosen,
     "late": _late,
     "unread": _unread,
+    "unnamed": _unnamed,
+    "passed": _passed,
     "unsaid": _unsaid,
     "unreached": _unreached,
 }

@@ -14,21 +14,24 @@ STAGES = ("graph", "subgraph", "paths", "prompt", "answer")
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: the known answers alive in it, and those lost since the stage before, by name."""
+    """One stage: the known answers alive in it, and those lost since the stage before, by name. `aside` where it is not on the way to
+    the answer that counts, so that nothing is lost there."""
 
     name: str
     alive: tuple[str, ...]
     lost: tuple[str, ...]
     of: int
+    aside: bool = False
 
 
-def funnel(graph, state: State, answers: Sequence[str]) -> tuple[Stage, ...]:
+def funnel(graph, state: State, answers: Sequence[str], by_model: bool | None = None) -> tuple[Stage, ...]:
     """The stages that the run has reached so far; empty where no answer is known.
 
     graph: a node has the answer's name, or an alias of it that the state's question knows. subgraph: such a node was extracted.
     paths: it lies on a path that is left after retrieval and refinement. prompt: on a path, or in a community report, that the
-    language model was shown. answer: the model's text holds the name, or, where no model was asked, the graph reader names it. A
-    run without extraction skips subgraph, paths and prompt.
+    language model was shown. answer: the model's text holds the name, or, where `by_model` is false (as it is where no model was
+    asked), the graph reader names it; the prompt is then aside, as the graph reader reads all paths. A run without extraction skips
+    subgraph, paths and prompt.
     """
     answers = tuple(dict.fromkeys(answers))
     if not answers:
@@ -37,6 +40,8 @@ def funnel(graph, state: State, answers: Sequence[str]) -> tuple[Stage, ...]:
     nodes = {answer: gold_nodes(graph, *names(answer)) for answer in answers}
     found: list[tuple[str, Callable[[str], bool]]] = [("graph", lambda answer: bool(nodes[answer]))]
     subgraph, said, read = state.subgraph, state.answer, state.reader
+    if by_model is None:
+        by_model = said is not None
     if subgraph is not None:
         found.append(("subgraph", lambda answer: any(node in subgraph for node in nodes[answer])))
     if state.paths is not None:
@@ -49,11 +54,11 @@ def funnel(graph, state: State, answers: Sequence[str]) -> tuple[Stage, ...]:
             told = lambda answer: any(match(text, name) for text in report_texts for name in names(answer))
             shown = lambda answer: not on_prompt.isdisjoint(nodes[answer]) or told(answer)
             found.append(("prompt", shown))
-    if said is not None:
+    if by_model and said is not None:
         found.append(("answer", lambda answer: any(match(said, name) for name in names(answer))))
     elif read is not None:
         found.append(("answer", lambda answer: not set(read).isdisjoint(nodes[answer])))
-    return survivors(found, answers)
+    return survivors(found, answers, aside="" if by_model or read is None else "prompt")
 
 
 def right(graph, state: State, answers: Sequence[str], reader: bool) -> int | None:
@@ -69,11 +74,14 @@ def right(graph, state: State, answers: Sequence[str], reader: bool) -> int | No
     return None if said is None else sum(any(match(said, name) for name in names(answer)) for answer in answers)
 
 
-def survivors(found: Sequence[tuple[str, Callable[[str], bool]]], answers: tuple[str, ...]) -> tuple[Stage, ...]:
-    """The stages, each with those of the answers alive in it that pass its test."""
+def survivors(found: Sequence[tuple[str, Callable[[str], bool]]], answers: tuple[str, ...], aside: str = "") -> tuple[Stage, ...]:
+    """The stages, each with those of the answers alive in it that pass its test; at that one called `aside` none is lost."""
     stages, before = [], answers
     for name, test in found:
         alive = tuple(answer for answer in answers if test(answer))
+        if name == aside:
+            stages.append(Stage(name, alive, (), len(answers), aside=True))
+            continue
         stages.append(Stage(name, alive, tuple(a for a in before if a not in alive), len(answers)))
         before = alive
     return tuple(stages)

@@ -33,7 +33,9 @@ Cause = Literal[
     "outranked",  # ranked behind what is kept
     "unchosen",  # not picked, by something that told no order
     "late",  # behind what the prompt holds
-    "unread",  # on the paths, and the graph reader names others
+    "unread",  # at the end of a path, and the graph reader follows other relations
+    "unnamed",  # at the end of a path of those relations, and the graph reader names fewer
+    "passed",  # on a path, and at the end of none
     "unsaid",  # in the prompt, and the model did not say it
     "unreached",  # none of these
 ]
@@ -70,25 +72,21 @@ def figure(number: int | None) -> int:
 
 @dataclass(frozen=True, eq=False)
 class LaneStages:
-    """A lane's states after each operator, with what its sentences ask of them."""
+    """A lane's states after each operator, with what its sentences ask of them; `by_model` where the language model's answer counts,
+    else the graph reader's does."""
 
     graph: KnowledgeGraph
     states: Sequence[State]
+    by_model: bool
 
     @property
     def state(self) -> State:
         return self.states[-1]
 
-    @property
-    def by_model(self) -> bool:
-        """Whether a language model answered."""
-        return self.state.answer is not None
-
     def says(self, answer: str) -> bool:
-        """Whether the lane's answer, the model's or else the graph reader's, holds the known answer."""
-        said = self.state.answer
-        if said is not None:
-            return match(said, answer)
+        """Whether the answer that counts, the model's or the graph reader's, holds the known answer."""
+        if self.by_model:
+            return match(self.state.answer or "", answer)
         return not set(self.state.reader or ()).isdisjoint(gold_nodes(self.graph, answer))
 
     @cached_property
@@ -145,7 +143,8 @@ def _unanswered(run: LaneStages, answer: str, nodes: set[int], place: int) -> Lo
     path = paths.items[(ending or place) - 1]
     instead = run.chain(run.chosen) if run.chosen is not None else ()
     chain = run.chain(path) if ending else ()  # none where it only lies on the way
-    return Loss(answer, "answer", "unread", ending or place, of, len(state.reader or ()), chain=chain, instead=instead)
+    cause: Cause = "passed" if not ending else "unread" if instead and chain != instead else "unnamed"
+    return Loss(answer, "answer", cause, ending or place, of, len(state.reader or ()), chain=chain, instead=instead)
 
 
 def _dropped(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
@@ -168,7 +167,7 @@ def _dropped(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
 
 def _on_the_way(run: LaneStages, answer: str, nodes: set[int], way: Path) -> Loss:
     """Lost before any path to it was seen, told by a path that is known from elsewhere."""
-    end, search = fate(run.graph, run.states, way), run.searched()
+    end, search = fate(run.graph, run.states, way, run.by_model), run.searched()
     inside = run.state.subgraph is not None and any(node in run.state.subgraph for node in nodes)
     stage = "paths" if inside else "subgraph"
     if end.cause in ("node", "edge") and _follows(end.step):

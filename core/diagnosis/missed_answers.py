@@ -12,8 +12,12 @@ from core.types import Path, Ranking, State, Subgraph
 HOPS = 4
 
 
-def lost_paths(graph, runs: Sequence[Sequence[State]], answers: Sequence[str]) -> list[list[tuple[str, Path]]]:
-    """For each run (its states, oldest first), the known answers it lost on the way to the prompt, each with a path to it.
+def lost_paths(
+    graph, runs: Sequence[Sequence[State]], answers: Sequence[str], by_model: Sequence[bool] = ()
+) -> list[list[tuple[str, Path]]]:
+    """For each run (its states, oldest first), the known answers it lost on the way to whom its answer counts by, each with a path to it.
+
+    That is the prompt of the language model, or where a run's place in `by_model` is false all paths, which the graph reader reads.
 
     The path is the best that a run kept, one whose graph reader names the answer before others, else one that an operator saw
     and dropped, else a shortest one of at most four hops in the largest extracted subgraph. An answer without any such path is
@@ -25,19 +29,25 @@ def lost_paths(graph, runs: Sequence[Sequence[State]], answers: Sequence[str]) -
         path = _kept(runs, nodes) or _seen(runs, nodes) or _shortest(graph, runs, nodes)
         if path is not None:
             known[answer] = path
-    return [[(answer, path) for answer, path in known.items() if not _ends(states, goals[answer])] for states in runs]
+    counted = zip(runs, by_model or [True] * len(runs))
+    return [[(answer, path) for answer, path in known.items() if not _ends(states, goals[answer], model)] for states, model in counted]
 
 
-def _ends(states: Sequence[State], nodes: set[int]) -> bool:
-    """Whether a node lies on a path that reached the prompt, or was kept where no prompt is written yet.
+def read_paths(state: State, by_model: bool) -> tuple[Path, ...]:
+    """The paths that are read: those in the prompt where the model's answer counts and one is written, else all."""
+    paths = state.paths.items if state.paths is not None else ()
+    return paths[: state.prompt.paths] if by_model and state.prompt is not None else paths
+
+
+def _ends(states: Sequence[State], nodes: set[int], by_model: bool) -> bool:
+    """Whether a node lies on a path that is read.
 
     True for a run that seeks no paths, which cannot lose any.
     """
     last = states[-1] if states else None
     if last is None or last.paths is None:
         return True
-    shown = last.paths.items if last.prompt is None else last.paths.items[: last.prompt.paths]
-    return any(not nodes.isdisjoint(path.nodes) for path in shown)
+    return any(not nodes.isdisjoint(path.nodes) for path in read_paths(last, by_model))
 
 
 def _first(ranking: Ranking | None, nodes: set[int]) -> Path | None:

@@ -48,15 +48,16 @@ class Fate:
     step: Step | None = field(default=None, compare=False)
 
 
-def fate(graph, states: Sequence[State], path: Path) -> Fate:
-    """The fate of `path` in a run whose states after each operator are `states`, the oldest first."""
+def fate(graph, states: Sequence[State], path: Path, by_model: bool = True) -> Fate:
+    """The fate of `path` in a run whose states after each operator are `states`, the oldest first. Where a language model's answer counts
+    (`by_model`) it has to be in the prompt; the graph reader reads all paths."""
     if not states or all(state.paths is None for state in states):
         return _left_out(graph, states, path) or Fate("never", "this method finds no paths", "pathless")
     paths, prompt = states[-1].paths, states[-1].prompt
     position = _position(paths, path)
     if paths is not None and position is not None:
         place, of = position + 1, len(paths)
-        if prompt is not None and prompt.paths <= position:
+        if by_model and prompt is not None and prompt.paths <= position:
             reads = f"found too late: place {place:,}, the model reads {prompt.paths:,}"
             return Fate("dropped", reads, "unread", place, of, prompt.paths, step=states[-1].trace[-1])
         return Fate("found", f"place {place:,}", "kept", place, of)

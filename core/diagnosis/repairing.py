@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 
 from core.comparison.comparing import Comparison, Lane, Queues
-from core.diagnosis.funnel import right
-from core.diagnosis.repairs import repair
+from core.diagnosis.measure import lane_by_model
+from core.diagnosis.repairs import brought, repair
 from core.diagnosis.repairs_texts import repair_texts
 from core.diagnosis.support import rests
 from core.diagnosis.verdict_words import explain
@@ -52,7 +52,7 @@ class Repairing:
     def _rest(self, job: Job) -> None:
         """Look up what the sentences of the answers rest on, as soon as there are any; not where no encoder is there."""
         for lane in self._comparison.lanes if self._comparison.ask.corpus is not None else ():
-            if lane.status == DONE and lane.state.answer:
+            if lane.status == DONE and lane.state.answer and lane.rests is None:
                 try:
                     lane.rests = rests(lane.graph, lane.state, lane.run.environment.models.encoder(), job.check)
                 except (ModelUnavailable, ModelFailed):
@@ -63,10 +63,11 @@ class Repairing:
         self._in_time(job)
         verdict = explain(self._comparison)
         for lane, one in zip(self._comparison.lanes, verdict.lanes):
-            if one is None or one.stage is None or self._asks_chat(lane.instance):
+            if one is None or one.stage is None or lane.tried or self._asks_chat(lane.instance):
                 continue
             self._wait(job)
             lane.repair = self._of(job, lane, one)
+            lane.tried = True
             if lane.repair is not None:
                 job.touch()
 
@@ -74,8 +75,9 @@ class Repairing:
         ask = self._comparison.ask
         if ask.corpus is not None:
             return repair_texts(ask, lane, job.check)
-        before = right(ask.graph, lane.state, ask.question.answers, reader=True)
-        return repair(ask, lane.instance.line, explanation, before, lane.run.environment, lane.run.prefixes, job.check)
+        model = lane_by_model(self._comparison, lane)
+        before = brought(ask.graph, lane.state, ask.question.answers, model)
+        return repair(ask, lane.instance.line, explanation, before, lane.run.environment, lane.run.prefixes, model, job.check)
 
     def _wait(self, job: Job) -> None:
         """Until no other lane waits or works. Raises Cancelled where that takes too long or nobody is there."""

@@ -8,8 +8,9 @@ from dataclasses import replace
 from core.comparison.run import Ask, LaneRun, Layered, Prefixes
 from core.diagnosis.adviser import advise
 from core.diagnosis.explanation import Explained
-from core.diagnosis.funnel import right
+from core.diagnosis.funnel import funnel, right
 from core.diagnosis.losses import Loss, figure
+from core.diagnosis.measure import PROMPT, READER
 from core.diagnosis.trying import MOST_SECONDS, Change, best, changed_line, new_ones, ran, with_values
 from core.diagnosis.wording import counted
 from core.environment import Environment
@@ -18,7 +19,7 @@ from core.operators import ChainRanking, PersonalizedPageRank
 from core.operators.base import Line, Operator
 from core.operators.branch import Branch
 from core.parameters import parameters, values
-from core.types import Repair
+from core.types import Repair, State
 
 FURTHER = 8  # the most hops that an operator searches
 KEEPS = (64, 128, 256, 512)  # paths
@@ -32,20 +33,28 @@ def repair(
     before: int | None,
     environment: Environment,
     prefixes: Prefixes,
+    by_model: bool = False,
     check: Callable[[], None] = lambda: None,
     seconds: float = MOST_SECONDS,
 ) -> Repair | None:
     """The first change that brings all known answers, else the one that brings most; None where none was seen to help.
 
-    `explanation` is that of the lane and `before` is how many answers its graph reader gives. A change has to bring more than the
-    reader and the lane's answer gave. At most six changes are tried in `seconds`, and none where a language model helps to
-    retrieve. Raises what `check` raises.
+    `explanation` is that of the lane and `before` how many answers it `brought`, by what it is counted by: the graph reader names them, or,
+    `by_model`, they are in the prompt, as a language model is not asked for what is only tried. A change has to bring more. At most six
+    changes are tried in `seconds`, and none where a language model helps to retrieve. Raises what `check` raises.
     """
-    if before is None or not explanation.losses or explanation.right is None:
+    if before is None or not explanation.losses:
         return None
-    attempt = lambda change, checked: _tried(ask, line, change, environment, prefixes, checked)
+    attempt = lambda change, checked: _tried(ask, line, change, environment, prefixes, checked, by_model)
     found = changes(ask, line, explanation.losses, environment.models)
-    return best(found, max(before, explanation.right), attempt, check, seconds)
+    return best(found, before, attempt, check, seconds)
+
+
+def brought(graph, state: State, answers: Sequence[str], by_model: bool) -> int | None:
+    """How many known answers a run brings: those that the graph reader names, or those in the model's prompt; None without either."""
+    if not by_model:
+        return right(graph, state, answers, reader=True)
+    return next((len(stage.alive) for stage in funnel(graph, state, answers, by_model) if stage.name == "prompt"), None)
 
 
 def changes(ask: Ask, line: Line, losses: Sequence[Loss], models) -> Iterator[Change]:
@@ -120,14 +129,16 @@ def _instead(ask: Ask, line: Line, models) -> Iterator[Change]:
             yield Change(position, chains, "Follow relation chains")
 
 
-def _tried(ask: Ask, line: Line, change: Change, environment: Environment, prefixes: Prefixes, check: Callable[[], None]) -> Repair | None:
+def _tried(
+    ask: Ask, line: Line, change: Change, environment: Environment, prefixes: Prefixes, check: Callable[[], None], by_model: bool
+) -> Repair | None:
     """What a change brings; None where it cannot be run, or not in time."""
     changed = changed_line(line, change)
     if changed is None:
         return None
     run = LaneRun(replace(ask, model=False, reader=True), changed, environment, Layered(prefixes))  # what is tried takes no room
-    if not ran(run, check):
+    if not ran(run, check, answer=by_model):
         return None
-    found, of = right(ask.graph, run.state, ask.question.answers, reader=True), len(set(ask.question.answers))
-    by = " by the graph reader" if ask.model else ""  # beside what a model answers, the count needs its measure
+    found, of = brought(ask.graph, run.state, ask.question.answers, by_model), len(set(ask.question.answers))
+    by = f" {PROMPT if by_model else READER}" if ask.model else ""  # where both answer, a count says whose it is
     return None if found is None else Repair(repr(changed), f"{change.words} → {found:,} of {of:,}{by}", found, of)

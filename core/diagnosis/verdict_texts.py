@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.comparison.comparing import Comparison, Lane
+from core.comparison.endings import unfinished
+from core.diagnosis.contrast import ends
 from core.diagnosis.explanation import Explained
 from core.diagnosis.funnel import Stage
 from core.diagnosis.funnel_texts import answer_funnel, chunk_order, gold_funnel
@@ -108,8 +110,7 @@ def verdict_texts(comparison: Comparison, names: Sequence[str]) -> str:
     spoke = [(name, one.right > 0) for name, one in zip(names, told) if one is not None and one.right is not None and one.of]
     parts = [_come([name for name, right in spoke if right], len(spoke))] if spoke else []
     parts += _shown(comparison, names)
-    failed = [name for name, lane in zip(names, comparison.lanes) if lane.error is not None]
-    parts += [f"{sentence(joined(failed))} failed."] if failed else []
+    parts += ends((name, unfinished(lane)) for name, lane in zip(names, comparison.lanes))
     question = comparison.ask.question
     return " ".join(parts) or (ADD if any(told) and not question.answers and not question.gold else "")
 

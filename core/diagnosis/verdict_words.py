@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from core.comparison.comparing import ENDED, Comparison, Lane
+from core.comparison.endings import unfinished
 from core.diagnosis.contrast import Spoken, contrast
 from core.diagnosis.explanation import Explained, explained
+from core.diagnosis.funnel import right
+from core.diagnosis.measure import READER, by_model, counted_by, lane_by_model, two_measures
 from core.diagnosis.verdict_texts import explained_texts, verdict_texts
+from core.diagnosis.wording import joined, sentence
 from core.operators.text import parse_line
 from core.types import Repair
 
@@ -28,25 +33,50 @@ def explain(comparison: Comparison) -> Verdict:
         ended = all(lane.status in ENDED for lane in lanes)
         text = verdict_texts(comparison, lane_names(comparison)) if ended else ""
         return Verdict(text, tuple(explained_texts(comparison, lane) for lane in lanes))
-    explanations = explained(graph, [lane.states if lane.retrieved else () for lane in lanes], answers)
+    models = [lane_by_model(comparison, lane) for lane in lanes]
+    found = explained(graph, [lane.states if lane.retrieved else () for lane in lanes], answers, models)
+    explanations = tuple(one and _beside(comparison, lane, one) for lane, one in zip(lanes, found))
     if not all(lane.retrieved or lane.status in ENDED for lane in lanes):
-        return Verdict("", tuple(explanations))
-    by_model = all(lane.state.answer is not None for lane in lanes if lane.retrieved)
-    spoken = [
-        Spoken(name, one, _says(comparison, lane, by_model), lane.error is not None)
-        for name, lane, one in zip(lane_names(comparison), lanes, explanations)
-    ]
-    return Verdict(contrast(spoken, answers), tuple(explanations))
+        return Verdict("", explanations)
+    names = lane_names(comparison)
+    spoken = [Spoken(name, one, _says(lane, model), unfinished(lane)) for name, lane, model, one in zip(names, lanes, models, explanations)]
+    others = [name for name, model, one in zip(names, models, spoken) if model and one.explained and not by_model(comparison)]
+    parts = [contrast(spoken, answers, counted_by(comparison)), _otherwise(others) if answers and len(others) < len(lanes) else ""]
+    return Verdict(" ".join(filter(None, parts)), explanations)
+
+
+def _beside(comparison: Comparison, lane: Lane, one: Explained) -> Explained:
+    """The explanation of a lane that is counted by the graph reader although a language model was asked: it says so, and what that one
+    names, once it has answered."""
+    if not one.of or not two_measures(comparison) or lane_by_model(comparison, lane):
+        return one
+    said = right(comparison.graph, lane.state, comparison.ask.question.answers, reader=False)
+    also = "" if said is None else f"; the language model names {said:,} of {one.of:,}"
+    return replace(one, text=f"{one.text} Counted {READER}{also}.")
+
+
+def _otherwise(names: Sequence[str]) -> str:
+    """That some lanes have no graph reader, so that their language model is counted."""
+    return f"{sentence(joined(names))} {'has' if len(names) == 1 else 'have'} only the language model's answer." if names else ""
 
 
 def best_repair(comparison: Comparison) -> tuple[int, str] | None:
     """The lane whose repair brings most, of several one that keeps its operators, and a label that names the lane; None where no
-    change helps."""
-    repaired = [(i, lane, lane.repair) for i, lane in enumerate(comparison.lanes) if lane.repair is not None]
+    change helps, or lanes that are there do all of them already."""
+    repaired = [
+        (i, lane, lane.repair)
+        for i, lane in enumerate(comparison.lanes)
+        if lane.repair is not None and same_line(comparison, lane.repair.spec) is None
+    ]
     if not repaired:
         return None
     _, _, lane, label = min((-repair.right / repair.of, _swaps(one, repair), i, repair.label) for i, one, repair in repaired)
     return lane, f"Repair {lane_names(comparison)[lane]}: {label[:1].lower()}{label[1:]}"
+
+
+def same_line(comparison: Comparison, spec: str) -> int | None:
+    """The place of the lane that runs this line, given by its canonical text; None where none does."""
+    return next((i for i, lane in enumerate(comparison.lanes) if repr(lane.instance.line) == spec), None)
 
 
 def _swaps(lane: Lane, repair: Repair) -> bool:
@@ -56,11 +86,12 @@ def _swaps(lane: Lane, repair: Repair) -> bool:
 
 
 def lane_names(comparison: Comparison) -> list[str]:
-    """What each lane is called in a sentence: its plain name in quotes, the paper's own where two are alike, lane 2 where those are."""
+    """What each lane is called in a sentence: its plain name in quotes, the paper's own where two are alike, and its lane beside where
+    those are."""
     instances = [lane.instance for lane in comparison.lanes]
     plain, own = [one.label for one in instances], [one.name for one in instances]
     names = [own[i] if plain.count(plain[i]) > 1 else _quoted(plain[i]) for i in range(len(instances))]
-    return [f"lane {i + 1}" if names.count(name) > 1 else name for i, name in enumerate(names)]
+    return [f"{name} (lane {i + 1})" if names.count(name) > 1 else name for i, name in enumerate(names)]
 
 
 def _quoted(name: str) -> str:
@@ -68,10 +99,8 @@ def _quoted(name: str) -> str:
     return name if any(letter.isdigit() for letter in name) else f"“{name}”"
 
 
-def _says(comparison: Comparison, lane: Lane, by_model: bool) -> tuple[str, ...]:
-    """The names that a lane answers: the model's where every lane has one, else the graph reader's."""
-    if by_model and lane.state.answer is not None:
-        return tuple(part.strip() for part in lane.state.answer.split(",") if part.strip())
-    if lane.state.reader is not None:
-        return tuple(comparison.graph.names(lane.state.reader))
-    return (lane.state.answer,) if lane.state.answer else ()
+def _says(lane: Lane, by_model: bool) -> tuple[str, ...]:
+    """The names that a lane answers: the model's where that counts, else the graph reader's."""
+    if by_model:
+        return tuple(part.strip() for part in (lane.state.answer or "").split(",") if part.strip())
+    return tuple(lane.graph.names(lane.state.reader or ()))

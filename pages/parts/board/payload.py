@@ -6,15 +6,18 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
+from core.comparison.endings import ending
 from core.comparison.timing import cost as method_seconds
 from core.comparison.timing import spans
 from core.datasets.relations import relation_words
 from core.datasets.wording import table_of
 from core.diagnosis.evidence import evidence
-from core.diagnosis.funnel import STAGES, funnel, right
-from core.diagnosis.missed_answers import lost_paths
+from core.diagnosis.explanation import Explained
+from core.diagnosis.funnel import STAGES, Stage, funnel, right
+from core.diagnosis.measure import by_model, lane_by_model
+from core.diagnosis.missed_answers import lost_paths, read_paths
 from core.diagnosis.path_outcome import fate
-from core.diagnosis.verdict_words import Verdict, best_repair, explain
+from core.diagnosis.verdict_words import Verdict, best_repair, explain, same_line
 from core.engine import Comparison, Lane
 from core.graph.names.lookup import names
 from core.instances.catalogue import Instance
@@ -35,7 +38,7 @@ class Board:
 
     def __init__(self, comparison: Comparison):
         self._comparison = comparison
-        self._ready: tuple[int, ...] | None = None
+        self._ready: tuple | None = None
         self._shared: dict[str, Any] = {}
         self._rests: dict[int, tuple[tuple, list[dict[str, Any]]]] = {}  # of each lane: what it was made from, and evidence
         self._keys: dict[Path, str] = {}  # the same path keeps its key while lanes arrive
@@ -47,14 +50,14 @@ class Board:
         """The board's data as of now."""
         comparison = self._comparison
         statuses = [lane.status for lane in comparison.lanes]  # read first: a lane that is done by now is then drawn as done
-        ready = tuple(len(lane.states) if lane.retrieved else 0 for lane in comparison.lanes)
+        ready = (by_model(comparison), *(len(lane.states) if lane.retrieved else 0 for lane in comparison.lanes))
         if ready != self._ready:
             self._shared, self._ready = self._draw(), ready
         shared, verdict = self._shared, self._verdict(statuses)
         lanes = [self._lane(i, lane, status, shared) for i, (lane, status) in enumerate(zip(comparison.lanes, statuses))]
         for lane, one, drawn in zip(comparison.lanes, verdict.lanes, lanes):
-            drawn["verdict_text"] = None if one is None else {"stage": one.stage, "head": one.head, "text": one.text}
-            drawn["repair"] = None if lane.repair is None else {"label": lane.repair.label}
+            drawn["verdict_text"] = None if one is None else {"stage": one.stage, "head": one.head, "text": one.text, "tone": _tone(one)}
+            drawn["repair"] = repair_offered(comparison, lane)
         return {
             "question": comparison.ask.question.text,
             "verdict": {"text": verdict.text, "repair": repair_told(comparison)} if verdict.text else None,
@@ -93,7 +96,8 @@ class Board:
             keys[path] = self._keys.setdefault(path, f"p{len(self._keys)}")
             return keys[path]
 
-        lost = lost_paths(graph, [_states(lane) for lane in comparison.lanes], comparison.ask.question.answers)
+        models = [lane_by_model(comparison, lane) for lane in comparison.lanes]
+        lost = lost_paths(graph, [_states(lane) for lane in comparison.lanes], comparison.ask.question.answers, models)
         best, missed, stories = [], [], []
         for lane, gone in zip(comparison.lanes, lost):
             ranking = seen(self._comparison, lane).paths
@@ -131,7 +135,7 @@ class Board:
         found = {}
         for i, lane in enumerate(self._comparison.lanes):
             if lane.retrieved:
-                end = fate(self._comparison.graph, lane.states, path)
+                end = fate(self._comparison.graph, lane.states, path, lane_by_model(self._comparison, lane))
                 found[f"lane-{i}"] = {"fate": end.kind, "text": end.text}
         return found
 
@@ -139,8 +143,9 @@ class Board:
         graph, state = self._comparison.graph, seen(self._comparison, lane)
         subgraph = state.subgraph
         answers = self._comparison.ask.question.answers
-        stages = {s.name: {"stage": s.name, "alive": len(s.alive), "of": s.of, "lost": list(s.lost)} for s in funnel(graph, state, answers)}
-        empty = {"alive": None, "of": None, "lost": []}  # not reached yet, or not a stage of this line
+        model = lane_by_model(self._comparison, lane)
+        stages = {s.name: _stage(s) for s in funnel(graph, state, answers, model)}
+        empty = {"alive": None, "of": None, "lost": [], "aside": False}  # not reached yet, or not a stage of this line
         prompt = prompt_dict(state)
         drawn = [node for node in shared["drawn"] if subgraph is not None and node in subgraph]
         return {
@@ -149,7 +154,8 @@ class Board:
             "number": lane.instance.number,
             "subtitle": lane.instance.line.words(),
             "status": status,
-            "status_text": lane.text,
+            "status_text": ending(lane) or lane.text,
+            "retrieved": lane.retrieved,
             "error": lane.error,
             "reader": None if state.reader is None else graph.names(state.reader),
             "answer": lane.answer or state.answer,
@@ -160,7 +166,7 @@ class Board:
             "reader_verdict": _verdict(right(graph, state, answers, reader=True), answers),
             "funnel": [stages.get(name, {"stage": name, **empty}) for name in STAGES] if stages else None,
             "drawn": None if subgraph is None else {"nodes": len(drawn), "of": len(subgraph.nodes)},
-            "alive": None if state.paths is None else self._alive(state),
+            "alive": None if state.paths is None else self._alive(state, model),
             "nodes": drawn,
             "edges": [e["id"] for e in shared["layout"]["edges"] if subgraph is not None and subgraph.has_edge(e["id"])],
             "paths": shared["best"][i],
@@ -175,11 +181,10 @@ class Board:
             "prompt_tokens": prompt["prompt_tokens"],
         }
 
-    def _alive(self, state: State) -> list[int]:
-        """The known answers on a path that reached the prompt, or was kept where no prompt is written yet."""
+    def _alive(self, state: State, by_model: bool) -> list[int]:
+        """The known answers on a path that is read: by the language model in its prompt, or by the graph reader."""
         answers = {node for answer in self._comparison.ask.question.answers for node in names(self._comparison.graph).exact(answer)}
-        shown = state.paths.items if state.prompt is None else state.paths.items[: state.prompt.paths]
-        return sorted(answers.intersection(node for path in shown for node in path.nodes))
+        return sorted(answers.intersection(node for path in read_paths(state, by_model) for node in path.nodes))
 
 
 def answerer(comparison: Comparison, lane: Lane) -> str | None:
@@ -251,10 +256,27 @@ def _progress(graph, how: HowFar) -> dict[str, Any]:
     return {**dataclasses.asdict(how), "best": best}
 
 
+def repair_offered(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
+    """The change that brings a lane more; `there` says which lane makes it already, if one does."""
+    if lane.repair is None:
+        return None
+    place = same_line(comparison, lane.repair.spec)
+    return {"label": lane.repair.label, "there": None if place is None else f"Lane {place + 1} does this already."}
+
+
 def repair_told(comparison: Comparison) -> dict[str, Any] | None:
     """The change that brings most, with the number of its lane."""
     best = best_repair(comparison)
     return None if best is None else {"lane": best[0], "label": best[1]}
+
+
+def _stage(stage: Stage) -> dict[str, Any]:
+    return {"stage": stage.name, "alive": len(stage.alive), "of": stage.of, "lost": list(stage.lost), "aside": stage.aside}
+
+
+def _tone(one: Explained) -> str:
+    """good where all that counts is found, warn where some is, bad where none is; of no known answers good."""
+    return "good" if not one.of or one.right == one.of else "warn" if one.right else "bad"
 
 
 def _verdict(count: int | None, answers: tuple[str, ...]) -> dict[str, int] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from core.comparison.endings import ending
 from core.comparison.stands import stands_on
 from core.comparison.timing import spans
 from core.diagnosis.funnel_texts import TEXT_STAGES, answer_funnel, fates, gold_funnel
@@ -13,7 +14,7 @@ from core.engine import Comparison, Lane
 from core.graph.told import n_chunks
 from core.results import answer_fault, graph_dict, prompt_dict, thought
 from core.types import State
-from pages.parts.board.payload import answerer, cost, operator_row, repair_told
+from pages.parts.board.payload import answerer, cost, operator_row, repair_offered, repair_told
 from pages.parts.board.text_fates import gold_titles, hit_fates
 from pages.parts.board.text_hits import has_hits, passage, question_words, tables
 from pages.parts.board.text_lost import with_lost
@@ -98,7 +99,8 @@ class TextBoard:
             "number": lane.instance.number,
             "subtitle": lane.instance.line.words(),
             "status": status,
-            "status_text": lane.text,
+            "status_text": ending(lane) or lane.text,
+            "retrieved": lane.retrieved,
             "error": lane.error,
             "reader": None if excerpt is None else [excerpt.text],
             "reader_name": told["excerpt"],
@@ -109,7 +111,7 @@ class TextBoard:
             "model": answerer(self._comparison, lane),
             "verdict": told["verdict"] if said else None,
             "reader_verdict": None if said else told["verdict"],
-            "repair": None if lane.repair is None else {"label": lane.repair.label},
+            "repair": repair_offered(self._comparison, lane),
             "funnel": told["funnel"],
             "hits": told["hits"],
             "points": told_points(lane),

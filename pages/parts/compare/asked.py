@@ -9,6 +9,7 @@ import streamlit as st
 from core.case_adapter import comparison
 from core.cases import Case, get, whole
 from core.cases.examples import demo
+from core.comparison.run import Ask
 from core.corpus import corpora
 from core.datasets import datasets
 from core.engine import Comparison
@@ -27,6 +28,10 @@ class Shown:
     comparison: Comparison
     job: Job | None = None
     case: Case | None = None
+
+    def on(self, asked: Ask) -> Comparison:
+        """The comparison, that of a case on the graph that is asked now, where it was made on that one. Raises HopscopeError."""
+        return self.comparison if self.case is None else comparison(whole(self.case.id, asked.graph), asked.corpus)
 
 
 def come_back() -> None:
@@ -185,4 +190,4 @@ def _again() -> None:
         return
     job = engine().jobs.get(state.job)
     if job is None or job.left:
-        state.submitted = bool(state.question.strip())
+        state.submitted = state.edited = bool(state.question.strip())

@@ -87,7 +87,7 @@ def begin(text: str) -> None:
 
 
 def question_bar() -> bool:
-    """Draw the box of the question, Ask and the example questions, each in the row they are called in; whether the person asks now."""
+    """Draw the box of the question, Ask and the example questions, each in the row they are called in; whether Ask was pressed."""
     first = examples()
     st.text_input(
         "Question",
@@ -100,7 +100,7 @@ def question_bar() -> bool:
     clicked = st.button("Ask", type="primary", key="ask")
     with st.popover("Example questions"):
         _sets()
-    return clicked or st.session_state.get("submitted", False)
+    return clicked
 
 
 def _sets() -> None:

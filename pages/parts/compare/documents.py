@@ -15,7 +15,7 @@ from pages.parts.shared.session import corpus_name, engine, follow, said
 from pages.parts.shared.text import many, plain
 
 
-def ask_documents() -> Any:
+def ask_documents(reader: bool, model: bool) -> Any:
     """The question in the bar to the chosen corpus, ready to be run; one of a set's own brings its gold passages along.
 
     Raises what `Engine.ask_corpus` raises.
@@ -24,7 +24,7 @@ def ask_documents() -> Any:
     text = " ".join(state.question.split())
     known = known_question(text) or Question(text)
     question = replace(known, answers=tuple(state.answers))
-    return engine().ask_corpus(_prepared(name), question, seed=state.seed, reader=state.reader, model=state.model)
+    return engine().ask_corpus(_prepared(name), question, seed=state.seed, reader=reader, model=model)
 
 
 def _prepared(name: str) -> Corpus:

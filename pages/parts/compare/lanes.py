@@ -15,7 +15,7 @@ from pages.parts.compare.permalink import CORPUS_LANES, DEFAULT_LANES, MOST_LANE
 from pages.parts.methods.advice import asked, show_advice
 from pages.parts.methods.chooser import chooser
 from pages.parts.methods.forms import operator_form
-from pages.parts.shared.session import corpus_name, engine
+from pages.parts.shared.session import corpus_name, engine, instances
 from pages.parts.shared.text import plain
 
 NEW = "new"
@@ -58,8 +58,7 @@ def act(lane: int, do: str) -> None:
     state = st.session_state
     lanes = state.lanes
     if do == "remove" and len(lanes) > 1 and 0 <= lane < len(lanes):
-        state.lanes = lanes[:lane] + lanes[lane + 1 :]
-        state.submitted = True
+        changed(lanes[:lane] + lanes[lane + 1 :])
     elif do == "add" and len(lanes) < MOST_LANES:
         state.choosing = (len(lanes), "change")
     elif do in ("change", "step") and 0 <= lane < len(lanes):
@@ -86,8 +85,7 @@ def _method(lane: int, known: Mapping[str, Instance]) -> None:
     current = state.lanes[lane] if lane < len(state.lanes) else ""
     picked = chooser(known, engine().models, current, key=f"chooser-{lane}", answering=state.get("model", True))
     if picked in known:
-        state.lanes = [*state.lanes[:lane], picked, *state.lanes[lane + 1 :]]
-        state.submitted = True
+        changed([*state.lanes[:lane], picked, *state.lanes[lane + 1 :]])
         _close()
         st.rerun()
 
@@ -171,22 +169,42 @@ def _use(lane: int, spec: str, beside: bool = False) -> None:
     st.rerun()
 
 
+def changed(lanes: list[str]) -> None:
+    """Take other lanes and ask; what is on the screen is taken over (`edited`), so that only those run that are new."""
+    state = st.session_state
+    state.lanes, state.submitted, state.edited = lanes, True, True
+
+
 def insert(lane: int, spec: str) -> None:
-    """Put a line in a new lane behind this one, as long as there is room, and ask."""
-    lanes = st.session_state.lanes
-    if len(lanes) < MOST_LANES:
-        st.session_state.lanes = [*lanes[: lane + 1], spec, *lanes[lane + 1 :]]
-        st.session_state.submitted = True
+    """Put a line in a new lane behind this one and ask; where a lane runs it already, or there is no room, that is said instead."""
+    lanes, there = st.session_state.lanes, running(spec)
+    if there is not None:
+        st.toast(f"Lane {there + 1} does this already.", duration="long")
+    elif len(lanes) >= MOST_LANES:
+        st.toast(f"There is room for {MOST_LANES} lanes: remove one, then this runs in its place.", duration="long")
+    else:
+        changed([*lanes[: lane + 1], spec, *lanes[lane + 1 :]])
 
 
-def try_beside(spec: str, changed: str) -> None:
-    """Put a changed line beside the lane that runs `spec`; in its place where there is no room."""
+def running(spec: str) -> int | None:
+    """The place of the lane that runs this line, given by its canonical text; None where none does."""
+    known = instances()
+    for place, lane in enumerate(st.session_state.lanes):
+        try:
+            one = find(lane, known)
+        except HopscopeError:
+            continue
+        if repr((on_documents(one, known) if corpus_name() else one).line) == spec:
+            return place
+    return None
+
+
+def try_beside(spec: str, changed_line: str) -> None:
+    """Put a changed line beside the lane that runs `spec`."""
     lanes = st.session_state.lanes
-    lane = lanes.index(spec) if spec in lanes else len(lanes) - 1
-    insert(lane, changed) if len(lanes) < MOST_LANES else _replace(lane, changed)
+    insert(lanes.index(spec) if spec in lanes else len(lanes) - 1, changed_line)
 
 
 def _replace(lane: int, spec: str) -> None:
     lanes = st.session_state.lanes
-    st.session_state.lanes = [*lanes[:lane], spec, *lanes[lane + 1 :]]
-    st.session_state.submitted = True
+    changed([*lanes[:lane], spec, *lanes[lane + 1 :]])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from core.diagnosis.contrast import Spoken, contrast
-from core.diagnosis.explanation import Explained
-from core.diagnosis.losses import Loss
+from core.diagnosis.explanation import SENTENCES, Explained
+from core.diagnosis.losses import Cause, Loss
+from core.diagnosis.phrases import PHRASES
 
 ABC = ("Ann", "Bob", "Cy")
 
@@ -12,7 +15,7 @@ ABC = ("Ann", "Bob", "Cy")
 def lane(name, *lost, of=3, cause="outranked", hop=None, extra=0):
     """A lane that lost these answers, all alike."""
     losses = tuple(Loss(answer, "paths", cause, hop=hop) for answer in lost)
-    return Spoken(name, Explained(None, "", "", of - len(lost), of, losses, extra))
+    return Spoken(name, Explained(None, "", "", of - len(lost), of, losses, extra, cause if lost else ""))
 
 
 def test_only_one_finds_all():
@@ -64,9 +67,11 @@ def test_what_the_graph_does_not_hold():
 
 
 def test_failed_lanes_are_named():
-    failed = Spoken("B", None, failed=True)
+    failed = Spoken("B", None, ended="failed")
     assert contrast([lane("A", of=1), failed], ("Ann",)) == "A finds Ann. B failed."
     assert contrast([failed], ("Ann",)) == "B failed."
+    away = [Spoken(name, None, ended="was cancelled") for name in ("own line", "D")]
+    assert contrast([lane("A", of=1), failed, *away], ("Ann",)) == "A finds Ann. B failed. Own line and D were cancelled."
     assert contrast([], ("Ann",)) == ""
 
 
@@ -83,3 +88,18 @@ def test_without_known_answers():
     assert contrast([says("A", "Ann"), says("B")], ()) == f"They differ: A says Ann; B says nothing. {add}"
     assert contrast([says("A"), says("B")], ()) == "Both give no answer."
     assert contrast([says("A", "Ann")], ()) == f"A says Ann. {add}"
+
+
+def test_a_sentence_begins_with_a_capital_and_says_whose_answers_it_counts():
+    lanes = [lane("rank by meaning", "Bob"), lane("own line")]
+    text = "Only own line finds all three, by the graph reader. Rank by meaning ranks Bob too low."
+    assert contrast(lanes, ABC, "by the graph reader") == text
+    assert contrast(lanes[:1], ABC) == "Rank by meaning finds 2 of 3. Rank by meaning ranks Bob too low."
+    assert contrast([lane("own line", "Ann", of=1)], ("Ann",)).startswith("Own line does not find Ann.")
+
+
+def test_every_cause_has_its_phrase():
+    """Headline and lane take their words from one table: none of its heads is another's, and every cause of a loss is in it."""
+    assert set(get_args(Cause)) <= set(PHRASES) and set(SENTENCES) == set(get_args(Cause))
+    heads = [phrase.head for phrase in PHRASES.values()]
+    assert len(set(heads)) == len(heads) and all(phrase.one and phrase.several for phrase in PHRASES.values())

@@ -39,7 +39,8 @@ def run(kit, *operators, start="One", text="a question", chat=None, **models):
 
 def told(kit, states, *answers, beside=()):
     """(stage, head, text) of a run, with other runs beside it."""
-    one = explained(kit.graph, [states, *beside], answers)[0]
+    runs = [states, *beside]
+    one = explained(kit.graph, runs, answers, [run[-1].answer is not None for run in runs])[0]
     return one.stage, one.head, one.text
 
 
@@ -206,7 +207,7 @@ def test_found(kit):
 def test_the_commonest_loss_is_said_and_counts_are_kept(kit):
     """Two and 1999 lie outside, Drama is ranked too low, Ann is found."""
     states = run(kit, EgoNetwork(hops=1), ShortestPaths(), Rank(keep=1), GraphReader(), encoder=kit.Table({ANN: 0.9}))
-    one = explained(kit.graph, [states], ["Ann", "Drama", "Two", "1999"])[0]
+    one = explained(kit.graph, [states], ["Ann", "Drama", "Two", "1999"], [False])[0]
     assert (one.right, one.of, one.text) == (1, 4, "Two and 1999 are more than 1 hop away.")
     assert [loss.answer for loss in one.losses] == ["Two", "1999", "Drama"]
 
@@ -218,7 +219,7 @@ def test_without_known_answers(kit):
 
 
 def test_a_run_without_states_has_no_sentence(kit):
-    assert explained(kit.graph, [[]], ["Ann"]) == [None]
+    assert explained(kit.graph, [[]], ["Ann"], [False]) == [None]
 
 
 @pytest.mark.parametrize("answers", [("Ann",), ("Ann", "Two", "Drama", "1999", "Nobody")])
@@ -230,5 +231,5 @@ def test_every_sentence_is_one(kit, answers):
         run(kit, EgoNetwork(hops=0)),
         run(kit, PersonalizedPageRank(keep=1), ShortestPaths()),
     ):
-        one = explained(kit.graph, [states], answers)[0]
+        one = explained(kit.graph, [states], answers, [False])[0]
         assert one.text[0].isupper() and one.text.endswith(".") and one.head.endswith(":") and "  " not in one.text

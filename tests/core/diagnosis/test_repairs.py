@@ -6,8 +6,7 @@ import pytest
 
 from core.comparison.run import Ask, LaneRun, Layered, Prefixes, Progress
 from core.diagnosis.explanation import explained
-from core.diagnosis.funnel import right
-from core.diagnosis.repairs import changes, repair
+from core.diagnosis.repairs import brought, changes, repair
 from core.environment import Environment
 from core.errors import Cancelled
 from core.indexes import chains
@@ -34,10 +33,10 @@ def tried(kit):
         ask = Ask(kit.graph, Question("a question", answers=tuple(answers)), (kit.node(start),), model=model)
         run = LaneRun(ask, parse_line(text), Environment(models), prefixes)
         run.retrieve(Progress())
-        told = explained(kit.graph, [run.states], answers)[0]
+        told = explained(kit.graph, [run.states], answers, [False])[0]
         words = [change.words for change in changes(ask, run.line, told.losses, models)] if told.losses else []
-        before = right(kit.graph, run.state, ask.question.answers, reader=True)
-        found = repair(ask, run.line, told, before, run.environment, prefixes, check, seconds)
+        before = brought(kit.graph, run.state, ask.question.answers, False)
+        found = repair(ask, run.line, told, before, run.environment, prefixes, check=check, seconds=seconds)
         return found, words, prefixes
 
     return make
@@ -62,6 +61,26 @@ def test_more_hops(tried):
 def test_what_counts_is_said_where_a_model_answers_as_well(tried):
     line = "EgoNetwork(hops=3) >> ShortestPaths(hops=1, parallel=False) >> Rank()"
     assert tried(line, ["Two"], {TWO: 1.0}, model=True)[0].label == "Search 2 hops → 1 of 1 by the graph reader"
+
+
+def test_where_the_models_answers_count_a_change_promises_what_its_prompt_shows(kit):
+    """The prompt has room for the first path alone: Two is kept and not read; a change that only keeps more paths helps nobody."""
+    one, two = "Ann -> directed_by_reverse -> One", "Ann -> directed_by_reverse -> Two"
+    models = kit.Written(kit.Parrot("One"), encoder=kit.Table({one: 0.9, two: 0.8}))
+    ask = Ask(kit.graph, Question("films of Ann", answers=("One", "Two")), (kit.node("Ann"),))
+
+    def repaired(text):
+        run = LaneRun(ask, parse_line(text), Environment(models), Prefixes())
+        run.retrieve(Progress())
+        run.answer(Progress())
+        told = explained(kit.graph, [run.states], ask.question.answers, [True])[0]
+        assert told.right == 1
+        before = brought(kit.graph, run.state, ask.question.answers, True)
+        return repair(ask, run.line, told, before, run.environment, Prefixes(), True, seconds=60.0)
+
+    narrow = "EgoNetwork() >> ShortestPaths(parallel=False) >> Rank(keep=1) >> Answer({})"
+    assert repaired(narrow.format("")).label == "Keep 64 paths → 2 of 2 in the prompt"
+    assert repaired(narrow.format("paths=1")) is None
 
 
 def test_both_directions(tried):
@@ -100,7 +119,7 @@ def test_nothing_is_tried_where_all_is_found_or_nothing_known(tried, kit):
     ask = Ask(kit.graph, Question("q"), (kit.node("One"),))
     run = LaneRun(ask, parse_line("EgoNetwork() >> ShortestPaths()"), Environment(kit.Written()))
     run.retrieve(Progress())
-    told = explained(kit.graph, [run.states], ())[0]
+    told = explained(kit.graph, [run.states], (), [False])[0]
     assert repair(ask, run.line, told, None, run.environment, Prefixes()) is None
 
 

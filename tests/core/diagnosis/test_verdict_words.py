@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from core.comparison.run import Ask, LaneRun, Progress
-from core.diagnosis.verdict_words import explain, lane_names
+from core.diagnosis.verdict_words import best_repair, explain, lane_names, same_line
 from core.engine import Comparison, Lane
 from core.environment import Environment
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
-from core.runtime.jobs import DONE, FAILED, RUNNING
-from core.types import Question
+from core.runtime.jobs import CANCELLED, DONE, FAILED, RUNNING
+from core.types import Question, Repair
 
 DRAMA = "One -> has_genre -> Drama"
 
@@ -20,15 +20,17 @@ DRAMA = "One -> has_genre -> Drama"
 def asked(kit):
     """`asked(lines, answers)`: a comparison whose lanes have run."""
 
-    def make(lines, answers=("Drama",), methods=()):
-        models = kit.Written(encoder=kit.Table({DRAMA: 1.0}))
+    def make(lines, answers=("Drama",), methods=(), says=None):
+        models = kit.Written(kit.Parrot(says or ""), encoder=kit.Table({DRAMA: 1.0}))
         question = Question("genre of One", answers=tuple(answers))
-        ask = Ask(kit.graph, question, (kit.node("One"),), model=False)
+        ask = Ask(kit.graph, question, (kit.node("One"),), model=says is not None)
         lanes = []
         for i, line in enumerate(lines):
             instance = Instance(f"l{i}", f"No. {i + 1}", parse_line(line), method=methods[i] if methods else "")
             run = LaneRun(ask, instance.line, Environment(models))
             run.retrieve(Progress())
+            if says is not None:
+                run.answer(Progress())
             lanes.append(Lane(instance, run, DONE, "", retrieved=True))
         return Comparison(ask, lanes)
 
@@ -66,4 +68,44 @@ def test_lanes_are_told_apart_by_name(asked):
     alike = asked(LINES[:1] * 2, methods=("Beam search", "Beam search"))
     for lane in alike.lanes:
         object.__setattr__(lane.instance, "short", "No. 14")
-    assert lane_names(alike) == ["lane 1", "lane 2"]
+    assert lane_names(alike) == ["No. 14 (lane 1)", "No. 14 (lane 2)"]
+
+
+ANSWERING = tuple(f"{line} >> Answer()" for line in LINES)
+
+
+def test_one_measure_counts_for_all_and_it_is_said(asked):
+    """The graph reader names Drama in the first lane, the model in both: once it has answered everywhere, it counts."""
+    compared = asked(ANSWERING, says="Drama")
+    told = explain(compared)
+    assert told.text == "Both find Drama, by the language model." and [one.right for one in told.lanes] == [1, 1]
+    wrong = explain(asked(ANSWERING, says="Comedy"))
+    assert wrong.text == "Neither finds Drama, by the language model. Both have it in the prompt, but the model does not say so."
+
+
+def test_until_every_model_has_answered_the_graph_reader_counts(asked):
+    compared = asked((ANSWERING[0], LINES[1]), says="Comedy")
+    told = explain(compared)
+    assert told.text == "Only No. 1 finds Drama, by the graph reader. No. 2 reads another relation."
+    assert told.lanes[0].text.endswith("Counted by the graph reader; the language model names 0 of 1.") and told.lanes[0].right == 1
+    assert told.lanes[1].text.endswith("Counted by the graph reader.")
+
+
+def test_a_lane_without_a_graph_reader_is_counted_by_its_model_and_that_is_said(asked):
+    compared = asked(("Answer(prompt='question-only')", LINES[0]), says="Drama")
+    assert explain(compared).text == "Both find Drama, by the graph reader. No. 1 has only the language model's answer."
+
+
+def test_a_cancelled_lane_says_so(asked):
+    compared = asked(LINES)
+    compared.lanes[1].retrieved, compared.lanes[1].status = False, CANCELLED
+    assert explain(compared).text == "No. 1 finds Drama. No. 2 was cancelled."
+
+
+def test_a_repair_that_a_lane_makes_already_is_not_offered_again(asked):
+    compared = asked(LINES)
+    compared.lanes[0].repair = Repair("EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=9)", "Keep 9 paths → 1 of 1", 1, 1)
+    assert best_repair(compared) == (0, "Repair No. 1: keep 9 paths → 1 of 1")
+    spec = repr(parse_line(LINES[1]))
+    compared.lanes[0].repair = Repair(spec, "Keep all paths → 1 of 1", 1, 1)
+    assert same_line(compared, spec) == 1 and best_repair(compared) is None

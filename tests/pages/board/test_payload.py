@@ -53,8 +53,9 @@ def test_all_nodes_of_shown_paths_are_drawn(payload):
 def test_answers_alive_agree_with_the_funnel(payload):
     names = {node["id"]: node["name"] for node in payload["layout"]["nodes"]}
     for lane in payload["lanes"][:2]:
-        prompt = next(stage for stage in lane["funnel"] if stage["stage"] == "prompt")
-        assert len(lane["alive"]) == prompt["alive"] and prompt["of"] == 3
+        stages = {stage["stage"]: stage for stage in lane["funnel"]}
+        assert len(lane["alive"]) == stages["paths"]["alive"] and stages["paths"]["of"] == 3
+        assert stages["prompt"]["aside"] and stages["prompt"]["lost"] == []  # the graph reader answers, from all paths
         lost = {entry["answer"] for entry in lane["lost"]}
         assert lost.isdisjoint(names[node] for node in lane["alive"])
 

@@ -79,7 +79,7 @@ def test_one_passage_is_one_node_for_all_lanes(drawn):
     roles = {node["id"]: node["role"] for node in drawn["layout"]["nodes"]}
     assert roles == {"chunk arthur": "gold", "chunk women": "gold", "chunk radio": "passage"}
     assert [lane["nodes"] for lane in drawn["lanes"]] == [["chunk arthur"], ["chunk arthur", "chunk women", "chunk radio"], []]
-    assert drawn["verdict"]["text"] == "Gold passages in the prompt: lane 1 1 of 2; lane 2 2 of 2."
+    assert drawn["verdict"]["text"] == "Gold passages in the prompt: Own line (lane 1) 1 of 2; Own line (lane 2) 2 of 2."
 
 
 def test_texts_are_carried_as_they_are(drawn):

@@ -1,0 +1,31 @@
+"""How a lane ended that came to no answer, and at which of its steps, in words."""
+
+from __future__ import annotations
+
+from core.comparison.comparing import Lane
+from core.operators.branch import Branch
+from core.runtime.jobs import CANCELLED, FAILED
+
+WORDS = {FAILED: "Failed", CANCELLED: "Cancelled"}
+
+
+def unfinished(lane: Lane) -> str:
+    """What a sentence says of a lane that retrieved nothing whole: failed, was cancelled; empty of others."""
+    return "failed" if lane.error is not None else "was cancelled" if lane.status == CANCELLED and not lane.retrieved else ""
+
+
+def ending(lane: Lane) -> str:
+    """How a lane ended that did not end well, and where: `Cancelled at step 2 of 4, rank`; empty of others."""
+    return f"{WORDS[lane.status]} {_where(lane)}" if lane.status in WORDS else ""
+
+
+def _where(lane: Lane) -> str:
+    """Up to where a lane came."""
+    steps, done = [step for step in lane.instance.line if step.stage != "generate"], len(lane.states)
+    if lane.retrieved:
+        return "before its language model had answered"
+    if any(isinstance(step, Branch) for step in steps):
+        return f"after {done:,} step{'s' * (done != 1)}"
+    if not done and steps:
+        return f"before the first of {len(steps):,} step{'s' * (len(steps) != 1)} was done, {steps[0].title}"
+    return f"at step {done + 1:,} of {len(steps):,}, {steps[done].title}" if done < len(steps) else "at its last step"

@@ -1,0 +1,35 @@
+"""By whose answers a comparison is counted: the language model's or the graph reader's, one for all that is said of it."""
+
+from __future__ import annotations
+
+from core.comparison.comparing import Comparison, Lane
+
+READER, MODEL, PROMPT = "by the graph reader", "by the language model", "in the prompt"
+
+
+def by_model(comparison: Comparison) -> bool:
+    """Whether the language model's answers count: where every lane that has retrieved and did not fail has one. Else the reader's do."""
+    lanes = [lane for lane in comparison.lanes if lane.retrieved and lane.error is None]
+    return bool(lanes) and all(lane.state.answer is not None for lane in lanes)
+
+
+def lane_by_model(comparison: Comparison, lane: Lane) -> bool:
+    """Whether a lane is counted by its language model: as all are, or since it has no graph reader."""
+    return by_model(comparison) or (lane.state.reader is None and lane.state.answer is not None)
+
+
+def two_measures(comparison: Comparison) -> bool:
+    """Whether both give answers on this question, so that a count must say whose it is."""
+    return comparison.ask.model and any(lane.state.reader is not None for lane in comparison.lanes)
+
+
+def counted_by(comparison: Comparison) -> str:
+    """Whose answers count, to be put behind a count; empty where only one of the two was asked.
+
+    >>> from core.comparison.comparing import Comparison
+    >>> from core.comparison.run import Ask
+    >>> from core.types import Question
+    >>> counted_by(Comparison(Ask(None, Question("who"), (), model=False)))
+    ''
+    """
+    return (MODEL if by_model(comparison) else READER) if two_measures(comparison) else ""

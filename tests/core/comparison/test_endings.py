@@ -1,0 +1,56 @@
+"""Where a lane was cancelled or failed, in words, on the five films nodes."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.comparison.endings import ending, unfinished
+from core.comparison.run import Ask, LaneRun, Progress
+from core.engine import Lane
+from core.environment import Environment
+from core.errors import Cancelled
+from core.instances.catalogue import Instance
+from core.operators.text import parse_line
+from core.runtime.jobs import CANCELLED, DONE, FAILED
+from core.types import Question
+
+LINE = "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=1) >> Answer()"
+
+
+def stopped(kit, after: int, status: str = CANCELLED) -> Lane:
+    """A lane that was stopped once that many steps were done."""
+    ask = Ask(kit.graph, Question("genre of One"), (kit.node("One"),), model=False)
+    run = LaneRun(ask, parse_line(LINE), Environment(kit.Written(encoder=kit.Table({}))))
+
+    def reached(state) -> None:
+        if len(run.states) == after:
+            raise Cancelled()
+
+    if after:
+        with pytest.raises(Cancelled):
+            run.retrieve(Progress(reached=reached))
+    lane = Lane(Instance("l", "No. 1", run.line), run, status)
+    lane.error = "No memory." if status == FAILED else None
+    return lane
+
+
+@pytest.mark.parametrize(
+    "after, words",
+    [
+        (0, "Cancelled before the first of 3 steps was done, neighbourhood"),
+        (1, "Cancelled at step 2 of 3, shortest paths"),
+        (2, "Cancelled at step 3 of 3, rank"),
+        (3, "Cancelled at its last step"),
+    ],
+)
+def test_a_cancelled_lane_names_the_step(kit, after, words):
+    lane = stopped(kit, after)
+    assert ending(lane) == words and unfinished(lane) == "was cancelled"
+
+
+def test_failed_and_whole_lanes(kit):
+    assert ending(stopped(kit, 1, FAILED)) == "Failed at step 2 of 3, shortest paths" and unfinished(stopped(kit, 1, FAILED)) == "failed"
+    assert ending(stopped(kit, 1, DONE)) == "" == unfinished(stopped(kit, 1, DONE))
+    lane = stopped(kit, 3)
+    lane.retrieved = True
+    assert ending(lane) == "Cancelled before its language model had answered" and unfinished(lane) == ""

@@ -1,0 +1,95 @@
+"""Lanes that were done before are taken over by a comparison with other lanes, from a running engine or from a saved case."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from core.case_adapter import comparison, finished
+from core.cases.finished import freeze_finished, thaw_finished
+from core.diagnosis.verdict_words import explain
+from core.engine import Engine
+from core.instances.catalogue import Instance
+from core.operators.text import parse_line
+from core.runtime.jobs import DONE
+from core.types import Question
+
+ONE, TWO = "Ann -> directed_by_reverse -> One", "Ann -> directed_by_reverse -> Two"
+NARROW = Instance("narrow", "No. 1", parse_line("EgoNetwork() >> ShortestPaths() >> Rank(keep=1) >> Answer()"), method="Rank few")
+WIDE = Instance("wide", "No. 2", parse_line("EgoNetwork() >> ShortestPaths() >> Rank() >> Answer()"), method="Rank many")
+
+
+@pytest.fixture
+def engine(kit, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    engine = Engine(kit.Written(kit.Parrot("One"), encoder=kit.Table({ONE: 0.9, TWO: 0.8})))
+    yield engine
+    engine.jobs.stop()
+
+
+def asked(engine, kit, model=True):
+    return engine.ask(kit.graph, Question("films of Ann", entities=("Ann",), answers=("One", "Two")), model=model)
+
+
+def compared(engine, ask, *instances, **options):
+    job = engine.compare(ask, instances, **options)
+    assert job.wait(60) and job.status == DONE
+    while job.comparison.repairing:
+        time.sleep(0.02)
+    return job.comparison
+
+
+def test_a_repair_runs_its_own_lane_and_nothing_else(engine, kit):
+    ask = asked(engine, kit)
+    first = compared(engine, ask, NARROW, repairs=True)
+    prompts = len(engine.models.chat().asked)
+    spec = first.lanes[0].repair.spec
+    both = compared(engine, ask, NARROW, Instance(spec, "No. 1, changed", parse_line(spec)), repairs=True, before=first)
+    assert len(engine.models.chat().asked) == prompts + 1  # the new lane's
+    assert both.lanes[0].states == first.lanes[0].states and both.lanes[0].answer == "One"
+    assert both.lanes[0].repair == first.lanes[0].repair and both.lanes[1].status == DONE
+
+
+def test_what_was_promised_is_what_the_lane_and_the_headline_count(engine, kit):
+    """By the graph reader alone: 2 of 2 in the label, in the lane, in the headline."""
+    ask = asked(engine, kit, model=False)
+    first = compared(engine, ask, NARROW, repairs=True)
+    repair = first.lanes[0].repair
+    assert repair.label == "Keep 64 paths → 2 of 2" and explain(first).lanes[0].right == 1
+    told = explain(compared(engine, ask, NARROW, Instance(repair.spec, "Changed", parse_line(repair.spec)), before=first))
+    assert (told.lanes[1].right, told.lanes[1].head) == (repair.right, "Both found:")
+    assert told.text == "Only “Changed” finds both. “Rank few” ranks Two too low."
+
+
+def test_lanes_of_a_saved_case_are_taken_over_on_the_graph_itself(engine, kit):
+    ask = asked(engine, kit)
+    saved = freeze_finished(finished(compared(engine, ask, NARROW, repairs=True)))
+    case = comparison(thaw_finished(saved, kit.graph))
+    assert case.graph is kit.graph
+    prompts = len(engine.models.chat().asked)
+    both = compared(engine, ask, WIDE, NARROW, before=case)
+    assert len(engine.models.chat().asked) == prompts + 1 and both.lanes[1].state.reader == case.lanes[0].state.reader
+    excerpt = comparison(thaw_finished(saved))
+    assert excerpt.graph is not kit.graph and not ask.same(excerpt.ask)
+
+
+def test_another_question_takes_nothing_over(engine, kit):
+    ask = asked(engine, kit)
+    first = compared(engine, ask, NARROW)
+    others = [
+        replace(ask, model=False),
+        replace(ask, seed=1),
+        replace(ask, seeds=(kit.node("One"),)),
+        replace(ask, question=replace(ask.question, text="films by Ann")),
+        replace(ask, question=replace(ask.question, answers=("One",))),
+    ]
+    assert ask.same(first.ask) and not any(other.same(first.ask) for other in others)
+
+
+def test_all_lanes_done_before_end_at_once(engine, kit):
+    ask = asked(engine, kit)
+    first = compared(engine, ask, NARROW, WIDE)
+    alone = compared(engine, ask, WIDE, before=first)
+    assert [lane.instance.id for lane in alone.lanes] == ["wide"] and alone.lanes[0].states == first.lanes[1].states
