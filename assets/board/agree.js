@@ -4,8 +4,11 @@ import { lastVerdict, list } from "./words.js";
 
 const alike = (values) => values.length > 1 && values.every((value) => value === values[0]);
 
+// All but those that failed, or were cancelled before they had retrieved.
+const compared = (board) => list(board.payload.lanes).filter((lane) => lane.status !== "failed" && (lane.status !== "cancelled" || lane.retrieved));
+
 export function agreement(board) {
-  const lanes = list(board.payload.lanes).filter((lane) => lane.status !== "failed");
+  const lanes = compared(board);
   const stages = new Map();
   for (const lane of lanes) {
     for (const { stage, alive, of } of list(lane.funnel)) stages.set(stage, [...(stages.get(stage) ?? []), `${alive}/${of}`]);
@@ -40,6 +43,6 @@ function common(sets) {
 
 // Whether a path came to the same end in every lane that knows it.
 export function sameFate(board, key) {
-  const lanes = list(board.payload.lanes).filter((lane) => lane.status !== "failed");
+  const lanes = compared(board);
   return alike(lanes.map((lane) => board.fate(key, lane.id)?.fate ?? "none"));
 }

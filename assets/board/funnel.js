@@ -10,17 +10,18 @@ export function funnelStages(funnel, agreed) {
   return (funnel || STAGES.map((stage) => ({ stage, alive: null, of: null, lost: [] }))).map((part) => funnelStage(part, agreed.has(part.stage)));
 }
 
-// `held` says where the words of the answer are beside what the bar counts.
-function funnelStage({ stage, alive, of, lost, held }, same) {
+// `held` says where the words of the answer are beside what the bar counts; `aside` that the answer does not come by way of this stage.
+function funnelStage({ stage, alive, of, lost, held, aside }, same) {
   const known = alive !== null && alive !== undefined && of;
-  const tone = !known ? "none" : same ? "same" : alive >= of ? "good" : alive > 0 ? "warn" : "bad";
+  const tone = !known ? "none" : same || aside ? "same" : alive >= of ? "good" : alive > 0 ? "warn" : "bad";
   const fill = el("i");
   fill.style.height = known ? `${Math.max(5, (100 * alive) / of)}%` : "0";
   const bar = el("span", `bar bar-${tone}`, fill, list(lost).length ? el("span", "lost-mark", `−${lost.length}`) : null);
-  const node = el("div", "stage", bar, el("b", "", known ? `${alive}/${of}` : "–"), el("span", "stage-name", stage), held ? heldSign(held) : null);
+  const node = el("div", aside ? "stage aside" : "stage", bar, el("b", "", known ? `${alive}/${of}` : "–"), el("span", "stage-name", stage), held ? heldSign(held) : null);
   const gone = list(lost).length ? `. Lost here: ${lost.join(", ")}` : "";
   const also = held ? `. The answer's words: ${held.alive} of ${held.of}` : "";
-  const words = known ? `${stage}: ${alive} of ${of}${gone}${also}` : `${stage}: not known yet`;
+  const off = aside ? ". The graph reader reads all paths, and not the prompt" : "";
+  const words = known ? `${stage}: ${alive} of ${of}${off}${gone}${also}` : `${stage}: not known yet`;
   node.setAttribute("role", "img");
   node.setAttribute("aria-label", words);
   node.title = words;

@@ -7,12 +7,14 @@ import { layLabels, roomySteps } from "./labels.js";
 import { laneMarks } from "./marks.js";
 import { Pointer } from "./pointer.js";
 import { FullScreen } from "./full.js";
+import { clear, inColumns } from "./spacing.js";
 import { LARGE, SMALL, stylesheet } from "./style.js";
 import { count, laneName, list, plural } from "./words.js";
 
 const PAD = { left: 30, right: 30, top: 22, bottom: 24 };
 const WIDE_PAD = { left: 44, right: 52, top: 24, bottom: 30 };
-const FEW_PAD = { left: 28, right: 108, top: 18, bottom: 30 }; // names stand to the right
+const STARS = ["question", "answer"]; // roles that are drawn as the largest marks
+const FEW_PAD = { left: 28, right: 108, top: 10, bottom: 20 }; // names stand to the right
 
 export class Graph {
   constructor(board, lane) {
@@ -21,7 +23,7 @@ export class Graph {
     this.memo = {};
     this.focus = { key: null, fate: null, frame: null, node: null };
     this.clicked = null;
-    this.size = SMALL;
+    this.look = this.size = SMALL;
     this.canvas = el("div", "canvas");
     this.message = el("p", "graph-message quiet");
     this.tip = el("div", "tip");
@@ -90,9 +92,8 @@ export class Graph {
     const has = list(lane.data.nodes).length || list(lane.data.paths).length;
     if (has && nodes.length) return "";
     const what = lane.data.hits === undefined ? "paths" : "hits";
-    if (!lane.retrieved) return lane.data.status === "running" ? `Drawn once the ${what} are found` : what === "hits" ? "Nothing found yet" : "No subgraph yet";
-    if (what === "hits") return lane.data.hit_count ? "Nothing that it found is drawn." : "Nothing found: this lane reads no documents.";
-    if (lane.data.status === "cancelled") return "Stopped before there was a subgraph.";
+    if (!lane.retrieved) return lane.data.status === "running" ? `Drawn once the ${what} are found` : lane.notYet("graph");
+    if (what === "hits") return lane.data.hit_count ? "Nothing that it found is drawn." : list(lane.data.hits).length ? "It found nothing." : "Nothing found: this lane reads no documents.";
     return lane.graphless ? "No graph: the language model answers alone." : "The subgraph is empty.";
   }
 
@@ -125,11 +126,18 @@ export class Graph {
 
   // Small in a lane, large on the whole screen and for a room.
   rescale() {
-    const size = this.large ? LARGE : SMALL;
-    if (size === this.size) return;
-    this.size = size;
+    const look = this.large ? LARGE : SMALL;
+    if (look === this.look) return;
+    this.look = this.size = look;
     this.restyle();
     this.place(true);
+  }
+
+  // Marks as large as they have room beside one another.
+  resizeMarks(node) {
+    if (Math.abs(node - this.size.node) < 0.01) return;
+    this.size = { ...this.look, node };
+    this.restyle();
   }
 
   syncElements() {
@@ -185,9 +193,14 @@ export class Graph {
     const { k, x, y } = board.view;
     const pad = this.board.few ? FEW_PAD : this.large ? WIDE_PAD : PAD;
     if (changed(this.memo, "scale", [k, width, height]) || force) {
-      this.places = new Map([...this.base].map(([id, at]) => [id, {
+      const places = new Map([...this.base].map(([id, at]) => [id, {
         x: Math.round((pad.left + at.x * (width - pad.left - pad.right)) * k), y: Math.round((pad.top + at.y * (height - pad.top - pad.bottom)) * k),
       }]));
+      const stars = [...this.nodes.values()].filter(({ role }) => STARS.includes(role)).map(({ id }) => id);
+      const box = { left: pad.left * k, right: (width - pad.right) * k, top: pad.top * k, bottom: (height - pad.bottom) * k };
+      const spaced = this.board.few ? inColumns(places, this.look.node) : clear(places, stars, this.look.node, box);
+      this.places = spaced.places;
+      this.resizeMarks(spaced.size);
       cy.batch(() => cy.nodes().positions((node) => this.places.get(idOf(node)) ?? { x: 0, y: 0 }));
       this.placeLabels();
     }

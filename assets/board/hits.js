@@ -31,18 +31,18 @@ export class Hits {
     this.element.setAttribute("aria-label", "Hits");
   }
 
-  // `hits` is null until all are found, and undefined in a lane on triples.
-  update(hits, retrieved) {
+  // `hits` is null until all are found, and undefined in a lane on triples; `notYet` says why there are none before that.
+  update(hits, notYet) {
     setHidden(this.element, hits === undefined);
     if (hits === undefined) return;
     const { marks } = this.board.payload;
-    if (!changed(this.memo, "hits", [hits, marks, retrieved])) return;
+    if (!changed(this.memo, "hits", [hits, marks, notYet])) return;
     this.tables = list(hits);
     this.found = finder(marks);
     if (!this.tables.some((table) => table.kind === this.kind)) this.kind = this.first();
     setHidden(this.tabs, !this.tables.length);
     setHidden(this.note, this.tables.length > 0);
-    setText(this.note, retrieved ? "No hits: this lane reads no documents." : "No hits yet");
+    setText(this.note, notYet || "No hits: this lane reads no documents.");
     reconcile(this.tabs, this.tables, (table) => table.kind, (table) => this.tab(table), (tab, table) => {
       setText(tab.firstChild, NAMES[table.kind] ?? table.kind);
       setText(tab.lastChild, count(list(table.rows).length));

@@ -1,4 +1,5 @@
-// Labels of a graph: in order of weight, each beside its node where it covers nothing; one that finds no such place is left out.
+// Labels of a graph: in order of weight, each beside its node where it covers nothing; one that finds no such place is left out, but for
+// those that the sentence for all lanes names.
 
 import { beads, fitIn, middle, overlap, square } from "./geometry.js";
 import { nodeRadius } from "./style.js";
@@ -47,7 +48,7 @@ export function layLabels(graph, bounds, steps) {
     .map((edge) => square(middle(graph.places.get(edge.source), graph.places.get(edge.target)), 7 * size.node));
   const lines = [...graph.marks.edges].filter(([, mark]) => /path|lit/.test(mark) && !/dim/.test(mark))
     .flatMap(([id]) => beads(graph.places.get(graph.edges.get(id).source), graph.places.get(graph.edges.get(id).target)));
-  const ordered = [...graph.nodes.values()].map((node) => ({ node, weight: labelWeight(markOf(node.id), graph.large) }))
+  const ordered = [...graph.nodes.values()].map((node) => ({ node, weight: node.named ? 10 : labelWeight(markOf(node.id), graph.large) }))
     .filter((entry) => entry.weight > 0).sort((one, two) => two.weight - one.weight);
   const taken = [];
   const labels = new Map();
@@ -56,11 +57,12 @@ export function layLabels(graph, bounds, steps) {
     const blocked = [...taken, ...hard.filter(([id]) => id !== node.id).map(([, square]) => square)];
     const tries = SHORTER.map((part) => [part, false]);
     if (graph.board.few) tries.push([1, true], [0.7, true]); // rather short beside its node than whole over or under it,
-    if (graph.board.few && node.role === "answer") tries.splice(1, 0, [1, true]); // but an answer whole
-    for (const [part, around] of tries) {
+    if (graph.board.few && node.role === "answer") tries.splice(1, 0, [1, true]); // but an answer whole,
+    if (node.named) tries.push([1, true, true]); // and what the sentence for all lanes names in any case
+    for (const [part, around, always = false] of tries) {
       const text = elide(node.name, font, most * part);
       const width = measurer.measureText(text).width + 6;
-      const spot = bestSpot({ at: graph.places.get(node.id), radius: nodeRadius(markOf(node.id), size), width, height: size.label + 5, bounds, columns: graph.board.few, around, first: /question/.test(markOf(node.id)), blocked, soft, badges, lines });
+      const spot = bestSpot({ at: graph.places.get(node.id), radius: nodeRadius(markOf(node.id), size), width, height: size.label + 5, bounds, columns: graph.board.few, around, always, first: /question/.test(markOf(node.id)), blocked, soft, badges, lines });
       if (!spot || (weight < 6 && !graph.large && spot.crossed > 0.4)) continue;
       taken.push(spot.box);
       labels.set(node.id, { label: text, mx: spot.dx, my: spot.dy });
@@ -70,8 +72,8 @@ export function layLabels(graph, bounds, steps) {
   return labels;
 }
 
-// Of the places around a node the cheapest that covers no label and no mark; null where there is none.
-function bestSpot({ at, radius, width, height, bounds, columns, around, first, blocked, soft, badges, lines }) {
+// Of the places around a node the cheapest that covers no label and no mark, or as little as can be (`always`); null where there is none.
+function bestSpot({ at, radius, width, height, bounds, columns, around, always, first, blocked, soft, badges, lines }) {
   const down = radius + height / 2 + 1;
   const side = radius + width / 2 + 2;
   const half = width / 2 - radius;
@@ -79,15 +81,16 @@ function bestSpot({ at, radius, width, height, bounds, columns, around, first, b
     [side, height / 2], [-side, height / 2], [side, -height / 2], [-side, -height / 2]];
   const far = [[0, down + 7], [0, -down - 7], [half, down + 7], [-half, down + 7], [half, -down - 7], [-half, -down - 7]];
   const area = width * height;
-  const order = !columns ? [...near, ...far] : first ? firstColumn(side, half, down) : around ? [[0, down], [0, -down]] : [[side, 0], [side, height / 2], [side, -height / 2]];
+  const order = !columns || always ? [...near, ...far] : first ? firstColumn(side, half, down) : around ? [[0, down], [0, -down]] : [[side, 0], [side, height / 2], [side, -height / 2]];
   let best = null;
   order.forEach(([dx, dy], index) => {
     const spot = fitIn({ x: at.x + dx, y: at.y + dy }, width, height, bounds);
     const moved = Math.hypot(spot.x - at.x - dx, spot.y - at.y - dy);
     const own = overlap(spot.box, [square(at, radius)]);
-    if (moved > width * 0.6 || own > 3 || overlap(spot.box, blocked) > 0) return;
+    const covered = overlap(spot.box, blocked);
+    if (!always && (moved > width * 0.6 || own > 3 || covered > 0)) return;
     const crossed = (overlap(spot.box, soft) * 2 + overlap(spot.box, badges) * 2 + overlap(spot.box, lines) * (columns && !first ? 0.1 : 1)) / area;
-    const cost = crossed * 4 + index * 0.04 + moved * 0.01;
+    const cost = crossed * 4 + index * 0.04 + moved * 0.01 + ((covered + own) * 20) / area;
     if (!best || cost < best.cost) best = { cost, crossed, box: spot.box, dx: Math.round(spot.x - (width - 6) / 2) + (width - 6) / 2 - at.x, dy: Math.round(spot.y - at.y) };
   });
   return best;

@@ -107,7 +107,7 @@ export class Lane {
     this.foot.update(data);
     this.points.update(data.points);
     if (failed) {
-      if (data.points) this.hits.update(data.hits, true); // what was noted before it failed, and on what
+      if (data.points) this.hits.update(data.hits, ""); // what was noted before it failed, and on what
       return;
     }
     this.updateAnswer();
@@ -123,7 +123,7 @@ export class Lane {
 
   // A lane on documents shows its hits in the place of paths.
   updateHits() {
-    this.hits.update(this.data.hits, this.retrieved);
+    this.hits.update(this.data.hits, this.retrieved ? "" : this.notYet("hits"));
     this.foldPaths();
   }
 
@@ -147,8 +147,17 @@ export class Lane {
     return ["idle", "waiting", "running", "answering"].includes(this.data.status);
   }
 
+  // Whether it came to the end of its retrieval, which one that failed or was cancelled may not have.
   get retrieved() {
-    return !["idle", "waiting", "running"].includes(this.data.status);
+    return this.data.retrieved === true;
+  }
+
+  // Why a part of it that holds `what` is empty while it has not retrieved.
+  notYet(what) {
+    const { status, status_text: text } = this.data;
+    if (status === "cancelled") return `${text || "Cancelled"}: no ${what}.`;
+    if (status === "waiting") return `Not begun: no ${what} yet.`;
+    return status === "running" ? `No ${what} yet: this lane is at work.` : `No ${what} yet`;
   }
 
   get graphless() {
@@ -166,8 +175,13 @@ export class Lane {
     this.model.show(spoken || status === "answering", { name: model || "Language model", words: answer || (fault ? "no answer" : ""), verdict, same, streaming: status === "answering", evidence, rests });
     this.resting.refresh();
     setHidden(this.noAnswer, !fault && (names || spoken || status === "answering"));
-    setText(this.noAnswer, fault || (this.pending ? "No answer yet" : "No answer"));
+    setText(this.noAnswer, fault || this.answerNote());
     this.thumbs.show(this.data.thumb);
+  }
+
+  answerNote() {
+    if (!this.retrieved) return this.notYet("answer");
+    return this.pending ? "No answer yet" : this.data.status === "cancelled" ? `${this.data.status_text || "Cancelled"}.` : "No answer";
   }
 
   updateFunnel() {
@@ -196,7 +210,7 @@ export class Lane {
   }
 
   pathsNote() {
-    if (!this.retrieved) return "No paths yet";
+    if (!this.retrieved) return this.notYet("paths");
     return this.graphless ? "No paths: this lane reads no graph." : "No path was found.";
   }
 

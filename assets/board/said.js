@@ -1,7 +1,6 @@
 // Verdicts in words: one for all lanes above them, one for each lane under its graph, and buttons that repair what went wrong.
 
 import { button, changed, el, setHidden } from "./dom.js";
-import { lastVerdict, toneOf } from "./words.js";
 
 export class Band {
   constructor(board) {
@@ -25,9 +24,12 @@ function firstSentence(text) {
   return end < 0 ? [text, ""] : [text.slice(0, end + 1), text.slice(end + 1)];
 }
 
+// Or, where a lane makes the change already, which one.
 function repairButton(board, repair, lane, className) {
   const { onRepair } = board.options;
-  return repair && onRepair ? [button(className, repair.label, "", () => onRepair(Number(lane)))] : [];
+  if (!repair || !onRepair) return [];
+  if (repair.there) return [el("p", "quiet repaired", `${repair.label}. ${repair.there}`)];
+  return [button(className, repair.label, "", () => onRepair(Number(lane)))];
 }
 
 // The sentence of one lane.
@@ -43,7 +45,7 @@ export class Said {
     const { verdict_text: said } = data;
     const shown = Boolean(said && (said.head || said.text));
     this.element.classList.toggle("empty", !shown);
-    const tone = said?.tone || toneOf(lastVerdict(data)) || (said?.stage ? "bad" : "good");
+    const tone = said?.tone ?? "good";
     if (!changed(this.memo, "said", [said, data.repair, number, tone, Boolean(this.board.options.onRepair)])) return;
     const text = shown ? [el("p", "", el("b", `said-${tone}`, said.head ?? ""), said.head ? " " : "", said.text ?? "")] : [];
     this.element.replaceChildren(...text, ...repairButton(this.board, data.repair, number, "repair"));

@@ -23,6 +23,7 @@ class Verdict:
 
     text: str
     lanes: tuple[Explained | None, ...]
+    named: tuple[str, ...] = ()  # the known answers that the sentence for all lanes names
 
 
 def explain(comparison: Comparison) -> Verdict:
@@ -42,7 +43,8 @@ def explain(comparison: Comparison) -> Verdict:
     spoken = [Spoken(name, one, _says(lane, model), unfinished(lane)) for name, lane, model, one in zip(names, lanes, models, explanations)]
     others = [name for name, model, one in zip(names, models, spoken) if model and one.explained and not by_model(comparison)]
     parts = [contrast(spoken, answers, counted_by(comparison)), _otherwise(others) if answers and len(others) < len(lanes) else ""]
-    return Verdict(" ".join(filter(None, parts)), explanations)
+    text = " ".join(filter(None, parts))
+    return Verdict(text, explanations, tuple(answer for answer in dict.fromkeys(answers) if answer in text))
 
 
 def _beside(comparison: Comparison, lane: Lane, one: Explained) -> Explained:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from core.types import Path
@@ -10,9 +10,15 @@ from core.types import Path
 MOST, ENOUGH = 15, 12
 
 
-def main_nodes(seeds: Sequence[int], best: Sequence[Sequence[Path]], lost: Sequence[Sequence[Path]], answers: set[int]) -> list[int]:
-    """At most 15 nodes, whole paths at a time: the seeds, each lane's best path, a path to each known answer that a lane
-    found or lost, and then each lane's further paths until there are 12."""
+def main_nodes(
+    seeds: Sequence[int],
+    best: Sequence[Sequence[Path]],
+    lost: Sequence[Sequence[Path]],
+    answers: set[int],
+    named: Collection[int] = frozenset(),
+) -> list[int]:
+    """At most 15 nodes, whole paths at a time: the seeds, a path to each of the answers that are `named`, each lane's best path, a path to
+    each known answer that a lane found or lost, and then each lane's further paths until there are 12."""
     chosen = dict.fromkeys(seeds[:MOST])
 
     def add(path: Path, most: int) -> None:
@@ -20,6 +26,8 @@ def main_nodes(seeds: Sequence[int], best: Sequence[Sequence[Path]], lost: Seque
         if len(chosen) + len(set(fresh)) <= most:
             chosen.update(dict.fromkeys(fresh))
 
+    for path in _to_answers([*best, *lost], set(named)):
+        add(path, MOST)
     for paths in best:
         for path in paths[:1]:
             add(path, MOST)

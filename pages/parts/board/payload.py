@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from core.comparison.endings import ending
@@ -50,10 +50,12 @@ class Board:
         """The board's data as of now."""
         comparison = self._comparison
         statuses = [lane.status for lane in comparison.lanes]  # read first: a lane that is done by now is then drawn as done
-        ready = (by_model(comparison), *(len(lane.states) if lane.retrieved else 0 for lane in comparison.lanes))
+        verdict = self._verdict(statuses)
+        come = tuple(len(lane.states) if lane.retrieved else 0 for lane in comparison.lanes)
+        ready = (by_model(comparison), verdict.named, come)
         if ready != self._ready:
-            self._shared, self._ready = self._draw(), ready
-        shared, verdict = self._shared, self._verdict(statuses)
+            self._shared, self._ready = self._draw(verdict.named), ready
+        shared = self._shared
         lanes = [self._lane(i, lane, status, shared) for i, (lane, status) in enumerate(zip(comparison.lanes, statuses))]
         for lane, one, drawn in zip(comparison.lanes, verdict.lanes, lanes):
             drawn["verdict_text"] = None if one is None else {"stage": one.stage, "head": one.head, "text": one.text, "tone": _tone(one)}
@@ -87,8 +89,9 @@ class Board:
             self._rests[id(lane)] = (now, rest)
         return self._rests[id(lane)][1]
 
-    def _draw(self) -> dict[str, Any]:
-        """Everything that depends on what was retrieved: the paths to show, the nodes to draw, their places, the fates."""
+    def _draw(self, named: Sequence[str]) -> dict[str, Any]:
+        """Everything that depends on what was retrieved: the paths to show, the nodes to draw, their places, the fates. The answers that
+        are `named` come first among those that were lost, and are drawn in any case."""
         comparison, graph = self._comparison, self._comparison.graph
         keys: dict[Path, str] = {}
 
@@ -105,12 +108,14 @@ class Board:
             best.append(
                 [] if head is None else [{"key": key(path), "rank": i + 1, "score": head.score(i)} for i, path in enumerate(head.items)]
             )
-            missed.append([{"key": key(path), "answer": answer} for answer, path in gone[:SHOWN_LOST]])
+            missed.append(
+                [{"key": key(path), "answer": answer} for answer, path in sorted(gone, key=lambda one: one[0] not in named)[:SHOWN_LOST]]
+            )
             stories.append([_story(step, key) for step in seen(self._comparison, lane).trace if step.frames])
         on_show = {entry["key"] for part in (*best, *missed) for entry in part}
         by_key = {k: path for path, k in keys.items()}
         paths_of = lambda part: [[by_key[entry["key"]] for entry in lane] for lane in part]
-        layout = self._picture.layout(list(keys), paths_of(best), paths_of(missed))
+        layout = self._picture.layout(list(keys), paths_of(best), paths_of(missed), named)
         return {
             "keys": keys,
             "best": best,

@@ -36,8 +36,9 @@ class Picture:
         self._places: dict[int, Place] = {}
         self._joined: dict[int, dict[str, Any]] = {}
 
-    def layout(self, every: list[Path], best: Paths, missed: Paths) -> dict[str, Any]:
-        """Nodes and edges to draw: `best` and `missed` are the paths each lane shows and lost, `every` those and the stories'."""
+    def layout(self, every: list[Path], best: Paths, missed: Paths, named: Sequence[str] = ()) -> dict[str, Any]:
+        """Nodes and edges to draw: `best` and `missed` are the paths each lane shows and lost, `every` those and the stories'; `named` are
+        the known answers that the sentence for all lanes names."""
         comparison, graph = self._comparison, self._comparison.graph
         nodes = self._nodes([path for part in (*best, *missed) for path in part], every)
         if not nodes:
@@ -51,12 +52,14 @@ class Picture:
         edges = [edge for edge in triples if edge in used or any(subgraph.has_edge(edge) for subgraph in within)]
         fixed = self._places if len(self._places) > len(comparison.ask.seeds) else None  # seeds alone are no picture yet
         self._places = positions(nodes, [tuple(triples[edge][:2]) for edge in edges], fixed)
-        main = main_nodes(comparison.ask.seeds, best, missed, self._answers())
+        known = names(graph)
+        told = {node for name in named for node in known.exact(name)}
+        main = main_nodes(comparison.ask.seeds, best, missed, self._answers(), told)
         large = layered(main, [tuple(triples[edge][:2]) for edge in edges if edge in used], comparison.ask.seeds)
-        return {"nodes": self._drawn(nodes, large), "edges": [self._edge(edge, *triples[edge]) for edge in edges]}
+        return {"nodes": self._drawn(nodes, large, told), "edges": [self._edge(edge, *triples[edge]) for edge in edges]}
 
-    def _drawn(self, nodes: list[int], large: dict[int, Place]) -> list[dict[str, Any]]:
-        """The nodes as the board takes them; those of the large picture have a second place, `at`."""
+    def _drawn(self, nodes: list[int], large: dict[int, Place], named: set[int]) -> list[dict[str, Any]]:
+        """The nodes as the board takes them; those of the large picture have a second place, `at`, and those that are named say so."""
         comparison, graph = self._comparison, self._comparison.graph
         self._joined |= joined(graph, [node for node in nodes if node not in self._joined], self._words)
         answers, seeds, lanes = self._answers(), set(comparison.ask.seeds), in_lanes(comparison.lanes, nodes)
@@ -65,6 +68,7 @@ class Picture:
             x, y = self._places[node]
             role = "question" if node in seeds else "answer" if node in answers else "plain"
             at = {"at": list(large[node])} if node in large else {}
+            at |= {"named": True} if node in named else {}
             drawn.append(
                 {"id": node, "name": name, "x": x, "y": y, **at, "role": role, "about": {**self._joined[node], "lanes": lanes[node]}}
             )

@@ -13,6 +13,7 @@ from pages.parts.shared.text import many, plain
 
 SUGGESTED = 8
 FIRST = 3
+EXAMPLES = "examples_open"  # whether the example questions are unfolded: a choice folds them
 
 
 def known_question(text: str) -> Question | None:
@@ -50,6 +51,7 @@ def examples() -> tuple[str, ...]:
 def take(question: Question, graph: str = "") -> None:
     """Put a question of a set into the bar, with its entities and known answers; on that graph, where one is named."""
     state = st.session_state
+    state[EXAMPLES] = False
     if graph:
         state.graph = graph
     state.question, state.entities, state.answers = question.text, list(question.entities), list(question.answers)
@@ -83,7 +85,7 @@ def settle() -> None:
 
 def begin(text: str) -> None:
     """Ask one of the example questions."""
-    st.session_state.question = text
+    st.session_state[EXAMPLES], st.session_state.question = False, text
 
 
 def question_bar() -> bool:
@@ -98,7 +100,7 @@ def question_bar() -> bool:
         persist_state="session",
     )
     clicked = st.button("Ask", type="primary", key="ask")
-    with st.popover("Example questions"):
+    with st.popover("Example questions", key=EXAMPLES, on_change="rerun"):
         _sets()
     return clicked
 

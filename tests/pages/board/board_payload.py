@@ -117,6 +117,7 @@ def lane(number: int, title: str, subtitle: str, found: list[str], scores: list[
         "subtitle": subtitle,
         "status": "done",
         "status_text": "Done",
+        "retrieved": True,
         "error": None,
         "reader": reader,
         "answer": f"The movies directed by Terry George starred {', '.join(names) or 'Helen Mirren'}.",
@@ -235,6 +236,7 @@ def payload(count: int = 3) -> dict[str, Any]:
 
 def unfinished(entry: dict[str, Any], status: str, text: str, **more: Any) -> dict[str, Any]:
     empty = {
+        "retrieved": status == "answering",
         "reader": None,
         "answer": None,
         "verdict": None,
