@@ -145,7 +145,9 @@ export class Graph {
     const wanted = new Set([...[...this.nodes.keys()].map((id) => `n${id}`), ...[...this.edges.keys()].map((id) => `e${id}`)]);
     cy.batch(() => {
       cy.elements().filter((item) => !wanted.has(item.id())).remove();
-      cy.add([...this.nodes.keys()].filter((id) => cy.getElementById(`n${id}`).empty()).map((id) => ({ data: { id: `n${id}`, label: "", mx: 0, my: 0 } })));
+      const added = [...this.nodes.values()].filter(({ id }) => cy.getElementById(`n${id}`).empty());
+      const somewhere = ({ x, y }) => ({ x: 100 * x, y: 100 * y }); // until the canvas has a size: Cytoscape warns of edges that have no length
+      cy.add(added.map((node) => ({ data: { id: `n${node.id}`, label: "", mx: 0, my: 0 }, position: somewhere(node) })));
       cy.add([...this.edges.values()].filter((edge) => cy.getElementById(`e${edge.id}`).empty()).map((edge) => ({
         data: { id: `e${edge.id}`, source: `n${edge.source}`, target: `n${edge.target}`, step: "" },
       })));
@@ -200,8 +202,8 @@ export class Graph {
       const box = { left: pad.left * k, right: (width - pad.right) * k, top: pad.top * k, bottom: (height - pad.bottom) * k };
       const spaced = this.board.few ? inColumns(places, this.look.node) : clear(places, stars, this.look.node, box);
       this.places = spaced.places;
-      this.resizeMarks(spaced.size);
       cy.batch(() => cy.nodes().positions((node) => this.places.get(idOf(node)) ?? { x: 0, y: 0 }));
+      this.resizeMarks(spaced.size);
       this.placeLabels();
     }
     cy.pan({ x: Math.round(x * width), y: Math.round(y * height) });

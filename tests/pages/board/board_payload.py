@@ -299,7 +299,8 @@ def finished(count: int = 3) -> dict[str, Any]:
     }
     for entry, stage, seconds in zip(lanes, ("paths", "subgraph", None), ((0.1, 2.4, 1.4), (0.05, 0.7, 1.9), (0.02, 0.1, 1.1))):
         head = "All three found:" if stage is None else f"Lost in the {stage}:"
-        entry["verdict_text"] = {"stage": stage, "head": head, "text": "“directed by → directed” was 9th of 84, the beam is 8 wide."}
+        text = "“directed by → directed” was 9th of 84, the beam is 8 wide."
+        entry["verdict_text"] = {"stage": stage, "head": head, "text": text, "tone": "good" if stage is None else "warn"}
         entry["spans"] = [{"kind": kind, "label": kind, "seconds": part} for kind, part in zip(("retrieval", "ranking", "model"), seconds)]
         entry["found"] = {"kept": 32, "ranked": 948}
     lanes[0]["repair"] = {"label": "Keep 75 paths → 3 of 3"}

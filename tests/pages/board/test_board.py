@@ -319,3 +319,40 @@ def test_streamlit_keeps_the_board_while_it_streams_and_hears_what_is_pressed(br
     page.get_by_text("repair: 0").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     assert [said for said in watch.said if "404" not in said] == [] and watch.asked == []
+
+
+def test_lanes_that_did_not_come_to_their_end_say_what_became_of_them(report):
+    """Cancelled, not begun and running ones: none of them is said to read no graph, and none has lost a star."""
+    data = board_payload.finished(3)
+    first, second, third = data["lanes"]
+    data["lanes"] = [
+        board_payload.unfinished(first, "cancelled", "Cancelled at step 2 of 3, rank"),
+        board_payload.unfinished(second, "waiting", "Waiting"),
+        board_payload.unfinished(third, "running", "Ranking 948 paths"),
+    ]
+    page = report(data)
+    lanes = [lane.inner_text() for lane in page.locator(".lane").all()]
+    assert all(f"Cancelled at step 2 of 3, rank: no {what}." in lanes[0] for what in ("paths", "answer", "graph"))
+    assert "Not begun: no paths yet." in lanes[1] and "Not begun: no answer yet." in lanes[1]
+    assert "No paths yet: this lane is at work." in lanes[2]
+    assert not [text for text in lanes if "reads no graph" in text or "Known answers lost here" in text]
+
+
+def test_a_stage_that_the_answer_does_not_come_by_is_grey_and_loses_nothing(report):
+    data = board_payload.finished(1)
+    data["lanes"][0]["funnel"][3] |= {"alive": 1, "lost": [], "aside": True}
+    page = report(data)
+    stage = page.locator(".stage").nth(3)
+    assert stage.locator(".bar-same").count() == 1 and stage.locator(".lost-mark").count() == 0
+    assert stage.get_attribute("aria-label") == "prompt: 1 of 3. The graph reader reads all paths, and not the prompt"
+
+
+def test_a_repair_that_a_lane_makes_already_is_said_and_no_button(report):
+    data = board_payload.finished(2)
+    data["lanes"][0]["repair"] = {"label": "Keep 75 paths → 3 of 3", "there": "Lane 2 does this already."}
+    page = report(data)
+    page.evaluate("payload => hopscopeReport(payload)", data)
+    assert page.locator(".repaired").count() == 0  # a report repairs nothing
+    page.evaluate("payload => document.getElementById('board').hopscopeBoard.update(payload, { cytoscape, onRepair: () => {} })", data)
+    assert texts(page, ".repaired") == ["Keep 75 paths → 3 of 3. Lane 2 does this already."]
+    assert page.locator(".lane button.repair").count() == 0

@@ -190,3 +190,42 @@ def test_one_graph_takes_the_whole_screen_and_escape_gives_it_back(report):  # n
     graph.wait_for(state="detached")
     still(page)
     assert page.locator(".graph").nth(1).bounding_box() == before
+
+
+def near(lane: dict) -> list[tuple]:
+    """The marks of a lane that lie on one another."""
+    found = []
+    for i, one in enumerate(lane["marks"]):
+        for other in lane["marks"][i + 1 :]:
+            away = (
+                (one["x1"] + one["x2"] - other["x1"] - other["x2"]) ** 2 + (one["y1"] + one["y2"] - other["y1"] - other["y2"]) ** 2
+            ) ** 0.5 / 2
+            if away < (one["x2"] - one["x1"] + other["x2"] - other["x1"]) / 2:
+                found.append((one["of"], other["of"], away))
+    return found
+
+
+@pytest.mark.parametrize("height", [420, 560])
+@pytest.mark.parametrize("answers", [1, 6, 9, 14])
+def test_no_mark_lies_on_another_in_a_crowded_column_and_what_is_named_is_labelled(report, answers, height):  # noqa: F811
+    """So many answers one hop from the question, on a screen of 1280 x 720 as in a room; the last of them is named."""
+    data = {**board_payload.finished(3), "present": True, "height": height}
+    nodes = [{"id": 1, "name": "The question", "x": 0.1, "y": 0.5, "at": [0, 0.5], "role": "question"}]
+    for i in range(answers):
+        place = {"x": 0.8 + 0.002 * i, "y": 0.5, "at": [1, (i + 0.5) / answers]}
+        nodes.append({"id": 2 + i, "name": f"Answer {i}", **place, "role": "answer", "named": i == answers - 1})
+    data["layout"] = {"nodes": nodes, "edges": [{"id": i, "source": 1, "target": 2 + i, "relation": "is"} for i in range(answers)]}
+    for lane in data["lanes"]:
+        lane.update(nodes=[node["id"] for node in nodes], edges=list(range(answers)), paths=[], lost=[])
+    page = report(data)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    still(page)
+    for lane in page.evaluate(BOXES):
+        assert len(lane["marks"]) == answers + 1 and near(lane) == []
+        assert f"n{answers + 1}" in [label["of"] for label in lane["labels"]]
+        assert all(mark["x2"] - mark["x1"] >= 11 for mark in lane["marks"])
+    data["present"] = False  # where all would lie on one another
+    page.evaluate("payload => hopscopeReport(payload)", data)
+    still(page)
+    for lane in page.evaluate(BOXES):
+        assert len(lane["marks"]) == answers + 1 and near(lane) == []
