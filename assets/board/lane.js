@@ -155,7 +155,7 @@ export class Lane {
   // Why a part of it that holds `what` is empty while it has not retrieved.
   notYet(what) {
     const { status, status_text: text } = this.data;
-    if (status === "cancelled") return `${text || "Cancelled"}: no ${what}.`;
+    if (status === "cancelled") return ["paths", "hits"].includes(what) ? `${text || "Cancelled"}: no ${what}.` : `Cancelled: no ${what}.`;
     if (status === "waiting") return `Not begun: no ${what} yet.`;
     return status === "running" ? `No ${what} yet: this lane is at work.` : `No ${what} yet`;
   }

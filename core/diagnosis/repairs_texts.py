@@ -12,6 +12,7 @@ from core.comparison.comparing import Lane
 from core.comparison.run import Ask, LaneRun, Layered
 from core.diagnosis.funnel_texts import Kept, answer_funnel, gold_funnel
 from core.diagnosis.lost_passages import LostPassage, lost_passages
+from core.diagnosis.measure import PROMPT
 from core.diagnosis.trying import MOST_SECONDS, Change, best, changed_line, new_ones, ran, with_values
 from core.diagnosis.wording import counted
 from core.operators import SparseChunks, VectorChunks
@@ -29,7 +30,7 @@ FURTHER = 3  # the most hops that a change takes
 UNITS = {"chunks": "passage", "nodes": "entity", "relations": "relation", "communities": "report"}
 PLURAL = {"passage": "passages", "entity": "entities", "relation": "relations", "report": "reports", "document": "documents"}
 READING = (Loop, AdaptiveRerank)  # operators whose budget is how many documents a re-ranker reads
-READ = ("prompt", "retrieved")  # the stages that count, the later one first
+READ = {"prompt": PROMPT, "retrieved": "found"}  # the stages that count, the later one first, and how that is said
 
 
 def repair_texts(ask: Ask, lane: Lane, check: Callable[[], None] = lambda: None, seconds: float = MOST_SECONDS) -> Repair | None:
@@ -45,8 +46,9 @@ def repair_texts(ask: Ask, lane: Lane, check: Callable[[], None] = lambda: None,
     return best(changes(lane.instance.line, lost_passages(lane, stages)), before[0], attempt, check, seconds)
 
 
-def brought(ask: Ask, graph, state: State, kept: Kept = None) -> tuple[int, int] | None:
-    """How many of how many gold passages are read, or where none is known, known answers whose words are; None where nothing is sought."""
+def brought(ask: Ask, graph, state: State, kept: Kept = None) -> tuple[int, int, str] | None:
+    """How many of how many gold passages are read, or where none is known, known answers whose words are, and where they are then: in the
+    prompt, or found by a line that writes none. None where nothing is sought."""
     if ask.corpus is None:
         return None
     found = gold_funnel(ask.corpus, graph, state, ask.question.gold, kept) or answer_funnel(
@@ -54,7 +56,7 @@ def brought(ask: Ask, graph, state: State, kept: Kept = None) -> tuple[int, int]
     )
     stages = {stage.name: stage for stage in found}
     last = next((stages[name] for name in READ if name in stages), None)
-    return None if last is None else (len(last.alive), last.of)
+    return None if last is None else (len(last.alive), last.of, READ[last.name])
 
 
 def changes(line: Line, lost: Sequence[LostPassage]) -> Iterator[Change]:
@@ -149,4 +151,5 @@ def _tried(ask: Ask, lane: Lane, change: Change, check: Callable[[], None]) -> R
     if found is None:
         return None
     what = "gold passage" if ask.question.gold else "known answer"
-    return Repair(repr(changed), f"{change.words} → {found[0]:,} of {counted(found[1], what)}", *found)
+    right, of, where = found
+    return Repair(repr(changed), f"{change.words} → {right:,} of {counted(of, what)} {where}", right, of)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -171,8 +171,9 @@ def _read(file: Path, changed: int, size: int) -> dict[str, Instance]:
     return {key: _instance(key, row, f"{file.name}, “{key}”") for key, row in rows.items()}
 
 
-def find(spec: str, known: Mapping[str, Instance] | None = None) -> Instance:
-    """The instance with that id, or the one that a line of operators in text describes. Raises BadParameter."""
+def find(spec: str, known: Mapping[str, Instance] | None = None, near: Collection[str] = ()) -> Instance:
+    """The instance with that id, or the one that a line of operators in text describes, named after one of those `near`, by their ids,
+    where that does as well. Raises BadParameter."""
     known = catalogue() if known is None else known
     if spec in known:
         return known[spec]
@@ -182,7 +183,7 @@ def find(spec: str, known: Mapping[str, Instance] | None = None) -> Instance:
         if spec.startswith(RETRIEVER):
             declared.retriever(spec.removeprefix(RETRIEVER))  # says what is wrong with it
         raise BadParameter(f"There is no method “{shorten(spec)}”.{nearest(spec, known)}")
-    return named(parse_line(spec), known)
+    return named(parse_line(spec), known, near)
 
 
 def on_documents(instance: Instance, known: Mapping[str, Instance]) -> Instance:
@@ -195,9 +196,9 @@ def on_documents(instance: Instance, known: Mapping[str, Instance]) -> Instance:
     return instance if instance.documents else known.get(f"{instance.id}{ON_DOCUMENTS}", instance)
 
 
-def named(line: Line, known: Mapping[str, Instance]) -> Instance:
+def named(line: Line, known: Mapping[str, Instance], near: Collection[str] = ()) -> Instance:
     """An instance for a bare line: the catalogue's own where it is there, else named after what it is one
-    operator apart from, the same operator with other parameters before another one."""
+    operator apart from, the same operator with other parameters before another one, and of these one that is `near`."""
     text = repr(line)
     for instance in known.values():
         if repr(instance.line) == text:
@@ -205,7 +206,9 @@ def named(line: Line, known: Mapping[str, Instance]) -> Instance:
     apart = [(instance, at) for instance in known.values() if (at := one_apart(instance.line, line)) is not None]
     if not apart or any(len(line.operators[at].parts()) > 1 for _, at in apart):
         return _with_settings(text, line, known)
-    base, at = min(apart, key=lambda pair: type(pair[0].line.operators[pair[1]]) is not type(line.operators[pair[1]]))
+    base, at = min(
+        apart, key=lambda pair: (type(pair[0].line.operators[pair[1]]) is not type(line.operators[pair[1]]), pair[0].id not in near)
+    )
     method = f"{base.label}, changed" if base.method else ""
     return Instance(text, f"{base.name}, changed", line, notes=f"{base.name} but for {line.operators[at].words()}.", method=method)
 

@@ -12,12 +12,11 @@ from core.comparison.timing import spans
 from core.datasets.relations import relation_words
 from core.datasets.wording import table_of
 from core.diagnosis.evidence import evidence
-from core.diagnosis.explanation import Explained
-from core.diagnosis.funnel import STAGES, Stage, funnel, right
+from core.diagnosis.funnel import STAGES, funnel, right
 from core.diagnosis.measure import by_model, lane_by_model
 from core.diagnosis.missed_answers import lost_paths, read_paths
 from core.diagnosis.path_outcome import fate
-from core.diagnosis.verdict_words import Verdict, best_repair, explain, same_line
+from core.diagnosis.verdict_words import Verdict, explain
 from core.engine import Comparison, Lane
 from core.graph.names.lookup import names
 from core.instances.catalogue import Instance
@@ -28,6 +27,7 @@ from core.runtime.jobs import CANCELLED, DONE, FAILED
 from core.runtime.meter import HowFar
 from core.types import Path, State, Step
 from pages.parts.board.picture import Picture, seen
+from pages.parts.board.verdict import repair_offered, repair_told, stage_told, tone_of, verdict_told
 
 SHOWN_PATHS = 12  # a lane
 SHOWN_LOST = 6  # a lane
@@ -58,7 +58,7 @@ class Board:
         shared = self._shared
         lanes = [self._lane(i, lane, status, shared) for i, (lane, status) in enumerate(zip(comparison.lanes, statuses))]
         for lane, one, drawn in zip(comparison.lanes, verdict.lanes, lanes):
-            drawn["verdict_text"] = None if one is None else {"stage": one.stage, "head": one.head, "text": one.text, "tone": _tone(one)}
+            drawn["verdict_text"] = None if one is None else {"stage": one.stage, "head": one.head, "text": one.text, "tone": tone_of(one)}
             drawn["repair"] = repair_offered(comparison, lane)
         return {
             "question": comparison.ask.question.text,
@@ -149,7 +149,7 @@ class Board:
         subgraph = state.subgraph
         answers = self._comparison.ask.question.answers
         model = lane_by_model(self._comparison, lane)
-        stages = {s.name: _stage(s) for s in funnel(graph, state, answers, model)}
+        stages = {s.name: stage_told(s) for s in funnel(graph, state, answers, model)}
         empty = {"alive": None, "of": None, "lost": [], "aside": False}  # not reached yet, or not a stage of this line
         prompt = prompt_dict(state)
         drawn = [node for node in shared["drawn"] if subgraph is not None and node in subgraph]
@@ -167,8 +167,8 @@ class Board:
             "answer_fault": answer_fault(state),
             "thought": thought(state),
             "model": answerer(self._comparison, lane),
-            "verdict": _verdict(right(graph, state, answers, reader=False), answers),
-            "reader_verdict": _verdict(right(graph, state, answers, reader=True), answers),
+            "verdict": verdict_told(right(graph, state, answers, reader=False), answers),
+            "reader_verdict": verdict_told(right(graph, state, answers, reader=True), answers),
             "funnel": [stages.get(name, {"stage": name, **empty}) for name in STAGES] if stages else None,
             "drawn": None if subgraph is None else {"nodes": len(drawn), "of": len(subgraph.nodes)},
             "alive": None if state.paths is None else self._alive(state, model),
@@ -259,30 +259,3 @@ def _progress(graph, how: HowFar) -> dict[str, Any]:
         for printed, forward in ((f" -> {name} -> ", True), (f" -> {name}_reverse -> ", False)):
             best = best.replace(printed, f" {relation_words(name, forward, table)} ")
     return {**dataclasses.asdict(how), "best": best}
-
-
-def repair_offered(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
-    """The change that brings a lane more; `there` says which lane makes it already, if one does."""
-    if lane.repair is None:
-        return None
-    place = same_line(comparison, lane.repair.spec)
-    return {"label": lane.repair.label, "there": None if place is None else f"Lane {place + 1} does this already."}
-
-
-def repair_told(comparison: Comparison) -> dict[str, Any] | None:
-    """The change that brings most, with the number of its lane."""
-    best = best_repair(comparison)
-    return None if best is None else {"lane": best[0], "label": best[1]}
-
-
-def _stage(stage: Stage) -> dict[str, Any]:
-    return {"stage": stage.name, "alive": len(stage.alive), "of": stage.of, "lost": list(stage.lost), "aside": stage.aside}
-
-
-def _tone(one: Explained) -> str:
-    """good where all that counts is found, warn where some is, bad where none is; of no known answers good."""
-    return "good" if not one.of or one.right == one.of else "warn" if one.right else "bad"
-
-
-def _verdict(count: int | None, answers: tuple[str, ...]) -> dict[str, int] | None:
-    return None if count is None else {"right": count, "of": len(set(answers))}

@@ -14,7 +14,7 @@ from core.engine import Comparison, Lane
 from core.graph.told import n_chunks
 from core.results import answer_fault, graph_dict, prompt_dict, thought
 from core.types import State
-from pages.parts.board.payload import answerer, cost, operator_row, repair_offered, repair_told
+from pages.parts.board.payload import answerer, cost, operator_row
 from pages.parts.board.text_fates import gold_titles, hit_fates
 from pages.parts.board.text_hits import has_hits, passage, question_words, tables
 from pages.parts.board.text_lost import with_lost
@@ -23,6 +23,7 @@ from pages.parts.board.text_points import told_points
 from pages.parts.board.text_rests import told_rests
 from pages.parts.board.text_story import story
 from pages.parts.board.text_verdict import answer_tag, tone
+from pages.parts.board.verdict import repair_offered, repair_told
 from pages.parts.shared.text import many
 
 STAGE = dict[str, Any]

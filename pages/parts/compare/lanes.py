@@ -46,7 +46,7 @@ def chosen(known: Mapping[str, Instance]) -> list[Instance]:
     found = []
     for spec in st.session_state.lanes:
         try:
-            one = find(spec, known)
+            one = find(spec, known, st.session_state.lanes)
             found.append(on_documents(one, known) if corpus_name() else one)
         except HopscopeError as error:
             st.error(plain(str(error)))

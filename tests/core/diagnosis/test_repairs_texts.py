@@ -58,12 +58,12 @@ def asked(*gold, answers=()):
 def test_as_many_are_kept_as_the_place_of_the_lost_passage_asks_for(lane):
     ask, ran = lane(LINE.format(keep=1), asked("three", "one"))
     found = repair_texts(ask, ran, seconds=60)
-    assert (found.label, found.right, found.of) == ("Keep 3 passages → 2 of 2 gold passages", 2, 2)
+    assert (found.label, found.right, found.of) == ("Keep 3 passages → 2 of 2 gold passages in the prompt", 2, 2)
     assert parse_line(found.spec) == parse_line(LINE.format(keep=3))
     ran.repair = found
     (one,) = explain(Comparison(ask, [ran])).lanes
     assert (one.head, one.text) == ("Never read “One”:", "k is 1, it was place 3; to keep 3 passages brings it in.")
-    assert best_repair(Comparison(ask, [ran])) == (0, "Repair “A”: keep 3 passages → 2 of 2 gold passages")
+    assert best_repair(Comparison(ask, [ran])) == (0, "Repair “A”: keep 3 passages → 2 of 2 gold passages in the prompt")
 
 
 def test_what_came_through_needs_no_repair(lane):
@@ -78,7 +78,7 @@ def test_a_passage_that_no_change_reaches_is_left(lane):
 
 def test_without_known_passages_the_words_of_the_answer_count(lane):
     ask, ran = lane(LINE.format(keep=1), asked(answers=("elk",)))
-    assert repair_texts(ask, ran, seconds=60).label == "Keep 4 passages → 1 of 1 known answer"  # twice as many is not enough
+    assert repair_texts(ask, ran, seconds=60).label == "Keep 4 passages → 1 of 1 known answer in the prompt"  # twice as many is not enough
 
 
 def test_passages_by_meaning_where_words_do_not_find_them(lane):
@@ -111,7 +111,7 @@ def test_a_comparison_of_documents_is_repaired_once_its_lanes_have_ended(engine,
     while job.comparison.repairing and time.monotonic() < until:
         time.sleep(0.02)
     first, second = job.comparison.lanes
-    assert first.repair.label == "Keep 2 passages → 2 of 2 gold passages" and second.repair is None
+    assert first.repair.label == "Keep 2 passages → 2 of 2 gold passages in the prompt" and second.repair is None
 
 
 @pytest.mark.parametrize(
@@ -131,4 +131,4 @@ def test_as_many_documents_are_handed_on_as_the_place_of_the_lost_one_asks_for(l
     line = "BuiltGraph(build='links-terms') >> SparseNodes(keep={}) >> DocumentsOfNodes() >> AnswerFromTables()"
     ask, ran = lane(line.format(1), asked("three", "one"))
     found = repair_texts(ask, ran, seconds=60)
-    assert found.label == "Keep 3 documents → 2 of 2 gold passages" and parse_line(found.spec) == parse_line(line.format(3))
+    assert found.label == "Keep 3 documents → 2 of 2 gold passages in the prompt" and parse_line(found.spec) == parse_line(line.format(3))

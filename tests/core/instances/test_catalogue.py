@@ -198,6 +198,8 @@ def test_find_by_id_by_text_and_not_at_all():
     changed = find("PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25') >> Answer()")
     assert changed.name == "No. 12, changed" and "by BM25" in changed.notes
     assert find("PersonalizedPageRank() >> BeamSearch(width=2) >> Answer()").name == "No. 14, changed"
+    chains = "PersonalizedPageRank() >> ChainRanking() >> Answer()"  # one operator apart from several
+    assert find(chains).name == "No. 1, changed" and find(chains, near=["lego-14", "lego-12"]).name == "No. 14, changed"
     assert find(repr(catalogue()["lego-1"].line)).id == "lego-1"
     assert named(Line((PersonalizedPageRank(keep=3),)), catalogue()).name == "Own line"
     with pytest.raises(BadParameter, match="lego-12"):

@@ -1,0 +1,39 @@
+"""Verdicts and repairs of a comparison as plain data for the board."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.diagnosis.explanation import Explained
+from core.diagnosis.funnel import Stage
+from core.diagnosis.verdict_words import best_repair, same_line
+from core.engine import Comparison, Lane
+
+
+def repair_offered(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
+    """The change that brings a lane more; `there` says which lane makes it already, if one does."""
+    if lane.repair is None:
+        return None
+    place = same_line(comparison, lane.repair.spec)
+    return {"label": lane.repair.label, "there": None if place is None else f"Lane {place + 1} does this already."}
+
+
+def repair_told(comparison: Comparison) -> dict[str, Any] | None:
+    """The change that brings most, with the number of its lane."""
+    best = best_repair(comparison)
+    return None if best is None else {"lane": best[0], "label": best[1]}
+
+
+def stage_told(stage: Stage) -> dict[str, Any]:
+    """A stage of the funnel."""
+    return {"stage": stage.name, "alive": len(stage.alive), "of": stage.of, "lost": list(stage.lost), "aside": stage.aside}
+
+
+def tone_of(one: Explained) -> str:
+    """good where all that counts is found, warn where some is, bad where none is; of no known answers good."""
+    return "good" if not one.of or one.right == one.of else "warn" if one.right else "bad"
+
+
+def verdict_told(count: int | None, answers: tuple[str, ...]) -> dict[str, int] | None:
+    """How many of the known answers are given."""
+    return None if count is None else {"right": count, "of": len(set(answers))}
