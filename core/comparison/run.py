@@ -55,7 +55,15 @@ class Ask:
 
     def same(self, other: Ask) -> bool:
         """Whether the other asks the same, of the same graph and to the same readers, so that what it came to is what this comes to."""
-        told = lambda ask: (ask.key(""), set(ask.question.answers), set(ask.question.gold), ask.reader, ask.model, ask.corpus is None)
+        told = lambda ask: (
+            ask.key(""),
+            set(ask.question.answers),
+            set(ask.question.gold),
+            ask.question.aliases,
+            ask.reader,
+            ask.model,
+            ask.corpus is None,
+        )
         return told(self) == told(other)
 
 

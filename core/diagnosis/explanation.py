@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from core.datasets.relations import chain_words
 from core.datasets.wording import table_of
-from core.diagnosis.funnel import STAGES, gold_nodes
+from core.diagnosis.funnel import STAGES
 from core.diagnosis.losses import Chain, LaneStages, Loss, figure, losses
 from core.diagnosis.missed_answers import lost_paths
 from core.diagnosis.path_outcome import ordinal, title
@@ -63,7 +63,7 @@ def _lane(run: LaneStages, answers: tuple[str, ...], ways) -> Explained:
 def _extra(run: LaneStages, answers: Sequence[str]) -> int:
     if run.by_model or run.state.reader is None:
         return 0
-    known = {node for answer in answers for node in gold_nodes(run.graph, answer)}
+    known = {node for answer in answers for node in run.nodes(answer)}
     return sum(node not in known for node in run.state.reader)
 
 
@@ -91,7 +91,7 @@ def _success(run: LaneStages, answers: Sequence[str], extra: int) -> str:
     if of and run.chosen is not None:
         return f"“{_words(run, run.chain(run.chosen))}” was the best of {of:,} chains.{beside}"
     items = run.state.paths.items
-    ends = [gold_nodes(run.graph, name) for name in answers]
+    ends = [run.nodes(answer) for answer in answers]
     places = [next((i for i, p in enumerate(items, 1) if p.end in nodes), None) for nodes in ends]
     kept = [place for place in places if place is not None]
     if len(kept) < len(places):

@@ -83,11 +83,15 @@ class LaneStages:
     def state(self) -> State:
         return self.states[-1]
 
+    def nodes(self, answer: str) -> tuple[int, ...]:
+        """The nodes that bear one of a known answer's names."""
+        return gold_nodes(self.graph, *self.state.question.names(answer))
+
     def says(self, answer: str) -> bool:
-        """Whether the answer that counts, the model's or the graph reader's, holds the known answer."""
+        """Whether the answer that counts, the model's or the graph reader's, holds one of the known answer's names."""
         if self.by_model:
-            return match(self.state.answer or "", answer)
-        return not set(self.state.reader or ()).isdisjoint(gold_nodes(self.graph, answer))
+            return any(match(self.state.answer or "", name) for name in self.state.question.names(answer))
+        return not set(self.state.reader or ()).isdisjoint(self.nodes(answer))
 
     @cached_property
     def chosen(self) -> Path | None:
@@ -117,7 +121,7 @@ def best_place(ranking: Ranking | None, nodes: set[int]) -> int | None:
 
 
 def _loss(run: LaneStages, answer: str, way: Path | None) -> Loss:
-    state, nodes = run.state, set(gold_nodes(run.graph, answer))
+    state, nodes = run.state, set(run.nodes(answer))
     if not nodes:
         return Loss(answer, "graph", "unknown")
     if state.paths is None and state.subgraph is None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from core.diagnosis.funnel import gold_nodes
 from core.graph.algorithms.local import Local
 from core.graph.algorithms.paths import shortest_paths
-from core.graph.names.lookup import names
-from core.types import Path, Ranking, State, Subgraph
+from core.types import Path, Question, Ranking, State, Subgraph
 
 HOPS = 4
 
@@ -23,7 +23,8 @@ def lost_paths(
     and dropped, else a shortest one of at most four hops in the largest extracted subgraph. An answer without any such path is
     left out.
     """
-    goals = {answer: set(names(graph).exact(answer)) for answer in dict.fromkeys(answers)}
+    question = next((states[-1].question for states in runs if states), Question(""))
+    goals = {answer: set(gold_nodes(graph, *question.names(answer))) for answer in dict.fromkeys(answers)}
     known: dict[str, Path] = {}
     for answer, nodes in goals.items():
         path = _kept(runs, nodes) or _seen(runs, nodes) or _shortest(graph, runs, nodes)

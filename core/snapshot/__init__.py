@@ -70,7 +70,7 @@ def excerpt(graph, states: Iterable[State]) -> dict[str, Any]:
     answers: dict[str, None] = {}
     for state in states:
         writer.fields(state)
-        answers |= dict.fromkeys(state.question.answers)
+        answers |= dict.fromkeys(name for answer in state.question.answers for name in state.question.names(answer))
     nodes = {node for answer in answers for node in names(graph).exact(answer)} if graph.n_nodes else set()
     told = {row for state in states for row in _told_chunks(graph, state)}
     chunks = writer.ids["chunk"] | told

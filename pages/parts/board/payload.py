@@ -18,7 +18,6 @@ from core.diagnosis.missed_answers import lost_paths, read_paths
 from core.diagnosis.path_outcome import fate
 from core.diagnosis.verdict_words import Verdict, explain
 from core.engine import Comparison, Lane
-from core.graph.names.lookup import names
 from core.instances.catalogue import Instance
 from core.operators import OPERATORS
 from core.parameters import parameters
@@ -26,7 +25,7 @@ from core.results import answer_fault, prompt_dict, thought
 from core.runtime.jobs import CANCELLED, DONE, FAILED
 from core.runtime.meter import HowFar
 from core.types import Path, State, Step
-from pages.parts.board.picture import Picture, seen
+from pages.parts.board.picture import Picture, answer_nodes, seen
 from pages.parts.board.verdict import repair_offered, repair_told, stage_told, tone_of, verdict_told
 
 SHOWN_PATHS = 12  # a lane
@@ -188,7 +187,7 @@ class Board:
 
     def _alive(self, state: State, by_model: bool) -> list[int]:
         """The known answers on a path that is read: by the language model in its prompt, or by the graph reader."""
-        answers = {node for answer in self._comparison.ask.question.answers for node in names(self._comparison.graph).exact(answer)}
+        answers = answer_nodes(self._comparison)
         return sorted(answers.intersection(node for path in read_paths(state, by_model) for node in path.nodes))
 
 

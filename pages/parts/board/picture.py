@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from core.datasets.relations import relation_words
+from core.diagnosis.funnel import gold_nodes
 from core.engine import Comparison, Lane
 from core.graph.algorithms.layout import Place, layered, positions
 from core.graph.algorithms.neighbourhood import induced
-from core.graph.names.lookup import names
 from core.types import Path, State
 from pages.parts.board.main_nodes import main_nodes
 from pages.parts.board.node_panel import Words, in_lanes, joined
@@ -26,6 +26,13 @@ Paths = Sequence[Sequence[Path]]  # a lane each
 def seen(comparison: Comparison, lane: Lane) -> State:
     """What a lane has retrieved, once it has; drawing every operator's state would cost more than it tells."""
     return lane.state if lane.retrieved else State(comparison.ask.question, comparison.ask.seeds)
+
+
+def answer_nodes(comparison: Comparison, answers: Sequence[str] | None = None) -> set[int]:
+    """The nodes that bear a name of the known answers, or of some of them."""
+    question = comparison.ask.question
+    some = question.answers if answers is None else answers
+    return {node for answer in some for node in gold_nodes(comparison.graph, *question.names(answer))}
 
 
 class Picture:
@@ -52,9 +59,8 @@ class Picture:
         edges = [edge for edge in triples if edge in used or any(subgraph.has_edge(edge) for subgraph in within)]
         fixed = self._places if len(self._places) > len(comparison.ask.seeds) else None  # seeds alone are no picture yet
         self._places = positions(nodes, [tuple(triples[edge][:2]) for edge in edges], fixed)
-        known = names(graph)
-        told = {node for name in named for node in known.exact(name)}
-        main = main_nodes(comparison.ask.seeds, best, missed, self._answers(), told)
+        told = answer_nodes(comparison, named)
+        main = main_nodes(comparison.ask.seeds, best, missed, answer_nodes(comparison), told)
         large = layered(main, [tuple(triples[edge][:2]) for edge in edges if edge in used], comparison.ask.seeds)
         return {"nodes": self._drawn(nodes, large, told), "edges": [self._edge(edge, *triples[edge]) for edge in edges]}
 
@@ -62,7 +68,7 @@ class Picture:
         """The nodes as the board takes them; those of the large picture have a second place, `at`, and those that are named say so."""
         comparison, graph = self._comparison, self._comparison.graph
         self._joined |= joined(graph, [node for node in nodes if node not in self._joined], self._words)
-        answers, seeds, lanes = self._answers(), set(comparison.ask.seeds), in_lanes(comparison.lanes, nodes)
+        answers, seeds, lanes = answer_nodes(comparison), set(comparison.ask.seeds), in_lanes(comparison.lanes, nodes)
         drawn = []
         for node, name in zip(nodes, graph.names(nodes)):
             x, y = self._places[node]
@@ -78,10 +84,6 @@ class Picture:
         name = self._comparison.graph.relation_names[relation]
         return {"id": edge, "source": source, "target": target, "relation": name, "words": relation_words(name, True, self._words)}
 
-    def _answers(self) -> set[int]:
-        known = names(self._comparison.graph)
-        return {node for answer in self._comparison.ask.question.answers for node in known.exact(answer)}
-
     def _nodes(self, shown: list[Path], every: list[Path]) -> list[int]:
         """The nodes to draw: seeds, answers, those on shown paths, on paths of the story, then the best-scored neighbours."""
         comparison, graph = self._comparison, self._comparison.graph
@@ -89,7 +91,7 @@ class Picture:
         chosen |= dict.fromkeys(node for path in shown for node in path.nodes)
         extracted = [part for lane in comparison.lanes if (part := seen(comparison, lane).subgraph) is not None]
         for answer in comparison.ask.question.answers:
-            chosen |= dict.fromkeys(n for n in names(graph).exact(answer) if any(n in subgraph for subgraph in extracted))
+            chosen |= dict.fromkeys(n for n in sorted(answer_nodes(comparison, [answer])) if any(n in subgraph for subgraph in extracted))
         for node in (node for path in every for node in path.nodes):
             if len(chosen) >= MOST_NODES:
                 break

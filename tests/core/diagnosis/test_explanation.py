@@ -212,6 +212,15 @@ def test_the_commonest_loss_is_said_and_counts_are_kept(kit):
     assert [loss.answer for loss in one.losses] == ["Two", "1999", "Drama"]
 
 
+def test_an_answer_is_found_and_lost_by_any_of_its_names(kit):
+    """Known as Anna, with the alias Ann that the graph has: found where the reader names Ann, ranked too low where Drama is kept."""
+    asked = Question("who directed One", answers=("Anna",), aliases=(("Anna", "Ann"),))
+    named = lambda states: [state.replace(question=asked) for state in states]
+    assert told(kit, named(ranked(kit, 1)), "Anna")[:2] == (None, "Found:")
+    lost = named(ranked(kit, 1, scores=((DRAMA, 0.9), (ANN, 0.5))))
+    assert told(kit, lost, "Anna") == ("paths", "Lost when ranking:", "Anna came 2nd of 3, only 1 is kept.")
+
+
 def test_without_known_answers(kit):
     assert told(kit, ranked(kit, 2)) == (None, "", "Its answer is at the end of “directed by”.")
     nothing = run(kit, EgoNetwork(hops=0), ShortestPaths(), GraphReader())
