@@ -24,15 +24,17 @@ def home() -> Path:
 
 
 def keep_private() -> None:
-    """From here on what this process writes is for the person alone: their folder 0700, files 0600. For who starts the app or a command."""
+    """From here on what this process writes is for the person alone: others may do nothing in their folder, nor with files. For who starts
+    the app or a command."""
     os.umask(0o077)
     with suppress(OSError, StoreError):  # a folder of somebody else, handed over on purpose, or one that cannot be written
-        home().chmod(0o700)
+        folder = home()
+        folder.chmod(folder.stat().st_mode & 0o700)  # one that the person may not write stays so
 
 
-def cannot_save() -> str:
-    """Why nothing can be saved in the person's folder, in a sentence; empty where something can."""
-    folder = home()
+def cannot_save(folder: Path | None = None) -> str:
+    """Why nothing can be saved in a folder, that of the person where none is given, in a sentence; empty where something can."""
+    folder = folder or home()
     if not os.access(folder, os.W_OK):
         return f"Nothing can be saved: {folder} cannot be written. What is there can be read."
     disk = os.statvfs(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -65,7 +66,9 @@ def opened(file: Path, prepare: Callable[[Database], None], **options: Any) -> D
     write raises; where there is no file yet, the database is empty. Raises sqlite3.Error, and what `prepare` raises.
     """
     try:
-        return _prepared(sqlite3.connect(file, factory=Database, **options), prepare)
+        database = _prepared(sqlite3.connect(file, factory=Database, **options), prepare)
+        database.saves = os.access(file, os.W_OK) and not cannot_save(file.parent)
+        return database
     except sqlite3.OperationalError as error:
         if not error.sqlite_errorname.startswith(UNWRITABLE):
             raise

@@ -15,7 +15,7 @@ from tests.benchmarks import fault_work
 from tests.benchmarks.fault_kills import Met, Work, look
 
 SPACE = {"build": 250_000, "steps": 500_000, "index": 400_000, "evaluate": 100_000, "cases": 60_000, "instances": 1000, "text": 12_000}
-MOST = 200_000  # bytes a file may have where no disk of its own can be mounted
+MOST = 60_000  # bytes a file may have where no disk of its own can be mounted
 
 
 @contextmanager

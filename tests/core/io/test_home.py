@@ -5,7 +5,7 @@ import stat
 import subprocess
 import sys
 
-from core.io.home import ROOT
+from core.io.home import ROOT, keep_private
 
 
 def mode(path):
@@ -21,3 +21,12 @@ def test_a_command_leaves_nothing_that_others_may_read(tmp_path):
     assert mode(home) == 0o700
     made = [path for path in home.rglob("*") if not path.is_symlink()]
     assert len(made) > 3 and not [path for path in made if mode(path) & 0o077]
+
+
+def test_a_folder_that_its_owner_may_not_write_stays_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("os.umask", lambda mode: None)  # of this process, which runs other tests as well
+    (tmp_path / "home").mkdir(mode=0o755)
+    (tmp_path / "home").chmod(0o555)
+    keep_private()
+    assert mode(tmp_path / "home") == 0o500
