@@ -47,6 +47,7 @@ def contrast(lanes: Sequence[Spoken], answers: Sequence[str], by: str = "") -> s
 def ends(lanes: Iterable[tuple[str, str]]) -> list[str]:
     """Sentences that name the lanes that came to no end, given with how they ended instead (failed, was cancelled), if they did.
 
+    >>> from core.diagnosis.contrast import ends
     >>> ends([("No. 1", ""), ("No. 2", "failed"), ("No. 3", "was cancelled")])
     ['No. 2 failed.', 'No. 3 was cancelled.']
     """

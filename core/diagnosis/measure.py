@@ -28,6 +28,7 @@ def counted_by(comparison: Comparison) -> str:
 
     >>> from core.comparison.comparing import Comparison
     >>> from core.comparison.run import Ask
+    >>> from core.diagnosis.measure import counted_by
     >>> from core.types import Question
     >>> counted_by(Comparison(Ask(None, Question("who"), (), model=False)))
     ''

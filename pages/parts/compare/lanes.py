@@ -179,9 +179,9 @@ def insert(lane: int, spec: str) -> None:
     """Put a line in a new lane behind this one and ask; where a lane runs it already, or there is no room, that is said instead."""
     lanes, there = st.session_state.lanes, running(spec)
     if there is not None:
-        st.toast(f"Lane {there + 1} does this already.", duration="long")
+        st.toast(plain(f"Lane {there + 1} does this already."), duration="long")
     elif len(lanes) >= MOST_LANES:
-        st.toast(f"There is room for {MOST_LANES} lanes: remove one, then this runs in its place.", duration="long")
+        st.toast(plain(f"There is room for {MOST_LANES} lanes: remove one, then this runs in its place."), duration="long")
     else:
         changed([*lanes[: lane + 1], spec, *lanes[lane + 1 :]])
 
