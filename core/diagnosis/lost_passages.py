@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from core.comparison.comparing import Lane
 from core.diagnosis.funnel import Stage
 from core.diagnosis.funnel_texts import Fate, chunk_rows, fates
+from core.diagnosis.wording import are
 from core.operators import OPERATORS
 from core.operators.nodes.documents import DocumentsOfNodes
 from core.types import Step
@@ -91,6 +92,6 @@ def why(lost: LostPassage) -> str:
     if lost.walked and fate.cut_by:
         return f"the first search had it at place {fate.place:,}, and no batch came upon it"
     if lost.kept is not None:
-        return f"k is {lost.kept:,}, it was place {fate.place:,}"
+        return f"only {lost.kept:,} {are(lost.kept)} kept, it was place {fate.place:,}"
     by = OPERATORS[fate.cut_by].title if fate.cut_by in OPERATORS else "the ranking"
     return f"it was place {fate.place:,} of {fate.of:,} and cut by {by}"

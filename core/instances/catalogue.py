@@ -37,6 +37,7 @@ LAST = (
 KIND = "method"
 OWN = "own"
 ON_DOCUMENTS = "-documents"  # behind the id of a method on triples: the same on documents
+CHANGED = ", changed"  # how names end of a line that is one operator apart from a known one
 ADAPTED = ", adapted"  # how the short name ends of a method on graphs that it was not made for, where its authors' reading is not known
 RETRIEVER, RETRIEVERS = "retriever-", "Your own retrievers"  # what their ids begin with, and their group
 
@@ -78,6 +79,11 @@ class Instance:
     def number(self) -> str:
         """The paper's own name beside a plain heading; empty where that is the heading."""
         return self.name if self.method else ""
+
+    @property
+    def number_in_heading(self) -> str:
+        """The number for beside the heading, which says already that a step was changed: No. 12 for Rank by meaning, changed."""
+        return self.number.removesuffix(CHANGED)
 
 
 def catalogue() -> dict[str, Instance]:
@@ -209,8 +215,8 @@ def named(line: Line, known: Mapping[str, Instance], near: Collection[str] = ())
     base, at = min(
         apart, key=lambda pair: (type(pair[0].line.operators[pair[1]]) is not type(line.operators[pair[1]]), pair[0].id not in near)
     )
-    method = f"{base.label}, changed" if base.method else ""
-    return Instance(text, f"{base.name}, changed", line, notes=f"{base.name} but for {line.operators[at].words()}.", method=method)
+    method = f"{base.label}{CHANGED}" if base.method else ""
+    return Instance(text, f"{base.name}{CHANGED}", line, notes=f"{base.name} but for {line.operators[at].words()}.", method=method)
 
 
 def _with_settings(text: str, line: Line, known: Mapping[str, Instance]) -> Instance:

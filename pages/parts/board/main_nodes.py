@@ -8,6 +8,7 @@ from itertools import zip_longest
 from core.types import Path
 
 MOST, ENOUGH = 15, 12
+WITH_ANSWERS = 18  # where known answers need them
 
 
 def main_nodes(
@@ -18,7 +19,7 @@ def main_nodes(
     named: Collection[int] = frozenset(),
 ) -> list[int]:
     """At most 15 nodes, whole paths at a time: the seeds, a path to each of the answers that are `named`, each lane's best path, a path to
-    each known answer that a lane found or lost, and then each lane's further paths until there are 12."""
+    each known answer that a lane found or lost (with these at most 18), and then each lane's further paths until there are 12."""
     chosen = dict.fromkeys(seeds[:MOST])
 
     def add(path: Path, most: int) -> None:
@@ -32,7 +33,7 @@ def main_nodes(
         for path in paths[:1]:
             add(path, MOST)
     for path in (*_to_answers(best, answers), *_in_turn(lost)):
-        add(path, MOST)
+        add(path, WITH_ANSWERS)
     for path in _in_turn([paths[1:] for paths in best]):
         if len(chosen) < ENOUGH:
             add(path, MOST)

@@ -155,7 +155,7 @@ class Board:
         return {
             "id": f"lane-{i}",
             "title": lane.instance.label,
-            "number": lane.instance.number,
+            "number": lane.instance.number_in_heading,
             "subtitle": lane.instance.line.words(),
             "status": status,
             "status_text": ending(lane) or lane.text,
@@ -201,7 +201,7 @@ def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, An
     """The board's data before anything was asked: the lanes' methods alone; with `documents` of lanes that show hits."""
     more: dict[str, Any] = {"hits": None} if documents else {}
     lanes = [
-        {"id": f"lane-{i}", "title": one.label, "number": one.number, "subtitle": one.line.words(), "status": "idle", **more}
+        {"id": f"lane-{i}", "title": one.label, "number": one.number_in_heading, "subtitle": one.line.words(), "status": "idle", **more}
         for i, one in enumerate(instances)
     ]
     return {"question": "", "lanes": lanes, "layout": {"nodes": [], "edges": []}, "paths": {}, "fates": {}}

@@ -97,7 +97,7 @@ class TextBoard:
         return {
             "id": f"lane-{i}",
             "title": lane.instance.label,
-            "number": lane.instance.number,
+            "number": lane.instance.number_in_heading,
             "subtitle": lane.instance.line.words(),
             "status": status,
             "status_text": ending(lane) or lane.text,

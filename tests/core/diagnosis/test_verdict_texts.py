@@ -50,7 +50,7 @@ NEVER = "Never read “The turkey”:"
         (found(3, 0, shown=2), None, "Both gold passages are in the prompt.", ""),
         (found(3, 0), None, "Both gold passages are found.", ""),
         (found(0, before=(0, 1, 3), shown=1), "retrieved", NEVER, "it was place 3 of 3 and cut by chunks by words."),
-        (found(0, before=(0, 1, 3), shown=1, keep=2), "retrieved", NEVER, "k is 2, it was place 3."),
+        (found(0, before=(0, 1, 3), shown=1, keep=2), "retrieved", NEVER, "only 2 are kept, it was place 3."),
         (found(0, shown=1), "retrieved", NEVER, "no step of this line came upon it."),
         (found(0, 3, shown=1), "prompt", NEVER, "it was found at place 2, and the prompt had no room for it."),
         (found(1, 2, before=(1, 2, 3)), "retrieved", "Never found “The turkey”:", "it was place 3 of 3 and cut by chunks by words."),
@@ -64,7 +64,7 @@ def test_where_a_passage_was_lost(corpus, state, stage, head, text):
 def test_the_change_that_brings_it_in_is_part_of_the_sentence(corpus):
     brings = Repair("SparseChunks(keep=3) >> AnswerFromTables()", "Keep 3 passages → 2 of 2 gold passages", 2, 2)
     (one,) = compared(corpus, BOTH, found(0, before=(0, 1, 3), shown=1, keep=2), repair=brings).lanes
-    assert one.text == "k is 2, it was place 3; to keep 3 passages brings it in."
+    assert one.text == "only 2 are kept, it was place 3; to keep 3 passages brings it in."
 
 
 def test_more_than_one_lost_are_counted(corpus):

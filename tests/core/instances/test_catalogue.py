@@ -197,6 +197,7 @@ def test_find_by_id_by_text_and_not_at_all():
     assert find("lego-12").short == "No. 12"
     changed = find("PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25') >> Answer()")
     assert changed.name == "No. 12, changed" and "by BM25" in changed.notes
+    assert (changed.label, changed.number_in_heading) == ("Rank by meaning, changed", "No. 12")
     assert find("PersonalizedPageRank() >> BeamSearch(width=2) >> Answer()").name == "No. 14, changed"
     chains = "PersonalizedPageRank() >> ChainRanking() >> Answer()"  # one operator apart from several
     assert find(chains).name == "No. 1, changed" and find(chains, near=["lego-14", "lego-12"]).name == "No. 14, changed"

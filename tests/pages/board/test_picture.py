@@ -10,7 +10,7 @@ import pytest
 from core.graph.algorithms.layout import layered, positions
 from core.graph.building.build import in_memory
 from core.types import Path
-from pages.parts.board.main_nodes import ENOUGH, MOST, main_nodes
+from pages.parts.board.main_nodes import ENOUGH, MOST, WITH_ANSWERS, main_nodes
 from pages.parts.board.node_panel import joined
 
 CHAIN = [(1, 2), (2, 3), (3, 4)]
@@ -65,6 +65,15 @@ def test_main_nodes_stop_at_what_can_be_read_from_afar():
     assert ENOUGH - 2 <= len(few) <= MOST and {1, 20, 21} <= set(few)
     long = main_nodes([1], [[walk(*range(1, 30))]], [[]], set())
     assert long == [1]  # a path is drawn whole or not at all
+
+
+def test_main_nodes_have_room_for_a_path_to_each_known_answer():
+    """Two best paths that lead elsewhere, and six answers by six films of one writer: 1 + 2 * 2 + 1 + 6 * 2 nodes."""
+    best = [[walk(1, 2, 3)], [walk(1, 4, 5), *(walk(1, 6, 10 + i, 20 + i) for i in range(5))], []]
+    lost = [[], [], [walk(1, 6, 15, 25)]]
+    drawn = main_nodes([1], best, lost, {20 + i for i in range(6)})
+    assert {20 + i for i in range(6)} <= set(drawn) and len(drawn) == WITH_ANSWERS
+    assert len(main_nodes([1], best, lost, set())) <= MOST
 
 
 @dataclass

@@ -46,7 +46,7 @@ def test_a_gold_passage_that_was_ranked_too_late_is_a_row_of_its_own(drawn):
     (lost,) = table["lost"]
     assert lost["id"] == "women" and lost["fate"] == "found too late: place 2, 1 is kept"
     said = drawn["lanes"][0]["verdict_text"]
-    assert (said["head"], said["text"], said["tone"]) == ("Never read “First for Women”:", "k is 1, it was place 2.", "warn")
+    assert (said["head"], said["text"], said["tone"]) == ("Never read “First for Women”:", "only 1 is kept, it was place 2.", "warn")
 
 
 def test_a_passage_has_a_fate_in_every_lane(drawn):

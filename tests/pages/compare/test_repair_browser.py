@@ -11,6 +11,9 @@ from tests.server import open_page, settle
 
 pytestmark = pytest.mark.usefixtures("browser")
 STATUSES = "lanes => lanes.map(one => one.lane.data.status)"
+CLIPPED = "lanes => lanes.map(one => [...one.querySelectorAll('.said p')].some(said => said.scrollHeight > said.clientHeight + 1))"
+ANSWERS = "lanes => lanes.map(one => one.lane.graph.cy.nodes('.answer').length)"
+RIGHT_ANSWERS = (6, 6, 5, 4, 4)  # of the five shipped cases
 LOST_STARS = "lanes => lanes.map(one => one.lane.graph.cy.nodes('.answer.lost').length)"
 # Of each lane the marks of stars and diamonds, and what the answers that the headline names are called in the picture.
 MARKS = """lanes => lanes.map(one => one.lane.graph).map(graph => ({
@@ -100,6 +103,16 @@ def test_reloaded_it_says_the_same_and_back_and_forward_go_to_both(pressed):
     assert told(page) == before
 
 
+def test_the_question_is_read_whole_where_there_is_little_room(app):
+    with open_page(app) as page:
+        first_page(page)
+        question = page.get_by_role("textbox", name="Question", exact=True)
+        for width in (800, 900, 1000, 1280):
+            page.set_viewport_size({"width": width, "height": 900})
+            settle(page)
+            assert question.evaluate("box => box.scrollWidth <= box.clientWidth"), width
+
+
 def test_pressed_twice_adds_one_lane(app):
     with open_page(app) as page:
         first_page(page)
@@ -125,6 +138,8 @@ def test_on_present_no_star_lies_on_another_and_what_the_headline_names_has_its_
             page.get_by_text(f"case {number} of 5").wait_for(timeout=60_000)
             settle(page)
             headline = page.locator(".band-text").inner_text()
+            assert of_lanes(page, CLIPPED) == [False] * 3
+            assert of_lanes(page, ANSWERS) == [RIGHT_ANSWERS[number - 1]] * 3  # as many stars as the screen says there are answers
             for lane in of_lanes(page, MARKS):
                 marks = lane["marks"]
                 for i, one in enumerate(marks):
