@@ -102,7 +102,7 @@ def _step(lane: int, known: Mapping[str, Instance]) -> None:
 
 def _about(instance: Instance) -> None:
     """Where the method comes from, how it was read where its source leaves something open, and which models are not installed."""
-    heading = " · ".join(filter(None, (instance.label, instance.number)))
+    heading = " · ".join(filter(None, (instance.label, instance.number_in_heading)))
     st.markdown(f"**{plain(heading)}**")
     for text in (instance.paper, instance.notes):
         if text:
