@@ -104,6 +104,7 @@ def _seconds(pattern: Pattern, text: str, anywhere: bool) -> float:
 def _alarm(late: float) -> Iterator[None]:
     def ring(*_):  # in the time of all threads, some of which may be at other work
         if time.thread_time() >= late:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)  # it rings once, also where what is raised here ends the lines that stop it
             raise TimeoutError
 
     before = signal.signal(signal.SIGVTALRM, ring)

@@ -148,6 +148,8 @@ class Pieces:
 
 def not_json(name: str, line: int, error: Exception) -> BadInput:
     """What is wrong with a JSON text that begins on `line`, with the line and column of the fault where it is known."""
+    if isinstance(error, RecursionError):
+        return BadInput(f"{name}, line {line}: this JSON is nested too deep to be read.")
     if not isinstance(error, json.JSONDecodeError):
         return BadInput(f"{name}, line {line}: this JSON cannot be read: {shorten(error)}.")
     line = error.lineno if error.lineno > line else line

@@ -35,7 +35,7 @@ BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
 
 def html(name: str, data: bytes, step: Callable[[float | None], None] = lambda share: None) -> list[Document]:
     """A page as one document, without its scripts and styles; its title is what it tells, else its first heading of the first rank.
-    `step` is called every now and then. Raises BadInput where it holds no text, MemoryError."""
+    `step` is called every now and then. Raises BadInput where it holds no text, or more than the parser takes, MemoryError."""
     from lxml import etree
     from lxml import html as parser
 
@@ -45,12 +45,15 @@ def html(name: str, data: bytes, step: Callable[[float | None], None] = lambda s
     source = decoded(name, data, declared)
     if declaration := DECLARATION.match(source):
         source = source[declaration.end() :]
+    reader = parser.HTMLParser(huge_tree=True)
     try:
-        page = parser.document_fromstring(source.replace("\r\n", "\n"), parser=parser.HTMLParser(huge_tree=True))
+        page = parser.document_fromstring(source.replace("\r\n", "\n"), parser=reader)
     except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
         if for_want_of_memory(error):
             raise MemoryError from None
         raise BadInput(f"{name} is empty, or no HTML.") from None
+    if any(fault.type_name == "ERR_RESOURCE_LIMIT" for fault in reader.error_log):  # the parser leaves out all that comes after
+        raise BadInput(f"{name} has elements within elements more than 2,000 deep; save it as plain text and bring that.")
     told = _Told()
     walk = etree.iterwalk(page, events=("start", "end", "comment", "pi"))
     for number, (event, element) in enumerate(walk):

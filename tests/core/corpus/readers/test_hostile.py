@@ -172,6 +172,22 @@ def test_headings_within_headings_are_one_place():
     assert [label for _, label in document.places] == ["a", "b"]
 
 
+@pytest.mark.parametrize("tag", ["div", "font"])
+def test_a_page_whose_end_the_parser_leaves_out_is_refused(tag):
+    deep = lambda times: f"<p>Before.</p>{f'<{tag}>' * times}within{f'</{tag}>' * times}<p>After.</p>".encode()
+    (document,) = html("a.html", deep(2_000))
+    assert document.text == "Before.\nwithin\nAfter."
+    with pytest.raises(BadInput, match=r"a.html has elements within elements more than 2,000 deep; save it as plain text and bring that\."):
+        html("a.html", deep(2_100))
+
+
+@pytest.mark.parametrize("name, data", [("a.json", b"[" * 100_000), ("a.jsonl", b'{"a":' * 100_000)])
+def test_json_nested_too_deep_is_a_sentence(tmp_path, name, data):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(BadInput, match=f"{name}, line 1: this JSON is nested too deep to be read\\."):
+        read_files([tmp_path / name])
+
+
 def test_what_is_read_here_is_bounded_where_somebody_else_reads(tmp_path):
     """The bound of memory is that of the other process; this one keeps its own."""
     (tmp_path / "a.html").write_text("<p>Good.</p>")
