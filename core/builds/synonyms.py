@@ -19,31 +19,41 @@ SIMILAR, IS = "similar to", "is"
 ROWS = 1024  # entities compared with all others at a time
 
 
-@dataclass(frozen=True, repr=False)
-class AddSynonymEdges(BuildOperator):
-    """An edge between each entity and those of its `top` nearest by the vectors of their names whose cosine, divided by the nearest's, is
-    `threshold` or more; its weight is the cosine (HippoRAG: .8 and 10).
-
-    `least` is the least cosine itself: dividing by the nearest's alone would join every entity with something.
-    """
+class AlikeEdges(BuildOperator):
+    """Edges between entities whose vectors are alike; a graph of fewer than two entities stays as it is."""
 
     stage = "link"
-    title = "synonym edges"
     reads, writes = ("graph",), ("graph",)
-
-    threshold: float = param(0.8, "Threshold", "The least cosine as a share of the nearest's.", low=0, high=1)
-    least: float = param(0.8, "Least cosine", "The least cosine itself; 0 leaves it to the share.", low=0, high=1)
-    top: int = param(10, "Nearest", "How many of the nearest are looked at.", low=1, high=1000)
-    encoder: str = param("encoder", "Encoder", "The role or name of the encoder that reads the names.")
+    encoder: str
 
     def models(self) -> tuple[str, ...]:
         return (self.encoder,)
 
     def apply(self, made: Made, ctx: BuildContext) -> Made:
         assert made.graph is not None  # a line without one is refused
-        graph = made.graph
-        if graph.n_nodes < 2:
-            return made
+        return made if made.graph.n_nodes < 2 else made.replace(graph=self.joined(made.graph, ctx))
+
+    def joined(self, graph: Graph, ctx: BuildContext) -> Graph:
+        """The graph with the edges of this operator."""
+        raise TypeError(f"{type(self).__name__} does not say what it joins.")
+
+
+@dataclass(frozen=True, repr=False)
+class AddSynonymEdges(AlikeEdges):
+    """An edge between each entity and those of its `top` nearest by the vectors of their names whose cosine, divided by the nearest's, is
+    `threshold` or more; its weight is the cosine (HippoRAG: .8 and 10).
+
+    `least` is the least cosine itself: dividing by the nearest's alone would join every entity with something.
+    """
+
+    title = "synonym edges"
+
+    threshold: float = param(0.8, "Threshold", "The least cosine as a share of the nearest's.", low=0, high=1)
+    least: float = param(0.8, "Least cosine", "The least cosine itself; 0 leaves it to the share.", low=0, high=1)
+    top: int = param(10, "Nearest", "How many of the nearest are looked at.", low=1, high=1000)
+    encoder: str = param("encoder", "Encoder", "The role or name of the encoder that reads the names.")
+
+    def joined(self, graph: Graph, ctx: BuildContext) -> Graph:
         ctx.progress("Reading names", 0.0)
         vectors = encoded(graph.names(range(graph.n_nodes)), self.encoder, ctx)
         pairs: dict[tuple[int, int], float] = {}
@@ -53,15 +63,15 @@ class AddSynonymEdges(BuildOperator):
                     pairs[min(one, other), max(one, other)] = cosine
         ctx.report.counts["synonym edges"] = len(pairs)
         chunks = graph.columns.nodes.lists("chunks").lists() if graph.columns.nodes is not None else [[] for _ in range(graph.n_nodes)]
-        told = {(a, SIMILAR, b): (cosine, sorted({*chunks[a], *chunks[b]})) for (a, b), cosine in sorted(pairs.items())}
-        return made.replace(graph=with_edges(graph, told))
+        edges = {(a, SIMILAR, b): (cosine, sorted({*chunks[a], *chunks[b]})) for (a, b), cosine in sorted(pairs.items())}
+        return with_edges(graph, edges)
 
     def words(self) -> str:
         return f"synonyms from {self.threshold:g}"
 
 
 @dataclass(frozen=True, repr=False)
-class AddIdentityEdges(BuildOperator):
+class AddIdentityEdges(AlikeEdges):
     """An edge with the description “is” between two entities that no relation joins and whose vectors, by name, type and description, are
     `threshold` near or more, counted as (1 + cosine) / 2, where the one mentioned later is among the `top` nearest of the
     other (fast-graphrag: .9 and 2).
@@ -70,22 +80,13 @@ class AddIdentityEdges(BuildOperator):
     which its entities came. The edge weighs 1 and has no chunk.
     """
 
-    stage = "link"
     title = "“is” edges"
-    reads, writes = ("graph",), ("graph",)
 
     threshold: float = param(0.9, "Threshold", "The least (1 + cosine) / 2; 0.9 is a cosine of 0.8.", low=0, high=1)
     top: int = param(2, "Nearest", "How many of the nearest are looked at.", low=1, high=1000)
     encoder: str = param("encoder", "Encoder", "The role or name of the encoder that reads the entities.")
 
-    def models(self) -> tuple[str, ...]:
-        return (self.encoder,)
-
-    def apply(self, made: Made, ctx: BuildContext) -> Made:
-        assert made.graph is not None  # a line without one is refused
-        graph = made.graph
-        if graph.n_nodes < 2:
-            return made
+    def joined(self, graph: Graph, ctx: BuildContext) -> Graph:
         ctx.progress("Reading entities", 0.0)
         vectors, place = encoded(node_labels(graph, range(graph.n_nodes)), self.encoder, ctx), mention_order(graph)
         heads, _, tails = graph.triples(np.arange(graph.n_edges))
@@ -96,7 +97,7 @@ class AddIdentityEdges(BuildOperator):
                 if place[other] > place[one] and (one, other) not in joined:
                     pairs[min(one, other), RELATED, max(one, other)] = (1.0, ())
         ctx.report.counts["“is” edges"] = len(pairs)
-        return made.replace(graph=with_edges(graph, dict(sorted(pairs.items())), IS))
+        return with_edges(graph, dict(sorted(pairs.items())), IS)
 
     def words(self) -> str:
         return f"“is” edges from {self.threshold:g}"

@@ -122,10 +122,10 @@ def _state(corpus: Corpus, one: Build) -> str:
     if not now.built:
         return "comes with it, opened when asked" if ships(corpus, one) else "not built"
     counts, used = now.report.get("counts", {}), now.report.get("usage", {})
-    told = {"": "built", EARLIER: "by an earlier version"}.get(now.outdated, "of earlier documents")
+    state = {"": "built", EARLIER: "by an earlier version"}.get(now.outdated, "of earlier documents")
     more = [f"{counts[what]:,} {what}" for what in ("chunks", *UNREAD, "dropped") if counts.get(what)]
     more += [f"{used['calls']:,} calls"] if used.get("calls") else []
-    return ", ".join([told, *more, *(f"by {model}" for model in now.report.get("models", ()))])
+    return ", ".join([state, *more, *(f"by {model}" for model in now.report.get("models", ()))])
 
 
 def _tell(report: dict) -> None:

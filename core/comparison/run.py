@@ -55,7 +55,7 @@ class Ask:
 
     def same(self, other: Ask) -> bool:
         """Whether the other asks the same, of the same graph and to the same readers, so that what it came to is what this comes to."""
-        told = lambda ask: (
+        parts = lambda ask: (
             ask.key(""),
             set(ask.question.answers),
             set(ask.question.gold),
@@ -64,7 +64,7 @@ class Ask:
             ask.model,
             ask.corpus is None,
         )
-        return told(self) == told(other)
+        return parts(self) == parts(other)
 
 
 def build_of(line: Line) -> str | None:

@@ -39,7 +39,7 @@ def explained(graph, runs: Sequence[Sequence[State]], answers: Sequence[str], by
     """A lane's sentence for each run (its states, oldest first) and whether its model's answer counts; None for a run that has no state
     yet."""
     answers = tuple(dict.fromkeys(answers))
-    ways = [dict(gone) for gone in lost_paths(graph, runs, answers, by_model)] if answers else [{} for _ in runs]
+    ways = [dict(lost) for lost in lost_paths(graph, runs, answers, by_model)] if answers else [{} for _ in runs]
     stages = [LaneStages(graph, states, model) for states, model in zip(runs, by_model)]
     return [_lane(stage, answers, way) if stage.states else None for stage, way in zip(stages, ways)]
 
@@ -47,16 +47,16 @@ def explained(graph, runs: Sequence[Sequence[State]], answers: Sequence[str], by
 def _lane(run: LaneStages, answers: tuple[str, ...], ways) -> Explained:
     if not answers:
         return Explained(None, "", _best(run))
-    gone = losses(run, answers, ways)
-    right, extra = len(answers) - len(gone), _extra(run, answers)
-    if not gone:
+    lost = losses(run, answers, ways)
+    right, extra = len(answers) - len(lost), _extra(run, answers)
+    if not lost:
         return Explained(None, f"{_found(len(answers))}:", _success(run, answers, extra), right, len(answers), (), extra)
-    causes = Counter(loss.cause for loss in gone)
-    main = min(gone, key=lambda loss: (-causes[loss.cause], STAGES.index(loss.stage), loss.place or 0)).cause
-    alike = sorted((loss for loss in gone if loss.cause == main), key=lambda loss: (loss.place is None, loss.place or 0, -(loss.hop or 0)))
+    causes = Counter(loss.cause for loss in lost)
+    main = min(lost, key=lambda loss: (-causes[loss.cause], STAGES.index(loss.stage), loss.place or 0)).cause
+    alike = sorted((loss for loss in lost if loss.cause == main), key=lambda loss: (loss.place is None, loss.place or 0, -(loss.hop or 0)))
     phrase, text = SENTENCES[main](_LossGroup(run, alike))
     head = PHRASES[phrase].head.format(hop=alike[0].hop)
-    others = tuple(loss for loss in gone if loss.cause != main)
+    others = tuple(loss for loss in lost if loss.cause != main)
     return Explained(alike[0].stage, f"{head}:", sentence(text), right, len(answers), (*alike, *others), extra, phrase)
 
 

@@ -18,7 +18,7 @@ from core.operators.texts.hits import BEFORE_CUT, names_told, ranked
 from core.parameters import param
 from core.types import Ranking, State
 
-SHELF = "walk among entities and passages"
+SHELF = "walk among entities and passages"  # where its links are kept on their graph
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,8 +72,8 @@ class PassagesOfFacts(Operator):
     def _starts(self, state: State, ctx: Context) -> Ranking:
         """The best ends of the facts found, each with what the walk restarts at it by."""
         assert state.relations is not None
-        graph, told = ctx.graph, facts_of(ctx.graph)
-        scores = dict(zip(told.tolist(), self._scaled(state, ctx, "relations", told)))
+        graph, facts = ctx.graph, facts_of(ctx.graph)
+        scores = dict(zip(facts.tolist(), self._scaled(state, ctx, "relations", facts)))
         holding = graph.derived.once(SHELF, "holding", lambda: np.bincount(_passages_of_entities(graph)[1], minlength=graph.n_nodes))
         heads, _, tails = graph.triples(np.array(state.relations.items, np.int64))
         shares: dict[int, list[float]] = {}
@@ -103,10 +103,10 @@ def facts_of(graph: KnowledgeGraph) -> np.ndarray:
 
 def _passages_of_entities(graph: KnowledgeGraph) -> tuple[np.ndarray, np.ndarray]:
     """Each pair of a passage's row and an entity of which it tells a fact, once."""
-    told, rows = facts_of(graph), chunks_of(graph, "edges")
-    heads, _, tails = graph.triples(told)
-    passages = np.concatenate([rows[edge] for edge in told.tolist()] or [np.empty(0, np.int64)])
-    counts = rows.counts[told]
+    facts, rows = facts_of(graph), chunks_of(graph, "edges")
+    heads, _, tails = graph.triples(facts)
+    passages = np.concatenate([rows[edge] for edge in facts.tolist()] or [np.empty(0, np.int64)])
+    counts = rows.counts[facts]
     pairs = [np.stack([passages, np.repeat(ends, counts)]) for ends in (heads, tails)]
     found = np.unique(np.concatenate(pairs, axis=1), axis=1)
     return found[0], found[1]
@@ -124,19 +124,19 @@ def _page_rank(graph: Graph, shares: np.ndarray, damping: float, ctx: Context) -
 
 def _links(graph: KnowledgeGraph) -> Links:
     """The graph of entities and passages, each edge both ways."""
-    told, heavy = facts_of(graph), weights(graph)
-    alike = np.setdiff1d(np.arange(graph.n_edges), told)
+    facts, heavy = facts_of(graph), weights(graph)
+    alike = np.setdiff1d(np.arange(graph.n_edges), facts)
     heavy = np.ones(graph.n_edges) if heavy is None else heavy
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
-    named = np.bincount(np.concatenate([heads[told], tails[told]]), minlength=graph.n_nodes) > 0  # an entity of no fact is no node there
+    named = np.bincount(np.concatenate([heads[facts], tails[facts]]), minlength=graph.n_nodes) > 0  # an entity of no fact is no node there
     alike = alike[named[heads[alike]] & named[tails[alike]]]
     pair = np.minimum(heads, tails) * graph.n_nodes + np.maximum(heads, tails)
-    kept = np.concatenate([told[~np.isin(pair[told], pair[alike])], alike])
-    kept = kept[heads[kept] != tails[kept]]
+    edges = np.concatenate([facts[~np.isin(pair[facts], pair[alike])], alike])
+    edges = edges[heads[edges] != tails[edges]]
     rows, entities = _passages_of_entities(graph)
-    one = np.concatenate([heads[kept], entities])
-    other = np.concatenate([tails[kept], graph.n_nodes + rows])
-    weight = np.concatenate([2 * heavy[kept], np.ones(len(rows))])
+    one = np.concatenate([heads[edges], entities])
+    other = np.concatenate([tails[edges], graph.n_nodes + rows])
+    weight = np.concatenate([2 * heavy[edges], np.ones(len(rows))])
     starts, ends, both = np.concatenate([one, other]), np.concatenate([other, one]), np.concatenate([weight, weight])
     order = np.lexsort((both, ends, starts))
     starts, ends, both = starts[order], ends[order], both[order]

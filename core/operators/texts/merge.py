@@ -96,8 +96,8 @@ class Truncate(Operator):
             if hits is not None:
                 recorder.before_cut = hits if field == "chunks" or recorder.before_cut is None else recorder.before_cut
                 hits = hits.head(self.keep or len(hits))
-                told = row_texts if self.rows else hit_texts
-                cut[field] = hits.head(fitting(told(ctx.graph, hits.kind, hits.items), self.budget))
+                texts_of = row_texts if self.rows else hit_texts
+                cut[field] = hits.head(fitting(texts_of(ctx.graph, hits.kind, hits.items), self.budget))
         return state.replace(**cut)
 
     def words(self) -> str:

