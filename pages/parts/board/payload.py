@@ -26,7 +26,7 @@ from core.runtime.jobs import CANCELLED, DONE, FAILED
 from core.runtime.meter import HowFar
 from core.types import Path, State, Step
 from pages.parts.board.picture import Picture, answer_nodes, seen
-from pages.parts.board.verdict import repair_offered, repair_told, stage_told, tone_of, verdict_told
+from pages.parts.board.verdict import repair_data, repair_offered, stage_data, tone_of, verdict_data
 
 SHOWN_PATHS = 12  # a lane
 SHOWN_LOST = 6  # a lane
@@ -61,7 +61,7 @@ class Board:
             drawn["repair"] = repair_offered(comparison, lane)
         return {
             "question": comparison.ask.question.text,
-            "verdict": {"text": verdict.text, "repair": repair_told(comparison)} if verdict.text else None,
+            "verdict": {"text": verdict.text, "repair": repair_data(comparison)} if verdict.text else None,
             "lanes": lanes,
             "evidence": {drawn["id"]: self._evidence(lane, shared) for drawn, lane in zip(lanes, comparison.lanes) if lane.retrieved},
             "layout": shared["layout"],
@@ -148,7 +148,7 @@ class Board:
         subgraph = state.subgraph
         answers = self._comparison.ask.question.answers
         model = lane_by_model(self._comparison, lane)
-        stages = {s.name: stage_told(s) for s in funnel(graph, state, answers, model)}
+        stages = {s.name: stage_data(s) for s in funnel(graph, state, answers, model)}
         empty = {"alive": None, "of": None, "lost": [], "aside": False}  # not reached yet, or not a stage of this line
         prompt = prompt_dict(state)
         drawn = [node for node in shared["drawn"] if subgraph is not None and node in subgraph]
@@ -166,8 +166,8 @@ class Board:
             "answer_fault": answer_fault(state),
             "thought": thought(state),
             "model": answerer(self._comparison, lane),
-            "verdict": verdict_told(right(graph, state, answers, reader=False), answers),
-            "reader_verdict": verdict_told(right(graph, state, answers, reader=True), answers),
+            "verdict": verdict_data(right(graph, state, answers, reader=False), answers),
+            "reader_verdict": verdict_data(right(graph, state, answers, reader=True), answers),
             "funnel": [stages.get(name, {"stage": name, **empty}) for name in STAGES] if stages else None,
             "drawn": None if subgraph is None else {"nodes": len(drawn), "of": len(subgraph.nodes)},
             "alive": None if state.paths is None else self._alive(state, model),

@@ -59,10 +59,10 @@ class Picture:
         edges = [edge for edge in triples if edge in used or any(subgraph.has_edge(edge) for subgraph in within)]
         fixed = self._places if len(self._places) > len(comparison.ask.seeds) else None  # seeds alone are no picture yet
         self._places = positions(nodes, [tuple(triples[edge][:2]) for edge in edges], fixed)
-        told = answer_nodes(comparison, named)
-        main = main_nodes(comparison.ask.seeds, best, missed, answer_nodes(comparison), told)
+        named_nodes = answer_nodes(comparison, named)
+        main = main_nodes(comparison.ask.seeds, best, missed, answer_nodes(comparison), named_nodes)
         large = layered(main, [tuple(triples[edge][:2]) for edge in edges if edge in used], comparison.ask.seeds)
-        return {"nodes": self._drawn(nodes, large, told), "edges": [self._edge(edge, *triples[edge]) for edge in edges]}
+        return {"nodes": self._drawn(nodes, large, named_nodes), "edges": [self._edge(edge, *triples[edge]) for edge in edges]}
 
     def _drawn(self, nodes: list[int], large: dict[int, Place], named: set[int]) -> list[dict[str, Any]]:
         """The nodes as the board takes them; those of the large picture have a second place, `at`, and those that are named say so."""

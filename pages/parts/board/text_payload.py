@@ -23,7 +23,7 @@ from pages.parts.board.text_points import told_points
 from pages.parts.board.text_rests import told_rests
 from pages.parts.board.text_story import story
 from pages.parts.board.text_verdict import answer_tag, tone
-from pages.parts.board.verdict import repair_offered, repair_told
+from pages.parts.board.verdict import repair_data, repair_offered
 from pages.parts.shared.text import many
 
 STAGE = dict[str, Any]
@@ -60,7 +60,7 @@ class TextBoard:
         return {
             "question": ask.question.text,
             "marks": {"words": question_words(ask.question.text), "answers": named},
-            "verdict": {"text": verdict.text, "repair": repair_told(comparison)} if verdict.text else None,
+            "verdict": {"text": verdict.text, "repair": repair_data(comparison)} if verdict.text else None,
             "lanes": lanes,
             "evidence": {},
             **{name: shared[name] for name in ("layout", "paths", "fates")},

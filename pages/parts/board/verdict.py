@@ -18,13 +18,13 @@ def repair_offered(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
     return {"label": lane.repair.label, "there": None if place is None else f"Lane {place + 1} does this already."}
 
 
-def repair_told(comparison: Comparison) -> dict[str, Any] | None:
+def repair_data(comparison: Comparison) -> dict[str, Any] | None:
     """The change that brings most, with the number of its lane."""
     best = best_repair(comparison)
     return None if best is None else {"lane": best[0], "label": best[1]}
 
 
-def stage_told(stage: Stage) -> dict[str, Any]:
+def stage_data(stage: Stage) -> dict[str, Any]:
     """A stage of the funnel."""
     return {"stage": stage.name, "alive": len(stage.alive), "of": stage.of, "lost": list(stage.lost), "aside": stage.aside}
 
@@ -34,6 +34,6 @@ def tone_of(one: Explained) -> str:
     return "good" if not one.of or one.right == one.of else "warn" if one.right else "bad"
 
 
-def verdict_told(count: int | None, answers: tuple[str, ...]) -> dict[str, int] | None:
+def verdict_data(count: int | None, answers: tuple[str, ...]) -> dict[str, int] | None:
     """How many of the known answers are given."""
     return None if count is None else {"right": count, "of": len(set(answers))}
