@@ -31,8 +31,9 @@ WAYS = {"both": "Both ways", "out": "Along the triples", "in": "Against the trip
 def add_graph() -> None:
     """Draw the form, the first rows of the file, and the job that builds it."""
     st.write(
-        f"A file of triples, head, relation and tail: {'; '.join(one.title for one in FORMATS.values())}. "
-        f"It may be compressed ({', '.join(PACKED)}). At most {size_text(MOST_TEXT)} of text."
+        f"A file of triples: head, relation and tail. It may be compressed ({', '.join(PACKED)}), and hold at most "
+        f"{size_text(MOST_TEXT)} of text. "
+        f"Formats: {' · '.join(one.title for one in FORMATS.values())}."
     )
     file = st.file_uploader("File of triples", type=_types(), key="upload", label_visibility="collapsed")
     if file is not None:
