@@ -18,7 +18,7 @@ from tests.test_docs import blocks_of
 @pytest.fixture()
 def dot(monkeypatch):
     """The format that CONTRIBUTING.md adds, its module and its row as they are printed."""
-    module, row = blocks_of("CONTRIBUTING.md")[3:5]
+    module, row = blocks_of("CONTRIBUTING.md", "Add a format of graphs")
     made = types.ModuleType("dot")
     exec(module, made.__dict__)
     rows: dict = {}
