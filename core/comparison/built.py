@@ -18,6 +18,7 @@ from core.graph.store import Graph
 from core.indexes.place import waiting
 from core.models.base import Models
 from core.runtime.meter import untold
+from core.runtime.turn import passed_on
 
 OPENED = 32  # graphs that stay open
 CHUNKS = "chunks"  # the kind of graph that needs no reading of the texts, and is made whoever asks for it
@@ -74,10 +75,11 @@ class BuiltGraphs:
                 stamp, known = self._opened.get(key, (0, None))
             if known is not None and file.exists() and stamp == file.stat().st_mtime_ns:
                 return known
-            if not status(corpus, one).serves and (one.graph == CHUNKS or (progress is not None and _soon(corpus, one))):
-                graph = self._made(corpus, one, check, progress or untold)
-            else:
-                graph = open_graph(corpus, one)
+            with passed_on():
+                if not status(corpus, one).serves and (one.graph == CHUNKS or (progress is not None and _soon(corpus, one))):
+                    graph = self._made(corpus, one, check, progress or untold)
+                else:
+                    graph = open_graph(corpus, one)
             with self._lock:
                 self._opened[key] = (file.stat().st_mtime_ns, graph)
             return graph

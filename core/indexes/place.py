@@ -17,6 +17,7 @@ from core.io.durable import write_whole
 from core.io.home import cannot_save, home
 from core.io.locks import is_locked
 from core.runtime.meter import spent
+from core.runtime.turn import passed_on
 
 NAMED = 16  # letters of the digest in a folder's name
 INDEXES = "indexes"  # beside a graph's store
@@ -84,10 +85,11 @@ def being_made(folder: Path) -> bool:
 
 @contextmanager
 def waiting(lock: threading.Lock, check: Callable[[], None]) -> Iterator[None]:
-    """The lock, once it is free; meanwhile `check` may raise."""
-    with spent("waiting"):
-        while not lock.acquire(timeout=0.1):
-            check()
+    """The lock, once it is free; meanwhile `check` may raise, and other work that takes turns goes on."""
+    if not lock.acquire(blocking=False):
+        with spent("waiting"), passed_on(waits=True):
+            while not lock.acquire(timeout=0.1):
+                check()
     try:
         yield
     finally:

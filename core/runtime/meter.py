@@ -9,9 +9,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Literal
+
+from core.runtime.turn import passed_on
 
 Category = Literal["preparation", "waiting", "ranking", "model"]
 TOLD_AFTER = 0.5  # seconds of work before which nobody knows how long the rest will take
@@ -74,11 +76,14 @@ def going_on(meter: Meter | None) -> Iterator[None]:
 
 @contextmanager
 def spent(category: Category, label: str = "") -> Iterator[None]:
-    """Count the time within as of this category; a preparation says what is prepared."""
+    """Count the time within as of this category; a preparation says what is prepared, and lets other work that takes turns go on."""
     meter = current()
-    if meter is None:
+    with passed_on() if category == "preparation" else nullcontext(), nullcontext() if meter is None else _counted(meter, category, label):
         yield
-        return
+
+
+@contextmanager
+def _counted(meter: Meter, category: Category, label: str) -> Iterator[None]:
     start = time.perf_counter()
     meter.running.append([0.0])
     meter.preparing += category == "preparation"

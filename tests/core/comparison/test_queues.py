@@ -8,14 +8,16 @@ import time
 import pytest
 
 from core.comparison.head_start import HeadStart
-from core.comparison.queues import Fair
+from core.comparison.queues import PREPARING, Fair
 from core.engine import Engine
 from core.errors import ModelFailed
+from core.indexes.place import waiting
 from core.instances.catalogue import Instance
 from core.models.base import Reply
 from core.operators.text import parse_line
 from core.results import comparison_dict
-from core.runtime.meter import Advance
+from core.runtime.meter import Advance, spent
+from core.runtime.turn import AFTER, passed_on
 from core.types import Question
 
 QUICK = "EgoNetwork() >> ShortestPaths() >> Answer()"
@@ -109,6 +111,96 @@ def test_what_was_dropped_is_not_done_and_a_failing_piece_stops_nobody(caplog):
     assert queue.drop("b") == 1
     go.set()
     assert soon(lambda: done == ["d"])
+
+
+def preparing(begun, go, waits=False):
+    """A piece of work that prepares something, or waits for it, until it is let."""
+
+    def piece():
+        begun.append(1)
+        with passed_on(waits):
+            go.wait(30)
+
+    return piece
+
+
+def test_while_a_piece_prepares_something_the_next_one_of_its_owner_is_done():
+    queue, begun, go, over = Fair("test", workers=1), [], threading.Event(), threading.Event()
+    queue.put("me", preparing(begun, go))
+    queue.put("me", over.set)
+    assert over.wait(30) and not go.is_set() and queue.ahead("other") == 1
+    go.set()
+    assert soon(lambda: queue.ahead("other") == 0)
+
+
+def test_what_takes_no_time_passes_no_turn_on(monkeypatch):
+    monkeypatch.setattr("core.runtime.turn.AFTER", 60.0)
+    queue, begun, go, order = Fair("test", workers=2), [], threading.Event(), []
+    queue.put("me", lambda: (preparing(begun, go)(), order.append("first")))
+    queue.put("me", lambda: order.append("second"))
+    assert soon(lambda: begun)
+    go.set()
+    assert soon(lambda: len(order) == 2) and order == ["first", "second"]
+
+
+def test_few_pieces_prepare_at_a_time_and_any_number_waits_for_them():
+    queue, begun, go, over = Fair("test", workers=1), [], threading.Event(), threading.Event()
+    for place in range(PREPARING + 2):
+        queue.put(place, preparing(begun, go))
+    assert soon(lambda: len(begun) == PREPARING + 1)  # the last of them has kept its turn
+    queue.put("other", over.set)
+    assert not over.wait(3 * AFTER) and len(begun) == PREPARING + 1
+    go.set()
+    assert over.wait(30) and soon(lambda: not queue.ahead(""))
+    go.clear()
+    begun.clear()
+    for place in range(6):
+        queue.put(place, preparing(begun, go, waits=True))
+    over.clear()
+    queue.put("other", over.set)
+    assert over.wait(30) and len(begun) == 6
+    go.set()
+
+
+def test_a_turn_is_taken_back_for_what_comes_after():
+    queue, begun, go, order = Fair("test", workers=1), [], threading.Event(), []
+    blocked = threading.Event()
+    queue.put("me", lambda: (preparing(begun, go)(), order.append("prepared"), blocked.wait(30)))
+    queue.put("me", lambda: order.append("meanwhile"))
+    assert soon(lambda: order == ["meanwhile"])
+    go.set()
+    assert soon(lambda: len(order) == 2)
+    queue.put("me", lambda: order.append("after"))
+    assert not soon_within(3 * AFTER, lambda: "after" in order)
+    blocked.set()
+    assert soon(lambda: order == ["meanwhile", "prepared", "after"])
+
+
+def soon_within(seconds, condition) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not condition():
+        time.sleep(0.02)
+    return condition()
+
+
+def test_a_lane_that_prepares_an_index_holds_back_only_the_lanes_that_need_it(engine, kit):
+    """Four lanes: two need an index that takes its time, and the one that asks for it first lets both others go on."""
+    lock, go = threading.Lock(), threading.Event()
+
+    def choose(self, task, texts, k):
+        with waiting(lock, task.check), spent("preparation", "an index"):
+            while not go.wait(0.02):
+                task.check()
+        return self.table.choose(task, texts, k)
+
+    engine.models.choosers["slow"] = type("Indexed", (SlowChooser,), {"choose": choose})(kit)
+    deep = QUICK.replace("EgoNetwork()", "EgoNetwork(hops=1)")
+    lines = (RANKED, RANKED.replace("EgoNetwork()", "EgoNetwork(hops=1)"), QUICK, deep)
+    engine._queues.pace |= {repr(parse_line(line)): place for place, line in enumerate(lines)}  # in this order
+    job = compare(engine, kit, "genre of One", *lines, model=False)
+    assert soon(lambda: [lane.status for lane in job.comparison.lanes] == ["running", "running", "done", "done"])
+    go.set()
+    assert job.wait(30) and {lane.status for lane in job.comparison.lanes} == {"done"}
 
 
 def test_an_answer_begins_as_soon_as_its_lane_has_retrieved(engine, kit):
