@@ -205,7 +205,7 @@ def _built(build: Build, made: Made, folder: Path, ctx: BuildContext) -> Graph:
         made = _timed(operator, made, part, took)
     graph = (made if stored else _stored(made, build, folder, aside)).graph
     assert graph is not None and made.chunks is not None  # what was stored
-    if not graph.n_nodes and not any(ctx.report.counts[what] for what in UNREAD):
+    if not graph.n_nodes and not _bare(build) and not any(ctx.report.counts[what] for what in UNREAD):
         ctx.report.note("Nothing was found in these texts: the graph has no nodes.")
     if not build.line.asks_chat:
         learn(build.line, took, len(made.chunks))
@@ -259,3 +259,8 @@ def _build(build: str | Build) -> Build:
 def _word(build: Build) -> str:
     """How the command line names a build."""
     return f"{build.graph} --extractor {build.extractor}" if build.extractor else build.graph or f"'{build.id}'"
+
+
+def _bare(build: Build) -> bool:
+    """Whether a build makes no nodes, only chunks and what is searched in them."""
+    return all(operator.stage in ("chunk", "index") for operator in build.line)

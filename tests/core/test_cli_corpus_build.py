@@ -48,6 +48,13 @@ def test_a_graph_without_a_language_model_is_built_at_once(notes, capsys):
     assert any(line.startswith("kg-noun-phrases") and "of earlier documents" in line for line in out)
 
 
+def test_only_a_graph_that_should_have_nodes_is_said_to_have_none(capsys):
+    write(new_folder("dull"), [Document("a", "it was so and it is so")])
+    code, out, err = told(capsys, "build", "dull", "--graph", "chunks")
+    assert code == OK and out[0].startswith("Chunks alone") and not err
+    assert "Nothing was found in these texts" in told(capsys, "build", "dull", "--graph", "kg", "--extractor", "noun-phrases")[2]
+
+
 def test_a_language_model_is_put_to_work_only_where_that_was_said(notes, capsys):
     models = Models(met)
     code, _, err = told(capsys, "build", "notes", "--graph", "rkg", models=models)

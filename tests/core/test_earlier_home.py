@@ -1,0 +1,109 @@
+"""What an earlier version saved opens: a person's folder as it was written then, in tests/earlier/home.tar.gz.
+
+It holds a graph of nine triples with a question set and vectors of its nodes, a corpus of three documents with a question set and four
+builds, two evaluations, a search, two saved instances, two cases, a rating, a declared model and a declared retriever; and `expected.json`,
+the cases and evaluations as plain data as that version printed them.
+"""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.builds import status
+from core.case_adapter import comparison
+from core.cases import cases, ratings, whole
+from core.cli import OK, main
+from core.corpus import open_corpus
+from core.datasets import dataset_of, open_graph
+from core.evaluation.reports.summary import Summary, summary_dict
+from core.evaluation.runs.store import Store, evaluations_file
+from core.instances.catalogue import catalogue
+from core.models.registry import Registry
+from core.results import comparison_dict
+
+SAVED = Path(__file__).parents[1] / "earlier" / "home.tar.gz"
+BUILT = ("chunks", "tree-llm", "kg-llm", "kg-noun-phrases")
+
+
+@pytest.fixture
+def earlier(tmp_path, monkeypatch) -> dict[str, Any]:
+    """The earlier home as the person's folder; what is expected of it."""
+    with tarfile.open(SAVED) as archive:
+        archive.extractall(tmp_path, filter="data")
+    monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path))
+    return json.loads((tmp_path / "expected.json").read_text("utf-8"))
+
+
+def differences(expected: Any, found: Any, where: str = "") -> list[str]:
+    """Where what was expected is not found; what is found beside it does not count."""
+    if isinstance(expected, dict) and isinstance(found, dict):
+        return [one for key, value in expected.items() for one in differences(value, found.get(key, "nothing"), f"{where}/{key}")]
+    if isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
+        return [one for place, pair in enumerate(zip(expected, found)) for one in differences(*pair, f"{where}/{place}")]
+    return [] if expected == found else [f"{where}: {str(expected)[:80]} became {str(found)[:80]}"]
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON holds it."""
+    return json.loads(json.dumps(value))
+
+
+def test_cases_open_as_they_were(earlier):
+    known = {case.id: case for case in cases() if not case.example}
+    assert {case.notes for case in known.values()} == {"", "Cleo is the boss."}
+    assert {tag for case in known.values() for tag in case.tags} == {"demo", "documents"}
+    for key, expected in earlier["cases"].items():
+        assert not differences(expected, plain(comparison_dict(comparison(whole(key)))))
+    assert [(rating.question, rating.up) for rating in ratings()] == [("Who works for Cleo?", True)]
+
+
+def test_evaluations_open_as_they_were(earlier):
+    store = Store(evaluations_file())
+    found = {str(run.id): plain(summary_dict(Summary(run, store.rows(run.id)))) for run in store.runs()}
+    assert found.keys() == earlier["evaluations"].keys()
+    for key, expected in earlier["evaluations"].items():
+        assert not differences(expected, found[key])
+
+
+def test_graphs_question_sets_and_builds_are_used_as_they_are(earlier, capsys):
+    graph, corpus = open_graph("towns"), open_corpus("letters")
+    assert (graph.n_nodes, graph.n_edges) == (7, 9)
+    dataset = dataset_of("towns")
+    assert dataset is not None and [q.answers for q in dataset.questions("town-questions")] == [("Leeds",), ("Ada", "Cleo"), ("Leeds",)]
+    assert [question.gold for question in corpus.questions("letter-questions")] == [("ada.txt",), ("cleo.txt",)]
+    assert all(status(corpus, build).serves for build in BUILT)
+    assert main(["index", "list", "--graph", "towns"]) == OK
+    (vectors,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("vectors-nodes"))
+    assert "ready" in vectors
+
+
+def test_saved_instances_and_declared_models_are_there(earlier, capsys):
+    assert {key for key, one in catalogue().items() if one.group == "own"} == {"own-my-paths", "own-found"}
+    assert Registry().title("office") == "A server at the office"
+    assert main(["ask", "where does Ada live", "--graph", "towns", "--instance", "own-my-paths", "--no-llm", "--json"]) == OK
+    (lane,) = json.loads(capsys.readouterr().out)["lanes"]
+    assert lane["status"] == "done"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["--set", "town-questions", "--instances", "lego-12,lego-1"],
+        [
+            "--set",
+            "letter-questions",
+            "--instances",
+            "vanilla-rag,BuiltGraph(build='kg-noun-phrases') >> SparseChunks(keep=1) >> AnswerFromTables()",
+        ],
+    ],
+    ids=["graph", "documents"],
+)
+def test_an_evaluation_that_was_done_is_not_asked_again(earlier, capsys, asked):
+    assert main(["evaluate", *asked, "--sample", "all", "--no-llm", "--json"]) == OK
+    assert str(json.loads(capsys.readouterr().out)["run"]) in earlier["evaluations"]
+    assert len(Store(evaluations_file()).runs()) == 2
