@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from core.cases.feedback import Rating
 from core.cases.finished import Finished, FinishedLane
-from core.comparison.run import Ask, GoneCorpus, LaneRun
+from core.comparison.run import LaneRun
 from core.comparison.stands import stands_on
 from core.corpus import Corpus
 from core.diagnosis.funnel_texts import kept
@@ -15,6 +15,7 @@ from core.engine import Comparison, Lane
 from core.environment import Environment
 from core.models.base import NoModels
 from core.runtime.jobs import CANCELLED, DONE, FAILED
+from core.sources import Ask, CorpusSource, GraphSource
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,15 @@ def finished(comparison: Comparison) -> Finished:
     """A comparison as it stands; lanes that have not ended count as cancelled."""
     ask = comparison.ask
     lanes = tuple(_lane(comparison, lane) for lane in comparison.lanes)
-    corpus = "" if ask.corpus is None else ask.corpus.name
-    return Finished(ask.graph, ask.question, ask.seeds, lanes, ask.seed, ask.reader, ask.model, corpus)
+    corpus = ask.source.name if ask.source.documents else ""
+    return Finished(ask.source.graph, ask.question, ask.seeds, lanes, ask.seed, ask.reader, ask.model, corpus)
 
 
 def comparison(finished: Finished, corpus: Corpus | None = None) -> Comparison:
     """A comparison that screens, reports and exports take like one that has just ended; `corpus` is the one asked, where it is here."""
-    asked = corpus or (GoneCorpus(finished.corpus) if finished.corpus else None)
-    ask = Ask(finished.graph, finished.question, finished.seeds, finished.seed, finished.reader, finished.model, asked)
+    graph = finished.graph
+    source = CorpusSource(finished.corpus, graph, corpus) if finished.corpus else GraphSource.of(graph)
+    ask = Ask(source, finished.question, finished.seeds, finished.seed, finished.reader, finished.model)
     lanes = []
     for lane in finished.lanes:
         run = LaneRun(ask, lane.instance.line, Environment(Titles(lane.model)), states=list(lane.states), standing=lane.graph)

@@ -12,7 +12,7 @@ from core.cases import solved
 from core.comparison.built import BuiltGraphs
 from core.comparison.comparing import Comparing, Comparison, Lane, Queues
 from core.comparison.housekeeping import Housekeeping, freeze
-from core.comparison.run import Ask, LaneRun, Prefixes, Progress, build_of
+from core.comparison.run import LaneRun, Prefixes, Progress, build_of
 from core.comparison.viewers import Viewers
 from core.comparison.waiters import Waiter, Waiters
 from core.corpus import Corpus, open_corpus
@@ -30,6 +30,7 @@ from core.operators.text import parse_line
 from core.parameters import parameters, values
 from core.runtime.jobs import DONE, Job, Jobs
 from core.runtime.weight import weight
+from core.sources import Ask, CorpusSource, GraphSource
 from core.types import Question
 
 LONGEST_QUESTION = 2_000  # characters
@@ -94,7 +95,7 @@ class Engine:
 
         What is loaded then stays: it is taken out of what the garbage collector walks.
         """
-        ask = Ask(self.graph(), Question("warm"), (0,), model=False)
+        ask = Ask(GraphSource.of(self.graph()), Question("warm"), (0,), model=False)
         encoder = self.models.info("encoder").present
         for text in WARMING if encoder else WARMING[:1]:
             LaneRun(ask, parse_line(text), self.environment).retrieve(Progress())
@@ -130,7 +131,7 @@ class Engine:
             text=text.replace("[", "").replace("]", "") if not question.entities else text,
             entities=tuple(graph.names(seeds)),
         )
-        return Ask(graph, plain, seeds, seed, reader, model)
+        return Ask(GraphSource.of(graph), plain, seeds, seed, reader, model)
 
     def ask_corpus(
         self, corpus: str | Corpus, question: Question, *, seed: int = 0, reader: bool = True, model: bool = True, check=lambda: None
@@ -142,7 +143,7 @@ class Engine:
         opened = open_corpus(corpus, check) if isinstance(corpus, str) else corpus
         text = check_question(question.text)
         graph = self.environment.built(opened, check=check)
-        return Ask(graph, replace(question, text=text), (), seed, reader, model, opened)
+        return Ask(CorpusSource.of(opened, graph), replace(question, text=text), (), seed, reader, model)
 
     def compare(
         self,
@@ -186,19 +187,20 @@ class Engine:
         """What a comparison is known by: the same for the same question, graph, lanes, models and seed."""
         parts = [
             *map(str, ask.key(self.models.signature())),
-            *([ask.question.gold, [self._graph_digest(ask, i.line) for i in instances]] if ask.corpus is not None else []),
+            *([ask.question.gold, [self._graph_digest(ask, i.line) for i in instances]] if ask.source.documents else []),
             ask.question.answers,
             ask.question.aliases,
             ask.reader,
             ask.model,
-            [(i.id, repr(i.line), *(operator.stamp(ask.graph, self.environment) for operator in i.line)) for i in instances],
+            [(i.id, repr(i.line), *(operator.stamp(ask.source.graph, self.environment) for operator in i.line)) for i in instances],
         ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
     def _graph_digest(self, ask: Ask, line: Line) -> str:
         """The digest of the graph that a line names; empty where it is not built, which its lane does or says."""
         build = build_of(line)
-        return self._built.digest(ask.corpus, build) if build and isinstance(ask.corpus, Corpus) else ask.graph.digest
+        source = ask.source
+        return self._built.digest(source.corpus, build) if build and source.corpus is not None else source.graph.digest
 
     def _job(self, ask: Ask, instances: Sequence[Instance], done: Mapping[str, Lane]) -> Job:
         job = Job(self.key(ask, instances))

@@ -23,13 +23,13 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
     """`question, entities, answers, graph, seed, lanes` as JSON can hold them; for a question to a corpus also `corpus` and `gold`, the
     documents that the answer rests on; `aliases`, groups of names of one answer each, where the question's set tells any."""
     ask = comparison.ask
-    about: dict[str, Any] = {} if ask.corpus is None else {"corpus": ask.corpus.name, "gold": list(ask.question.gold)}
+    about: dict[str, Any] = {"corpus": ask.source.name, "gold": list(ask.question.gold)} if ask.source.documents else {}
     about |= {"aliases": [list(names) for names in ask.question.aliases]} if ask.question.aliases else {}
     return {
         "question": ask.question.text,
         "entities": list(ask.question.entities),
         "answers": list(ask.question.answers),
-        "graph": ask.graph.name,
+        "graph": ask.source.graph.name,
         "seed": ask.seed,
         **about,
         "lanes": [lane_dict(comparison, lane) for lane in comparison.lanes],
@@ -88,9 +88,9 @@ def paths_list(graph, state: State) -> list[dict[str, Any]]:
 
 def funnel_dict(comparison: Comparison, lane: Lane) -> dict[str, list[str] | None] | None:
     """The known answers alive at each stage; null for a stage this line has not, and as a whole where no answer is known."""
-    corpus, answers = comparison.ask.corpus, comparison.ask.question.answers
-    if corpus is not None:
-        told = answer_funnel(corpus, lane.graph, lane.state, answers, lane.kept)
+    source, answers = comparison.ask.source, comparison.ask.question.answers
+    if source.documents:
+        told = answer_funnel(source, lane.graph, lane.state, answers, lane.kept)
         kept = {stage.name: list(stage.alive) for stage in told}
         return {name: kept.get(name) for name in TEXT_STAGES} if told else None
     stages = funnel(lane.graph, lane.state, answers, lane_by_model(comparison, lane))
@@ -100,10 +100,10 @@ def funnel_dict(comparison: Comparison, lane: Lane) -> dict[str, list[str] | Non
 
 def gold_dict(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
     """Of the passages that the answer rests on: those alive at each stage, and the `fates` of all; null where none is known."""
-    corpus, gold = comparison.ask.corpus, comparison.ask.question.gold
-    if corpus is None or not gold:
+    source, gold = comparison.ask.source, comparison.ask.question.gold
+    if not source.documents or not gold:
         return None
-    kept = {stage.name: list(stage.alive) for stage in gold_funnel(corpus, lane.graph, lane.state, gold, lane.kept)}
+    kept = {stage.name: list(stage.alive) for stage in gold_funnel(source, lane.graph, lane.state, gold, lane.kept)}
     found = [dataclasses.asdict(fate) for fate in fates(lane.graph, lane.states, gold)]
     return {"alive": {name: kept.get(name) for name in TEXT_STAGES[:-1]}, "fates": found}
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import streamlit as st
 
 from core.cases import Case
-from core.comparison.run import Ask
 from core.engine import Comparison
 from core.errors import HopscopeError
 from core.runtime.jobs import CANCELLED, Job
+from core.sources import Ask
 from core.types import Question
 from pages.parts.board.component import board
 from pages.parts.board.payload import idle
@@ -168,7 +168,7 @@ def draw(on_screen: Shown) -> None:
         if job is not None:
             ending(job)
         ended = job is None or job.ended
-        ways = ["walk", "start"] if on_screen.comparison.ask.corpus is None else []
+        ways = [] if on_screen.comparison.ask.source.documents else ["walk", "start"]
         edit = {"editable": True, "most_lanes": MOST_LANES, "ways": ways}
         drawn = {**payload(on_screen), **edit}
         react(on_screen.comparison, board(show_thumbs(on_screen.comparison, drawn) if ended else drawn, key="board"))

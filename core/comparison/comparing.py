@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, replace
 
 from core.comparison.head_start import HeadStart
 from core.comparison.queues import Fair
-from core.comparison.run import Ask, LaneRun, Progress
+from core.comparison.run import LaneRun, Progress
 from core.errors import Cancelled, HopscopeError
 from core.instances.catalogue import Instance
 from core.operators.base import Line
 from core.runtime.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job, nothing, sentence
 from core.runtime.meter import HowFar
+from core.sources import Ask
 from core.types import Repair, Rest, State
 
 ANSWERING = "answering"
@@ -73,7 +74,7 @@ class Comparison:
 
     @property
     def graph(self):
-        return self.ask.graph
+        return self.ask.source.graph
 
 
 def make_ready() -> None:

@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 
 from cachetools import LRUCache
 
-from core.corpus import Corpus
 from core.environment import Environment
-from core.errors import BadInput
 from core.graph.protocol import KnowledgeGraph
 from core.operators.base import Context, Line
 from core.operators.branch import Branch
@@ -19,52 +17,10 @@ from core.operators.texts.built import BuiltGraph
 from core.operators.texts.excerpt import NearestSentence
 from core.runtime.meter import HowFar, untold
 from core.runtime.weight import weight
-from core.types import Question, State
+from core.sources import Ask
+from core.types import State
 
 MOST = 128 << 20  # bytes of states that are kept for other lanes
-
-
-@dataclass(frozen=True)
-class GoneCorpus:
-    """In the place of a corpus in a comparison that was saved: its name, and no document."""
-
-    name: str
-
-    def __contains__(self, document: str) -> bool:
-        return False
-
-
-@dataclass(frozen=True)
-class Ask:
-    """One question to one graph, as every lane gets it; or to a corpus, where each lane stands on the graph that its line names.
-
-    For a corpus `graph` is that of its chunks alone, on which lines stand that name none.
-    """
-
-    graph: KnowledgeGraph
-    question: Question
-    seeds: tuple[int, ...]
-    seed: int = 0
-    reader: bool = True
-    model: bool = True
-    corpus: Corpus | GoneCorpus | None = None
-
-    def key(self, models: str) -> tuple:
-        """What a computed state depends on, beside its operators."""
-        return (self.graph.digest, self.question.text, self.question.abstract, self.seeds, self.seed, models)
-
-    def same(self, other: Ask) -> bool:
-        """Whether the other asks the same, of the same graph and to the same readers, so that what it came to is what this comes to."""
-        parts = lambda ask: (
-            ask.key(""),
-            set(ask.question.answers),
-            set(ask.question.gold),
-            ask.question.aliases,
-            ask.reader,
-            ask.model,
-            ask.corpus is None,
-        )
-        return parts(self) == parts(other)
 
 
 def build_of(line: Line) -> str | None:
@@ -130,7 +86,7 @@ class LaneRun:
     @property
     def graph(self) -> KnowledgeGraph:
         """The graph that the line stands on; that of the question as long as no other was opened."""
-        return self.standing or self.ask.graph
+        return self.standing or self.ask.source.graph
 
     def stand(self, progress: Progress) -> None:
         """Open the graph that the line stands on, built first where that is soon done. Raises BadInput for a line on documents without a
@@ -138,9 +94,7 @@ class LaneRun:
         build = build_of(self.line)
         if build is None or self.standing is not None:
             return
-        if self.ask.corpus is None:
-            raise BadInput(f"This method stands on the graph “{build}” of documents, and “{self.ask.graph.name}” is none; ask a corpus.")
-        self.standing = self.environment.built(self.ask.corpus, build, progress.check, progress.advanced)
+        self.standing = self.ask.source.built(self.environment, build, progress.check, progress.advanced)
 
     def retrieve(self, progress: Progress) -> None:
         """Run everything up to the answer, then a reader where it is wanted: that of the graph where paths were sought, and the nearest

@@ -6,13 +6,12 @@ from core.builds import standing
 from core.builds.run import built_as
 from core.comparison.comparing import Comparison, Lane
 from core.comparison.run import build_of
-from core.corpus import Corpus
 from core.graph.store import Graph
 
 
 def stands_on(comparison: Comparison, lane: Lane) -> str:
     """The title of the build that made the graph a lane on documents stands on; empty on triples, or where the line names none."""
-    own, corpus, spec = lane.run.standing, comparison.ask.corpus, build_of(lane.instance.line)
+    own, corpus, spec = lane.run.standing, comparison.ask.source.corpus, build_of(lane.instance.line)
     if isinstance(own, Graph) and (build := built_as(own)) is not None:
         return build.title
-    return standing(corpus, spec).title if isinstance(corpus, Corpus) and spec else lane.stands
+    return standing(corpus, spec).title if corpus is not None and spec else lane.stands

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.comparison.comparing import Comparison, Lane
-from core.comparison.run import GoneCorpus
-from core.corpus import Corpus
 from core.diagnosis.funnel import Stage, survivors
 from core.diagnosis.matching import BARE, match, normalize, says
 from core.graph.columns import Table
 from core.graph.protocol import KnowledgeGraph
 from core.graph.told import chunks_of, hit_names, hit_texts, leaves, node_chunks
 from core.operators.base import HITS
+from core.sources import Source
 from core.types import ContextTable, Ranking, State
 
 TEXT_STAGES = ("corpus", "graph", "retrieved", "prompt", "answer")
@@ -41,9 +40,7 @@ class Fate:
         return self.place is not None
 
 
-def gold_funnel(
-    corpus: Corpus | GoneCorpus, graph: KnowledgeGraph, state: State, gold: Sequence[str], kept: Kept = None
-) -> tuple[Stage, ...]:
+def gold_funnel(source: Source, graph: KnowledgeGraph, state: State, gold: Sequence[str], kept: Kept = None) -> tuple[Stage, ...]:
     """The stages for the passages that the answer rests on, by their documents' ids; empty where none is known.
 
     corpus: the document is there. graph: a chunk of it is there, and where the graph has nodes, one tells of a node or is one. retrieved: a
@@ -53,7 +50,7 @@ def gold_funnel(
     if not gold:
         return ()
     found: list[tuple[str, Callable[[str], bool]]] = [
-        ("corpus", lambda document: document in (kept["corpus"] if kept else corpus)),
+        ("corpus", lambda document: document in (kept["corpus"] if kept else source)),
         ("graph", lambda document: document in kept["graph"] if kept else bool(_told(graph, chunk_rows(graph, document)))),
     ]
     hits, shown = retrieved_chunks(graph, state), shown_chunks(graph, state)
@@ -64,9 +61,7 @@ def gold_funnel(
     return survivors(found, gold)
 
 
-def answer_funnel(
-    corpus: Corpus | GoneCorpus, graph: KnowledgeGraph, state: State, answers: Sequence[str], kept: Kept = None
-) -> tuple[Stage, ...]:
+def answer_funnel(source: Source, graph: KnowledgeGraph, state: State, answers: Sequence[str], kept: Kept = None) -> tuple[Stage, ...]:
     """The stages for the words of the known answers; empty where none is known.
 
     corpus: a document holds them. graph: a chunk, a name or a description of the graph does. retrieved: a hit's name or text. prompt: a
@@ -78,7 +73,7 @@ def answer_funnel(
     if not answers or all(normalize(name) in BARE for name in answers):
         return survivors([("answer", lambda answer: says(said or "", answer))], answers) if answers and said is not None else ()
     found: list[tuple[str, Callable[[str], bool]]] = [
-        ("corpus", lambda answer: answer in kept["corpus"] if kept else any(_in_corpus(corpus, graph, name) for name in names(answer))),
+        ("corpus", lambda answer: answer in kept["corpus"] if kept else any(_in_corpus(source, graph, name) for name in names(answer))),
         ("graph", lambda answer: answer in kept["graph"] if kept else any(_in_graph(graph, name) for name in names(answer))),
     ]
     rankings = [hits for field in HITS if (hits := getattr(state, field)) is not None]
@@ -97,10 +92,10 @@ def answer_funnel(
 def kept(comparison: Comparison, lane: Lane) -> Mapping[str, tuple[str, ...]] | None:
     """Of the known answers and passages those in the corpus and in the lane's graph, for a comparison that is saved without these."""
     ask = comparison.ask
-    if ask.corpus is None or lane.kept is not None:
+    if not ask.source.documents or lane.kept is not None:
         return lane.kept
-    answers = answer_funnel(ask.corpus, lane.graph, State(ask.question), ask.question.answers)
-    passages = gold_funnel(ask.corpus, lane.graph, State(ask.question), ask.question.gold)
+    answers = answer_funnel(ask.source, lane.graph, State(ask.question), ask.question.answers)
+    passages = gold_funnel(ask.source, lane.graph, State(ask.question), ask.question.gold)
     alive = {(stage.name, name) for stage in (*answers, *passages) for name in stage.alive}
     return {place: tuple(sorted(name for stage, name in alive if stage == place)) for place in ("corpus", "graph")}
 
@@ -196,9 +191,9 @@ def _told(graph: KnowledgeGraph, rows: frozenset[int]) -> frozenset[int]:
     return rows & told
 
 
-def _in_corpus(corpus: Corpus | GoneCorpus, graph: KnowledgeGraph, name: str) -> bool:
+def _in_corpus(source: Source, graph: KnowledgeGraph, name: str) -> bool:
     """Whether a document holds a name's words; looked up once for each name, and remembered beside the graph."""
-    if isinstance(corpus, GoneCorpus):
+    if (corpus := source.corpus) is None:
         return False
     seek = lambda: holds(corpus.table, ("title", "text"), name)
     return graph.derived.once("in the corpus", (corpus.digest, name), seek, REMEMBERED)

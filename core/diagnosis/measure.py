@@ -27,10 +27,10 @@ def counted_by(comparison: Comparison) -> str:
     """Whose answers count, to be put behind a count; empty where only one of the two was asked.
 
     >>> from core.comparison.comparing import Comparison
-    >>> from core.comparison.run import Ask
+    >>> from core.sources import Ask, GraphSource
     >>> from core.diagnosis.measure import counted_by
     >>> from core.types import Question
-    >>> counted_by(Comparison(Ask(None, Question("who"), (), model=False)))
+    >>> counted_by(Comparison(Ask(GraphSource(""), Question("who"), (), model=False)))
     ''
     """
     return (MODEL if by_model(comparison) else READER) if two_measures(comparison) else ""

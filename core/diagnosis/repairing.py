@@ -51,7 +51,7 @@ class Repairing:
 
     def _rest(self, job: Job) -> None:
         """Look up what the sentences of the answers rest on, as soon as there are any; not where no encoder is there."""
-        for lane in self._comparison.lanes if self._comparison.ask.corpus is not None else ():
+        for lane in self._comparison.lanes if self._comparison.ask.source.documents else ():
             if lane.status == DONE and lane.state.answer and lane.rests is None:
                 try:
                     lane.rests = rests(lane.graph, lane.state, lane.run.environment.models.encoder(), job.check)
@@ -73,10 +73,10 @@ class Repairing:
 
     def _of(self, job: Job, lane: Lane, explanation) -> Repair | None:
         ask = self._comparison.ask
-        if ask.corpus is not None:
+        if ask.source.documents:
             return repair_texts(ask, lane, job.check)
         model = lane_by_model(self._comparison, lane)
-        before = brought(ask.graph, lane.state, ask.question.answers, model)
+        before = brought(ask.source.graph, lane.state, ask.question.answers, model)
         return repair(ask, lane.instance.line, explanation, before, lane.run.environment, lane.run.prefixes, model, job.check)
 
     def _wait(self, job: Job) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from core.comparison.run import Ask, LaneRun, Layered, Prefixes
+from core.comparison.run import LaneRun, Layered, Prefixes
 from core.diagnosis.adviser import advise
 from core.diagnosis.explanation import Explained
 from core.diagnosis.funnel import funnel, right
@@ -19,6 +19,7 @@ from core.operators import ChainRanking, PersonalizedPageRank
 from core.operators.base import Line, Operator
 from core.operators.branch import Branch
 from core.parameters import parameters, values
+from core.sources import Ask
 from core.types import Repair, State
 
 FURTHER = 8  # the most hops that an operator searches
@@ -115,14 +116,14 @@ def _advised(ask: Ask, line: Line) -> Iterator[Change]:
     """The subgraph of the size that the question suggests."""
     for position, operator in enumerate(line):
         if isinstance(operator, PersonalizedPageRank):
-            keep = advise(ask.graph, ask.question, ask.seeds).keep
+            keep = advise(ask.source.graph, ask.question, ask.seeds).keep
             yield from with_values(position, operator, f"Keep {counted(keep, 'node')}", keep=keep)
 
 
 def _instead(ask: Ask, line: Line, models) -> Iterator[Change]:
     """Relation chains in the place of the search for paths."""
     chains = ChainRanking()
-    if not at_hand(ask.graph, models.encoder(chains.encoder), chains.steps, chains.direction):
+    if not at_hand(ask.source.graph, models.encoder(chains.encoder), chains.steps, chains.direction):
         return
     for position, operator in enumerate(line):
         if operator.stage == "retrieve" and "paths" in operator.writes and not isinstance(operator, ChainRanking):
@@ -139,6 +140,6 @@ def _tried(
     run = LaneRun(replace(ask, model=False, reader=True), changed, environment, Layered(prefixes))  # what is tried takes no room
     if not ran(run, check, answer=by_model):
         return None
-    found, of = brought(ask.graph, run.state, ask.question.answers, by_model), len(set(ask.question.answers))
+    found, of = brought(ask.source.graph, run.state, ask.question.answers, by_model), len(set(ask.question.answers))
     by = f" {PROMPT if by_model else READER}" if ask.model else ""  # where both answer, a count says whose it is
     return None if found is None else Repair(repr(changed), f"{change.words} → {found:,} of {of:,}{by}", found, of)

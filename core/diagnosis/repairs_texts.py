@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from core.comparison.comparing import Lane
-from core.comparison.run import Ask, LaneRun, Layered
+from core.comparison.run import LaneRun, Layered
 from core.diagnosis.funnel_texts import Kept, answer_funnel, gold_funnel
 from core.diagnosis.lost_passages import LostPassage, lost_passages
 from core.diagnosis.measure import PROMPT
@@ -22,6 +22,7 @@ from core.operators.loop import Loop
 from core.operators.nodes.adaptive import AdaptiveRerank
 from core.operators.nodes.documents import DocumentsOfNodes
 from core.parameters import values
+from core.sources import Ask
 from core.types import Repair, State
 
 MOST_KEPT = 40  # hits of a kind that a change keeps
@@ -41,7 +42,7 @@ def repair_texts(ask: Ask, lane: Lane, check: Callable[[], None] = lambda: None,
     """
     if not lane.retrieved or (before := brought(ask, lane.graph, lane.state, lane.kept)) is None or before[0] == before[1]:
         return None
-    stages = gold_funnel(ask.corpus, lane.graph, lane.state, ask.question.gold, lane.kept) if ask.corpus is not None else ()
+    stages = gold_funnel(ask.source, lane.graph, lane.state, ask.question.gold, lane.kept) if ask.source.documents else ()
     attempt = lambda change, checked: _tried(ask, lane, change, checked)
     return best(changes(lane.instance.line, lost_passages(lane, stages)), before[0], attempt, check, seconds)
 
@@ -49,10 +50,10 @@ def repair_texts(ask: Ask, lane: Lane, check: Callable[[], None] = lambda: None,
 def brought(ask: Ask, graph, state: State, kept: Kept = None) -> tuple[int, int, str] | None:
     """How many of how many gold passages are read, or where none is known, known answers whose words are, and where they are then: in the
     prompt, or found by a line that writes none. None where nothing is sought."""
-    if ask.corpus is None:
+    if not ask.source.documents:
         return None
-    found = gold_funnel(ask.corpus, graph, state, ask.question.gold, kept) or answer_funnel(
-        ask.corpus, graph, state, ask.question.answers, kept
+    found = gold_funnel(ask.source, graph, state, ask.question.gold, kept) or answer_funnel(
+        ask.source, graph, state, ask.question.answers, kept
     )
     stages = {stage.name: stage for stage in found}
     last = next((stages[name] for name in READ if name in stages), None)

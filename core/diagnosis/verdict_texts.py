@@ -23,10 +23,10 @@ def explained_texts(comparison: Comparison, lane: Lane) -> Explained | None:
     `stage` is that of the funnel at which the first of them is lost, and `right` of `of` known answers are in the lane's answer.
     """
     ask = comparison.ask
-    if ask.corpus is None or not lane.retrieved or not lane.states:
+    if not ask.source.documents or not lane.retrieved or not lane.states:
         return None
-    answers = answer_funnel(ask.corpus, lane.graph, lane.state, ask.question.answers, lane.kept)
-    passages = gold_funnel(ask.corpus, lane.graph, lane.state, ask.question.gold, lane.kept)
+    answers = answer_funnel(ask.source, lane.graph, lane.state, ask.question.answers, lane.kept)
+    passages = gold_funnel(ask.source, lane.graph, lane.state, ask.question.gold, lane.kept)
     said = next((stage for stage in answers if stage.name == "answer"), None)
     right, of = (len(said.alive) if said else None), len(dict.fromkeys(ask.question.answers))
     stages = passages or answers
@@ -104,7 +104,7 @@ def _head(stages: Sequence[Stage]) -> str:
 def verdict_texts(comparison: Comparison, names: Sequence[str]) -> str:
     """The sentences for all lanes: how many come to the known answer, and how many gold passages the prompts show; `names` are what
     lanes are called in them. Empty where none has retrieved."""
-    if comparison.ask.corpus is None:
+    if not comparison.ask.source.documents:
         return ""
     told = [explained_texts(comparison, lane) if lane.retrieved and lane.states else None for lane in comparison.lanes]
     spoke = [(name, one.right > 0) for name, one in zip(names, told) if one is not None and one.right is not None and one.of]
@@ -128,9 +128,9 @@ def _shown(comparison: Comparison, names: Sequence[str]) -> list[str]:
     """How many gold passages the prompt of each lane shows that reads passages; one number where it is the same in all."""
     shown_by, ask = [], comparison.ask
     for name, lane in zip(names, comparison.lanes):
-        if ask.corpus is None or not lane.retrieved:
+        if not ask.source.documents or not lane.retrieved:
             continue
-        stages = gold_funnel(ask.corpus, lane.graph, lane.state, ask.question.gold, lane.kept)
+        stages = gold_funnel(ask.source, lane.graph, lane.state, ask.question.gold, lane.kept)
         if stages and stages[-1].name == "prompt":
             shown_by.append((name, len(stages[-1].alive), stages[-1].of))
     if len(shown_by) > 1 and len({shown for _, shown, _ in shown_by}) == 1:

@@ -30,7 +30,7 @@ def explain(comparison: Comparison) -> Verdict:
     """What is known by now."""
     graph, answers = comparison.graph, comparison.ask.question.answers
     lanes = comparison.lanes
-    if comparison.ask.corpus is not None:
+    if comparison.ask.source.documents:
         ended = all(lane.status in ENDED for lane in lanes)
         text = verdict_texts(comparison, lane_names(comparison)) if ended else ""
         return Verdict(text, tuple(explained_texts(comparison, lane) for lane in lanes))

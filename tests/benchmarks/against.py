@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from core.comparison.run import Ask, LaneRun, Prefixes, Progress
+from core.comparison.run import LaneRun, Prefixes, Progress
 from core.datasets import datasets, questions
 from core.diagnosis.funnel import gold_nodes
 from core.engine import Engine
@@ -23,6 +23,7 @@ from core.errors import HopscopeError
 from core.evaluation.metrics.statistics import holm, paired
 from core.instances.catalogue import catalogue
 from core.operators.base import Line
+from core.sources import Ask
 from tests.benchmarks.chains import EACH, SEED, _right, _told
 
 SETS = (
@@ -79,7 +80,8 @@ def found(lane: LaneRun) -> tuple[bool, float]:
     ask = lane.ask
     nodes = {node for path in lane.state.paths.items[:BEST] for node in path.nodes}
     answers = dict.fromkeys(ask.question.answers)
-    return _right(ask.graph, lane.state), float(np.mean([not nodes.isdisjoint(gold_nodes(ask.graph, name)) for name in answers]))
+    graph = ask.source.graph
+    return _right(graph, lane.state), float(np.mean([not nodes.isdisjoint(gold_nodes(graph, name)) for name in answers]))
 
 
 def _asks(engine, name: str, entities: int) -> Iterator[Ask]:

@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from core.comparison.run import Ask, LaneRun, Prefixes, Progress
+from core.comparison.run import LaneRun, Prefixes, Progress
 from core.datasets import questions
 from core.diagnosis.funnel import right
 from core.engine import Engine
@@ -21,6 +21,7 @@ from core.graph.names.lookup import names
 from core.operators.base import Line
 from core.operators.retrieve.cases import CaseMemory, PredictHops
 from core.operators.retrieve.chains import ChainRanking
+from core.sources import Ask
 
 EACH = int(os.environ.get("HOPSCOPE_BENCHMARK_QUESTIONS", 200))  # of each set
 SEED = int(os.environ.get("HOPSCOPE_BENCHMARK_SEED", 2026))  # of the draw
@@ -86,7 +87,7 @@ def _timed(engine, ask: Ask, line: Line) -> tuple[bool, tuple[float, float]]:
     start = time.perf_counter(), time.process_time()
     lane.retrieve(Progress())
     took = time.perf_counter() - start[0], time.process_time() - start[1]
-    return _right(ask.graph, lane.state), took
+    return _right(ask.source.graph, lane.state), took
 
 
 def _told(right_ones: list[bool]) -> str:

@@ -9,12 +9,13 @@ import time
 
 import numpy as np
 
-from core.comparison.run import Ask, LaneRun, Prefixes, Progress
+from core.comparison.run import LaneRun, Prefixes, Progress
 from core.environment import Environment
 from core.graph.building.text_graph import assemble, store, with_tables
 from core.graph.columns import Table
 from core.graph.store import Graph
 from core.instances.catalogue import catalogue
+from core.sources import Ask, CorpusSource
 from core.types import Question
 from tests.films import Written
 
@@ -80,7 +81,7 @@ def _row(graph: Graph, name: str) -> dict:
     environment, seconds = Environment(Models(), built=lambda *_: graph), []
     instance = catalogue()[name]
     for number in range(QUESTIONS + 1):
-        ask = Ask(graph, Question(f"what is told of number {number}"), (), model=False, reader=False, corpus=object())  # type: ignore[arg-type]
+        ask = Ask(CorpusSource("made", graph), Question(f"what is told of number {number}"), (), model=False, reader=False)
         lane = LaneRun(ask, instance.line, environment, Prefixes())
         start = time.perf_counter()
         lane.retrieve(Progress())

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.comparison.run import Ask, LaneRun, Prefixes, Progress
+from core.comparison.run import LaneRun, Prefixes, Progress
 from core.datasets import datasets, questions
 from core.engine import Engine
 from core.errors import HopscopeError
@@ -29,6 +29,7 @@ from core.indexes.cases import Cases
 from core.operators.base import Line
 from core.operators.retrieve.cases import CaseMemory
 from core.operators.retrieve.chains import ChainRanking
+from core.sources import Ask
 from core.types import Question
 from tests.benchmarks.chains import EACH, PLAIN, SEED, _right
 
@@ -110,4 +111,4 @@ def _answers(engine, asks: list[Ask], operator) -> np.ndarray:
     lanes = [LaneRun(ask, Line((operator,)), engine.environment, Prefixes()) for ask in asks]
     for lane in lanes:
         lane.retrieve(Progress())
-    return np.array([_right(lane.ask.graph, lane.state) for lane in lanes], float)
+    return np.array([_right(lane.ask.source.graph, lane.state) for lane in lanes], float)

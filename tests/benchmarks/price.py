@@ -11,11 +11,12 @@ import os
 
 import numpy as np
 
-from core.comparison.run import Ask, LaneRun, Prefixes, Progress
+from core.comparison.run import LaneRun, Prefixes, Progress
 from core.engine import Engine
 from core.evaluation.metrics.statistics import holm, paired
 from core.operators.base import Line
 from core.operators.retrieve.chains import ChainRanking
+from core.sources import Ask
 from tests.benchmarks.against import BEST, found
 from tests.benchmarks.memory import DEVELOPMENT, HELD_OUT, asks
 

@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 
 from core.builds import build, standing
-from core.comparison.run import GoneCorpus
 from core.corpus import open_corpus
 from core.environment import Environment
 from core.evaluation.metrics.catalogue import metric
@@ -38,6 +37,7 @@ from core.models.registry import Registry
 from core.models.scorers import LateInteractionScorer
 from core.operators.base import Context
 from core.operators.text import parse_line
+from core.sources import CorpusSource
 from core.types import Question, State
 
 METRICS = ("capped_recall@10", "ndcg@10", "topological_recall@10")
@@ -205,7 +205,7 @@ def measured(question: Question, name: str, context: Context, corpus_name: str) 
     (line, grows), rows = LINES[name], []
     for budget in BUDGETS if grows else BUDGETS[-1:]:
         state, beside = asked(line.format(n=budget), question, context)
-        outcome = observe(context.graph, state, corpus=GoneCorpus(corpus_name))
+        outcome = observe(context.graph, state, source=CorpusSource(corpus_name))
         found = [metric(key)(outcome) or 0.0 for key in METRICS]
         rows.append({"budget": budget, "figures": found, "seconds": round(beside, 6)})
     return rows

@@ -126,7 +126,7 @@ def test_the_same_question_is_one_job_until_its_graph_is_another(corpus, engine)
     assert key == engine.key(engine.ask_corpus("carols", ASKED), [find(NEAR)])
     more = corpus.add([Document("tim", "Tiny Tim was lame.")])
     assert key != engine.key(engine.ask_corpus(more, ASKED), [find(NEAR)])
-    assert len(engine.ask_corpus(more, ASKED).graph.columns.chunks) == 4
+    assert len(engine.ask_corpus(more, ASKED).source.graph.columns.chunks) == 4
 
 
 def test_a_comparison_is_known_without_building_or_opening_anything(corpus, engine):

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core.comparison.run import Ask, LaneRun, Progress
+from core.comparison.run import LaneRun, Progress
 from core.diagnosis.funnel import funnel
 from core.diagnosis.missed_answers import lost_paths
 from core.diagnosis.path_outcome import fate
@@ -22,6 +22,7 @@ from core.instances.catalogue import catalogue
 from core.operators.text import parse_line
 from core.snapshot import ExcerptGraph, excerpt, freeze, freeze_all, thaw, thaw_all
 from core.snapshot.reader import Reader
+from core.sources import Ask, GraphSource
 from core.types import Frame, Path, Question, Ranking, State, Step, Subgraph, Usage
 
 LINES = (
@@ -36,7 +37,9 @@ def run(kit, line: str, answers=("Drama", "Nobody")) -> list[State]:
     """The states after each operator of a line, from One and Two."""
     seeds = (kit.node("One"), kit.node("Two"))
     models = kit.Written(encoder=kit.Table({"One -> has_genre -> Drama": 1 / 3, "has_genre": 2.0}))
-    lane = LaneRun(Ask(kit.graph, Question("genre of One", "q-1", ("One",), answers, 1), seeds), parse_line(line), Environment(models))
+    lane = LaneRun(
+        Ask(GraphSource.of(kit.graph), Question("genre of One", "q-1", ("One",), answers, 1), seeds), parse_line(line), Environment(models)
+    )
     lane.retrieve(Progress())
     lane.answer(Progress())
     return lane.states
@@ -76,7 +79,7 @@ def test_every_row_of_the_catalogue_comes_back_whole(kit):
     models = kit.Written(encoder=kit.Table({"One -> has_genre -> Drama": 1.0}))
     done = 0
     for row in catalogue().values():
-        lane = LaneRun(Ask(kit.graph, Question("genre of One"), (kit.node("One"),)), row.line, Environment(models))
+        lane = LaneRun(Ask(GraphSource.of(kit.graph), Question("genre of One"), (kit.node("One"),)), row.line, Environment(models))
         try:
             lane.retrieve(Progress())
         except (KeyError, AttributeError, BadInput):  # a model, a solved question or an index that only its own tests write down

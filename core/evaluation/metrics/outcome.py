@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from core.comparison.run import GoneCorpus
-from core.corpus import Corpus
 from core.diagnosis.funnel import funnel, gold_nodes
 from core.diagnosis.funnel_texts import answer_funnel
 from core.diagnosis.matching import match, normalize
@@ -20,8 +18,10 @@ from core.evaluation.metrics.supported import Supported
 from core.evaluation.metrics.topology import Nearing, nearing
 from core.graph.algorithms.neighbourhood import connected_components
 from core.operators.read import relations_of
+from core.sources import GraphSource, Source
 from core.types import Ranking, State, Step
 
+TRIPLES = GraphSource("")
 RANKED = ("paths", "reader", "passages")  # the parts that are rankings
 
 
@@ -121,12 +121,12 @@ def observe(
     graph,
     state: State,
     judged: Judged | None = None,
-    corpus: Corpus | GoneCorpus | None = None,
+    source: Source = TRIPLES,
     supported: Supported | None = None,
     built: Built | None = None,
     second: Judged | None = None,
 ) -> Outcome:
-    """The outcome of a line whose last state is `state`, against the known answers of its question, and the passages of a `corpus`.
+    """The outcome of a line whose last state is `state`, against the known answers of its question, and the passages of its `source`.
 
     What was judged of it, and what the graph cost, is handed in.
 
@@ -139,7 +139,7 @@ def observe(
     answers = tuple(dict.fromkeys(state.question.answers))
     named = [state.question.names(answer) for answer in answers]
     nodes = [gold_nodes(graph, *names) for names in named]
-    stages = funnel(graph, state, answers) if corpus is None else answer_funnel(corpus, graph, state, answers)
+    stages = answer_funnel(source, graph, state, answers) if source.documents else funnel(graph, state, answers)
     return Outcome(
         golds=len(answers),
         extracted=None if state.subgraph is None else extracted(graph, state.subgraph, nodes),
@@ -150,12 +150,12 @@ def observe(
         second=second,
         costs=tuple(map(cost, state.trace)),
         alive={stage.name: len(stage.alive) for stage in stages} or None,
-        passages=None if corpus is None else ranked_passages(graph, state),
-        fates=passages(corpus, graph, state),
+        passages=ranked_passages(graph, state) if source.documents else None,
+        fates=passages(source, graph, state),
         supported=supported,
         built=built,
-        nearing=None if corpus is None else nearing(graph, state),
-        budgets=None if corpus is None else budgets(graph, state),
+        nearing=nearing(graph, state) if source.documents else None,
+        budgets=budgets(graph, state) if source.documents else None,
     )
 
 

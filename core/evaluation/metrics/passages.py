@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from core.comparison.run import GoneCorpus
-from core.corpus import Corpus
 from core.diagnosis.funnel_texts import chunk_order, chunk_rows, gold_funnel, shown_chunks
 from core.evaluation.metrics.ranking import Ranked, ranked
+from core.sources import Source
 from core.types import State
 
 
@@ -23,20 +22,20 @@ class Passages:
     right: int | None = None
 
 
-def passages(corpus: Corpus | GoneCorpus | None, graph, state: State) -> Passages | None:
+def passages(source: Source, graph, state: State) -> Passages | None:
     """What became of the passages that the answer rests on; None where none is known or no documents are asked.
 
-    >>> from core.comparison.run import GoneCorpus
     >>> from core.evaluation.metrics.passages import passages
+    >>> from core.sources import CorpusSource
     >>> from core.types import Question
     >>> state = retrieve("SparseChunks(keep=2) >> AnswerFromTables()", graph=story, question="clerk Cratchit", models=says("He."))
-    >>> passages(GoneCorpus("story"), story, state.replace(question=Question("?", gold=("carol", "turkey"))))
+    >>> passages(CorpusSource("story"), story, state.replace(question=Question("?", gold=("carol", "turkey"))))
     Passages(golds=2, alive={'corpus': 0, 'graph': 1, 'retrieved': 1, 'prompt': 1}, shown=2, right=2)
     """
     gold = tuple(dict.fromkeys(state.question.gold))
-    if corpus is None or not gold:
+    if not source.documents or not gold:
         return None
-    alive = {stage.name: len(stage.alive) for stage in gold_funnel(corpus, graph, state, gold)}
+    alive = {stage.name: len(stage.alive) for stage in gold_funnel(source, graph, state, gold)}
     shown = shown_chunks(graph, state) if _seeks(graph, state) else None
     if shown is None:
         return Passages(len(gold), alive)

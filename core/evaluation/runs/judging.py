@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from core.builds import standing, status
 from core.comparison.run import LaneRun, build_of
-from core.corpus import Corpus
 from core.errors import HopscopeError
 from core.evaluation.metrics.built import Built, built
 from core.evaluation.metrics.judge import judge
@@ -40,8 +39,8 @@ def supported(plan: Plan, models: Models, lane: LaneRun, check: Check) -> Suppor
 
 def building(lane: LaneRun) -> Built | None:
     """What the graph cost that the lane stands on; None where it stands on none of its own or the build tells nothing."""
-    build, corpus = build_of(lane.line), lane.ask.corpus
-    if build is None or not isinstance(corpus, Corpus):
+    build, corpus = build_of(lane.line), lane.ask.source.corpus
+    if build is None or corpus is None:
         return None
 
     def told() -> Built | None:

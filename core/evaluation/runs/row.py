@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from core.comparison.run import Ask, LaneRun, Prefixes, Progress
+from core.comparison.run import LaneRun, Prefixes, Progress
 from core.environment import Environment
 from core.errors import Cancelled
 from core.evaluation.metrics.outcome import Outcome, observe
@@ -18,6 +18,7 @@ from core.models.base import Task
 from core.operators.base import GIVEN, Context, Operator
 from core.runtime.jobs import Listener, sentence
 from core.snapshot import freeze_all
+from core.sources import Ask
 from core.types import State
 
 log = logging.getLogger(__name__)
@@ -61,7 +62,7 @@ def one(
         lane.retrieve(progress)
         lane.answer(progress)
         first, second = judged(plan, models, lane, check)
-        opinions = first, asked.corpus, supported(plan, models, lane, check)
+        opinions = first, asked.source, supported(plan, models, lane, check)
         state = as_if_new(lane.state) if plan.cold else lane.state
         outcome = observe(lane.graph, state, *opinions, building(lane), second)
         states = freeze_all(lane.states, lane.graph)
@@ -106,7 +107,7 @@ def warm(plan: Plan, environment: Environment, ask: Callable[[Drawn], Ask], job:
 
 def _start(operator: Operator, asked: Ask, environment: Environment, job: Listener) -> None:
     """Have an operator's compiled code loaded, or compiled where it never was."""
-    operator(State(asked.question, asked.seeds), Context(asked.graph, environment, asked.seed, job.check))
+    operator(State(asked.question, asked.seeds), Context(asked.source.graph, environment, asked.seed, job.check))
 
 
 def _score(models, name: str) -> None:

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from statistics import fmean, stdev
 
-from core.comparison.run import Ask, Prefixes
+from core.comparison.run import Prefixes
 from core.environment import Environment
 from core.errors import Cancelled
 from core.evaluation.runs.plan import Drawn, Plan
@@ -20,6 +20,7 @@ from core.instances.catalogue import Instance
 from core.io.durations import between
 from core.runtime.cluster import Workers
 from core.runtime.jobs import Listener
+from core.sources import Ask
 
 Rows = Generator[FinishedRow, None, None]
 

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.comparison.run import Ask, LaneRun, Progress
+from core.comparison.run import LaneRun, Progress
 from core.environment import Environment
 from core.errors import BadInput, Cancelled, HopscopeError, shorten
 from core.evaluation.runs.plan import Drawn, Plan
@@ -28,6 +28,7 @@ from core.io.locks import locked
 from core.operators.base import Line
 from core.operators.text import parse_line
 from core.runtime.jobs import Job
+from core.sources import Ask
 
 if TYPE_CHECKING:
     import optuna

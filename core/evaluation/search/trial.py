@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from core.comparison.run import Ask, LaneRun, Progress
+from core.comparison.run import LaneRun, Progress
 from core.environment import Environment
 from core.errors import BadInput, Cancelled
 from core.evaluation.metrics.catalogue import metric
@@ -15,6 +15,7 @@ from core.evaluation.metrics.outcome import Outcome, observe
 from core.evaluation.runs.plan import Drawn, Plan
 from core.operators.base import Line
 from core.runtime.jobs import Job, sentence
+from core.sources import Ask
 
 OVER_BUDGET = "over the budget"
 BEATEN = "beaten already"
@@ -139,4 +140,4 @@ class Trial:
             lane.answer(Progress(check=check))
         finally:
             self.calls += sum(step.usage.calls for step in lane.state.trace)
-        return observe(lane.graph, lane.state, corpus=asked.corpus)
+        return observe(lane.graph, lane.state, source=asked.source)

@@ -11,4 +11,4 @@ Drawing = Board | TextBoard
 
 def drawing_of(comparison: Comparison) -> Drawing:
     """What makes the payload of a comparison, and keeps its picture while its lanes stay the same."""
-    return Board(comparison) if comparison.ask.corpus is None else TextBoard(comparison)
+    return TextBoard(comparison) if comparison.ask.source.documents else Board(comparison)

@@ -26,7 +26,11 @@ def finished_board(comparison: Comparison, key: str) -> Drawing:
         state.finished = (key, drawing_of(comparison))
     drawing: Drawing = state.finished[1]
     graph = comparison.graph
-    drawn = {**drawing.payload(), "ways": ["walk"] if comparison.ask.corpus is None and graph.name in datasets() else [], "repairs": False}
+    drawn = {
+        **drawing.payload(),
+        "ways": ["walk"] if not comparison.ask.source.documents and graph.name in datasets() else [],
+        "repairs": False,
+    }
     clicked = board(show_thumbs(comparison, drawn), key="finished_board")
     if clicked is not None:
         press_thumb(comparison, clicked.thumb)
@@ -52,7 +56,7 @@ def report(comparison: Comparison, drawing: Drawing) -> str:
     """The comparison as one self-contained HTML file."""
     asked = comparison.ask
     meta = {
-        "graph" if asked.corpus is None else "documents": asked.graph.name,
+        "documents" if asked.source.documents else "graph": asked.source.graph.name,
         "seed": asked.seed,
         "date": date.today().isoformat(),
         "starts from": ", ".join(asked.question.entities),

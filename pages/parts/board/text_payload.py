@@ -89,7 +89,9 @@ class TextBoard:
 
     def _gold(self) -> dict[str, str]:
         ask = self._comparison.ask
-        return gold_titles(ask.graph, ask.question.gold, [fate for lane in self._comparison.lanes for fate in self._found(lane)["fates"]])
+        return gold_titles(
+            ask.source.graph, ask.question.gold, [fate for lane in self._comparison.lanes for fate in self._found(lane)["fates"]]
+        )
 
     def _lane(self, i: int, lane: Lane, status: str, told: dict[str, Any]) -> dict[str, Any]:
         state, excerpt, prompt = lane.state, lane.state.excerpt, prompt_dict(lane.state)
@@ -134,8 +136,8 @@ class TextBoard:
     def _tell(self, lane: Lane, state: State) -> dict[str, Any]:
         """What is told of one state of a lane; `hits` are null until all are found."""
         ask = self._comparison.ask
-        words = {stage.name: stage for stage in answer_funnel(ask.corpus, lane.graph, state, ask.question.answers, lane.kept)}
-        passages = {stage.name: stage for stage in gold_funnel(ask.corpus, lane.graph, state, ask.question.gold, lane.kept)}
+        words = {stage.name: stage for stage in answer_funnel(ask.source, lane.graph, state, ask.question.answers, lane.kept)}
+        passages = {stage.name: stage for stage in gold_funnel(ask.source, lane.graph, state, ask.question.gold, lane.kept)}
         found = fates(lane.graph, lane.states, ask.question.gold) if lane.retrieved else ()
         last = words.get("answer")
         right = None if last is None else len(last.alive)

@@ -9,12 +9,12 @@ import streamlit as st
 from core.case_adapter import comparison
 from core.cases import Case, get, whole
 from core.cases.examples import demo
-from core.comparison.run import Ask
 from core.corpus import corpora
 from core.datasets import datasets
 from core.engine import Comparison
 from core.errors import HopscopeError
 from core.runtime.jobs import Job
+from core.sources import Ask
 from pages.parts.compare.asking import bar_state, known_question
 from pages.parts.compare.permalink import Link, case_link, read_link, write_link
 from pages.parts.shared.session import chosen, corpus_name, engine, graph_name, waiter, went_here
@@ -31,7 +31,7 @@ class Shown:
 
     def on(self, asked: Ask) -> Comparison:
         """The comparison, that of a case on the graph that is asked now, where it was made on that one. Raises HopscopeError."""
-        return self.comparison if self.case is None else comparison(whole(self.case.id, asked.graph), asked.corpus)
+        return self.comparison if self.case is None else comparison(whole(self.case.id, asked.source.graph), asked.source.corpus)
 
 
 def come_back() -> None:

@@ -6,7 +6,6 @@ import streamlit as st
 
 from core.builds import standing, status
 from core.comparison.run import build_of
-from core.corpus import Corpus
 from core.runtime.jobs import FAILED
 from pages.parts.compare.asked import Shown
 from pages.parts.texts.building import card
@@ -16,8 +15,8 @@ LACKED = "lacked"  # in the session: the comparison on the screen, and the build
 
 def unbuilt(on_screen: Shown) -> None:
     """Draw them below a sentence; once some of them are built, here or anywhere, and none is at work, the question is asked again."""
-    state, corpus = st.session_state, on_screen.comparison.ask.corpus
-    if on_screen.job is None or not on_screen.job.ended or not isinstance(corpus, Corpus):
+    state, corpus = st.session_state, on_screen.comparison.ask.source.corpus
+    if on_screen.job is None or not on_screen.job.ended or corpus is None:
         return
     specs = [build_of(lane.run.line) for lane in on_screen.comparison.lanes if lane.status == FAILED]
     wanted = dict.fromkeys(standing(corpus, spec) for spec in specs if spec is not None)

@@ -75,10 +75,11 @@ def test_a_case_is_small(compared):
 def test_three_lanes_of_a_thousand_nodes_stay_under_a_hundred_kilobytes(movies, home):
     from core.cases.case import pack
     from core.cases.finished import Finished, FinishedLane
-    from core.comparison.run import Ask, LaneRun, Progress
+    from core.comparison.run import LaneRun, Progress
     from core.graph.names.lookup import names
     from core.instances.catalogue import Instance
     from core.operators.text import parse_line
+    from core.sources import Ask, GraphSource
     from core.types import Question
     from tests.real_models import registry
 
@@ -88,7 +89,7 @@ def test_three_lanes_of_a_thousand_nodes_stay_under_a_hundred_kilobytes(movies, 
         "PersonalizedPageRank() >> ShortestPaths() >> Rank(model='bm25')",
         "PersonalizedPageRank() >> BeamSearch(model='bm25', rank='bm25')",
     ):
-        run = LaneRun(Ask(movies, question, seeds, model=False), parse_line(text), Environment(registry()))
+        run = LaneRun(Ask(GraphSource.of(movies), question, seeds, model=False), parse_line(text), Environment(registry()))
         run.retrieve(Progress())
         lanes.append(FinishedLane(Instance(text, text, run.line), tuple(run.states)))
     packed = pack(freeze_finished(Finished(movies, question, seeds, tuple(lanes))))

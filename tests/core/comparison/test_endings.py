@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from core.comparison.endings import ending, unfinished
-from core.comparison.run import Ask, LaneRun, Progress
+from core.comparison.run import LaneRun, Progress
 from core.engine import Lane
 from core.environment import Environment
 from core.errors import Cancelled
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
 from core.runtime.jobs import CANCELLED, DONE, FAILED
+from core.sources import Ask, GraphSource
 from core.types import Question
 
 LINE = "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=1) >> Answer()"
@@ -19,7 +20,7 @@ LINE = "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(keep=1) >> Answer()"
 
 def stopped(kit, after: int, status: str = CANCELLED) -> Lane:
     """A lane that was stopped once that many steps were done."""
-    ask = Ask(kit.graph, Question("genre of One"), (kit.node("One"),), model=False)
+    ask = Ask(GraphSource.of(kit.graph), Question("genre of One"), (kit.node("One"),), model=False)
     run = LaneRun(ask, parse_line(LINE), Environment(kit.Written(encoder=kit.Table({}))))
 
     def reached(state) -> None:

@@ -10,7 +10,7 @@ from typing import ClassVar
 import pytest
 
 from core.comparison.comparing import Lane
-from core.comparison.run import Ask, LaneRun
+from core.comparison.run import LaneRun
 from core.comparison.timing import apart, cost, spans
 from core.engine import Engine
 from core.environment import Environment
@@ -20,6 +20,7 @@ from core.models.scorers import EncoderScorer
 from core.operators.base import Context, Line, Operator
 from core.operators.text import parse_line
 from core.runtime.meter import Advance, Parts, metered, new_to_this, saved, spent
+from core.sources import Ask, GraphSource
 from core.types import Question, State, Step
 
 
@@ -83,7 +84,7 @@ def test_the_seconds_of_a_step_are_its_own(clock):
 
 
 def lane(*steps: Step, reused=(), **fields) -> Lane:
-    ask = Ask(None, Question("q"), ())
+    ask = Ask(GraphSource(""), Question("q"), ())
     run = LaneRun(ask, Line(), Environment(None), states=[State(Question("q"), trace=steps)], reused=list(reused))
     return Lane(Instance("a", "a", Line()), run, **fields)
 

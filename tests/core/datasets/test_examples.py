@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from core.comparison.run import Ask, LaneRun, Prefixes, Progress
+from core.comparison.run import LaneRun, Prefixes, Progress
 from core.datasets import datasets
 from core.diagnosis.funnel import right
 from core.environment import Environment
 from core.instances.catalogue import find
+from core.sources import Ask, GraphSource
 from core.types import Question
 from pages.parts.compare.permalink import DEFAULT_LANES
 from tests.real_models import registry
@@ -30,7 +31,7 @@ def answers_all(ask: Ask, key: str, prefixes: Prefixes) -> bool:
     """Whether a lane's graph reader gives all known answers."""
     run = LaneRun(ask, find(key).line, Environment(registry()), prefixes)
     run.retrieve(Progress())
-    return right(ask.graph, run.state, ask.question.answers, reader=True) == len(set(ask.question.answers))
+    return right(ask.source.graph, run.state, ask.question.answers, reader=True) == len(set(ask.question.answers))
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -43,7 +44,7 @@ def test_every_example_is_answered_in_a_lane(movies, name):
 
     for text in dataset.examples:
         question = known(dataset, text)
-        ask = Ask(graph, question, tuple(names(graph).find(entity) for entity in question.entities), model=False)
+        ask = Ask(GraphSource.of(graph), question, tuple(names(graph).find(entity) for entity in question.entities), model=False)
         assert any(answers_all(ask, key, prefixes) for key in CHEAP_FIRST.get(name, CHAINS_FIRST)), text
 
 

@@ -5,13 +5,15 @@ import pytest
 from core.corpus import Document, write
 from core.diagnosis.funnel_texts import Fate, answer_funnel, chunk_order, fates, gold_funnel, holds
 from core.graph.columns import Table
+from core.sources import CorpusSource
 from core.types import Excerpt, Prompt, Question, Ranking, State, Step
 from tests.core.operators.texts.kit import CHUNKS, plain, story
 
 
 @pytest.fixture
-def corpus(tmp_path):
-    return write(tmp_path / "carols", [Document("carol", " ".join(CHUNKS[:3])), Document("turkey", CHUNKS[3])])
+def source(tmp_path):
+    corpus = write(tmp_path / "carols", [Document("carol", " ".join(CHUNKS[:3])), Document("turkey", CHUNKS[3])])
+    return CorpusSource.of(corpus, plain())
 
 
 def chunks(*rows):
@@ -28,9 +30,9 @@ def test_a_lane_that_seeks_entities_alone_has_no_order_of_passages():
     assert chunk_order(story(), found) is None and chunk_order(story(), found.replace(chunks=chunks(2))) == ((2,), (2,))
 
 
-def test_passages_by_stage(corpus):
+def test_passages_by_stage(source):
     state = State(Question("q"), chunks=chunks(3, 1), prompt=Prompt((), 0, hits={"chunk": 1}))
-    assert alive(gold_funnel(corpus, plain(), state, ("carol", "turkey", "gone"))) == {
+    assert alive(gold_funnel(source, plain(), state, ("carol", "turkey", "gone"))) == {
         "corpus": ("carol", "turkey"),
         "graph": ("carol", "turkey"),
         "retrieved": ("carol", "turkey"),
@@ -38,14 +40,14 @@ def test_passages_by_stage(corpus):
     }
 
 
-def test_a_passage_that_tells_of_no_entity_is_not_in_the_graph(corpus):
-    assert alive(gold_funnel(corpus, story(), State(Question("q")), ("carol", "turkey")))["graph"] == ("carol",)
+def test_a_passage_that_tells_of_no_entity_is_not_in_the_graph(source):
+    assert alive(gold_funnel(source, story(), State(Question("q")), ("carol", "turkey")))["graph"] == ("carol",)
 
 
-def test_words_of_the_answer_by_stage(corpus):
+def test_words_of_the_answer_by_stage(source):
     prompt = Prompt(({"role": "user", "content": "Tables: the merry Christmas. Question: was Marley dead?"},), 0)
     state = State(Question("was Marley dead?"), chunks=chunks(0, 1), prompt=prompt, answer="A merry Christmas.")
-    assert alive(answer_funnel(corpus, plain(), state, ("Marley", "merry Christmas", "boy", "ghost"))) == {
+    assert alive(answer_funnel(source, plain(), state, ("Marley", "merry Christmas", "boy", "ghost"))) == {
         "corpus": ("Marley", "merry Christmas", "boy"),
         "graph": ("Marley", "merry Christmas", "boy"),
         "retrieved": ("Marley", "merry Christmas"),
@@ -54,17 +56,17 @@ def test_words_of_the_answer_by_stage(corpus):
     }
 
 
-def test_words_of_a_description_are_in_the_graph_alone(corpus):
-    assert alive(answer_funnel(corpus, story(), State(Question("q")), ("shared a firm",))) == {"corpus": (), "graph": ("shared a firm",)}
+def test_words_of_a_description_are_in_the_graph_alone(source):
+    assert alive(answer_funnel(source, story(), State(Question("q")), ("shared a firm",))) == {"corpus": (), "graph": ("shared a firm",)}
 
 
-def test_yes_and_no_are_told_by_the_answer_alone(corpus):
+def test_yes_and_no_are_told_by_the_answer_alone(source):
     state = State(Question("q"), chunks=chunks(0), excerpt=Excerpt("Yes, he was.", 0, 0.5))
-    assert alive(answer_funnel(corpus, plain(), state, ("yes",))) == {"answer": ("yes",)}
+    assert alive(answer_funnel(source, plain(), state, ("yes",))) == {"answer": ("yes",)}
 
 
-def test_where_nothing_is_known_there_are_no_stages(corpus):
-    assert gold_funnel(corpus, plain(), State(Question("q")), ()) == answer_funnel(corpus, plain(), State(Question("q")), ()) == ()
+def test_where_nothing_is_known_there_are_no_stages(source):
+    assert gold_funnel(source, plain(), State(Question("q")), ()) == answer_funnel(source, plain(), State(Question("q")), ()) == ()
 
 
 def test_fates():

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from core.comparison.run import Ask, LaneRun, Layered, Prefixes, Progress
+from core.comparison.run import LaneRun, Layered, Prefixes, Progress
 from core.diagnosis.explanation import explained
 from core.diagnosis.repairs import brought, changes, repair
 from core.environment import Environment
 from core.errors import Cancelled
 from core.indexes import chains
 from core.operators.text import parse_line
+from core.sources import Ask, GraphSource
 from core.types import Question, Repair
 
 ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
@@ -30,7 +31,7 @@ def tried(kit):
 
     def make(text, answers, scores, start="One", check=lambda: None, seconds=60.0, model=False):
         models, prefixes = kit.Written(encoder=kit.Table(scores)), Prefixes()
-        ask = Ask(kit.graph, Question("a question", answers=tuple(answers)), (kit.node(start),), model=model)
+        ask = Ask(GraphSource.of(kit.graph), Question("a question", answers=tuple(answers)), (kit.node(start),), model=model)
         run = LaneRun(ask, parse_line(text), Environment(models), prefixes)
         run.retrieve(Progress())
         told = explained(kit.graph, [run.states], answers, [False])[0]
@@ -67,7 +68,7 @@ def test_where_the_models_answers_count_a_change_promises_what_its_prompt_shows(
     """The prompt has room for the first path alone: Two is kept and not read; a change that only keeps more paths helps nobody."""
     one, two = "Ann -> directed_by_reverse -> One", "Ann -> directed_by_reverse -> Two"
     models = kit.Written(kit.Parrot("One"), encoder=kit.Table({one: 0.9, two: 0.8}))
-    ask = Ask(kit.graph, Question("films of Ann", answers=("One", "Two")), (kit.node("Ann"),))
+    ask = Ask(GraphSource.of(kit.graph), Question("films of Ann", answers=("One", "Two")), (kit.node("Ann"),))
 
     def repaired(text):
         run = LaneRun(ask, parse_line(text), Environment(models), Prefixes())
@@ -116,7 +117,7 @@ def test_what_does_not_help_is_not_offered(tried):
 
 def test_nothing_is_tried_where_all_is_found_or_nothing_known(tried, kit):
     assert tried("EgoNetwork() >> ShortestPaths(parallel=False) >> Rank()", ["Ann"], {ANN: 1.0})[0] is None
-    ask = Ask(kit.graph, Question("q"), (kit.node("One"),))
+    ask = Ask(GraphSource.of(kit.graph), Question("q"), (kit.node("One"),))
     run = LaneRun(ask, parse_line("EgoNetwork() >> ShortestPaths()"), Environment(kit.Written()))
     run.retrieve(Progress())
     told = explained(kit.graph, [run.states], (), [False])[0]
@@ -126,7 +127,7 @@ def test_nothing_is_tried_where_all_is_found_or_nothing_known(tried, kit):
 def test_relation_chains_instead_where_they_are_prepared(tried, kit):
     line = "EgoNetwork() >> ShortestPaths(parallel=False)"
     assert tried(line, ["Drama"], {})[1] == []
-    asked = Ask(kit.graph, Question("the genre of One"), (kit.node("One"),))
+    asked = Ask(GraphSource.of(kit.graph), Question("the genre of One"), (kit.node("One"),))
     LaneRun(asked, parse_line("ChainRanking()"), Environment(kit.Written())).retrieve(Progress())  # which prepares them
     assert tried(line, ["Drama"], {})[1] == ["Follow relation chains"]
 
@@ -136,7 +137,7 @@ def test_branches_are_left_alone(tried):
         "PredictHops() >> Branch(on='hops', arms={1: EgoNetwork(hops=1)}, otherwise=EgoNetwork(hops=1))"
         " >> ShortestPaths(parallel=False) >> Rank(keep=1)"
     )
-    ask = Ask(None, Question("q"), ())
+    ask = Ask(GraphSource(""), Question("q"), ())
     assert list(changes(ask, parse_line(line), (), None)) == []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.comparison.comparing import Comparison, Lane
-from core.comparison.run import Ask, LaneRun
+from core.comparison.run import LaneRun
 from core.corpus import Document, write
 from core.diagnosis.lost_passages import title_of_chunk
 from core.diagnosis.verdict_words import explain
@@ -14,6 +14,7 @@ from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
+from core.sources import Ask, CorpusSource
 from core.types import Prompt, Question, Ranking, Repair, State, Step
 from tests.core.operators.texts.kit import CHUNKS, plain, story
 from tests.films import Written
@@ -25,7 +26,7 @@ def corpus(tmp_path):
 
 
 def compared(corpus, question, *states, graph=None, repair=None):
-    ask = Ask(graph or plain(), question, (), corpus=corpus)
+    ask = Ask(CorpusSource("carols", graph or plain(), corpus), question, ())
     line, lanes = parse_line("SparseChunks() >> AnswerFromTables()"), []
     for name, state in zip("ABCD", states):
         run = LaneRun(ask, line, Environment(Written()), states=[state.replace(question=question)])

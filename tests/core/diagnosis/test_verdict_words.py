@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from core.comparison.run import Ask, LaneRun, Progress
+from core.comparison.run import LaneRun, Progress
 from core.diagnosis.verdict_words import best_repair, explain, lane_names, same_line
 from core.engine import Comparison, Lane
 from core.environment import Environment
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
 from core.runtime.jobs import CANCELLED, DONE, FAILED, RUNNING
+from core.sources import Ask, GraphSource
 from core.types import Question, Repair
 
 DRAMA = "One -> has_genre -> Drama"
@@ -23,7 +24,7 @@ def asked(kit):
     def make(lines, answers=("Drama",), methods=(), says=None):
         models = kit.Written(kit.Parrot(says or ""), encoder=kit.Table({DRAMA: 1.0}))
         question = Question("genre of One", answers=tuple(answers))
-        ask = Ask(kit.graph, question, (kit.node("One"),), model=says is not None)
+        ask = Ask(GraphSource.of(kit.graph), question, (kit.node("One"),), model=says is not None)
         lanes = []
         for i, line in enumerate(lines):
             instance = Instance(f"l{i}", f"No. {i + 1}", parse_line(line), method=methods[i] if methods else "")

@@ -12,9 +12,10 @@ import json
 import numpy as np
 import pytest
 
-from core.comparison.run import Ask, LaneRun, Progress
+from core.comparison.run import LaneRun, Progress
 from core.environment import Environment
 from core.instances.catalogue import catalogue
+from core.sources import Ask, GraphSource
 from core.types import Question
 from tests.core.instances.nine_texts import CHUNKS, ENTITIES, QUESTION, RELATIONS
 from tests.core.instances.nine_texts_asked import Told, found, whole
@@ -86,7 +87,7 @@ def own_home(tmp_path, monkeypatch):
 
 def run(graph, row, replies, model=True):
     script = Script(*replies, "Bob Cratchit's.", context=100_000)
-    lane = LaneRun(Ask(graph, Question(QUESTION), (), model=model), catalogue()[row].line, Environment(Told(script)))
+    lane = LaneRun(Ask(GraphSource.of(graph), Question(QUESTION), (), model=model), catalogue()[row].line, Environment(Told(script)))
     lane.standing = graph
     lane.retrieve(Progress())
     lane.answer(Progress())

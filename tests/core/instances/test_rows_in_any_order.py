@@ -7,12 +7,13 @@ import re
 
 import pytest
 
-from core.comparison.run import Ask, LaneRun, Progress
+from core.comparison.run import LaneRun, Progress
 from core.environment import Environment
 from core.graph.building.build import build
 from core.instances.catalogue import catalogue
 from core.models.combine import uses_chat
 from core.parameters import parameters
+from core.sources import Ask, GraphSource
 from core.types import Question
 from tests.films import Parrot, Picker, Table, Written
 from tests.real_models import registry
@@ -50,7 +51,7 @@ def told(graph, row):
     named = [name for p, name in asked if name not in p.also]
     models = Written(Parrot("One"), **{name: picker if uses_chat(name, registry().is_chat) else Table({}) for name in named})
     seeds = tuple(graph.nodes_named(name)[0] for name in ("Ann", "1999"))
-    lane = LaneRun(Ask(graph, Question("which film is by Ann"), seeds), line, Environment(models, lambda digest: SOLVED))
+    lane = LaneRun(Ask(GraphSource.of(graph), Question("which film is by Ann"), seeds), line, Environment(models, lambda digest: SOLVED))
     lane.retrieve(Progress())
     lane.answer(Progress())
     timeless = lambda notes: [re.sub(r" in [\d.]+ s\.", "", note) for note in notes]

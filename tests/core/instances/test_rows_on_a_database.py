@@ -7,13 +7,14 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from core.comparison.run import Ask, LaneRun, Progress
+from core.comparison.run import LaneRun, Progress
 from core.environment import Environment
 from core.graph.building.export import export
 from core.graph.names.lookup import names
 from core.instances.catalogue import catalogue
 from core.models.combine import uses_chat
 from core.parameters import parameters
+from core.sources import Ask, GraphSource
 from core.types import Question
 from tests.films import Parrot, Picker, Table, Written
 from tests.real_models import registry
@@ -53,7 +54,7 @@ def models(row, scorer, picker):
 
 
 def run(graph, row, seed, text, given):
-    lane = LaneRun(Ask(graph, Question(text), (seed,)), catalogue()[row].line, Environment(given))
+    lane = LaneRun(Ask(GraphSource.of(graph), Question(text), (seed,)), catalogue()[row].line, Environment(given))
     lane.retrieve(Progress())
     lane.answer(Progress())
     return lane

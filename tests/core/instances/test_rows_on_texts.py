@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from core.comparison.run import Ask, LaneRun, Progress
+from core.comparison.run import LaneRun, Progress
 from core.environment import Environment
 from core.instances.catalogue import catalogue
+from core.sources import Ask, GraphSource
 from core.types import Question
 from tests.core.operators.scripted import Script
 from tests.core.operators.texts.kit import story
@@ -51,7 +52,9 @@ def graph():
 
 
 def run(graph, row, models, model=True):
-    lane = LaneRun(Ask(graph, Question("Who is the father of Tim?"), (), model=model), catalogue()[row].line, Environment(models))
+    lane = LaneRun(
+        Ask(GraphSource.of(graph), Question("Who is the father of Tim?"), (), model=model), catalogue()[row].line, Environment(models)
+    )
     lane.standing = graph
     lane.retrieve(Progress())
     lane.answer(Progress())
@@ -112,7 +115,9 @@ def test_the_paper_reading_of_global_search_asks_once_for_each_community(graph):
     place = next(place for place, operator in enumerate(packed) if type(operator).__name__ == "Points")
     line = packed.replaced(place, type(packed.operators[place])(per="item"))
     script = Script(POINT, POINT, POINT, "Cratchit.")  # three communities, then the answer
-    lane = LaneRun(Ask(graph, Question("Who is the father of Tim?"), ()), line, Environment(Written(script)), standing=graph)
+    lane = LaneRun(
+        Ask(GraphSource.of(graph), Question("Who is the father of Tim?"), ()), line, Environment(Written(script)), standing=graph
+    )
     lane.retrieve(Progress())
     lane.answer(Progress())
     assert lane.state.answer == "Cratchit." and [point.items for point in lane.state.points] == [

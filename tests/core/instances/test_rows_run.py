@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from core.comparison.run import Ask, LaneRun, Progress
+from core.comparison.run import LaneRun, Progress
 from core.environment import Environment
 from core.errors import ModelUnavailable
 from core.instances.catalogue import catalogue
 from core.models.combine import names, uses_chat
 from core.operators import OPERATORS
 from core.parameters import parameters
+from core.sources import Ask, GraphSource
 from core.types import Question
 from tests.real_models import registry
 
@@ -26,7 +27,9 @@ SOLVED = (Question("year of Two", entities=("Two",), answers=("1999",)),)  # wit
 
 
 def run(graph, models, row, seeds, text, model=True):
-    lane = LaneRun(Ask(graph, Question(text), seeds, model=model), catalogue()[row].line, Environment(models, lambda digest: SOLVED))
+    lane = LaneRun(
+        Ask(GraphSource.of(graph), Question(text), seeds, model=model), catalogue()[row].line, Environment(models, lambda digest: SOLVED)
+    )
     lane.retrieve(Progress())
     lane.answer(Progress())
     return lane.state

@@ -5,13 +5,14 @@ import tomllib
 import pytest
 import tomli_w
 
-from core.comparison.run import Ask, LaneRun, Prefixes, Progress
+from core.comparison.run import LaneRun, Prefixes, Progress
 from core.errors import BadParameter
 from core.instances import catalogue as rows
 from core.operators import EgoNetwork, PersonalizedPageRank, PredictHops, Rank, ShortestPaths, SimplePaths
 from core.operators.base import Line
 from core.operators.branch import Branch
 from core.operators.text import parse_line
+from core.sources import Ask, GraphSource
 from core.types import Question
 
 NEAR = Branch("hops", ((1, (ShortestPaths(hops=1),)), (2, (ShortestPaths(hops=2), Rank(keep=1)))), (SimplePaths(),))
@@ -45,7 +46,10 @@ def test_a_lane_has_a_state_for_every_operator_of_the_arm(kit, monkeypatch):
     monkeypatch.setattr(PredictHops, "apply", lambda self, state, ctx, recorder: state.replace(hops=2))
     reached = []
     lane = LaneRun(
-        Ask(kit.graph, Question("a question"), (kit.node("One"),)), LINE, kit.context(encoder=kit.Table({})).environment, Prefixes()
+        Ask(GraphSource.of(kit.graph), Question("a question"), (kit.node("One"),)),
+        LINE,
+        kit.context(encoder=kit.Table({})).environment,
+        Prefixes(),
     )
     lane.retrieve(Progress(reached=reached.append))
     told = ["PredictHops", "EgoNetwork", "ShortestPaths", "Rank", "GraphReader"]

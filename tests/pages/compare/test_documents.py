@@ -29,7 +29,7 @@ def test_a_link_asks_the_documents_and_brings_answers_and_gold_passages():
     at = opened(corpus=NAME, q=QUESTION, lane=[LINE, WIDE], **OWN)
     assert not at.exception and not at.error
     comparison = job(at).comparison
-    assert comparison.ask.corpus.name == NAME and comparison.ask.question.gold == ("arthur", "women")
+    assert comparison.ask.source.name == NAME and comparison.ask.question.gold == ("arthur", "women")
     assert comparison.ask.question.answers == ("Arthur's Magazine",)
     assert [lane.status for lane in comparison.lanes] == ["done", "done"]
     assert NAME in at.query_params["corpus"] and "graph" not in at.query_params

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from core.comparison.run import GoneCorpus
 from core.evaluation.metrics.budgets import BUDGETS, by_budget
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.outcome import Outcome, observe
+from core.sources import CorpusSource
 from core.types import Question
 from tests.core.operators.nodes.kit import Models, Reranker, corpus_graph, run
 
@@ -61,7 +61,7 @@ def test_recall_at_a_budget_is_that_of_the_documents_handed_on():
     # Only the words of d are asked for. Of d and f, to which no link leads, d is found.
     state = run("SparseNodes(keep=1)", "plums brandy").replace(question=Question("?", gold=("d", "f")))
     graph = corpus_graph()
-    outcome = observe(graph, state, corpus=GoneCorpus("fruit"))
+    outcome = observe(graph, state, source=CorpusSource("fruit"))
     assert [metric(f"budget_recall@{budget}")(outcome) for budget in (10, 100)] == [0.5, 0.5]
     assert metric("budget_topological_recall@50")(outcome) == metric("topological_recall@10")(outcome)  # nothing else has these words
     assert metric("budget_recall@15")(outcome) is None and Outcome.from_dict(outcome.to_dict()) == outcome
@@ -74,7 +74,7 @@ def test_at_its_own_budget_it_is_the_figure_of_the_line(line):
     state = run(line.format(n=100) + " >> DocumentsOfNodes(keep=100)", "fir hazel", graph, models).replace(
         question=Question("?", gold=gold)
     )
-    outcome = observe(graph, state, corpus=GoneCorpus("fruit"))
+    outcome = observe(graph, state, source=CorpusSource("fruit"))
     assert metric("budget_recall@100")(outcome) == metric("capped_recall@10")(outcome)
     assert metric("budget_topological_recall@100")(outcome) == pytest.approx(metric("topological_recall@100")(outcome), abs=1e-5)
 
@@ -86,7 +86,7 @@ def test_topological_recall_at_a_budget_is_that_of_all_that_was_retrieved():
     graph = corpus_graph(texts, list(zip(sorted(texts), sorted(texts)[1:])))
     state = run("SparseNodes(keep=20)", "ash", graph).replace(question=Question("?", gold=("d14",)))
     assert list(state.nodes.items) == list(range(20))
-    outcome = observe(graph, state, corpus=GoneCorpus("fruit"))
+    outcome = observe(graph, state, source=CorpusSource("fruit"))
     near = [metric(f"budget_topological_recall@{budget}")(outcome) for budget in (10, 20)]
     assert near == [pytest.approx(1 / (1 + 5 * np.log(3)), abs=1e-5), 1.0] and near[0] == pytest.approx(0.154, abs=1e-3)
     assert [metric(f"budget_recall@{budget}")(outcome) for budget in (10, 20)] == [0.0, 0.0]

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.comparison.run import GoneCorpus
 from core.evaluation.metrics.built import built
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.options import chosen, right_option
 from core.evaluation.metrics.outcome import Outcome, Ranked, observe
 from core.evaluation.metrics.supported import by_encoder, by_model
 from core.evaluation.metrics.topology import Nearing
+from core.sources import CorpusSource
 from core.types import Prompt, Question, Ranking, State
 from tests.core.operators.texts.kit import plain, story
 from tests.films import Bag, Parrot
@@ -32,12 +32,12 @@ def state(answer="The turkey.", answers=("turkey",), rows=(1, 0, 3), shown=2, op
 
 
 def scores(told, *names, **more):
-    outcome = Outcome.from_dict(observe(plain(), told, corpus=GoneCorpus("story"), **more).to_dict())
+    outcome = Outcome.from_dict(observe(plain(), told, source=CorpusSource("story"), **more).to_dict())
     return [metric(name)(outcome) for name in names]
 
 
 def test_what_became_of_the_passages():
-    outcome = observe(plain(), state(), corpus=GoneCorpus("story"))
+    outcome = observe(plain(), state(), source=CorpusSource("story"))
     assert outcome.fates.alive == {"corpus": 0, "graph": 2, "retrieved": 2, "prompt": 1}  # that of the turkey came third
     assert scores(state(), "passage_recall", "passage_recall@1", "passage_precision", "passage_precision@2") == [1, 1 / 2, 1, 1]
     assert scores(state(gold=("turkey",)), "context_precision", "passage_precision", "passage_precision@2") == [0, 1 / 3, 0]
@@ -47,7 +47,7 @@ def test_what_became_of_the_passages():
 
 def test_a_line_that_seeks_entities_alone_has_no_figures_of_passages():
     entities = state(gold=("carol",)).replace(chunks=None, nodes=Ranking("node", (0, 3), (1.0, 0.5)))
-    found = [metric(name)(observe(story(), entities, corpus=GoneCorpus("story"))) for name in ("passage_recall", "context_precision")]
+    found = [metric(name)(observe(story(), entities, source=CorpusSource("story"))) for name in ("passage_recall", "context_precision")]
     assert found == [None, None]
 
 
@@ -88,7 +88,7 @@ def test_the_words_of_an_alias_are_those_of_the_answer():
     asked = Question("Who?", answers=("Daei of Iran", "Bican"), aliases=(("Daei of Iran", "Ali Daei"),))
     told = state().replace(question=replace(asked, answers=("Daei of Iran",)), answer="It was Ali Daei")
     assert scores(told, "token_recall", "token_f1", "accuracy_joined") == [1, pytest.approx(2 / 3), 1]
-    exact = observe(plain(), told.replace(answer="ali daei"), corpus=GoneCorpus("story")).answer.exact
+    exact = observe(plain(), told.replace(answer="ali daei"), source=CorpusSource("story")).answer.exact
     assert exact is True
 
 
@@ -96,7 +96,7 @@ def test_the_prompt_holds_an_answer_by_any_of_its_names():
     asked = Question("Who was dead?", answers=("the partner", "Bob"), aliases=(("the partner", "Marley"),))
     told = state().replace(question=asked)
     assert scores(told, "context_recall") == [1 / 2]  # Marley was dead
-    assert observe(story(), told.replace(answer="It was Marley."), corpus=GoneCorpus("story")).alive["graph"] == 1
+    assert observe(story(), told.replace(answer="It was Marley."), source=CorpusSource("story")).alive["graph"] == 1
 
 
 @pytest.mark.parametrize(

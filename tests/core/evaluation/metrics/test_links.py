@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from core.comparison.run import GoneCorpus
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.outcome import Outcome, observe
 from core.evaluation.metrics.ranking import Ranked, ranked
 from core.evaluation.metrics.topology import Nearing, falls, nearing
 from core.graph.algorithms.simple import simple
 from core.graph.algorithms.uncertainty import uncertainty
+from core.sources import CorpusSource
 from core.types import Question, Ranking, State
 from tests.core.operators.nodes.kit import corpus_graph, named
 
@@ -40,7 +40,7 @@ def test_the_shortest_path_is_the_one_with_fewest_links():
 
 def test_topological_recall_by_hand():
     # d stands for itself; e is one step from d: 1 / (1 + ln 4); f is out of reach.
-    outcome = observe(GRAPH, found("def", "a", "d"), corpus=GoneCorpus("fruit"))
+    outcome = observe(GRAPH, found("def", "a", "d"), source=CorpusSource("fruit"))
     missed = 1 / (1 + math.log(4))
     assert metric("topological_recall@10")(outcome) == pytest.approx((1 + missed + 0) / 3, abs=1e-6)
     assert metric("miss_tr@10")(outcome) == pytest.approx(missed / 3, abs=1e-6)
@@ -56,7 +56,7 @@ def test_topological_recall_is_recall_and_what_was_missed(seed):
     graph = corpus_graph({letter: letter for letter in letters}, links or [("a", "b")])
     gold = tuple(letter for letter in letters if rng.random() < 0.4) or ("a",)
     nodes = tuple(int(node) for node in rng.permutation(12)[: int(rng.integers(1, 12))])
-    outcome = observe(graph, State(Question("?", gold=gold), nodes=Ranking("node", nodes)), corpus=GoneCorpus("fruit"))
+    outcome = observe(graph, State(Question("?", gold=gold), nodes=Ranking("node", nodes)), source=CorpusSource("fruit"))
     before = 0.0
     for k in (1, 3, 5, 12):
         recall, whole = metric(f"passage_recall@{k}")(outcome), metric(f"topological_recall@{k}")(outcome)
@@ -65,7 +65,7 @@ def test_topological_recall_is_recall_and_what_was_missed(seed):
 
 
 def test_a_known_document_that_is_not_there_is_near_to_nothing():
-    outcome = observe(GRAPH, found(("a", "gone"), "a"), corpus=GoneCorpus("fruit"))
+    outcome = observe(GRAPH, found(("a", "gone"), "a"), source=CorpusSource("fruit"))
     assert metric("passage_recall@10")(outcome) == metric("topological_recall@10")(outcome) == 0.5
     assert metric("miss_tr@10")(outcome) == 0.0
 
@@ -77,7 +77,7 @@ def test_without_links_or_without_known_documents_there_is_no_such_figure():
 
 
 def test_the_facts_are_kept_and_read_back():
-    outcome = observe(GRAPH, found("de", "a", "b"), corpus=GoneCorpus("fruit"))
+    outcome = observe(GRAPH, found("de", "a", "b"), source=CorpusSource("fruit"))
     assert Outcome.from_dict(outcome.to_dict()) == outcome
 
 

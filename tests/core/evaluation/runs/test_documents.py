@@ -40,7 +40,7 @@ def test_the_hits_of_each_lane_are_there_again(bench, run):
     found = comparison(opened(bench.store(), run, "q-1", graph, standing=lambda line: graph, corpus="small"), corpus)
     names = [hit_names(lane.graph, "chunk", lane.state.chunks.items) for lane in found.lanes]
     assert names == [["book"], ["book", "song"]]  # by BM25 the one that holds all three words of the question, then the one with two
-    assert found.ask.corpus is corpus and found.ask.question.gold == ("book",) and not found.ask.model
+    assert found.ask.source.corpus is corpus and found.ask.question.gold == ("book",) and not found.ask.model
 
 
 def test_other_documents_of_the_name_are_told(bench, run):

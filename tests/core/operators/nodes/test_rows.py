@@ -4,13 +4,14 @@ import pytest
 from scipy.sparse import csr_array
 
 from core.comparison.built import BuiltGraphs
-from core.comparison.run import Ask, LaneRun, Progress
+from core.comparison.run import LaneRun, Progress
 from core.corpus import new_folder, write
 from core.corpus.document import Document
 from core.environment import Environment
 from core.errors import StoreError
 from core.instances.catalogue import published
 from core.models.base import NoModels
+from core.sources import Ask, CorpusSource
 from core.types import Question
 from tests.core.operators.nodes.kit import Models, Reranker, corpus_graph
 from tests.films import Bag, Parrot
@@ -42,7 +43,7 @@ def test_the_rows_are_those_of_the_paper():
 def test_every_row_retrieves_documents_and_answers(row):
     graph = corpus_graph()
     environment = Environment(Both(chat=Parrot("plums in brandy")), built=lambda *_: graph)
-    ask = Ask(graph, Question("plums and brandy", gold=("d",)), (), corpus=object())
+    ask = Ask(CorpusSource("fruit", graph), Question("plums and brandy", gold=("d",)), ())
     lane = LaneRun(ask, published()[row].line, environment)
     lane.retrieve(Progress())
     lane.answer(Progress())

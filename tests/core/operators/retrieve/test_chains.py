@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.comparison.run import Ask, LaneRun, Prefixes, Progress
+from core.comparison.run import LaneRun, Prefixes, Progress
 from core.environment import Environment
 from core.errors import BadInput
 from core.graph.algorithms.chains import chain_name, chain_of
@@ -12,6 +12,7 @@ from core.graph.names.lookup import names
 from core.indexes.cases import _drawn, cases, key_of
 from core.operators import CaseMemory, ChainIntersection, ChainRanking, GraphReader, PredictHops
 from core.operators.base import Context, Line, Recorder
+from core.sources import Ask, GraphSource
 from core.types import Question, State
 from tests.films import Bag
 from tests.real_models import registry
@@ -189,7 +190,10 @@ def test_a_new_case_counts_at_once_in_a_lane_too(kit, solved):
 
     def reader():
         lane = LaneRun(
-            Ask(kit.graph, Question("what of One", entities=("One",)), (kit.node("One"),)), line, kit.context().environment, prefixes
+            Ask(GraphSource.of(kit.graph), Question("what of One", entities=("One",)), (kit.node("One"),)),
+            line,
+            kit.context().environment,
+            prefixes,
         )
         lane.retrieve(Progress())
         return kit.graph.names(lane.state.reader), lane.state.trace[0].notes[0]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.builds.synonyms import SIMILAR
-from core.comparison.run import Ask, LaneRun, Progress
+from core.comparison.run import LaneRun, Progress
 from core.environment import Environment
 from core.errors import ModelFailed
 from core.graph.building.text_graph import assemble
@@ -19,6 +19,7 @@ from core.models.scorers import EncoderScorer
 from core.operators import MissingEvidence, NextThought, PageRankNodes, RelationsFromNodes, SparseChunks, SubgraphTables, Truncate
 from core.operators.base import Context
 from core.operators.text import parse_line
+from core.sources import Ask, GraphSource
 from core.types import Question, State
 from tests.core.operators.scripted import Script
 from tests.films import Written
@@ -94,7 +95,7 @@ def lane(row, graph, *replies, model=True, question=QUESTION, change=()):
     line = catalogue()[row].line
     for place, operator in change:
         line = line.replaced(place, operator)
-    run = LaneRun(Ask(graph, Question(question), (), model=model), line, Environment(Asked(script)))
+    run = LaneRun(Ask(GraphSource.of(graph), Question(question), (), model=model), line, Environment(Asked(script)))
     run.standing = graph
     try:
         run.retrieve(Progress())

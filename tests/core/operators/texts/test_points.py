@@ -4,10 +4,11 @@ import json
 
 import pytest
 
-from core.comparison.run import Ask, LaneRun, Prefixes, Progress
+from core.comparison.run import LaneRun, Prefixes, Progress
 from core.environment import Environment
 from core.errors import ModelFailed
 from core.operators.text import parse_line
+from core.sources import Ask, GraphSource
 from core.types import Question
 from tests.core.operators.scripted import Script
 from tests.films import Written
@@ -112,7 +113,7 @@ class Dies(Script):
 
 def test_a_model_that_dies_between_map_and_reduce_leaves_the_points(told):
     models = Written(Dies(points(("weak", 10)), points(("strong", 90))))
-    run = LaneRun(Ask(told.graph, Question("the clerk Cratchit"), ()), parse_line(LINE), Environment(models))
+    run = LaneRun(Ask(GraphSource.of(told.graph), Question("the clerk Cratchit"), ()), parse_line(LINE), Environment(models))
     run.retrieve(Progress())
     with pytest.raises(ModelFailed):
         run.answer(Progress())
@@ -121,7 +122,7 @@ def test_a_model_that_dies_between_map_and_reduce_leaves_the_points(told):
 
 def test_a_model_that_dies_within_the_map_leaves_the_points_so_far(told):
     models = Written(Dies(points(("weak", 10))))
-    run = LaneRun(Ask(told.graph, Question("the clerk Cratchit"), ()), parse_line(LINE), Environment(models))
+    run = LaneRun(Ask(GraphSource.of(told.graph), Question("the clerk Cratchit"), ()), parse_line(LINE), Environment(models))
     with pytest.raises(ModelFailed):
         run.retrieve(Progress())
     assert [point.text for point in run.state.points] == ["weak"] and run.state.chunks.items == (1, 2)
@@ -130,7 +131,7 @@ def test_a_model_that_dies_within_the_map_leaves_the_points_so_far(told):
 
 
 def test_points_broken_off_are_not_taken_for_the_whole_by_the_next_run(told):
-    prefixes, ask = Prefixes(), Ask(told.graph, Question("the clerk Cratchit"), ())
+    prefixes, ask = Prefixes(), Ask(GraphSource.of(told.graph), Question("the clerk Cratchit"), ())
     with pytest.raises(ModelFailed):
         LaneRun(ask, parse_line(LINE), Environment(Written(Dies(points(("weak", 10))))), prefixes).retrieve(Progress())
     again = LaneRun(ask, parse_line(LINE), Environment(Written(Dies(points(("weak", 10)), points(("strong", 90))))), prefixes)
