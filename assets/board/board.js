@@ -86,6 +86,7 @@ class Board {
     this.forget(before);
     setAttribute(this.element, "data-question", this.payload.question ?? "");
     this.element.classList.toggle("present", Boolean(this.payload.present));
+    this.element.classList.toggle("documents", Boolean(this.payload.documents));
     this.element.classList.toggle("untitled", Boolean(this.payload.untitled));
     this.applyTheme();
     this.agreed = agreement(this);

@@ -91,7 +91,7 @@ export class Graph {
     if (problem && !this.board.options.cytoscape) return problem;
     const has = list(lane.data.nodes).length || list(lane.data.paths).length;
     if (has && nodes.length) return "";
-    const what = lane.data.hits === undefined ? "paths" : "hits";
+    const what = this.board.payload.documents ? "hits" : "paths";
     if (!lane.retrieved) return lane.data.status === "running" ? `Drawn once the ${what} are found` : lane.notYet("graph");
     if (what === "hits") return lane.data.hit_count ? "Nothing that it found is drawn." : list(lane.data.hits).length ? "It found nothing." : "Nothing found: this lane reads no documents.";
     return lane.graphless ? "No graph: the language model answers alone." : "The subgraph is empty.";
@@ -109,7 +109,7 @@ export class Graph {
     this.more.setAttribute("aria-label", this.more.title);
     this.stage.setAttribute("aria-label", empty
       ? this.message.textContent
-      : `Graph of ${laneName(this.lane.data)}: ${plural(shown, "node")}, ${hits === undefined ? plural(list(paths).length, "path") : plural(hits, "hit")}. Plus and minus zoom, arrows move, 0 fits, Enter tells about a node.`);
+      : `Graph of ${laneName(this.lane.data)}: ${plural(shown, "node")}, ${[Array.isArray(paths) ? plural(paths.length, "path") : "", hits === undefined ? "" : plural(hits, "hit")].filter(Boolean).join(", ")}. Plus and minus zoom, arrows move, 0 fits, Enter tells about a node.`);
   }
 
   create(cytoscape) {

@@ -1,20 +1,19 @@
-// What a lane on documents found: tabs by kind (passages, entities, relations, reports), and under them a row for each hit.
+// The hits of a lane (passages, entities, relations, reports), those of one kind at a time: a row for each.
 
-import { button, changed, el, reconcile, setAttribute, setHidden, setText } from "./dom.js";
+import { button, changed, el, setHidden, setText } from "./dom.js";
 import { fold } from "./folding.js";
 import { finder, marked, markedAround, shortened } from "./marked.js";
-import { count, list, plural, score } from "./words.js";
+import { list, plural, score } from "./words.js";
 
-const NAMES = { passage: "passages", entity: "entities", summary: "summaries", relation: "relations", report: "reports" };
 const FEW = 4; // rows, until more are asked for
 
 export class Hits {
-  constructor(board) {
+  // `choose(kind)` is told the kind that something else asks to be seen.
+  constructor(board, choose) {
     this.board = board;
+    this.choose = choose;
     this.memo = {};
     this.open = new Set();
-    this.tabs = el("div", "hit-tabs");
-    this.tabs.setAttribute("role", "tablist");
     this.rows = el("ol", "hit-rows");
     this.more = button("more", "", "", () => {
       this.all = !this.all;
@@ -27,49 +26,35 @@ export class Hits {
       this.fold();
     });
     this.note = el("p", "quiet");
-    this.element = el("section", "hits", this.tabs, this.rows, this.more, this.lost, this.moreLost, this.note);
+    this.element = el("section", "hits", this.rows, this.more, this.lost, this.moreLost, this.note);
     this.element.setAttribute("aria-label", "Hits");
   }
 
-  // `hits` is null until all are found, and undefined in a lane on triples; `notYet` says why there are none before that.
+  // `hits` is null until all are found; `notYet` says why there are none before that.
   update(hits, notYet) {
-    setHidden(this.element, hits === undefined);
-    if (hits === undefined) return;
     const { marks } = this.board.payload;
-    if (!changed(this.memo, "hits", [hits, marks, notYet])) return;
+    if (!changed(this.memo, "hits", [hits ?? null, marks, notYet])) return;
     this.tables = list(hits);
     this.found = finder(marks);
-    if (!this.tables.some((table) => table.kind === this.kind)) this.kind = this.first();
-    setHidden(this.tabs, !this.tables.length);
     setHidden(this.note, this.tables.length > 0);
     setText(this.note, notYet || "No hits: this lane reads no documents.");
-    reconcile(this.tabs, this.tables, (table) => table.kind, (table) => this.tab(table), (tab, table) => {
-      setText(tab.firstChild, NAMES[table.kind] ?? table.kind);
-      setText(tab.lastChild, count(list(table.rows).length));
-    });
     this.draw();
   }
 
-  first() {
-    return (this.tables.find((table) => list(table.rows).length) ?? this.tables[0])?.kind;
+  get kinds() {
+    return this.tables.map((table) => table.kind);
   }
 
-  tab({ kind }) {
-    const tab = button("hit-tab", "", "", () => {
-      this.kind = kind;
-      this.all = false;
-      this.draw();
-    });
-    tab.setAttribute("role", "tab");
-    tab.append(el("span", ""), " ", el("b", ""));
-    return tab;
+  show(kind) {
+    if (kind === this.kind) return;
+    this.kind = kind;
+    this.all = false;
+    this.draw();
   }
 
   draw() {
-    for (const [kind, tab] of this.tabs.itemsByKey ?? []) setAttribute(tab, "aria-selected", String(kind === this.kind));
-    const rows = list(this.tables.find((table) => table.kind === this.kind)?.rows);
-    const { lost } = this.tables.find((table) => table.kind === this.kind) ?? {};
-    this.rows.replaceChildren(...rows.map((row) => this.row(row)));
+    const { rows, lost } = this.tables.find((table) => table.kind === this.kind) ?? {};
+    this.rows.replaceChildren(...list(rows).map((row) => this.row(row)));
     this.lost.replaceChildren(...list(lost).map((row) => this.row(row)));
     setHidden(this.lost, !list(lost).length);
     this.fold();
@@ -83,7 +68,7 @@ export class Hits {
     if (!before && !this.rest) return;
     if (this.rest) {
       const table = list(this.tables).find(({ rows }) => list(rows).some((row) => row.key === this.rest.key));
-      this.kind = table?.kind ?? this.kind;
+      if (table) this.choose(table.kind);
       if (list(table?.rows).findIndex((row) => row.key === this.rest.key) >= FEW) this.all = true;
     }
     this.draw();

@@ -3,19 +3,16 @@
 import { voice } from "./answers.js";
 import { changed, el, setHidden, setText } from "./dom.js";
 import { Foot } from "./foot.js";
+import { Found } from "./found.js";
 import { funnelStages } from "./funnel.js";
 import { Graph } from "./graph.js";
-import { Hits } from "./hits.js";
 import { laneTools } from "./lanetools.js";
-import { rowList } from "./paths.js";
-import { Points } from "./points.js";
 import { Replay } from "./replay.js";
 import { Resting } from "./rests.js";
 import { Said } from "./said.js";
 import { thumbs } from "./thumbs.js";
 import { Progress, Times } from "./times.js";
-import { sameFate } from "./agree.js";
-import { fateText, laneName, list, score } from "./words.js";
+import { fateText, laneName, list } from "./words.js";
 
 const SIGNS = { idle: "", waiting: "", running: "", answering: "", done: "✓", failed: "!", cancelled: "×" };
 
@@ -36,13 +33,10 @@ export class Lane {
     this.buildAnswer();
     this.funnel = el("section", "funnel");
     this.funnel.setAttribute("aria-label", "Known answers that survive each stage");
-    this.buildPaths();
-    this.hits = new Hits(board);
-    this.points = new Points((key) => this.hits.point({ key }));
-    this.hits.element.prepend(this.points.element);
+    this.found = new Found(board, this);
     this.foot = new Foot();
     this.error = el("p", "error");
-    this.element = el("article", "lane", this.head, this.answer, this.funnel, this.graph.element, this.said.element, this.times.element, this.paths, this.hits.element, this.error, this.foot.element);
+    this.element = el("article", "lane", this.head, this.answer, this.funnel, this.graph.element, this.said.element, this.times.element, this.found.element, this.error, this.foot.element);
   }
 
   buildHead() {
@@ -68,30 +62,8 @@ export class Lane {
     rest.setAttribute("role", "status");
     rest.title = "By how alike the sentences are, which is no proof that the model used it";
     this.answer = el("section", "answer", this.reader.element, this.model.element, rest, this.noAnswer, this.thumbs.element);
-    this.resting = new Resting(this.answer, rest, (one) => this.hits.point(one));
+    this.resting = new Resting(this.answer, rest, (one) => this.found.hits.point(one));
     this.answer.setAttribute("aria-label", "Answers");
-  }
-
-  buildPaths() {
-    this.best = rowList("ol", 5, "path");
-    this.pathNote = el("p", "quiet");
-    this.lostTitle = el("h4", "", "Known answers lost here");
-    this.gone = rowList("ul", 3, "lost answer");
-    this.kept = el("div", "", this.best.element, this.pathNote, this.lostTitle, this.gone.element);
-    this.paths = el("section", "paths", this.replay.list, this.kept);
-    this.paths.setAttribute("aria-label", "Paths");
-  }
-
-  // While the story plays its paths stand in the place of those that were kept, or of the hits.
-  foldPaths() {
-    setHidden(this.kept, this.replay.playing || this.documents);
-    if (!this.documents) return;
-    setHidden(this.paths, !this.replay.playing);
-    setHidden(this.hits.element, this.replay.playing);
-  }
-
-  get documents() {
-    return this.data.hits !== undefined;
   }
 
   update(data, number) {
@@ -101,30 +73,18 @@ export class Lane {
     this.element.dataset.status = data.status ?? "waiting";
     this.element.setAttribute("aria-label", laneName(data));
     this.updateHead();
-    for (const part of [this.answer, this.funnel, this.graph.element, this.paths, this.hits.element, this.said.element, this.times.element]) setHidden(part, failed);
+    for (const part of [this.answer, this.funnel, this.graph.element, this.said.element, this.times.element]) setHidden(part, failed);
     setHidden(this.error, !failed);
     setText(this.error, failed ? data.error || "This lane failed." : "");
     this.foot.update(data);
-    this.points.update(data.points);
-    if (failed) {
-      if (data.points) this.hits.update(data.hits, ""); // what was noted before it failed, and on what
-      return;
-    }
+    if (failed) return void this.found.update(data, true);
     this.updateAnswer();
     this.updateFunnel();
     this.replay.update();
-    this.foldPaths();
     this.graph.update();
     this.said.update(data, number);
     this.times.update(data);
-    this.updatePaths();
-    this.updateHits();
-  }
-
-  // A lane on documents shows its hits in the place of paths.
-  updateHits() {
-    this.hits.update(this.data.hits, this.retrieved ? "" : this.notYet("hits"));
-    this.foldPaths();
+    this.found.update(data, false);
   }
 
   updateHead() {
@@ -190,28 +150,6 @@ export class Lane {
     const { stages } = this.board.agreed;
     if (!changed(this.memo, "funnel", [funnel, known, this.pending, [...stages]])) return;
     this.funnel.replaceChildren(...(funnel || known ? funnelStages(funnel, stages) : [el("p", "quiet", "Known answers not given")]));
-  }
-
-  updatePaths() {
-    const { paths, lost, id, found } = this.data;
-    const rows = list(paths).map((entry) => ({
-      key: entry.key, lead: score(entry.score), path: this.board.path(entry.key),
-      fate: this.board.fate(entry.key, id) ?? { fate: "found", text: `rank ${entry.rank}` }, same: sameFate(this.board, entry.key),
-    }));
-    this.best.show(rows, found);
-    setHidden(this.pathNote, rows.length > 0);
-    setText(this.pathNote, this.pathsNote());
-    const gone = list(lost).map((entry) => ({
-      key: entry.key, lead: "", path: this.board.path(entry.key), name: entry.answer,
-      fate: this.board.fate(entry.key, id) ?? { fate: "never", text: "not in this lane's paths" },
-    }));
-    this.gone.show(gone);
-    setHidden(this.lostTitle, !gone.length);
-  }
-
-  pathsNote() {
-    if (!this.retrieved) return this.notYet("paths");
-    return this.graphless ? "No paths: this lane reads no graph." : "No path was found.";
   }
 
   // `word` is the evidence of a word of this lane's answer, `node` what any word or pointer is on.

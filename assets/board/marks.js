@@ -9,7 +9,8 @@ export function laneMarks(graph) {
   const top = list(data.paths).map((entry) => board.path(entry.key)).filter(Boolean);
   const shown = shownPaths(board, focus);
   const best = members(shown && focus.frame ? shown : top.slice(0, 1));
-  const all = data.kept ? { nodes: new Set(list(data.kept.nodes)), edges: new Set(list(data.kept.edges)) } : members(top);
+  const walked = members(top);
+  const all = data.kept ? { nodes: new Set(list(data.kept.nodes)), edges: new Set(list(data.kept.edges)) } : walked;
   const alive = data.alive ? new Set(data.alive) : all.nodes; // known answers on any kept path, shown in the list or not
   const lit = shown ? members(shown) : null;
   if (lit && focus.node !== null) lit.nodes.add(focus.node);
@@ -30,7 +31,7 @@ export function laneMarks(graph) {
     const ghost = !path && !inside.edges.has(edge.id) ? "ghost" : "";
     const top1 = best.edges.has(edge.id);
     const same = path && agreed.edges.has(edge.id) && (!top1 || agreed.best.has(edge.id)) ? "same" : "";
-    marks.edges.set(edge.id, `${data.kept ? "documents" : ""} ${path ? "path" : ""} ${top1 ? "best" : ""} ${ghost} ${same} ${light("edges", edge.id)}`);
+    marks.edges.set(edge.id, `${data.kept && !walked.edges.has(edge.id) ? "documents" : ""} ${path ? "path" : ""} ${top1 ? "best" : ""} ${ghost} ${same} ${light("edges", edge.id)}`);
   }
   return marks;
 }

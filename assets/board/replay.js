@@ -63,7 +63,7 @@ export class Replay {
     const frame = story.frames[this.index];
     const keys = list(frame.paths);
     const considered = frame.considered === null || frame.considered === undefined ? "" : ` of ${count(frame.considered)}`;
-    const { documents } = this.lane;
+    const documents = story.of === "document";
     const [noun, done] = documents ? ["document", "read"] : ["path", "kept"];
     const kept = `${plural(keys.length, noun)} ${done}${considered}`;
     const words = this.playing ? `${frame.title || `step ${this.index + 1}`}: ${count(keys.length)}${considered} ${done}` : "";
@@ -89,7 +89,7 @@ export class Replay {
     this.draw();
     this.slider.value = String(index);
     this.draw();
-    this.lane.foldPaths();
+    this.lane.found.fold();
     this.board.pointing.refresh();
   }
 
@@ -102,6 +102,6 @@ export class Replay {
     if (!this.playing) return;
     this.playing = false;
     this.draw();
-    this.lane.foldPaths();
+    this.lane.found.fold();
   }
 }

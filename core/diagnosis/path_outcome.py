@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from core.diagnosis.left_out import place_beyond
+from core.graph.told import relation_names
 from core.operators import OPERATORS
 from core.types import Path, Ranking, State, Step
 
@@ -26,6 +27,7 @@ Cause = Literal[
     "tied",  # another path to its end is as short
     "unreached",  # the search did not come to it
     "pathless",  # the run seeks no paths
+    "absent",  # the lane's graph has no such path
 ]
 
 
@@ -53,15 +55,48 @@ def fate(graph, states: Sequence[State], path: Path, by_model: bool = True) -> F
     (`by_model`) it has to be in the prompt; the graph reader reads all paths."""
     if not states or all(state.paths is None for state in states):
         return _left_out(graph, states, path) or Fate("never", "this method finds no paths", "pathless")
-    paths, prompt = states[-1].paths, states[-1].prompt
+    paths, shown = states[-1].paths, prompt_paths(states[-1])
     position = _position(paths, path)
     if paths is not None and position is not None:
         place, of = position + 1, len(paths)
-        if by_model and prompt is not None and prompt.paths <= position:
-            reads = f"found too late: place {place:,}, the model reads {prompt.paths:,}"
-            return Fate("dropped", reads, "unread", place, of, prompt.paths, step=states[-1].trace[-1])
+        if by_model and shown is not None and shown <= position:
+            reads = f"found too late: place {place:,}, the model reads {shown:,}"
+            return Fate("dropped", reads, "unread", place, of, shown, step=states[-1].trace[-1])
         return Fate("found", f"place {place:,}", "kept", place, of)
     return _dropped(states, path) or _never(graph, states, path)
+
+
+def fate_in(graph, states: Sequence[State], path: Path, known, by_model: bool = True) -> Fate:
+    """The fate in a run on `graph` of a path of the graph `known`, which is followed there by the names of its nodes and relations."""
+    if states and all(state.paths is None for state in states) and graph is not known:
+        return Fate("never", "this method finds no paths", "pathless")
+    same = path if graph is known else in_graph(known, path, graph)
+    return fate(graph, states, same, by_model) if same is not None else Fate("never", "never reached: not in this lane's graph", "absent")
+
+
+def in_graph(graph, path: Path, other) -> Path | None:
+    """The path of `other` with the same names of nodes and relations, of parallel edges along the first; None where there is none.
+
+    The one relation of a graph that has no other tells nothing, and is as good as any of such a graph.
+    """
+    found = [other.nodes_named(name) for name in graph.names(path.nodes)]
+    if not all(found):
+        return None
+    same = Path((found[0][0],))
+    for (node, *_), relation, forward in zip(found[1:], relation_names(graph, path.edges), path.forward):
+        near, edges, along = other.steps(same.end, "both")
+        steps = zip(near.tolist(), relation_names(other, edges), along.tolist(), edges.tolist())
+        step = next((edge for *one, edge in steps if one == [node, relation, forward]), None)
+        if step is None:
+            return None
+        same = same.extended(node, step, forward)
+    return same
+
+
+def prompt_paths(state: State) -> int | None:
+    """How many paths the prompt shows; None where there is no prompt, or one that shows hits in the place of paths."""
+    prompt = state.prompt
+    return None if prompt is None or (prompt.hits and not prompt.paths) else prompt.paths
 
 
 def _dropped(states: Sequence[State], path: Path) -> Fate | None:

@@ -15,7 +15,6 @@ from core.diagnosis.evidence import evidence
 from core.diagnosis.funnel import STAGES, funnel, right
 from core.diagnosis.measure import by_model, lane_by_model
 from core.diagnosis.missed_answers import lost_paths, read_paths
-from core.diagnosis.path_outcome import fate
 from core.diagnosis.verdict_words import Verdict, explain
 from core.engine import Comparison, Lane
 from core.instances.catalogue import Instance
@@ -24,12 +23,12 @@ from core.parameters import parameters
 from core.results import answer_fault, prompt_dict, thought
 from core.runtime.jobs import CANCELLED, DONE, FAILED
 from core.runtime.meter import HowFar
-from core.types import Path, State, Step
-from pages.parts.board.picture import Picture, answer_nodes, seen
+from core.types import State, Step
+from pages.parts.board.paths import Paths, counts, seen
+from pages.parts.board.picture import Picture, answer_nodes
+from pages.parts.board.text_fates import hit_fates
+from pages.parts.board.text_hits import hits_of, tables
 from pages.parts.board.verdict import repair_data, repair_offered, stage_data, tone_of, verdict_data
-
-SHOWN_PATHS = 12  # a lane
-SHOWN_LOST = 6  # a lane
 
 
 class Board:
@@ -40,7 +39,7 @@ class Board:
         self._ready: tuple | None = None
         self._shared: dict[str, Any] = {}
         self._rests: dict[int, tuple[tuple, list[dict[str, Any]]]] = {}  # of each lane: what it was made from, and evidence
-        self._keys: dict[Path, str] = {}  # the same path keeps its key while lanes arrive
+        self._paths = Paths(comparison, lambda graph, path: (list(path.nodes), list(path.edges)))
         self._words = table_of(comparison.graph.name)
         self._picture = Picture(comparison, self._words)
         self._explained: tuple[tuple, Verdict] | None = None
@@ -91,57 +90,25 @@ class Board:
     def _draw(self, named: Sequence[str]) -> dict[str, Any]:
         """Everything that depends on what was retrieved: the paths to show, the nodes to draw, their places, the fates. The answers that
         are `named` come first among those that were lost, and are drawn in any case."""
-        comparison, graph = self._comparison, self._comparison.graph
-        keys: dict[Path, str] = {}
-
-        def key(path: Path) -> str:
-            keys[path] = self._keys.setdefault(path, f"p{len(self._keys)}")
-            return keys[path]
-
+        comparison = self._comparison
         models = [lane_by_model(comparison, lane) for lane in comparison.lanes]
-        lost = lost_paths(graph, [_states(lane) for lane in comparison.lanes], comparison.ask.question.answers, models)
-        best, missed, stories = [], [], []
-        for lane, gone in zip(comparison.lanes, lost):
-            ranking = seen(self._comparison, lane).paths
-            head = ranking.head(SHOWN_PATHS) if ranking is not None else None
-            best.append(
-                [] if head is None else [{"key": key(path), "rank": i + 1, "score": head.score(i)} for i, path in enumerate(head.items)]
-            )
-            missed.append(
-                [{"key": key(path), "answer": answer} for answer, path in sorted(gone, key=lambda one: one[0] not in named)[:SHOWN_LOST]]
-            )
-            stories.append([_story(step, key) for step in seen(self._comparison, lane).trace if step.frames])
-        on_show = {entry["key"] for part in (*best, *missed) for entry in part}
-        by_key = {k: path for path, k in keys.items()}
-        paths_of = lambda part: [[by_key[entry["key"]] for entry in lane] for lane in part]
-        layout = self._picture.layout(list(keys), paths_of(best), paths_of(missed), named)
+        lost = lost_paths(comparison.graph, [_states(lane) for lane in comparison.lanes], comparison.ask.question.answers, models)
+        drawn = self._paths.draw([sorted(gone, key=lambda one: one[0] not in named) for gone in lost], models)
+        ranked = [tables(lane, (), dict(lane.state.prompt.hits) if lane.state.prompt else {}) for lane in comparison.lanes]
+        hits = _hits(comparison)
+        layout = self._picture.layout(list(drawn.walked.values()), drawn.of(drawn.best), drawn.of(drawn.missed), named, hits.values())
         return {
-            "keys": keys,
-            "best": best,
-            "missed": missed,
-            "stories": stories,
+            "keys": {path: key for key, path in drawn.walked.items()},
+            "best": [part or [] for part in drawn.best],
+            "missed": drawn.missed,
+            "stories": drawn.stories,
             "layout": layout,
             "drawn": [node["id"] for node in layout["nodes"]],
-            "paths": {k: self._path(path) for path, k in keys.items()},
-            "fates": {k: self._fates(path) for path, k in keys.items() if k in on_show},
+            "ranked": [part or None for part in ranked],
+            "hits": hits,
+            "paths": {**drawn.paths, **hits},
+            "fates": {**drawn.fates, **hit_fates(comparison.lanes, ())},
         }
-
-    def _path(self, path: Path) -> dict[str, Any]:
-        graph = self._comparison.graph
-        steps, words = [graph.node_name(path.start)], []
-        for node, edge, forward in zip(path.nodes[1:], path.edges, path.forward):
-            relation = graph.relation_name(edge)
-            steps += [relation, graph.node_name(node)]
-            words.append(relation_words(relation, forward, self._words))
-        return {"nodes": list(path.nodes), "edges": list(path.edges), "forward": list(path.forward), "steps": steps, "words": words}
-
-    def _fates(self, path: Path) -> dict[str, dict[str, str]]:
-        found = {}
-        for i, lane in enumerate(self._comparison.lanes):
-            if lane.retrieved:
-                end = fate(self._comparison.graph, lane.states, path, lane_by_model(self._comparison, lane))
-                found[f"lane-{i}"] = {"fate": end.kind, "text": end.text}
-        return found
 
     def _lane(self, i: int, lane: Lane, status: str, shared: dict[str, Any]) -> dict[str, Any]:
         graph, state = self._comparison.graph, seen(self._comparison, lane)
@@ -151,8 +118,12 @@ class Board:
         stages = {s.name: stage_data(s) for s in funnel(graph, state, answers, model)}
         empty = {"alive": None, "of": None, "lost": [], "aside": False}  # not reached yet, or not a stage of this line
         prompt = prompt_dict(state)
-        drawn = [node for node in shared["drawn"] if subgraph is not None and node in subgraph]
+        own = [shared["hits"][hit.key] for hit in hits_of(lane)]
+        nodes, edges = ({one for hit in own for one in hit[what]} for what in ("nodes", "edges"))
+        drawn = [node for node in shared["drawn"] if node in nodes or (subgraph is not None and node in subgraph)]
+        within = lambda edge: edge in edges or (subgraph is not None and subgraph.has_edge(edge))
         return {
+            **({"hits": shared["ranked"][i]} if shared["ranked"][i] else {}),
             "id": f"lane-{i}",
             "title": lane.instance.label,
             "number": lane.instance.number_in_heading,
@@ -172,9 +143,9 @@ class Board:
             "drawn": None if subgraph is None else {"nodes": len(drawn), "of": len(subgraph.nodes)},
             "alive": None if state.paths is None else self._alive(state, model),
             "nodes": drawn,
-            "edges": [e["id"] for e in shared["layout"]["edges"] if subgraph is not None and subgraph.has_edge(e["id"])],
+            "edges": [edge["id"] for edge in shared["layout"]["edges"] if within(edge["id"])],
             "paths": shared["best"][i],
-            "found": None if state.paths is None else {"kept": len(state.paths), "ranked": _ranked(state)},
+            "found": counts(state),
             "lost": shared["missed"][i],
             "stories": shared["stories"][i],
             "cost": cost(state.trace),
@@ -199,22 +170,28 @@ def answerer(comparison: Comparison, lane: Lane) -> str | None:
 
 def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, Any]:
     """The board's data before anything was asked: the lanes' methods alone; with `documents` of lanes that show hits."""
-    more: dict[str, Any] = {"hits": None} if documents else {}
+    more = {"hits": None, "paths": None} if documents else {}
     lanes = [
         {"id": f"lane-{i}", "title": one.label, "number": one.number_in_heading, "subtitle": one.line.words(), "status": "idle", **more}
         for i, one in enumerate(instances)
     ]
-    return {"question": "", "lanes": lanes, "layout": {"nodes": [], "edges": []}, "paths": {}, "fates": {}}
+    return {"question": "", "documents": documents, "lanes": lanes, "layout": {"nodes": [], "edges": []}, "paths": {}, "fates": {}}
+
+
+def _hits(comparison: Comparison) -> dict[str, dict[str, Any]]:
+    """The nodes and relations that lanes rank, by key, as the board knows paths: of a relation both ends and what joins them."""
+    found = {}
+    for hit in (hit for lane in comparison.lanes for hit in hits_of(lane)):
+        nodes, edges = [hit.item], list[int]()
+        if hit.kind == "triple":
+            heads, _, tails = comparison.graph.triples([hit.item])
+            nodes, edges = [int(heads[0]), int(tails[0])], [hit.item]
+        found[hit.key] = {"nodes": nodes, "edges": edges, "forward": [], "steps": [hit.key], "words": []}
+    return found
 
 
 def _states(lane: Lane) -> tuple[State, ...]:
     return lane.states if lane.retrieved else ()
-
-
-def _ranked(state: State) -> int:
-    """How many paths the last operator that chose among them was given, at least those that were kept."""
-    given = [len(step.before_cut) for step in state.trace if step.before_cut is not None]
-    return max(len(state.paths or ()), given[-1] if given else 0)
 
 
 def cost(trace: Iterable[Step]) -> str:
@@ -226,11 +203,6 @@ def cost(trace: Iterable[Step]) -> str:
     parts += [f"{texts:,} text{'s' * (texts != 1)} scored"] if texts else []
     parts += [f"{tokens_in:,} + {tokens_out:,} token{'s' * (tokens_out != 1)}"] if tokens_in + tokens_out else []
     return " · ".join(parts)
-
-
-def _story(step: Step, key) -> dict[str, Any]:
-    frames = [{"title": f.title, "considered": f.considered, "paths": [key(p) for p in f.ranking.items]} for f in step.frames]
-    return {"title": OPERATORS[step.operator].title.capitalize(), "frames": frames}
 
 
 def operator_row(step: Step) -> dict[str, Any]:

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from core.datasets.relations import relation_words
 from core.diagnosis.funnel import gold_nodes
-from core.engine import Comparison, Lane
+from core.engine import Comparison
 from core.graph.algorithms.layout import Place, layered, positions
 from core.graph.algorithms.neighbourhood import induced
-from core.types import Path, State
+from core.types import Path
 from pages.parts.board.main_nodes import main_nodes
 from pages.parts.board.node_panel import Words, in_lanes, joined
+from pages.parts.board.paths import seen
 
 DRAWN_NODES = 48  # of a comparison, where paths, seeds and answers do not need more
 MOST_NODES = 150
 MOST_STEPS = 200_000  # from the drawn nodes, looked at one by one
 
 Paths = Sequence[Sequence[Path]]  # a lane each
-
-
-def seen(comparison: Comparison, lane: Lane) -> State:
-    """What a lane has retrieved, once it has; drawing every operator's state would cost more than it tells."""
-    return lane.state if lane.retrieved else State(comparison.ask.question, comparison.ask.seeds)
+Data = Collection[Mapping[str, Any]]
+NONE: Data = ()
 
 
 def answer_nodes(comparison: Comparison, answers: Sequence[str] | None = None) -> set[int]:
@@ -43,18 +41,18 @@ class Picture:
         self._places: dict[int, Place] = {}
         self._joined: dict[int, dict[str, Any]] = {}
 
-    def layout(self, every: list[Path], best: Paths, missed: Paths, named: Sequence[str] = ()) -> dict[str, Any]:
+    def layout(self, every: list[Path], best: Paths, missed: Paths, named: Sequence[str] = (), hits: Data = NONE) -> dict[str, Any]:
         """Nodes and edges to draw: `best` and `missed` are the paths each lane shows and lost, `every` those and the stories'; `named` are
-        the known answers that the sentence for all lanes names."""
+        the known answers that the sentence for all lanes names; `hits` what else the lanes rank, as paths have `nodes` and `edges`."""
         comparison, graph = self._comparison, self._comparison.graph
-        nodes = self._nodes([path for part in (*best, *missed) for path in part], every)
+        nodes = self._nodes([path for part in (*best, *missed) for path in part], every, [node for hit in hits for node in hit["nodes"]])
         if not nodes:
             return {"nodes": [], "edges": []}
         drawn = set(nodes)
         ids = between(graph, np.sort(np.asarray(nodes, np.int64)))
         heads, relations, tails = (part.tolist() for part in graph.triples(ids))
         triples = {edge: triple for edge, *triple in zip(ids.tolist(), heads, tails, relations)}
-        used = {edge for path in every for edge in path.edges if drawn.issuperset(path.nodes)}
+        used = {edge for path in every for edge in path.edges if drawn.issuperset(path.nodes)} | {e for hit in hits for e in hit["edges"]}
         within = [part for lane in comparison.lanes if (part := seen(comparison, lane).subgraph) is not None]
         edges = [edge for edge in triples if edge in used or any(subgraph.has_edge(edge) for subgraph in within)]
         fixed = self._places if len(self._places) > len(comparison.ask.seeds) else None  # seeds alone are no picture yet
@@ -84,8 +82,8 @@ class Picture:
         name = self._comparison.graph.relation_names[relation]
         return {"id": edge, "source": source, "target": target, "relation": name, "words": relation_words(name, True, self._words)}
 
-    def _nodes(self, shown: list[Path], every: list[Path]) -> list[int]:
-        """The nodes to draw: seeds, answers, those on shown paths, on paths of the story, then the best-scored neighbours."""
+    def _nodes(self, shown: list[Path], every: list[Path], hits: list[int]) -> list[int]:
+        """The nodes to draw: seeds, answers, those on shown paths, on paths of the story, hits, then the best-scored neighbours."""
         comparison, graph = self._comparison, self._comparison.graph
         chosen = dict.fromkeys(comparison.ask.seeds)
         chosen |= dict.fromkeys(node for path in shown for node in path.nodes)
@@ -96,6 +94,9 @@ class Picture:
             if len(chosen) >= MOST_NODES:
                 break
             chosen.setdefault(node)
+        for node in hits:
+            if len(chosen) < DRAWN_NODES:
+                chosen.setdefault(node)
         for node in self._places:  # what is drawn already stays
             if len(chosen) < DRAWN_NODES and any(node in subgraph for subgraph in extracted):
                 chosen.setdefault(node)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from core.diagnosis.funnel_texts import Fate, chunk_rows
@@ -10,15 +10,17 @@ from core.diagnosis.lost_passages import in_batches, kept_by
 from core.engine import Lane
 from core.graph.told import hit_names, leaves
 from core.types import Ranking
-from pages.parts.board.text_hits import KINDS, Hit, hits_of, kept_chunks
+from pages.parts.board.text_hits import KINDS, Hit, hits_of, kept_chunks, reads_documents
 
 Told = dict[str, Any]  # `fate`, one of found, dropped, never, and its `text`, which needs no word before it: `plain`
 
 
-def hit_fates(lanes: Sequence[Lane], gold: Iterable[str]) -> dict[str, dict[str, Told]]:
-    """By the key of each hit of any lane, and of the chunks `gold`, what became of it in each lane that has retrieved."""
+def hit_fates(lanes: Sequence[Lane], gold: Iterable[str], paths: Sequence[Sequence[Mapping[str, Any]]] = ()) -> dict[str, dict[str, Told]]:
+    """By the key of each hit of any lane, of the chunks `gold` and of the nodes on the best `paths` of each lane, what became of it in each
+    lane that has retrieved."""
     found = [{hit.key: hit for hit in hits_of(lane)} for lane in lanes]
-    keys = list(dict.fromkeys([f"chunk {id}" for id in gold] + [key for hits in found for key in hits]))
+    on_paths = [_on_paths(ways) for ways in paths or [()] * len(lanes)]
+    keys = list(dict.fromkeys([f"chunk {id}" for id in gold] + [key for part in (*found, *on_paths) for key in part]))
     fates: dict[str, dict[str, Told]] = {key: {} for key in keys}
     for i, (lane, hits) in enumerate(zip(lanes, found)):
         if lane.retrieved:
@@ -27,10 +29,21 @@ def hit_fates(lanes: Sequence[Lane], gold: Iterable[str]) -> dict[str, dict[str,
             kinds = {hit.kind for hit in hits.values()}
             kept = kept_chunks(lane)
             for key in keys:
+                on_path = on_paths[i].get(key)
                 fates[key][f"lane-{i}"] = (
-                    _found(hits[key], shown, kept) if key in hits else late.get(key) or _never(key, kinds, kept is not None)
+                    _found(hits[key], shown, kept)
+                    if key in hits
+                    else on_path or late.get(key) or _never(key, kinds, lane, kept is not None)
                 )
     return fates
+
+
+def _on_paths(paths: Sequence[Mapping[str, Any]]) -> dict[str, Told]:
+    """What is said of the nodes on some paths, the best first."""
+    places: dict[str, int] = {}
+    for place, path in enumerate(paths, 1):
+        places |= {key: place for key in path["nodes"] if key not in places}
+    return {key: _told("found", f"found: on path {place:,}") for key, place in places.items()}
 
 
 def _found(hit: Hit, shown: dict[str, int], kept: frozenset[int] | None) -> Told:
@@ -42,11 +55,11 @@ def _found(hit: Hit, shown: dict[str, int], kept: frozenset[int] | None) -> Told
     return _told("found", f"found: place {hit.place:,}")
 
 
-def _never(key: str, kinds: set[str], documents: bool) -> Told:
+def _never(key: str, kinds: set[str], lane: Lane, documents: bool) -> Told:
     kind = key.partition(" ")[0]
     if documents and kind == "chunk":
         return _told("never", "never reached")
-    if not kinds:
+    if not kinds and reads_documents(lane.graph):
         return _told("never", "reads no documents")
     plural = {"entity": "entities", "summary": "summaries"}.get(KINDS[kind], f"{KINDS[kind]}s")
     return _told("never", f"not among its {plural}" if kind in kinds else f"seeks no {plural}")

@@ -8,22 +8,24 @@ from typing import Any
 from core.comparison.endings import ending
 from core.comparison.stands import stands_on
 from core.comparison.timing import spans
+from core.diagnosis.funnel import right
 from core.diagnosis.funnel_texts import TEXT_STAGES, answer_funnel, fates, gold_funnel
 from core.diagnosis.verdict_words import Verdict, explain
 from core.engine import Comparison, Lane
 from core.graph.told import n_chunks
 from core.results import answer_fault, graph_dict, prompt_dict, thought
 from core.types import State
+from pages.parts.board.paths import Paths, counts, seen
 from pages.parts.board.payload import answerer, cost, operator_row
 from pages.parts.board.text_fates import gold_titles, hit_fates
 from pages.parts.board.text_hits import has_hits, passage, question_words, tables
 from pages.parts.board.text_lost import with_lost
-from pages.parts.board.text_picture import TextPicture, pointed
+from pages.parts.board.text_picture import TextPicture, placed, pointed
 from pages.parts.board.text_points import told_points
 from pages.parts.board.text_rests import told_rests
 from pages.parts.board.text_story import story
 from pages.parts.board.text_verdict import answer_tag, tone
-from pages.parts.board.verdict import repair_data, repair_offered
+from pages.parts.board.verdict import repair_data, repair_offered, verdict_data
 from pages.parts.shared.text import many
 
 STAGE = dict[str, Any]
@@ -36,6 +38,7 @@ class TextBoard:
         self._comparison = comparison
         self._told: dict[int, tuple[Any, dict[str, Any]]] = {}
         self._picture = TextPicture()
+        self._paths = Paths(comparison, placed)
         self._shared: tuple[Any, dict[str, Any]] | None = None
         self._explained: tuple[tuple, Verdict] | None = None
 
@@ -46,9 +49,9 @@ class TextBoard:
         found = [self._found(lane) for lane in comparison.lanes]
         shared = self._share(found)
         lanes = [
-            {**self._lane(i, lane, status, told), **_drawn(kept, told), "stories": stories}
-            for i, (lane, status, told, kept, stories) in enumerate(
-                zip(comparison.lanes, statuses, found, shared["kept"], shared["stories"])
+            {**self._lane(i, lane, status, told), **_drawn(kept, told), "stories": stories, "paths": best}
+            for i, (lane, status, told, kept, stories, best) in enumerate(
+                zip(comparison.lanes, statuses, found, shared["kept"], shared["stories"], shared["best"])
             )
         ]
         verdict = self._verdict()
@@ -59,6 +62,7 @@ class TextBoard:
         named = [name for answer in ask.question.answers for name in ask.question.names(answer)]
         return {
             "question": ask.question.text,
+            "documents": True,
             "marks": {"words": question_words(ask.question.text), "answers": named},
             "verdict": {"text": verdict.text, "repair": repair_data(comparison)} if verdict.text else None,
             "lanes": lanes,
@@ -74,17 +78,21 @@ class TextBoard:
         return self._explained[1]
 
     def _share(self, found: list[dict[str, Any]]) -> dict[str, Any]:
-        """What can be pointed at, as paths of one node, and its `fates` in every lane; made anew when a lane has come further."""
+        """The paths, and what else can be pointed at, as paths of one node, each with its `fates` in every lane; made anew when a lane has
+        come further."""
         now = tuple(map(id, found))
         if self._shared is None or self._shared[0] != now:
             lanes, gold = self._comparison.lanes, self._gold()
-            told = hit_fates(lanes, gold)
-            picture = self._picture.draw(lanes, gold, told)
+            walked = self._paths.draw([()] * len(lanes), [True] * len(lanes))
+            best = [[walked.paths[entry["key"]] for entry in part or ()] for part in walked.best]
+            told = hit_fates(lanes, gold, best)
+            picture = self._picture.draw(lanes, gold, told, best)
             stories = [story(f"lane-{i}", lane, self._comparison.ask.question.gold) for i, lane in enumerate(lanes)]
-            paths, fates = pointed(lanes, told), told
+            paths, fates = {**walked.paths, **pointed(lanes, told)}, {**walked.fates, **told}
             for _, more, said in stories:
                 paths, fates = {**paths, **more}, {**fates, **said}
-            self._shared = (now, {**picture, "paths": paths, "fates": fates, "stories": [one for one, _, _ in stories]})
+            every = [[*hops, *batches] for hops, (batches, _, _) in zip(walked.stories, stories)]
+            self._shared = (now, {**picture, "paths": paths, "fates": fates, "stories": every, "best": walked.best})
         return self._shared[1]
 
     def _gold(self) -> dict[str, str]:
@@ -95,7 +103,7 @@ class TextBoard:
 
     def _lane(self, i: int, lane: Lane, status: str, told: dict[str, Any]) -> dict[str, Any]:
         state, excerpt, prompt = lane.state, lane.state.excerpt, prompt_dict(lane.state)
-        said = state.answer is not None
+        said, answers = state.answer is not None, self._comparison.ask.question.answers
         return {
             "id": f"lane-{i}",
             "title": lane.instance.label,
@@ -105,7 +113,7 @@ class TextBoard:
             "status_text": ending(lane) or lane.text,
             "retrieved": lane.retrieved,
             "error": lane.error,
-            "reader": None if excerpt is None else [excerpt.text],
+            "reader": [excerpt.text] if excerpt is not None else lane.graph.names(state.reader or ()) or None,
             "reader_name": told["excerpt"],
             "answer": lane.answer or state.answer,
             "answer_fault": answer_fault(state),
@@ -113,10 +121,11 @@ class TextBoard:
             "rests": told_rests(lane),
             "model": answerer(self._comparison, lane),
             "verdict": told["verdict"] if said else None,
-            "reader_verdict": None if said else told["verdict"],
+            "reader_verdict": None if said else told["verdict"] or verdict_data(right(lane.graph, state, answers, reader=True), answers),
             "repair": repair_offered(self._comparison, lane),
             "funnel": told["funnel"],
             "hits": told["hits"],
+            "found": counts(seen(self._comparison, lane)),
             "points": told_points(lane),
             "stands": told["stands"],
             "cost": cost(state.trace),
@@ -140,14 +149,14 @@ class TextBoard:
         passages = {stage.name: stage for stage in gold_funnel(ask.source, lane.graph, state, ask.question.gold, lane.kept)}
         found = fates(lane.graph, lane.states, ask.question.gold) if lane.retrieved else ()
         last = words.get("answer")
-        right = None if last is None else len(last.alive)
+        alive = None if last is None else len(last.alive)
         shown = {} if state.prompt is None else dict(state.prompt.hits)
         excerpt = None
         if state.excerpt is not None:
             excerpt = f"Nearest sentence, of {passage(lane.graph, state.excerpt.chunk, frozenset())['title']}"
         return {
             "funnel": [_stage(name, passages.get(name), words.get(name)) for name in TEXT_STAGES] if words or passages else None,
-            "verdict": answer_tag(right, len(set(ask.question.answers)), state.answer is not None),
+            "verdict": answer_tag(alive, len(set(ask.question.answers)), state.answer is not None),
             "fates": found,
             "hits": with_lost(tables(lane, ask.question.gold, shown), lane, found) if has_hits(lane) else None,
             "excerpt": excerpt,

@@ -12,11 +12,13 @@ import numpy as np
 from core.engine import Lane
 from core.graph.algorithms.layout import Place, positions
 from core.graph.told import leaves, told_by
+from core.types import Path
 from pages.parts.board.picture import between
-from pages.parts.board.text_hits import KINDS, Hit, hits_of, kept_chunks, passage
+from pages.parts.board.text_hits import KINDS, Hit, hits_of, kept_chunks, node_keys, passage
 
 MOST_NODES, MOST_MEMBERS = 44, 12
 MOST_DOCUMENTS, MOST_GOLD = 52, 14  # of a corpus graph, whose nodes are documents
+LanePaths = Sequence[Sequence[Mapping[str, Any]]]  # for each lane its best paths, as the board has them
 ROLES = {"chunk": "passage", "node": "entity", "summary": "community", "community": "community"}
 
 
@@ -37,9 +39,10 @@ class TextPicture:
         self._laid: tuple[list[int], list[tuple[int, int]]] = ([], [])
         self._places: dict[int, Place] = {}
 
-    def draw(self, lanes: Sequence[Lane], gold: Mapping[str, str], fates: Mapping[str, Any]) -> dict[str, Any]:
-        """`layout`, as the board draws it, and `kept`: for each lane its share. `gold` are titles by chunk id."""
-        drawing = drawn(lanes, gold)
+    def draw(self, lanes: Sequence[Lane], gold: Mapping[str, str], fates: Mapping[str, Any], paths: LanePaths) -> dict[str, Any]:
+        """`layout`, as the board draws it, and `kept`: for each lane its share. `gold` are titles by chunk id, and `paths` the best of each
+        lane."""
+        drawing = drawn(lanes, gold, paths)
         number = lambda key: self._numbers.setdefault(key, len(self._numbers))
         ids = [number(key) for key in drawing.nodes]
         pairs = [(number(one), number(other)) for one, other in drawing.edges]
@@ -57,26 +60,42 @@ class TextPicture:
         return {"layout": {"nodes": nodes, "edges": edges}, "kept": drawing.kept}
 
 
-def drawn(lanes: Sequence[Lane], gold: Mapping[str, str]) -> Drawing:
-    """The gold passages, then the lanes' hits by turns, the best first, until there are enough; and what joins them."""
+def drawn(lanes: Sequence[Lane], gold: Mapping[str, str], paths: LanePaths = ()) -> Drawing:
+    """The gold passages, then the lanes' paths and hits by turns, the best first, until there are enough; and what joins them."""
     found = [[hit for hit in hits_of(lane) if hit.kind != "triple"] for lane in lanes]
+    paths = paths or [()] * len(lanes)
     most = MOST_DOCUMENTS if any(kept_chunks(lane) is not None for lane in lanes if lane.retrieved) else MOST_NODES
     reached = {hit.key for hits in found for hit in hits}
     known = sorted(gold, key=lambda id: f"chunk {id}" not in reached)[: MOST_GOLD if most > MOST_NODES else None]
     drawing = Drawing({f"chunk {id}": {"name": gold[id], "role": "gold"} for id in gold if id in set(known)})
     by_place = [sorted(hits, key=lambda hit: (hit.place, list(KINDS).index(hit.kind))) for hits in found]
-    for row in zip_longest(*by_place):
-        for lane, hit in zip(lanes, row):
+    for row in zip_longest(*map(zip_longest, paths, by_place)):
+        for lane, (path, hit) in zip(lanes, (both or (None, None) for both in row)):
+            if path is not None:
+                _path(drawing, path, gold, most)
             if hit is not None and len(drawing.nodes) < most:
-                role = "gold" if hit.key.removeprefix("chunk ") in gold else ROLES[hit.kind]
-                drawing.nodes.setdefault(hit.key, {"name": _name(lane.graph, hit), "role": role})
+                drawing.nodes.setdefault(hit.key, {"name": _name(lane.graph, hit), "role": _role(hit.key, gold)})
     for lane in lanes:
         _relations(drawing, lane)
-    for lane, hits in zip(lanes, found):
-        own = {hit.key for hit in hits} & drawing.nodes.keys()
-        edges = _joined(drawing, lane, [hit for hit in hits if hit.key in own])
+    for lane, hits, ways in zip(lanes, found, paths):
+        own = {hit.key for hit in hits} | {key for path in ways for key in path["nodes"]}
+        edges = _joined(drawing, lane, [hit for hit in hits if hit.key in drawing.nodes], ways)
         drawing.kept.append({"nodes": [key for key in drawing.nodes if key in own or key in edges[1]], "edges": edges[0]})
     return drawing
+
+
+def _role(key: str, gold: Mapping[str, str]) -> str:
+    kind, _, id = key.partition(" ")
+    return "gold" if kind == "chunk" and id in gold else ROLES[kind]
+
+
+def _path(drawing: Drawing, path: Mapping[str, Any], gold: Mapping[str, str], most: int) -> None:
+    """The nodes of a path, as long as there is room for all of them."""
+    fresh = {
+        key: {"name": name, "role": _role(key, gold)} for key, name in zip(path["nodes"], path["steps"][::2]) if key not in drawing.nodes
+    }
+    if len(drawing.nodes) + len(fresh) <= most:
+        drawing.nodes |= fresh
 
 
 def _spread(places: dict[int, Place]) -> dict[int, Place]:
@@ -118,9 +137,13 @@ def pointed(lanes: Sequence[Lane], keys: Iterable[str]) -> dict[str, dict[str, A
     }
 
 
-def _joined(drawing: Drawing, lane: Lane, hits: Sequence[Hit]) -> tuple[list[str], set[str]]:
+def _joined(drawing: Drawing, lane: Lane, hits: Sequence[Hit], paths: Sequence[Mapping[str, Any]] = ()) -> tuple[list[str], set[str]]:
     """The edges of a lane among what is drawn, which are added to the drawing, and the ends of its relations."""
     edges, ends = {}, set()
+    for path in paths:
+        for one, other, words in zip(path["nodes"], path["nodes"][1:], path["words"]):
+            if one in drawing.nodes and other in drawing.nodes:
+                edges.setdefault(_pair(one, other), words)
     for head, tail, words in _ends(lane):
         if head in drawing.nodes and tail in drawing.nodes and head != tail:
             edges[_pair(head, tail)] = words
@@ -154,6 +177,13 @@ def _links(drawing: Drawing, lane: Lane) -> dict[tuple[str, str], str]:
 
 def _pair(one: str, other: str) -> tuple[str, str]:
     return (one, other) if one < other else (other, one)
+
+
+def placed(graph, path: Path) -> tuple[list[str], list[str]]:
+    """The keys of a path's nodes, and the ids of the edges between them."""
+    keys = node_keys(graph, path.nodes)
+    nodes = [keys[node] for node in path.nodes]
+    return nodes, [edge_id(*pair) for pair in zip(nodes, nodes[1:])]
 
 
 def edge_id(one: str, other: str) -> str:

@@ -53,7 +53,7 @@ def story(lane_id: str, lane: Lane, gold: Iterable[str] = ()) -> tuple[list[Told
         told = [f"{lane_id} reads {keys[node]}" for node in nodes]
         scores, note = [score for _, _, score in brought], GROWN if step.operator == "Loop" and frames else SCORED
         frames.append({"title": title, "considered": considered, "paths": told, "scores": scores, "note": note})
-    return [{"title": "Batches", "frames": frames}], paths, fates
+    return [{"title": "Batches", "of": "document", "frames": frames}], paths, fates
 
 
 def _batches(links: Simple, step: Step) -> Iterator[tuple[str, int, list[Brought]]]:

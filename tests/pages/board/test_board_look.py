@@ -120,7 +120,7 @@ def test_three_lanes_for_a_room_fit_one_screen(report, width):  # noqa: F811
 def test_lanes_scroll_sideways_and_their_parts_stand_at_one_height(report):  # noqa: F811
     page = report(board_payload.finished(4), width=1024)
     assert page.evaluate("document.documentElement.scrollWidth") == 1024
-    tops = page.evaluate("""['.head', '.answer', '.funnel', '.graph', '.said', '.times', '.paths', '.foot']
+    tops = page.evaluate("""['.head', '.answer', '.funnel', '.graph', '.said', '.times', '.found', '.foot']
         .map(part => [...document.querySelectorAll('.lane > ' + part)].map(node => Math.round(node.getBoundingClientRect().top)))
         .map(tops => new Set(tops).size)""")
     assert tops == [1] * 8

@@ -1,0 +1,110 @@
+"""The paths that lanes found, as the board draws them: the best and the lost ones of each lane, replays, and what became of each path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.datasets.relations import relation_words
+from core.datasets.wording import table_of
+from core.diagnosis.path_outcome import fate_in
+from core.engine import Comparison, Lane
+from core.graph.told import hit_titles, relation_names
+from core.operators import OPERATORS
+from core.types import Path, State, Step
+
+SHOWN_PATHS = 12  # a lane
+SHOWN_LOST = 6  # a lane
+
+Placed = Callable[[Any, Path], tuple[list, list]]  # the ids in the picture of a path's nodes and edges, given its graph
+Data = dict[str, Any]
+
+
+def seen(comparison: Comparison, lane: Lane) -> State:
+    """What a lane has retrieved, once it has; drawing every operator's state would cost more than it tells."""
+    return lane.state if lane.retrieved else State(comparison.ask.question, comparison.ask.seeds)
+
+
+@dataclass(frozen=True)
+class DrawnPaths:
+    """By lane the `best` paths (None where it seeks none), those `missed` and the `stories`; `paths` and `fates` by key; the `walked` paths
+    behind the keys."""
+
+    best: list[list[Data] | None]
+    missed: list[list[Data]]
+    stories: list[list[Data]]
+    paths: dict[str, Data]
+    fates: dict[str, dict[str, Data]]
+    walked: dict[str, Path]
+
+    def of(self, entries: Sequence[Sequence[Data] | None]) -> list[list[Path]]:
+        """The paths behind the entries of each lane."""
+        return [[self.walked[entry["key"]] for entry in part or ()] for part in entries]
+
+
+class Paths:
+    """Draws the paths of one comparison again and again while its lanes arrive; a path keeps its key, the same in all lanes."""
+
+    def __init__(self, comparison: Comparison, placed: Placed):
+        self._comparison, self._placed = comparison, placed
+        self._keys: dict[Any, str] = {}
+        self._known: dict[str, dict[int, tuple[Any, Path]]] = {}  # by key and graph the path as the lanes of that graph have it
+
+    def draw(self, lost: Sequence[Sequence[tuple[str, Path]]], by_model: Sequence[bool]) -> DrawnPaths:
+        """The paths as of now; `lost` are for each lane the known answers that it lost, each with a path to it, the first ones first.
+        `by_model` tells for each lane whether its language model's answer counts, as in `path_outcome.fate`."""
+        self._known = {}
+        best, missed, stories = [], [], []
+        for lane, gone in zip(self._comparison.lanes, lost):
+            state = seen(self._comparison, lane)
+            head = state.paths.head(SHOWN_PATHS) if state.paths is not None else None
+            rows = [(path, head.score(i)) for i, path in enumerate(head.items)] if head is not None else []
+            entries = [{"key": self._key(lane, path), "rank": i, "score": score} for i, (path, score) in enumerate(rows, 1)]
+            best.append(None if head is None else entries)
+            missed.append([{"key": self._key(lane, path), "answer": answer} for answer, path in gone[:SHOWN_LOST]])
+            stories.append([self._story(lane, step) for step in state.trace if step.frames and step.frames[0].ranking.kind == "path"])
+        shown = dict.fromkeys(entry["key"] for part in (*best, *missed) for entry in part or ())
+        paths, walked = {}, {}
+        for key, known in self._known.items():
+            graph, walked[key] = next(iter(known.values()))
+            paths[key] = self._path(graph, walked[key])
+        fates = {key: self._fates(key, by_model) for key in paths if key in shown}
+        return DrawnPaths(best, missed, stories, paths, fates, walked)
+
+    def _key(self, lane: Lane, path: Path) -> str:
+        nodes, edges = self._placed(lane.graph, path)
+        relations = tuple(relation_names(lane.graph, path.edges))
+        key = self._keys.setdefault((*nodes, *edges, relations, path.forward), f"p{len(self._keys)}")
+        self._known.setdefault(key, {}).setdefault(id(lane.graph), (lane.graph, path))
+        return key
+
+    def _path(self, graph, path: Path) -> Data:
+        nodes, edges = self._placed(graph, path)
+        start, *names = hit_titles(graph, "node", path.nodes)
+        relations, table = [graph.relation_name(edge) for edge in path.edges], table_of(graph.name)
+        steps = [start, *(part for step in zip(relations, names) for part in step)]
+        words = [relation_words(relation, forward, table) for relation, forward in zip(relations, path.forward)]
+        return {"nodes": nodes, "edges": edges, "forward": list(path.forward), "steps": steps, "words": words}
+
+    def _fates(self, key: str, by_model: Sequence[bool]) -> dict[str, Data]:
+        known, found = self._known[key], {}
+        for i, (lane, model) in enumerate(zip(self._comparison.lanes, by_model)):
+            if lane.retrieved:
+                graph, path = known.get(id(lane.graph)) or next(iter(known.values()))
+                end = fate_in(lane.graph, lane.states, path, graph, model)
+                found[f"lane-{i}"] = {"fate": end.kind, "text": end.text}
+        return found
+
+    def _story(self, lane: Lane, step: Step) -> Data:
+        keys = lambda frame: [self._key(lane, path) for path in frame.ranking.items]
+        frames = [{"title": frame.title, "considered": frame.considered, "paths": keys(frame)} for frame in step.frames]
+        return {"title": OPERATORS[step.operator].title.capitalize(), "frames": frames}
+
+
+def counts(state: State) -> Data | None:
+    """How many paths were `kept`, and of how many that the last operator that chose among paths `ranked`; None where none are sought."""
+    if state.paths is None:
+        return None
+    given = [len(step.before_cut) for step in state.trace if step.before_cut is not None and step.before_cut.kind == "path"]
+    return {"kept": len(state.paths), "ranked": max(len(state.paths), given[-1] if given else 0)}
