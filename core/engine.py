@@ -15,11 +15,10 @@ from core.comparison.housekeeping import Housekeeping, freeze
 from core.comparison.run import LaneRun, Prefixes, Progress, build_of
 from core.comparison.viewers import Viewers
 from core.comparison.waiters import Waiter, Waiters
-from core.corpus import Corpus, open_corpus
 from core.datasets import datasets, open_graph
 from core.diagnosis.repairing import Repairing
 from core.environment import Environment
-from core.errors import BadInput, BadParameter, UnknownEntity
+from core.errors import BadInput, BadParameter
 from core.graph.names.lookup import names
 from core.instances.catalogue import Instance
 from core.models.base import Models
@@ -30,17 +29,16 @@ from core.operators.text import parse_line
 from core.parameters import parameters, values
 from core.runtime.jobs import DONE, Job, Jobs
 from core.runtime.weight import weight
-from core.sources import Ask, CorpusSource, GraphSource
+from core.sources import Ask, GraphSource, Source
 from core.types import Question
 
-LONGEST_QUESTION = 2_000  # characters
 MOST_LANES = 8
 WARMING = (
     "PersonalizedPageRank(keep=1000) >> ShortestPaths(hops=2)",
     "EgoNetwork(hops=1) >> ShortestPaths(hops=1) >> Rank(keep=4)",
     "EgoNetwork(hops=1) >> BeamSearch(hops=1, width=2)",
 )  # lines that load between them what most others need
-__all__ = ["Comparison", "Engine", "Lane", "check_question"]
+__all__ = ["Comparison", "Engine", "Lane"]
 
 
 class Engine:
@@ -111,39 +109,18 @@ class Engine:
             getattr(self.models.chat("answer"), "load", lambda: None)()
             freeze()
 
-    def link(self, graph, text: str, entities: Sequence[str] = ()) -> tuple[int, ...]:
-        """The seeds: the named entities, or those mentioned in the text. Raises UnknownEntity, BadInput."""
-        known = names(graph)
-        if entities:
-            return tuple(dict.fromkeys(known.find(entity) for entity in entities))
-        found = tuple(dict.fromkeys(mention.node for mention in known.mentions(check_question(text))))
-        if not found:
-            near = tuple(graph.node_name(node) for node, _ in known.search(text, 3))
-            raise UnknownEntity(text, near, "No entity of the graph was found in the question; name one to start from.")
-        return found
-
-    def ask(self, graph, question: Question, *, seed: int = 0, reader: bool = True, model: bool = True) -> Ask:
-        """A question ready to be run: checked, its entities linked. Raises BadInput, UnknownEntity."""
-        text = check_question(question.text)
-        seeds = self.link(graph, text, question.entities)
-        plain = replace(
-            question,
-            text=text.replace("[", "").replace("]", "") if not question.entities else text,
-            entities=tuple(graph.names(seeds)),
-        )
-        return Ask(GraphSource.of(graph), plain, seeds, seed, reader, model)
-
-    def ask_corpus(
-        self, corpus: str | Corpus, question: Question, *, seed: int = 0, reader: bool = True, model: bool = True, check=lambda: None
+    def ask(
+        self,
+        source: Source,
+        question: Question,
+        *,
+        seed: int = 0,
+        reader: bool = True,
+        model: bool = True,
+        check: Callable[[], None] = lambda: None,
     ) -> Ask:
-        """A question to the documents of a corpus, ready to be run; each lane stands on the graph that its line names.
-
-        The graph of the chunks alone is made where there is none yet. Raises BadInput, StoreError.
-        """
-        opened = open_corpus(corpus, check) if isinstance(corpus, str) else corpus
-        text = check_question(question.text)
-        graph = self.environment.built(opened, check=check)
-        return Ask(CorpusSource.of(opened, graph), replace(question, text=text), (), seed, reader, model)
+        """A question to a source, opened where it is not yet, ready to be run. Raises BadInput, UnknownEntity, StoreError."""
+        return source.open(self, check=check).ask(question, seed, reader, model)
 
     def compare(
         self,
@@ -239,13 +216,3 @@ def _weight(job: Job) -> int:
     """The bytes that the result of a job takes, as far as nothing else holds it: what lanes found."""
     comparison: Comparison | None = getattr(job, "comparison", None)
     return 0 if comparison is None else weight([lane.run.states for lane in comparison.lanes])
-
-
-def check_question(text: str) -> str:
-    """The question, trimmed. Raises BadInput where it is empty or far too long."""
-    text = " ".join(text.split())
-    if not text:
-        raise BadInput("Type a question first, or draw one from the set.")
-    if len(text) > LONGEST_QUESTION:
-        raise BadInput(f"A question of {len(text):,} characters is too long; at most {LONGEST_QUESTION:,}, please.")
-    return text

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Protocol
 
-from core.corpus import Corpus
+from core.corpus import Corpus, open_corpus
 from core.environment import Environment
 from core.errors import BadInput
+from core.graph.names.seeds import check_question, seeds_of
 from core.graph.protocol import KnowledgeGraph
+from core.runtime.meter import untold
 from core.types import Question
+
+Progress = Callable[[str, float | None], None]
+
+
+class Opener(Protocol):
+    """What opens graphs: an engine."""
+
+    environment: Environment
+
+    def graph(self, name: str, progress: Progress | None = None) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -26,7 +38,15 @@ class Source:
     def __contains__(self, document: str) -> bool:
         return self.corpus is not None and document in self.corpus
 
-    def built(self, environment: Environment, build: str, check: Callable[[], None], progress: Callable[[str, float | None], None]) -> Any:
+    def open(self, engine: Opener, progress: Progress = untold, check: Callable[[], None] = lambda: None) -> Source:
+        """The same source with its graph open, which is built first where it is not yet there. Raises BadInput, StoreError."""
+        raise NotImplementedError
+
+    def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True) -> Ask:
+        """A question to the opened source, checked and ready to be run. Raises BadInput, UnknownEntity."""
+        raise NotImplementedError
+
+    def built(self, environment: Environment, build: str, check: Callable[[], None], progress: Progress) -> Any:
         """The graph that a build made of it. Raises BadInput on triples, and StoreError where it is not built."""
         raise NotImplementedError
 
@@ -41,7 +61,16 @@ class GraphSource(Source):
         """The source of an opened graph."""
         return cls(graph.name, graph)
 
-    def built(self, environment: Environment, build: str, check: Callable[[], None], progress: Callable[[str, float | None], None]) -> Any:
+    def open(self, engine: Opener, progress: Progress = untold, check: Callable[[], None] = lambda: None) -> Source:
+        return self if self.graph is not None else replace(self, graph=engine.graph(self.name, progress))
+
+    def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True) -> Ask:
+        text = check_question(question.text)
+        seeds = seeds_of(self.graph, text, question.entities)
+        text = text if question.entities else text.replace("[", "").replace("]", "")
+        return Ask(self, replace(question, text=text, entities=tuple(self.graph.names(seeds))), seeds, seed, reader, model)
+
+    def built(self, environment: Environment, build: str, check: Callable[[], None], progress: Progress) -> Any:
         raise BadInput(f"This method stands on the graph “{build}” of documents, and “{self.name}” is none; ask a corpus.")
 
 
@@ -51,11 +80,20 @@ class CorpusSource(Source):
     documents = True
 
     @classmethod
-    def of(cls, corpus: Corpus, graph: KnowledgeGraph) -> CorpusSource:
-        """The source of an opened corpus and the graph of its chunks."""
-        return cls(corpus.name, graph, corpus)
+    def of(cls, corpus: Corpus) -> CorpusSource:
+        """The source of an opened corpus."""
+        return cls(corpus.name, corpus=corpus)
 
-    def built(self, environment: Environment, build: str, check: Callable[[], None], progress: Callable[[str, float | None], None]) -> Any:
+    def open(self, engine: Opener, progress: Progress = untold, check: Callable[[], None] = lambda: None) -> Source:
+        if self.graph is not None:
+            return self
+        corpus = open_corpus(self.name, check) if self.corpus is None else self.corpus
+        return replace(self, corpus=corpus, graph=engine.environment.built(corpus, check=check))
+
+    def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True) -> Ask:
+        return Ask(self, replace(question, text=check_question(question.text)), (), seed, reader, model)
+
+    def built(self, environment: Environment, build: str, check: Callable[[], None], progress: Progress) -> Any:
         return environment.built(self.corpus, build, check, progress)
 
 

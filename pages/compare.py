@@ -10,7 +10,7 @@ from core.cases import Case
 from core.engine import Comparison
 from core.errors import HopscopeError
 from core.runtime.jobs import CANCELLED, Job
-from core.sources import Ask
+from core.sources import Ask, GraphSource
 from core.types import Question
 from pages.parts.board.component import board
 from pages.parts.board.payload import idle
@@ -154,7 +154,7 @@ def ask_graph(reader: bool, model: bool) -> Ask:
     state, opened = st.session_state, graph()
     link_entities(opened)
     question = Question(state.question, entities=tuple(state.entities), answers=tuple(state.answers), hops=state.get("hops"))
-    return engine().ask(opened, question, seed=state.seed, reader=reader, model=model)
+    return engine().ask(GraphSource.of(opened), question, seed=state.seed, reader=reader, model=model)
 
 
 def draw(on_screen: Shown) -> None:

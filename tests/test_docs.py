@@ -17,6 +17,7 @@ from core.io.home import ROOT
 from core.models.registry import Registry
 from core.operators import OPERATORS
 from core.operators.text import parse_line
+from core.sources import CorpusSource
 from core.types import Question
 from tests.films import films, kit
 from tests.test_examples_in_docstrings import failures, names
@@ -77,7 +78,7 @@ def test_the_example_of_a_method_on_documents_answers(tmp_path, monkeypatch):
     corpus = write(new_folder("towns"), [Document(name, text) for name, text in texts.items()])
     method = instance_of("Add a method on documents")
     engine = Engine(Registry())
-    job = engine.compare(engine.ask_corpus(corpus, Question("What was sold in Leeds?"), model=False), [method])
+    job = engine.compare(engine.ask(CorpusSource.of(corpus), Question("What was sold in Leeds?"), model=False), [method])
     assert job.wait(60)
     (lane,) = job.comparison.lanes
     assert lane.error is None

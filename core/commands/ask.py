@@ -12,6 +12,7 @@ from core.errors import shorten
 from core.instances.catalogue import catalogue, find, on_documents
 from core.operators.texts.asking import UNASKED
 from core.results import comparison_dict
+from core.sources import CorpusSource, GraphSource
 from core.types import Question
 
 LEAST = 0.005  # seconds below which a time is printed as none
@@ -72,11 +73,11 @@ def _asked(options, engine):
         known = next((one for name in corpus.sets for one in corpus.questions(name) if one.text == text), Question(text))
         question = replace(known, answers=answers or known.answers, gold=gold or known.gold)
         with bar("Opening the corpus"):
-            return engine.ask_corpus(corpus, question, seed=options.seed, model=not options.no_llm)
+            return engine.ask(CorpusSource.of(corpus), question, seed=options.seed, model=not options.no_llm)
     with bar("Opening the graph") as advanced:
         graph = engine.graph(options.graph, progress=advanced)
     question = Question(options.question, entities=tuple(options.entity), answers=answers)
-    return engine.ask(graph, question, seed=options.seed, model=not options.no_llm)
+    return engine.ask(GraphSource.of(graph), question, seed=options.seed, model=not options.no_llm)
 
 
 def _print(result: dict, comparison) -> None:

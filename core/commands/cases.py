@@ -17,6 +17,7 @@ from core.datasets import datasets
 from core.diagnosis.verdict_words import explain
 from core.errors import BadInput, HopscopeError, ModelFailed
 from core.instances.catalogue import find
+from core.sources import CorpusSource, GraphSource
 
 
 def add(commands) -> None:
@@ -89,7 +90,7 @@ def _study(options) -> int:
     keys = []
     assert dataset.triples is not None  # it is a file that is shipped
     for row in tomllib.loads((dataset.triples.parent / "study.toml").read_text("utf-8"))["case"]:
-        job = engine.compare(engine.ask(graph, questions[row["question"]]), [find(key) for key in row["instances"]])
+        job = engine.compare(engine.ask(GraphSource.of(graph), questions[row["question"]]), [find(key) for key in row["instances"]])
         watch(job)
         for lane in job.comparison.lanes:
             if lane.error or job.error:
@@ -143,7 +144,7 @@ def _of_graph(engine, name: str):
 
     def asked(row, model: bool):
         question = next(one for one in dataset.questions(row["set"]) if one.text == row["question"])
-        return question, engine.ask(graph, question, model=model)
+        return question, engine.ask(GraphSource.of(graph), question, model=model)
 
     return asked
 
@@ -154,7 +155,7 @@ def _of_corpus(engine, name: str):
 
     def asked(row, model: bool):
         question = next(one for one in corpus.questions(row["set"]) if one.text == row["question"])
-        return question, engine.ask_corpus(corpus, question, model=model)
+        return question, engine.ask(CorpusSource.of(corpus), question, model=model)
 
     return asked
 

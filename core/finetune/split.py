@@ -15,6 +15,7 @@ from core.errors import BadInput, HopscopeError
 from core.evaluation.runs.plan import Drawn, Plan, make_plan
 from core.finetune import DEFAULT_SETS
 from core.finetune.data import Example, example
+from core.graph.names.seeds import seeds_of
 from core.indexes.place import keep
 from core.instances.catalogue import Instance
 from core.operators.base import Line
@@ -128,7 +129,7 @@ def examples(drawn: Sequence[Drawn], engine, seed: int, file: Path, key: str, te
         tell(f"Finding paths: question {place:,} of {len(drawn):,}", place / len(drawn))
         graph = one.open(engine.graph)
         try:
-            seeds = engine.link(graph, one.question.text, one.question.entities)
+            seeds = seeds_of(graph, one.question.text, one.question.entities)
         except HopscopeError:
             continue
         made = example(graph, one.question, seeds, seed, check)

@@ -15,6 +15,7 @@ from core.evaluation.runs.plan import Drawn
 from core.finetune.loop import Check, Schedule, Tell, Training, TrainingState
 from core.graph.algorithms.directional import width
 from core.graph.names.lookup import names
+from core.graph.names.seeds import seeds_of
 from core.models.base import NoModels
 from core.models.triple_scorer import PARTS, WEIGHTS
 from core.operators.base import Context
@@ -100,7 +101,7 @@ def all_scored(
         tell(f"Finding triples: question {place:,} of {len(drawn):,}", place / len(drawn))
         graph = one.open(engine.graph)
         try:
-            seeds = tuple(engine.link(graph, one.question.text, one.question.entities))
+            seeds = seeds_of(graph, one.question.text, one.question.entities)
         except HopscopeError:
             continue
         made = scored(graph, one.question, seeds, settings, read(graph), check)

@@ -23,7 +23,7 @@ from core.errors import HopscopeError
 from core.evaluation.metrics.statistics import holm, paired
 from core.instances.catalogue import catalogue
 from core.operators.base import Line
-from core.sources import Ask
+from core.sources import Ask, GraphSource
 from tests.benchmarks.chains import EACH, SEED, _right, _told
 
 SETS = (
@@ -91,6 +91,6 @@ def _asks(engine, name: str, entities: int) -> Iterator[Ask]:
     fit = [question for question in fit if int(hashlib.md5(question.text.encode()).hexdigest(), 16) % 2]
     for row in np.random.default_rng(SEED).choice(len(fit), min(EACH, len(fit)), replace=False):
         try:
-            yield engine.ask(engine.graph(dataset.name), fit[int(row)], model=False)
+            yield engine.ask(GraphSource.of(engine.graph(dataset.name)), fit[int(row)], model=False)
         except HopscopeError:  # an entity that the graph has not
             continue

@@ -21,7 +21,7 @@ from core.graph.names.lookup import names
 from core.operators.base import Line
 from core.operators.retrieve.cases import CaseMemory, PredictHops
 from core.operators.retrieve.chains import ChainRanking
-from core.sources import Ask
+from core.sources import Ask, GraphSource
 
 EACH = int(os.environ.get("HOPSCOPE_BENCHMARK_QUESTIONS", 200))  # of each set
 SEED = int(os.environ.get("HOPSCOPE_BENCHMARK_SEED", 2026))  # of the draw
@@ -50,7 +50,10 @@ def run() -> list[dict]:
     """For every line and set, the share of questions whose first answer is right (or hops, predicted), and warm milliseconds."""
     engine = Engine()
     graph = engine.graph("metaqa")
-    asks = {told: [engine.ask(graph, question, model=False) for question in drawn(f"{stem}-test")] for told, stem in SETS.items()}
+    asks = {
+        told: [engine.ask(GraphSource.of(graph), question, model=False) for question in drawn(f"{stem}-test")]
+        for told, stem in SETS.items()
+    }
     rows = [
         {
             "name": f"the chain that fits the known answers best, {told}",

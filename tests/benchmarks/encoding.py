@@ -7,6 +7,8 @@ import time
 
 import numpy as np
 
+from core.sources import GraphSource
+
 ROUNDS, TEXTS = 5, 900
 
 
@@ -47,7 +49,7 @@ def path_texts() -> list[str]:
 
     engine = Engine()
     graph = engine.graph("metaqa")
-    ask = engine.ask(graph, Question("who directed Inception"), model=False)
+    ask = engine.ask(GraphSource.of(graph), Question("who directed Inception"), model=False)
     lane = LaneRun(ask, catalogue()["lego-1"].line, engine.environment)
     lane.retrieve(Progress())
     return [graph.text(path) for path in lane.state.paths.items][:TEXTS]

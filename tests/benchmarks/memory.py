@@ -29,7 +29,7 @@ from core.indexes.cases import Cases
 from core.operators.base import Line
 from core.operators.retrieve.cases import CaseMemory
 from core.operators.retrieve.chains import ChainRanking
-from core.sources import Ask
+from core.sources import Ask, GraphSource
 from core.types import Question
 from tests.benchmarks.chains import EACH, PLAIN, SEED, _right
 
@@ -81,7 +81,7 @@ def asks(engine, name: str, half: int) -> Iterator[Ask]:
     fit = [question for question in questions(name) if question.answers and _half(question) == half]
     for row in np.random.default_rng(SEED).choice(len(fit), min(EACH, len(fit)), replace=False):
         try:
-            yield engine.ask(engine.graph(dataset.name), fit[int(row)], model=False)
+            yield engine.ask(GraphSource.of(engine.graph(dataset.name)), fit[int(row)], model=False)
         except HopscopeError:  # an entity that the graph has not
             continue
 

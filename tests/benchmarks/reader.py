@@ -18,6 +18,7 @@ from core.engine import Engine
 from core.instances.catalogue import catalogue
 from core.operators.base import Context
 from core.operators.read import GraphReader
+from core.sources import GraphSource
 
 EACH, SEED = int(os.environ.get("HOPSCOPE_BENCHMARK_QUESTIONS", 20)), 17
 LINES = ("lego-1", "chain-ranking", "lego-14", "lego-12")
@@ -39,7 +40,7 @@ def rows(part: str, each: int, lines, show: int = 0) -> list[dict]:
         for hops in (1, 2, 3):
             every = questions(f"metaqa-{hops}hop-{part}")
             for i in np.sort(np.random.default_rng(SEED).choice(len(every), each, replace=False)).tolist():
-                ask = engine.ask(graph, every[i], reader=False, model=False)
+                ask = engine.ask(GraphSource.of(graph), every[i], reader=False, model=False)
                 lane = LaneRun(ask, known[line].line, engine.environment, Prefixes())
                 lane.retrieve(Progress())
                 context = Context(graph, engine.environment)

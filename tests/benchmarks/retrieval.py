@@ -8,6 +8,7 @@ import time
 from core.comparison.run import LaneRun, Prefixes, Progress
 from core.engine import Engine
 from core.instances.catalogue import catalogue
+from core.sources import GraphSource
 
 INSTANCES = {"lego-1": 0.15, "lego-2": 1.5, "lego-10": 1.5, "lego-12": 1.5, "lego-14": 1.5}
 SETS = ("metaqa-1hop-dev", "metaqa-2hop-dev", "metaqa-3hop-dev")
@@ -25,7 +26,7 @@ def run() -> list[dict]:
     for key, limit in INSTANCES.items():
         seconds = []
         for question in questions:
-            ask = engine.ask(graph, question, model=False)
+            ask = engine.ask(GraphSource.of(graph), question, model=False)
             encoder.forget()
             lane = LaneRun(ask, known[key].line, engine.environment, Prefixes())
             start = time.perf_counter()

@@ -14,6 +14,7 @@ from core.engine import Engine
 from core.errors import BadInput, ModelFailed
 from core.instances.catalogue import catalogue, find
 from core.results import comparison_dict
+from core.sources import CorpusSource, GraphSource
 from core.types import Question
 from tests.films import Parrot, Written
 
@@ -47,7 +48,7 @@ class Words(Written):
 
 
 def compared(engine, corpus, *lines, **how):
-    job = engine.compare(engine.ask_corpus(corpus, how.pop("question", ASKED), **how), [find(line) for line in lines])
+    job = engine.compare(engine.ask(CorpusSource.of(corpus), how.pop("question", ASKED), **how), [find(line) for line in lines])
     assert job.wait(60)
     return job.comparison
 
@@ -121,16 +122,16 @@ def test_without_a_model_the_prompt_and_an_excerpt(corpus, engine):
 
 
 def test_the_same_question_is_one_job_until_its_graph_is_another(corpus, engine):
-    asked = engine.ask_corpus(corpus, ASKED)
+    asked = engine.ask(CorpusSource.of(corpus), ASKED)
     key = engine.key(asked, [find(NEAR)])
-    assert key == engine.key(engine.ask_corpus("carols", ASKED), [find(NEAR)])
+    assert key == engine.key(engine.ask(CorpusSource("carols"), ASKED), [find(NEAR)])
     more = corpus.add([Document("tim", "Tiny Tim was lame.")])
-    assert key != engine.key(engine.ask_corpus(more, ASKED), [find(NEAR)])
-    assert len(engine.ask_corpus(more, ASKED).source.graph.columns.chunks) == 4
+    assert key != engine.key(engine.ask(CorpusSource.of(more), ASKED), [find(NEAR)])
+    assert len(engine.ask(CorpusSource.of(more), ASKED).source.graph.columns.chunks) == 4
 
 
 def test_a_comparison_is_known_without_building_or_opening_anything(corpus, engine):
-    asked = engine.ask_corpus(corpus, ASKED)
+    asked = engine.ask(CorpusSource.of(corpus), ASKED)
     line = find(NEAR.replace("BuiltGraph()", "BuiltGraph(build='chunks')"))
     first = engine.key(asked, [line])
     assert not status(corpus, "chunks").report.get("counts", {}).get("vectors of chunks")  # encoding is the lane's work
@@ -173,14 +174,14 @@ def test_a_line_on_documents_is_none_for_triples(toy, engine):
 
 
 def _ask(engine, graph, line):
-    job = engine.compare(engine.ask(graph, Question("q", entities=("A",))), [find(line)])
+    job = engine.compare(engine.ask(GraphSource.of(graph), Question("q", entities=("A",))), [find(line)])
     assert job.wait(60)
     return job.comparison
 
 
 def test_a_question_of_nothing_is_refused(corpus, engine):
     with pytest.raises(BadInput, match="Type a question"):
-        engine.ask_corpus(corpus, Question("  "))
+        engine.ask(CorpusSource.of(corpus), Question("  "))
 
 
 def test_every_row_on_documents_says_what_it_needs():

@@ -9,6 +9,7 @@ from core.errors import BadInput, ModelFailed, UnknownEntity
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
 from core.results import comparison_dict
+from core.sources import GraphSource
 from core.types import Question
 
 LINE = "EgoNetwork() >> ShortestPaths() >> Rank(keep={keep}) >> Answer()"
@@ -31,7 +32,7 @@ def done(job):
 
 
 def test_lanes_share_what_they_have_in_common(engine, kit):
-    ask = engine.ask(kit.graph, Question("genre of One", entities=("One",), answers=("Drama",)))
+    ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",), answers=("Drama",)))
     job = done(engine.compare(ask, [instance("a", LINE.format(keep=2)), instance("b", LINE.format(keep=1))]))
     first, second = job.comparison.lanes
     assert first.states[1] is second.states[1]  # the same subgraph and the same paths, computed once
@@ -48,7 +49,7 @@ def test_a_failing_lane_leaves_the_others_alone(engine, kit):
             raise ModelFailed("The model server went away.")
 
     engine.models.choosers["bm25"] = Broken()
-    ask = engine.ask(kit.graph, Question("genre of One", entities=("One",)))
+    ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)))
     job = done(
         engine.compare(
             ask, [instance("bad", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')"), instance("good", LINE.format(keep=1))]
@@ -63,7 +64,7 @@ def test_a_lane_with_an_unknown_model_fails_alone(kit):
     from core.models.registry import Registry
 
     engine = Engine(Registry())
-    ask = engine.ask(kit.graph, Question("genre of One", entities=("One",)), model=False)
+    ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)), model=False)
     job = done(
         engine.compare(
             ask,
@@ -79,7 +80,7 @@ def test_a_lane_with_an_unknown_model_fails_alone(kit):
 
 
 def test_the_same_question_and_lanes_are_one_job(engine, kit):
-    ask = engine.ask(kit.graph, Question("genre of One", entities=("One",)))
+    ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)))
     lanes = [instance("a", LINE.format(keep=2))]
     assert done(engine.compare(ask, lanes)) is engine.compare(ask, lanes)
 
@@ -95,7 +96,7 @@ def test_cancelling_stops_the_lanes_that_are_left(engine, kit):
             raise AssertionError("the check did not stop it")
 
     engine.models.choosers["bm25"] = Slow()
-    ask = engine.ask(kit.graph, Question("genre of One", entities=("One",)))
+    ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)))
     job = engine.compare(
         ask, [instance("slow", "EgoNetwork() >> ShortestPaths() >> Rank(model='bm25')"), instance("next", LINE.format(keep=1))]
     )
@@ -107,7 +108,7 @@ def test_cancelling_stops_the_lanes_that_are_left(engine, kit):
 
 
 def test_without_a_model_nobody_is_asked(engine, kit):
-    ask = engine.ask(kit.graph, Question("genre of One", entities=("One",), answers=("Drama",)), model=False)
+    ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",), answers=("Drama",)), model=False)
     lane = comparison_dict(done(engine.compare(ask, [instance("a", LINE.format(keep=1))])).comparison)["lanes"][0]
     assert lane["answer"] is None and "One -> has_genre -> Drama" in lane["prompt"]
     assert lane["funnel"]["prompt"] == ["Drama"] and lane["operators"][-1]["calls"] == 0
@@ -116,21 +117,21 @@ def test_without_a_model_nobody_is_asked(engine, kit):
 @pytest.mark.parametrize("text, told", [("", "Type a question"), (" \n ", "Type a question"), ("x" * 20_000, "too long")])
 def test_questions_that_cannot_be_asked(engine, kit, text, told):
     with pytest.raises(BadInput, match=told):
-        engine.ask(kit.graph, Question(text, entities=("One",)))
+        engine.ask(GraphSource.of(kit.graph), Question(text, entities=("One",)))
 
 
 def test_an_unknown_entity_comes_with_suggestions(engine, kit):
     with pytest.raises(UnknownEntity) as error:
-        engine.ask(kit.graph, Question("genre", entities=("Drma",)))
+        engine.ask(GraphSource.of(kit.graph), Question("genre", entities=("Drma",)))
     assert error.value.alternatives[0] == "Drama"
 
 
 def test_entities_are_found_in_the_question(engine, kit):
-    assert engine.ask(kit.graph, Question("who directed Two")).question.entities == ("Two",)
+    assert engine.ask(GraphSource.of(kit.graph), Question("who directed Two")).question.entities == ("Two",)
 
 
 def test_no_lane_and_too_many(engine, kit):
-    ask = engine.ask(kit.graph, Question("who directed Two"))
+    ask = engine.ask(GraphSource.of(kit.graph), Question("who directed Two"))
     with pytest.raises(BadInput):
         engine.compare(ask, [])
     with pytest.raises(BadInput):

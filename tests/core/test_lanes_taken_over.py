@@ -14,6 +14,7 @@ from core.engine import Engine
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
 from core.runtime.jobs import DONE
+from core.sources import GraphSource
 from core.types import Question
 
 ONE, TWO = "Ann -> directed_by_reverse -> One", "Ann -> directed_by_reverse -> Two"
@@ -30,7 +31,7 @@ def engine(kit, tmp_path, monkeypatch):
 
 
 def asked(engine, kit, model=True):
-    return engine.ask(kit.graph, Question("films of Ann", entities=("Ann",), answers=("One", "Two")), model=model)
+    return engine.ask(GraphSource.of(kit.graph), Question("films of Ann", entities=("Ann",), answers=("One", "Two")), model=model)
 
 
 def compared(engine, ask, *instances, **options):

@@ -18,7 +18,7 @@ from core.models.base import Task
 from core.operators.base import GIVEN, Context, Operator
 from core.runtime.jobs import Listener, sentence
 from core.snapshot import freeze_all
-from core.sources import Ask
+from core.sources import Ask, CorpusSource, GraphSource
 from core.types import State
 
 log = logging.getLogger(__name__)
@@ -41,8 +41,8 @@ def asking(engine, plan: Plan) -> Callable[[Drawn], Ask]:
 
     def ask(drawn: Drawn) -> Ask:
         if drawn.corpus:
-            return engine.ask_corpus(drawn.corpus, drawn.question, seed=plan.seed, model=plan.model)
-        return engine.ask(drawn.open(engine.graph), drawn.question, seed=plan.seed, model=plan.model)
+            return engine.ask(CorpusSource(drawn.corpus), drawn.question, seed=plan.seed, model=plan.model)
+        return engine.ask(GraphSource.of(drawn.open(engine.graph)), drawn.question, seed=plan.seed, model=plan.model)
 
     return ask
 

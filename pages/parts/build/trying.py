@@ -14,6 +14,7 @@ from core.operators import OPERATORS
 from core.operators.base import Line
 from core.results import paths_list, prompt_dict
 from core.runtime.jobs import Job
+from core.sources import GraphSource
 from core.types import Question, Step
 from pages.parts.compare.asking import known_question
 from pages.parts.compare.permalink import Link
@@ -92,7 +93,7 @@ def _start(instance: Instance) -> None:
     """Link the question and start the job."""
     opened, text = graph(), st.session_state.try_question
     question = known_question(text) or Question(text)
-    ask = said(lambda: engine().ask(opened, question, model=st.session_state.try_model))
+    ask = said(lambda: engine().ask(GraphSource.of(opened), question, model=st.session_state.try_model))
     if ask is None:
         st.session_state.pop("try_job", None)
         return

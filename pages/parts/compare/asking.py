@@ -6,9 +6,10 @@ import streamlit as st
 
 from core.datasets import dataset_of
 from core.errors import HopscopeError
+from core.graph.names.seeds import seeds_of
 from core.types import Question
 from pages.parts.compare.question_sets import Sets, corpus_sets, sets
-from pages.parts.shared.session import corpus_name, engine, graph_name
+from pages.parts.shared.session import corpus_name, graph_name
 from pages.parts.shared.text import many, plain
 
 SUGGESTED = 8
@@ -161,4 +162,4 @@ def link_entities(graph) -> None:
     """Fill in the entities found in the question, where none are given."""
     state = st.session_state
     if not state.entities and state.question.strip():
-        state.entities = graph.names(engine().link(graph, state.question))
+        state.entities = graph.names(seeds_of(graph, state.question))

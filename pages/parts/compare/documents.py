@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.corpus import Corpus, open_corpus
 from core.runtime.jobs import Job
+from core.sources import CorpusSource
 from core.types import Question
 from pages.parts.compare.asking import known_question
 from pages.parts.shared.session import corpus_name, engine, follow, said
@@ -18,13 +19,13 @@ from pages.parts.shared.text import many, plain
 def ask_documents(reader: bool, model: bool) -> Any:
     """The question in the bar to the chosen corpus, ready to be run; one of a set's own brings its gold passages along.
 
-    Raises what `Engine.ask_corpus` raises.
+    Raises what `Engine.ask` raises.
     """
     state, name = st.session_state, corpus_name()
     text = " ".join(state.question.split())
     known = known_question(text) or Question(text)
     question = replace(known, answers=tuple(state.answers))
-    return engine().ask_corpus(_prepared(name), question, seed=state.seed, reader=reader, model=model)
+    return engine().ask(CorpusSource.of(_prepared(name)), question, seed=state.seed, reader=reader, model=model)
 
 
 def _prepared(name: str) -> Corpus:

@@ -14,6 +14,7 @@ from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.opening import opened
 from core.evaluation.runs.plan import Drawn
 from core.evaluation.runs.store import Run
+from core.sources import CorpusSource
 from pages.parts.board.finished import downloads, finished_board
 from pages.parts.compare.permalink import MOST_LANES
 from pages.parts.shared.session import engine, store
@@ -113,6 +114,6 @@ def _compared(run: Run, drawn: Drawn, chosen: tuple[str, ...]) -> Comparison:
     question = drawn.question.id
     if not drawn.corpus:
         return comparison(opened(store(), run, question, drawn.open(engine().graph), chosen))
-    asked, built = engine().ask_corpus(drawn.corpus, drawn.question), engine().environment.built
+    asked, built = engine().ask(CorpusSource(drawn.corpus), drawn.question), engine().environment.built
     standing = lambda line: built(asked.source.corpus, build) if (build := build_of(line)) else None
     return comparison(opened(store(), run, question, asked.source.graph, chosen, standing, drawn.corpus), asked.source.corpus)

@@ -11,6 +11,7 @@ import streamlit as st
 from core.cases import ratings
 from core.diagnosis.adviser import Advice, advise
 from core.errors import HopscopeError, UnknownEntity
+from core.graph.names.seeds import seeds_of
 from core.operators.base import Operator
 from core.operators.extract import PersonalizedPageRank
 from core.types import Question
@@ -64,7 +65,7 @@ def _advice(opened: Any, question: Question) -> Advice:
     key = (opened.digest, question, len(log), log[-1].time if log else 0)
     known = st.session_state.setdefault("advice", {})
     if key not in known:
-        seeds = engine().link(opened, question.text, question.entities)
+        seeds = seeds_of(opened, question.text, question.entities)
         named = Question(question.text, question.id, tuple(opened.names(seeds)), question.answers, question.hops)
         known.clear()
         known[key] = advise(opened, named, seeds, log)

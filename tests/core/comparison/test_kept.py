@@ -15,6 +15,7 @@ from core.comparison.waiters import Waiter
 from core.engine import Engine
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
+from core.sources import GraphSource
 from core.types import Question, State, Subgraph
 
 LINE = "EgoNetwork() >> ShortestPaths()"
@@ -43,7 +44,7 @@ def test_states_are_kept_within_their_number():
 @pytest.mark.parametrize("repairs", [False, True])
 def test_a_comparison_goes_with_its_job_without_a_collection(kit, repairs):
     engine = Engine(kit.Written(None, encoder=kit.Table({})))
-    ask = engine.ask(kit.graph, Question("who was in One"), model=False)
+    ask = engine.ask(GraphSource.of(kit.graph), Question("who was in One"), model=False)
     gc.disable()
     try:
         job = engine.compare(ask, [Instance(LINE, LINE, parse_line(LINE))], repairs=repairs)
@@ -70,7 +71,9 @@ def asked(kit):
     engine.jobs._keep = 1
 
     def ask(text, waiter=None):
-        job = engine.compare(engine.ask(kit.graph, Question(text), model=False), [Instance(LINE, LINE, parse_line(LINE))], waiter=waiter)
+        job = engine.compare(
+            engine.ask(GraphSource.of(kit.graph), Question(text), model=False), [Instance(LINE, LINE, parse_line(LINE))], waiter=waiter
+        )
         assert job.wait(30)
         return job
 

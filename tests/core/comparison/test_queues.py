@@ -18,6 +18,7 @@ from core.operators.text import parse_line
 from core.results import comparison_dict
 from core.runtime.meter import Advance, spent
 from core.runtime.turn import AFTER, passed_on
+from core.sources import GraphSource
 from core.types import Question
 
 QUICK = "EgoNetwork() >> ShortestPaths() >> Answer()"
@@ -65,7 +66,7 @@ def engine(kit):
 
 
 def compare(engine, kit, text, *lines, model=True):
-    ask = engine.ask(kit.graph, Question(text, entities=("One",)), model=model)
+    ask = engine.ask(GraphSource.of(kit.graph), Question(text, entities=("One",)), model=model)
     return engine.compare(ask, [Instance(f"lane-{i}", "", parse_line(line)) for i, line in enumerate(lines)])
 
 

@@ -193,7 +193,7 @@ def test_a_lane_tells_how_far_its_ranking_is_and_what_it_waited(kit):
             return kit.Table({}).choose(task, texts, k)
 
     engine = Engine(kit.Written(telling=Telling()))
-    ask = engine.ask(kit.graph, Question("genre of One", entities=("One",)), model=False)
+    ask = engine.ask(GraphSource.of(kit.graph), Question("genre of One", entities=("One",)), model=False)
     job = engine.compare(ask, [Instance("a", "a", parse_line("EgoNetwork() >> ShortestPaths() >> Rank(model='telling')"))])
     assert reached.wait(30)
     lane = job.comparison.lanes[0]

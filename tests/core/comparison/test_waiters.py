@@ -11,6 +11,7 @@ from core.comparison.waiters import Waiter, Waiters
 from core.engine import Engine
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
+from core.sources import GraphSource
 from core.types import Question
 
 SLOW = "EgoNetwork() >> ShortestPaths() >> Rank(model='slow')"
@@ -38,7 +39,7 @@ def engine(kit):
 
 
 def start(engine, kit, text: str, waiter: Waiter | None, line: str = SLOW):
-    ask = engine.ask(kit.graph, Question(text, entities=("One",)))
+    ask = engine.ask(GraphSource.of(kit.graph), Question(text, entities=("One",)))
     return engine.compare(ask, [Instance("a", "a", parse_line(line))], waiter=waiter)
 
 

@@ -13,7 +13,7 @@ from tests.core.operators.texts.kit import CHUNKS, plain, story
 @pytest.fixture
 def source(tmp_path):
     corpus = write(tmp_path / "carols", [Document("carol", " ".join(CHUNKS[:3])), Document("turkey", CHUNKS[3])])
-    return CorpusSource.of(corpus, plain())
+    return CorpusSource("carols", plain(), corpus)
 
 
 def chunks(*rows):

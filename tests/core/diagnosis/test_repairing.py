@@ -16,6 +16,7 @@ from core.engine import Engine
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
 from core.runtime.jobs import DONE
+from core.sources import GraphSource
 from core.types import Question
 
 ONE, TWO = "Ann -> directed_by_reverse -> One", "Ann -> directed_by_reverse -> Two"
@@ -32,7 +33,7 @@ def engine(kit, tmp_path, monkeypatch):
 
 
 def compared(engine, kit, answers=("One", "Two"), **options):
-    ask = engine.ask(kit.graph, Question("films of Ann", entities=("Ann",), answers=answers), model=False)
+    ask = engine.ask(GraphSource.of(kit.graph), Question("films of Ann", entities=("Ann",), answers=answers), model=False)
     lanes = [Instance("narrow", "No. 1", parse_line(NARROW), method="Rank few"), Instance("wide", "No. 2", parse_line(WIDE))]
     job = engine.compare(ask, lanes, **options)
     assert job.wait(60) and job.status == DONE

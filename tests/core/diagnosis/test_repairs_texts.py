@@ -15,6 +15,7 @@ from core.engine import Engine
 from core.errors import Cancelled
 from core.instances.catalogue import Instance
 from core.operators.text import parse_line
+from core.sources import CorpusSource
 from core.types import Question
 from tests.films import Bag, Written
 
@@ -42,7 +43,7 @@ def lane(engine, tmp_path):
     corpus = write(tmp_path / "animals", DOCUMENTS)
 
     def make(line: str, question: Question):
-        ask = engine.ask_corpus(corpus, question, model=False, reader=False)
+        ask = engine.ask(CorpusSource.of(corpus), question, model=False, reader=False)
         run = LaneRun(ask, parse_line(line), engine.environment, Prefixes())
         run.retrieve(Progress())
         run.answer(Progress())
@@ -104,7 +105,7 @@ def test_a_cancelled_job_ends_the_trying(lane):
 
 
 def test_a_comparison_of_documents_is_repaired_once_its_lanes_have_ended(engine, tmp_path):
-    ask = engine.ask_corpus(write(tmp_path / "animals", DOCUMENTS), asked("three", "two"), model=False, reader=False)
+    ask = engine.ask(CorpusSource.of(write(tmp_path / "animals", DOCUMENTS)), asked("three", "two"), model=False, reader=False)
     job = engine.compare(ask, [Instance(f"k{keep}", f"K {keep}", parse_line(LINE.format(keep=keep))) for keep in (1, 2)], repairs=True)
     assert job.wait(60)
     until = time.monotonic() + 30

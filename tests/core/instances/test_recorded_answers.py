@@ -18,6 +18,7 @@ from core.comparison.run import LaneRun, Prefixes, Progress
 from core.engine import Engine
 from core.instances.catalogue import catalogue
 from core.operators.text import parse_line
+from core.sources import GraphSource
 from core.types import Question
 from tests.real_models import registry
 from tests.sketch import Sketched
@@ -46,7 +47,7 @@ CLOSE = 3e-3  # what the scores of two processors may differ by: up to 0.0018 wa
 
 def run(engine: Engine, graph, text: str, line, prefixes: Prefixes, kept: int | None) -> dict:
     """The best paths of a line, in words, with their scores, and the first answers of the graph reader; no language model answers."""
-    lane = LaneRun(engine.ask(graph, Question(text), model=False), line, engine.environment, prefixes)
+    lane = LaneRun(engine.ask(GraphSource.of(graph), Question(text), model=False), line, engine.environment, prefixes)
     lane.retrieve(Progress())
     paths = lane.state.paths.head(kept or len(lane.state.paths.items))
     scores = [None] * len(paths.items) if paths.scores is None else [round(float(score), 5) for score in paths.scores]

@@ -11,6 +11,7 @@ from core.engine import Engine
 from core.instances.catalogue import catalogue
 from core.instances.needs import missing
 from core.io.home import models_folder
+from core.sources import CorpusSource
 from tests.real_models import registry
 
 CORPUS = {"Documents": "hotpotqa", "Corpus graphs": "cacm"}
@@ -39,7 +40,7 @@ def asked(tmp_path_factory):
     def ask(name: str):
         if name not in made:
             corpus = part(name, folder)
-            made[name] = engine.ask_corpus(corpus, corpus.questions(name)[0], model=False, reader=False)
+            made[name] = engine.ask(CorpusSource.of(corpus), corpus.questions(name)[0], model=False, reader=False)
         return engine, made[name]
 
     yield ask

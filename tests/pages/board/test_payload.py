@@ -8,6 +8,7 @@ import pytest
 
 from core.engine import Engine
 from core.instances.catalogue import find
+from core.sources import GraphSource
 from core.types import Question
 from pages.parts.board.payload import Board
 from pages.parts.board.picture import MOST_NODES
@@ -23,7 +24,7 @@ LANES = (
 def payload(movies):
     engine = Engine()
     question = Question("what genres are the films acted by Robert Armstrong in", answers=("Drama", "War", "Nobody <b>"))
-    job = engine.compare(engine.ask(movies, question, model=False), [find(spec) for spec in LANES])
+    job = engine.compare(engine.ask(GraphSource.of(movies), question, model=False), [find(spec) for spec in LANES])
     assert job.wait(60) and not job.error
     made = Board(job.comparison).payload()
     engine.jobs.stop()

@@ -12,6 +12,7 @@ from core.cases.finished import freeze_finished, thaw_finished
 from core.corpus import open_corpus
 from core.engine import Engine
 from core.instances.catalogue import find
+from core.sources import CorpusSource
 from pages.parts.board.finished import report
 from pages.parts.board.text_payload import TextBoard
 from tests.films import Bag, Parrot, Written
@@ -24,7 +25,7 @@ ANSWER = "Radio City plays songs by night and by day. 1844. Nothing of this 🌊
 def saved(movies):
     """A comparison of two lanes that answered, saved and opened again without models."""
     engine = Engine(Written(Parrot(ANSWER), encoder=Bag()))
-    ask = engine.ask_corpus(open_corpus(made()), KNOWN)
+    ask = engine.ask(CorpusSource.of(open_corpus(made())), KNOWN)
     job = engine.compare(ask, [find(spec, {}) for spec in (WIDE, LINE)], repairs=True)
     until = time.monotonic() + 60
     assert job.wait(60)

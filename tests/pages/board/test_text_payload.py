@@ -10,6 +10,7 @@ import pytest
 from core.corpus import open_corpus
 from core.engine import Engine
 from core.instances.catalogue import find
+from core.sources import CorpusSource
 from pages.parts.board.html_report import script_json
 from pages.parts.board.text_hits import question_words
 from pages.parts.board.text_payload import TextBoard
@@ -23,7 +24,7 @@ ALONE = "Answer(prompt='question-only')"
 def drawn(movies):
     """The payload of two lanes that keep one passage and all three, and of one that reads none."""
     engine = Engine(Written(Parrot("")))
-    ask = engine.ask_corpus(open_corpus(made()), KNOWN, reader=False, model=False)
+    ask = engine.ask(CorpusSource.of(open_corpus(made())), KNOWN, reader=False, model=False)
     job = engine.compare(ask, [find(spec, {}) for spec in (LINE, WIDE, ALONE)])
     assert job.wait(60)
     return TextBoard(job.comparison).payload()
@@ -68,7 +69,7 @@ def test_the_funnel_counts_gold_passages_and_the_words_of_the_answer(drawn):
 def test_all_names_of_an_answer_are_marked_and_count_as_it(movies):
     named = replace(KNOWN, answers=("the weekly",), aliases=(("the weekly", *KNOWN.answers),))
     engine = Engine(Written(Parrot("")))
-    job = engine.compare(engine.ask_corpus(open_corpus(made()), named, reader=False, model=False), [find(LINE, {})])
+    job = engine.compare(engine.ask(CorpusSource.of(open_corpus(made())), named, reader=False, model=False), [find(LINE, {})])
     assert job.wait(60)
     told = TextBoard(job.comparison).payload()
     assert told["marks"]["answers"] == ["the weekly", *KNOWN.answers]

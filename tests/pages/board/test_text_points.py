@@ -14,6 +14,7 @@ from core.engine import Engine
 from core.errors import ModelFailed
 from core.instances.catalogue import find
 from core.models.base import Reply
+from core.sources import CorpusSource
 from pages.parts.board.finished import report
 from pages.parts.board.text_payload import TextBoard
 from tests.films import Bag, Written
@@ -50,7 +51,7 @@ class Reader:
 def asked(*lines: str, dies_at: str = ""):
     """A comparison of these lines, saved and opened again."""
     engine = Engine(Written(Reader(dies_at), encoder=Bag()))
-    job = engine.compare(engine.ask_corpus(open_corpus(made()), KNOWN), [find(line, {}) for line in lines])
+    job = engine.compare(engine.ask(CorpusSource.of(open_corpus(made())), KNOWN), [find(line, {}) for line in lines])
     assert job.wait(60)
     return comparison(thaw_finished(freeze_finished(finished(job.comparison))))
 

@@ -12,6 +12,7 @@ from core.engine import Engine
 from core.instances.catalogue import Instance
 from core.io.home import ROOT
 from core.operators.text import parse_line
+from core.sources import GraphSource
 from core.types import Question
 from tests.films import films, kit
 
@@ -32,7 +33,7 @@ def saved(kit):
     engine = Engine(kit.Written(encoder=kit.Table({"One -> has_genre -> Drama": 1.0})))
     found = []
     for text, notes, tags in (("genre of <b>One</b>", "ends in *Drama*", ["demo"]), ("who directed One", "", [])):
-        ask = engine.ask(kit.graph, Question(text, entities=("One",), answers=("Drama",)))
+        ask = engine.ask(GraphSource.of(kit.graph), Question(text, entities=("One",), answers=("Drama",)))
         job = engine.compare(ask, [Instance("ranked", "Ranked", parse_line(LINE))])
         assert job.wait(120)
         found.append(save(finished(job.comparison), {"q": text}, notes, tags))

@@ -12,6 +12,7 @@ from core.graph.building.build import in_memory
 from core.graph.building.export import build_database
 from core.instances.catalogue import find
 from core.io.home import ROOT
+from core.sources import GraphSource
 from core.types import Question
 from pages.parts.board.payload import Board
 from tests.films import TRIPLES
@@ -36,7 +37,7 @@ def board(graph):
     """What the board is given for one question, seconds left out."""
     engine = Engine()
     question = Question("what genre is the film One", entities=("One",), answers=("Drama", "Ann"))
-    job = engine.compare(engine.ask(graph, question, model=False), [find(spec) for spec in LANES])
+    job = engine.compare(engine.ask(GraphSource.of(graph), question, model=False), [find(spec) for spec in LANES])
     assert job.wait(60) and not job.error
     told = Board(job.comparison).payload()
     engine.jobs.stop()

@@ -14,6 +14,7 @@ from core.evaluation.search.space import space
 from core.evaluation.search.trial import BEATEN, OVER_BUDGET, Trial, Tried
 from core.operators.text import parse_line
 from core.runtime.jobs import Job
+from core.sources import GraphSource
 from core.types import Usage
 
 SPACE = """
@@ -58,7 +59,9 @@ def found(bench, kit, tmp_path, monkeypatch):
     def make(budget=500.0, trials=12, seed=0, file=file, **wishes):
         plan = bench.plan(questions=bench.questions[:3], model=False, cold=True, seed=seed)
         wish = SearchConfig(plan, space(bench.models, file=file), "reader_hit@1", "tokens", budget, trials, **wishes)
-        return Search(wish, bench.engine.environment, lambda drawn: bench.engine.ask(kit.graph, drawn.question, model=False))
+        return Search(
+            wish, bench.engine.environment, lambda drawn: bench.engine.ask(GraphSource.of(kit.graph), drawn.question, model=False)
+        )
 
     return make
 

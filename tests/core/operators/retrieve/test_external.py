@@ -17,6 +17,7 @@ from core.instances.catalogue import catalogue, find
 from core.io.home import ROOT
 from core.results import comparison_dict
 from core.retrievers.declared import own_file
+from core.sources import GraphSource
 from core.types import Question
 from tests.films import TRIPLES
 
@@ -61,7 +62,7 @@ def engine(kit):
 
 
 def asked(engine, kit, *specs, model=False):
-    ask = engine.ask(kit.graph, Question("who directed One", entities=("One",), answers=("Ann",)), model=model)
+    ask = engine.ask(GraphSource.of(kit.graph), Question("who directed One", entities=("One",), answers=("Ann",)), model=model)
     job = engine.compare(ask, [find(spec) for spec in specs])
     assert job.wait(60)
     return job, comparison_dict(job.comparison)["lanes"]
