@@ -1,8 +1,9 @@
-"""What the documents tell works: links lead somewhere, and the example of CONTRIBUTING.md runs as it is written."""
+"""README, CONTRIBUTING and docs: links lead somewhere, paragraphs are short, and the examples of CONTRIBUTING.md run as printed."""
 
 from __future__ import annotations
 
 import doctest
+import math
 import re
 import sys
 import tomllib
@@ -24,7 +25,29 @@ from tests.test_examples_in_docstrings import failures, names
 
 __all__ = ["films", "kit", "names"]
 ADDED = ("core/operators/degree.py", "core/graph/readers/dot.py")  # which CONTRIBUTING.md adds as examples
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *DOCS]
+WRITTEN = [page for page in DOCS if page.name != "operators-and-instances.md"]  # by hand, not from docstrings
+MAX_LINES, LINE, FIRST_LINES = 5, 150, 30  # of a paragraph, characters of a line, lines within which a page has its example
+ITEM = re.compile(r"\s*(?:[-*]|\d+\.) ")
+BLOCK = re.compile(r"\||#|<!--|!\[| {4}")  # the beginning of a line of a table, heading, mark, picture or code
+
+
+def paragraphs(text: str) -> list[tuple[int, list[str]]]:
+    """The paragraphs of a page and each item of a list, as the number of the first line and the lines; no code, tables or headings."""
+    found: list[tuple[int, list[str]]] = []
+    fenced, open_ = False, False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("```"):
+            fenced, open_ = not fenced, False
+        elif fenced or not line.strip() or (BLOCK.match(line) and not (open_ and line.startswith("    "))):
+            open_ = False
+        elif open_ and not ITEM.match(line):
+            found[-1][1].append(line.strip())
+        else:
+            found.append((number, [line.strip()]))
+            open_ = True
+    return found
 
 
 def blocks_of(page: str, section: str) -> list[str]:
@@ -48,6 +71,40 @@ def test_links_lead_somewhere(page):
 
 def test_readme_is_short():
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 200
+
+
+@pytest.mark.parametrize("page", [*PAGES[:2], *WRITTEN], ids=lambda page: page.name)
+def test_no_paragraph_is_longer_than_five_lines(page):
+    for number, lines in paragraphs(page.read_text("utf-8")):
+        height = max(len(lines), math.ceil(len(" ".join(lines)) / LINE))
+        assert height <= MAX_LINES, f"{page.name}, line {number}: {height} lines of {LINE} characters"
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
+def test_a_page_begins_with_its_purpose_and_an_example(page):
+    lines = page.read_text("utf-8").splitlines()
+    assert lines[0].startswith("# ") and not lines[1], "a heading"
+    assert paragraphs("\n".join(lines[:3])), "what the page is for, right under its heading"
+    assert any(line.startswith(("```", "    ", "|")) for line in lines[3:FIRST_LINES]), "a command with its output, or a table"
+
+
+def test_links_to_a_heading_find_it():
+    """As GitHub names the heading of a section: small letters, no punctuation, a hyphen for each space."""
+    anchors = {
+        page: {
+            re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+            for title in re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+        }
+        for page in PAGES
+    }
+    for page in PAGES:
+        for target, anchor in re.findall(r"\]\((?!https?://)([^)#\s]*)#([^)\s]+)\)", page.read_text("utf-8")):
+            assert anchor in anchors[(page.parent / target).resolve() if target else page], f"{page.name}: {target}#{anchor}"
+
+
+def test_paragraphs_are_counted_by_hand():
+    page = "# Title\n\none\ntwo\n\n- item\n  more of it\n- next\n\n    code\n        deeper\n\n| a |\n|---|\n\n```\nfenced\n```\nlast\n"
+    assert paragraphs(page) == [(3, ["one", "two"]), (6, ["- item", "more of it"]), (8, ["- next"]), (19, ["last"])]
 
 
 def test_rooms_that_documents_name_are_there():
