@@ -12,7 +12,6 @@ from core.diagnosis.funnel_texts import TEXT_STAGES, answer_funnel, fates, gold_
 from core.diagnosis.measure import lane_by_model
 from core.engine import Comparison, Lane
 from core.graph.told import hit_names, hit_texts, leaves, told_by
-from core.operators.base import HITS
 from core.operators.generate import about_tokens
 from core.types import Ranking, State, Step
 
@@ -114,8 +113,7 @@ def hits_dict(graph, state: State, gold: tuple[str, ...] = ()) -> dict[str, list
     `source` lists where it comes from: of a chunk its document, title and place, of an entity or a relation the chunks that tell of it,
     of a community its first members.
     """
-    rankings = [hits for field in HITS if (hits := getattr(state, field)) is not None]
-    return {"relation" if hits.kind == "triple" else hits.kind: _hits(graph, hits, frozenset(gold)) for hits in rankings}
+    return {"relation" if hits.kind == "triple" else hits.kind: _hits(graph, hits, frozenset(gold)) for hits in state.hits}
 
 
 def _hits(graph, hits: Ranking, gold: frozenset[str]) -> list[dict[str, Any]]:

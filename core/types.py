@@ -332,5 +332,21 @@ class State:
     answer: str | None = None
     trace: tuple[Step, ...] = ()
 
+    @property
+    def ranked(self) -> Mapping[Kind, Ranking]:
+        """The rankings that are there by the kind of their items: paths, then hits.
+
+        >>> from core.types import Path, Question, Ranking, State
+        >>> list(State(Question("who"), nodes=Ranking("node", (2, 1)), paths=Ranking("path", (Path((2, 1), (0,), (True,)),))).ranked)
+        ['path', 'node']
+        """
+        found = (self.paths, self.nodes, self.relations, self.chunks, self.communities)
+        return {ranking.kind: ranking for ranking in found if ranking is not None}
+
+    @property
+    def hits(self) -> tuple[Ranking, ...]:
+        """The rankings of what is no path."""
+        return tuple(ranking for kind, ranking in self.ranked.items() if kind != "path")
+
     def replace(self, **changes: Any) -> State:
         return replace(self, **changes)

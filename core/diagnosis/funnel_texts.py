@@ -13,7 +13,6 @@ from core.diagnosis.matching import BARE, match, normalize, says
 from core.graph.columns import Table
 from core.graph.protocol import KnowledgeGraph
 from core.graph.told import chunks_of, hit_names, hit_texts, leaves, node_chunks
-from core.operators.base import HITS
 from core.sources import Source
 from core.types import ContextTable, Ranking, State
 
@@ -76,7 +75,7 @@ def answer_funnel(source: Source, graph: KnowledgeGraph, state: State, answers: 
         ("corpus", lambda answer: answer in kept["corpus"] if kept else any(_in_corpus(source, graph, name) for name in names(answer))),
         ("graph", lambda answer: answer in kept["graph"] if kept else any(_in_graph(graph, name) for name in names(answer))),
     ]
-    rankings = [hits for field in HITS if (hits := getattr(state, field)) is not None]
+    rankings = state.hits
     if rankings:
         told = [text for hits in rankings for text in (*hit_names(graph, hits.kind, hits.items), *hit_texts(graph, hits.kind, hits.items))]
         found.append(("retrieved", lambda answer: any(match(text, name) for text in told for name in names(answer))))
@@ -141,7 +140,7 @@ def _by_document(graph: KnowledgeGraph) -> dict[str, frozenset[int]]:
 
 def retrieved_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
     """The rows of the chunks among the hits, those that are nodes included; None where no hits were sought."""
-    if all(getattr(state, field) is None for field in HITS):
+    if not state.hits:
         return None
     return frozenset(_as_chunks(graph, state.chunks)) | frozenset(_as_chunks(graph, state.nodes))
 

@@ -57,7 +57,7 @@ class ContextTables(Operator):
 
 def tables_of(graph: KnowledgeGraph, state: State, budgets: dict[str, int]) -> tuple[ContextTable, ...]:
     """A table for each kind of hit that was found, in the order of `TITLES`, cut at its budget of tokens (0: no limit, -1: no table)."""
-    found: dict[str, Ranking] = {hits.kind: hits for field in HITS if (hits := getattr(state, field)) is not None and len(hits)}
+    found: dict[str, Ranking] = {hits.kind: hits for hits in state.hits if len(hits)}
     return tuple(_table(graph, found[kind], budgets.get(kind, 0)) for kind in TITLES if kind in found and budgets.get(kind, 0) >= 0)
 
 

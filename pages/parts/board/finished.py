@@ -11,20 +11,20 @@ from core.datasets import datasets
 from core.engine import Comparison
 from core.results import comparison_dict
 from pages.parts.board.component import board
-from pages.parts.board.drawing import Drawing, drawing_of
 from pages.parts.board.html_report import report_html
+from pages.parts.board.payload import Board
 from pages.parts.compare.thumbs import press_thumb, show_thumbs
 
 
-def finished_board(comparison: Comparison, key: str) -> Drawing:
+def finished_board(comparison: Comparison, key: str) -> Board:
     """Draw the lanes as Compare does, with thumbs; what draws them. From a node's panel one may walk on where its graph is here.
 
     `comparison` is that of `core.case_adapter.comparison`; `key` names the view, so that its layout is kept for the session.
     """
     state = st.session_state
     if state.get("finished", (None,))[0] != key:
-        state.finished = (key, drawing_of(comparison))
-    drawing: Drawing = state.finished[1]
+        state.finished = (key, Board(comparison))
+    drawing: Board = state.finished[1]
     graph = comparison.graph
     drawn = {
         **drawing.payload(),
@@ -39,7 +39,7 @@ def finished_board(comparison: Comparison, key: str) -> Drawing:
     return drawing
 
 
-def downloads(comparison: Comparison, drawing: Drawing, name: str = "hopscope") -> None:
+def downloads(comparison: Comparison, drawing: Board, name: str = "hopscope") -> None:
     """The report and the data, as files."""
     st.download_button("Report (HTML)", lambda: report(comparison, drawing), f"{name}.html", "text/html", on_click="ignore")
 
@@ -52,7 +52,7 @@ def downloads(comparison: Comparison, drawing: Drawing, name: str = "hopscope") 
     )
 
 
-def report(comparison: Comparison, drawing: Drawing) -> str:
+def report(comparison: Comparison, drawing: Board) -> str:
     """The comparison as one self-contained HTML file."""
     asked = comparison.ask
     meta = {

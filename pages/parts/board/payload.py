@@ -1,9 +1,9 @@
-"""A comparison as the board draws it: lanes, one shared layout, paths and their fates."""
+"""A comparison as the board draws it: lanes, one shared layout, paths and hits, and what became of each in every lane."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from core.comparison.endings import ending
@@ -11,10 +11,6 @@ from core.comparison.timing import cost as method_seconds
 from core.comparison.timing import spans
 from core.datasets.relations import relation_words
 from core.datasets.wording import table_of
-from core.diagnosis.evidence import evidence
-from core.diagnosis.funnel import STAGES, funnel, right
-from core.diagnosis.measure import by_model, lane_by_model
-from core.diagnosis.missed_answers import lost_paths, read_paths
 from core.diagnosis.verdict_words import Verdict, explain
 from core.engine import Comparison, Lane
 from core.instances.catalogue import Instance
@@ -23,108 +19,55 @@ from core.parameters import parameters
 from core.results import answer_fault, prompt_dict, thought
 from core.runtime.jobs import CANCELLED, DONE, FAILED
 from core.runtime.meter import HowFar
-from core.types import State, Step
-from pages.parts.board.paths import Paths, counts, seen
-from pages.parts.board.picture import Picture, answer_nodes
-from pages.parts.board.text_fates import hit_fates
-from pages.parts.board.text_hits import hits_of, tables
-from pages.parts.board.verdict import repair_data, repair_offered, stage_data, tone_of, verdict_data
+from core.types import Step
+from pages.parts.board.documents import DocumentView
+from pages.parts.board.paths import counts, seen
+from pages.parts.board.triples import TripleView
+from pages.parts.board.verdict import repair_data, repair_offered
 
 
 class Board:
-    """Makes the payload of one comparison; keeps the layout while the retrieved lanes stay the same."""
+    """Makes the payload of one comparison; keeps the picture while the retrieved lanes stay the same."""
 
     def __init__(self, comparison: Comparison):
         self._comparison = comparison
-        self._ready: tuple | None = None
-        self._shared: dict[str, Any] = {}
-        self._rests: dict[int, tuple[tuple, list[dict[str, Any]]]] = {}  # of each lane: what it was made from, and evidence
-        self._paths = Paths(comparison, lambda graph, path: (list(path.nodes), list(path.edges)))
-        self._words = table_of(comparison.graph.name)
-        self._picture = Picture(comparison, self._words)
+        self._view = (DocumentView if comparison.ask.source.documents else TripleView)(comparison)
         self._explained: tuple[tuple, Verdict] | None = None
 
     def payload(self) -> dict[str, Any]:
         """The board's data as of now."""
-        comparison = self._comparison
+        comparison, view = self._comparison, self._view
         statuses = [lane.status for lane in comparison.lanes]  # read first: a lane that is done by now is then drawn as done
         verdict = self._verdict(statuses)
-        come = tuple(len(lane.states) if lane.retrieved else 0 for lane in comparison.lanes)
-        ready = (by_model(comparison), verdict.named, come)
-        if ready != self._ready:
-            self._shared, self._ready = self._draw(verdict.named), ready
-        shared = self._shared
-        lanes = [self._lane(i, lane, status, shared) for i, (lane, status) in enumerate(zip(comparison.lanes, statuses))]
-        for lane, one, drawn in zip(comparison.lanes, verdict.lanes, lanes):
-            drawn["verdict_text"] = None if one is None else {"stage": one.stage, "head": one.head, "text": one.text, "tone": tone_of(one)}
-            drawn["repair"] = repair_offered(comparison, lane)
+        shared = view.share(verdict)
+        lanes = []
+        for i, (lane, status, one) in enumerate(zip(comparison.lanes, statuses, verdict.lanes)):
+            told = view.lane(i, lane, shared)
+            text = None if one is None else {"stage": one.stage, "head": one.head, "text": one.text, "tone": view.tone(one, told)}
+            lanes.append({"id": f"lane-{i}", **self._lane(lane, status), **told, "verdict_text": text, **_walked(i, shared)})
         return {
             "question": comparison.ask.question.text,
+            "documents": view.documents,
             "verdict": {"text": verdict.text, "repair": repair_data(comparison)} if verdict.text else None,
             "lanes": lanes,
-            "evidence": {drawn["id"]: self._evidence(lane, shared) for drawn, lane in zip(lanes, comparison.lanes) if lane.retrieved},
-            "layout": shared["layout"],
-            "paths": shared["paths"],
-            "fates": shared["fates"],
+            **view.whole(shared),
+            **{name: shared[name] for name in ("layout", "paths", "fates")},
         }
 
     def _verdict(self, statuses: list[str]) -> Verdict:
         """The sentences as of now, made anew when a lane has come further."""
         ended = (DONE, FAILED, CANCELLED)
-        now = tuple((s in ended, lane.retrieved and len(lane.states)) for s, lane in zip(statuses, self._comparison.lanes))
+        lanes = self._comparison.lanes
+        now = tuple((s in ended and s, lane.retrieved and len(lane.states), lane.repair) for s, lane in zip(statuses, lanes))
         if self._explained is None or self._explained[0] != now:
             self._explained = (now, explain(self._comparison))
         return self._explained[1]
 
-    def _evidence(self, lane: Lane, shared: dict[str, Any]) -> list[dict[str, Any]]:
-        """What the words of a lane's answers rest on; of the paths only those that the board knows."""
-        keys, answer = shared["keys"], lane.answer or lane.state.answer or ""
-        now = (len(lane.states), answer, id(keys))
-        if self._rests.get(id(lane), (None,))[0] != now:
-            found = evidence(self._comparison.graph, lane.state, answer)
-            known = lambda paths: [keys[path] for path in paths if path in keys]
-            rest = [{"text": e.text, "node": e.node, "paths": known(e.paths), "prompt": list(e.lines)} for e in found]
-            self._rests[id(lane)] = (now, rest)
-        return self._rests[id(lane)][1]
-
-    def _draw(self, named: Sequence[str]) -> dict[str, Any]:
-        """Everything that depends on what was retrieved: the paths to show, the nodes to draw, their places, the fates. The answers that
-        are `named` come first among those that were lost, and are drawn in any case."""
-        comparison = self._comparison
-        models = [lane_by_model(comparison, lane) for lane in comparison.lanes]
-        lost = lost_paths(comparison.graph, [_states(lane) for lane in comparison.lanes], comparison.ask.question.answers, models)
-        drawn = self._paths.draw([sorted(gone, key=lambda one: one[0] not in named) for gone in lost], models)
-        ranked = [tables(lane, (), dict(lane.state.prompt.hits) if lane.state.prompt else {}) for lane in comparison.lanes]
-        hits = _hits(comparison)
-        layout = self._picture.layout(list(drawn.walked.values()), drawn.of(drawn.best), drawn.of(drawn.missed), named, hits.values())
-        return {
-            "keys": {path: key for key, path in drawn.walked.items()},
-            "best": [part or [] for part in drawn.best],
-            "missed": drawn.missed,
-            "stories": drawn.stories,
-            "layout": layout,
-            "drawn": [node["id"] for node in layout["nodes"]],
-            "ranked": [part or None for part in ranked],
-            "hits": hits,
-            "paths": {**drawn.paths, **hits},
-            "fates": {**drawn.fates, **hit_fates(comparison.lanes, ())},
-        }
-
-    def _lane(self, i: int, lane: Lane, status: str, shared: dict[str, Any]) -> dict[str, Any]:
-        graph, state = self._comparison.graph, seen(self._comparison, lane)
-        subgraph = state.subgraph
-        answers = self._comparison.ask.question.answers
-        model = lane_by_model(self._comparison, lane)
-        stages = {s.name: stage_data(s) for s in funnel(graph, state, answers, model)}
-        empty = {"alive": None, "of": None, "lost": [], "aside": False}  # not reached yet, or not a stage of this line
+    def _lane(self, lane: Lane, status: str) -> dict[str, Any]:
+        """What is said of a lane whatever it runs on."""
+        state = self._view.state(lane)
         prompt = prompt_dict(state)
-        own = [shared["hits"][hit.key] for hit in hits_of(lane)]
-        nodes, edges = ({one for hit in own for one in hit[what]} for what in ("nodes", "edges"))
-        drawn = [node for node in shared["drawn"] if node in nodes or (subgraph is not None and node in subgraph)]
-        within = lambda edge: edge in edges or (subgraph is not None and subgraph.has_edge(edge))
         return {
-            **({"hits": shared["ranked"][i]} if shared["ranked"][i] else {}),
-            "id": f"lane-{i}",
             "title": lane.instance.label,
             "number": lane.instance.number_in_heading,
             "subtitle": lane.instance.line.words(),
@@ -132,34 +75,24 @@ class Board:
             "status_text": ending(lane) or lane.text,
             "retrieved": lane.retrieved,
             "error": lane.error,
-            "reader": None if state.reader is None else graph.names(state.reader),
             "answer": lane.answer or state.answer,
             "answer_fault": answer_fault(state),
             "thought": thought(state),
             "model": answerer(self._comparison, lane),
-            "verdict": verdict_data(right(graph, state, answers, reader=False), answers),
-            "reader_verdict": verdict_data(right(graph, state, answers, reader=True), answers),
-            "funnel": [stages.get(name, {"stage": name, **empty}) for name in STAGES] if stages else None,
-            "drawn": None if subgraph is None else {"nodes": len(drawn), "of": len(subgraph.nodes)},
-            "alive": None if state.paths is None else self._alive(state, model),
-            "nodes": drawn,
-            "edges": [edge["id"] for edge in shared["layout"]["edges"] if within(edge["id"])],
-            "paths": shared["best"][i],
-            "found": counts(state),
-            "lost": shared["missed"][i],
-            "stories": shared["stories"][i],
+            "repair": repair_offered(self._comparison, lane),
+            "found": counts(seen(self._comparison, lane)),
             "cost": cost(state.trace),
             "spans": [dataclasses.asdict(span) for span in spans(lane)],
-            "progress": None if lane.progress is None else _progress(graph, lane.progress),
+            "progress": None if lane.progress is None else _progress(lane.graph, lane.progress),
             "operators": [operator_row(step) for step in state.trace],
             "prompt": prompt["messages"],
             "prompt_tokens": prompt["prompt_tokens"],
         }
 
-    def _alive(self, state: State, by_model: bool) -> list[int]:
-        """The known answers on a path that is read: by the language model in its prompt, or by the graph reader."""
-        answers = answer_nodes(self._comparison)
-        return sorted(answers.intersection(node for path in read_paths(state, by_model) for node in path.nodes))
+
+def _walked(i: int, shared: dict[str, Any]) -> dict[str, Any]:
+    """A lane's paths and the stories of its search."""
+    return {"paths": shared["best"][i], "stories": shared["stories"][i]}
 
 
 def answerer(comparison: Comparison, lane: Lane) -> str | None:
@@ -176,22 +109,6 @@ def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, An
         for i, one in enumerate(instances)
     ]
     return {"question": "", "documents": documents, "lanes": lanes, "layout": {"nodes": [], "edges": []}, "paths": {}, "fates": {}}
-
-
-def _hits(comparison: Comparison) -> dict[str, dict[str, Any]]:
-    """The nodes and relations that lanes rank, by key, as the board knows paths: of a relation both ends and what joins them."""
-    found = {}
-    for hit in (hit for lane in comparison.lanes for hit in hits_of(lane)):
-        nodes, edges = [hit.item], list[int]()
-        if hit.kind == "triple":
-            heads, _, tails = comparison.graph.triples([hit.item])
-            nodes, edges = [int(heads[0]), int(tails[0])], [hit.item]
-        found[hit.key] = {"nodes": nodes, "edges": edges, "forward": [], "steps": [hit.key], "words": []}
-    return found
-
-
-def _states(lane: Lane) -> tuple[State, ...]:
-    return lane.states if lane.retrieved else ()
 
 
 def cost(trace: Iterable[Step]) -> str:

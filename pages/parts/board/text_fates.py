@@ -10,21 +10,22 @@ from core.diagnosis.lost_passages import in_batches, kept_by
 from core.engine import Lane
 from core.graph.told import hit_names, leaves
 from core.types import Ranking
+from pages.parts.board.keys import Key
 from pages.parts.board.text_hits import KINDS, Hit, hits_of, kept_chunks, reads_documents
 
 Told = dict[str, Any]  # `fate`, one of found, dropped, never, and its `text`, which needs no word before it: `plain`
 
 
-def hit_fates(lanes: Sequence[Lane], gold: Iterable[str], paths: Sequence[Sequence[Mapping[str, Any]]] = ()) -> dict[str, dict[str, Told]]:
+def hit_fates(lanes: Sequence[Lane], gold: Iterable[str], paths: Sequence[Sequence[Mapping[str, Any]]] = ()) -> dict[Key, dict[str, Told]]:
     """By the key of each hit of any lane, of the chunks `gold` and of the nodes on the best `paths` of each lane, what became of it in each
     lane that has retrieved."""
     found = [{hit.key: hit for hit in hits_of(lane)} for lane in lanes]
     on_paths = [_on_paths(ways) for ways in paths or [()] * len(lanes)]
-    keys = list(dict.fromkeys([f"chunk {id}" for id in gold] + [key for part in (*found, *on_paths) for key in part]))
-    fates: dict[str, dict[str, Told]] = {key: {} for key in keys}
+    keys = list(dict.fromkeys([Key("chunk", id) for id in gold] + [key for part in (*found, *on_paths) for key in part]))
+    fates: dict[Key, dict[str, Told]] = {key: {} for key in keys}
     for i, (lane, hits) in enumerate(zip(lanes, found)):
         if lane.retrieved:
-            late = _late(lane, [key for key in keys if key.startswith("chunk ") and key not in hits])
+            late = _late(lane, [key for key in keys if key.kind == "chunk" and key not in hits])
             shown = {} if lane.state.prompt is None else dict(lane.state.prompt.hits)
             kinds = {hit.kind for hit in hits.values()}
             kept = kept_chunks(lane)
@@ -55,8 +56,8 @@ def _found(hit: Hit, shown: dict[str, int], kept: frozenset[int] | None) -> Told
     return _told("found", f"found: place {hit.place:,}")
 
 
-def _never(key: str, kinds: set[str], lane: Lane, documents: bool) -> Told:
-    kind = key.partition(" ")[0]
+def _never(key: Key, kinds: set[str], lane: Lane, documents: bool) -> Told:
+    kind = key.kind
     if documents and kind == "chunk":
         return _told("never", "never reached")
     if not kinds and reads_documents(lane.graph):
@@ -69,10 +70,10 @@ def _told(fate: str, text: str) -> Told:
     return {"fate": fate, "text": text, "plain": True}
 
 
-def _late(lane: Lane, keys: Sequence[str]) -> dict[str, Told]:
+def _late(lane: Lane, keys: Sequence[Key]) -> dict[str, Told]:
     """Of passages that were not kept those that an operator ranked, the last one that did."""
     rows = rows_of(lane.graph)
-    wanted = {key: rows[id] for key in keys if (id := key.removeprefix("chunk ")) in rows}
+    wanted = {key: rows[key.id] for key in keys if key.id in rows}
     found: dict[str, Told] = {}
     for step in reversed(lane.state.trace):
         if step.before_cut is None or step.before_cut.kind not in ("chunk", "node"):

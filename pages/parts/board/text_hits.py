@@ -9,8 +9,8 @@ from typing import Any
 
 from core.engine import Lane
 from core.graph.told import chunk_title, hit_names, hit_texts, leaves, told_by
-from core.operators.base import HITS
 from core.types import Kind, Ranking
+from pages.parts.board.keys import Key
 
 MEMBERS, SOURCES = 8, 6  # that a row names
 KINDS = {"chunk": "passage", "node": "entity", "summary": "summary", "triple": "relation", "community": "report"}
@@ -30,7 +30,7 @@ class Hit:
 
     kind: str
     item: int
-    key: str
+    key: Key
     place: int
     score: float | None
 
@@ -50,8 +50,7 @@ def hits_of(lane: Lane) -> list[Hit]:
     """The hits of a lane in the order of its rankings, a passage once; nodes that are chunks themselves count as passages."""
     if not has_hits(lane):
         return []
-    found = (hits for field in HITS if (hits := getattr(lane.state, field)) is not None)
-    every = [hit for hits in found for hit in _keyed(lane.graph, hits)]
+    every = [hit for hits in lane.state.hits for hit in _keyed(lane.graph, hits)]
     first: dict[str, int] = {}
     for at, hit in enumerate(every):
         first.setdefault(hit.key, at)
@@ -75,13 +74,13 @@ def _keyed(graph, hits: Ranking) -> Iterable[Hit]:
     for place, (item, name) in enumerate(zip(hits.items, names), 1):
         score = hits.score(place - 1)
         if item in own:
-            yield Hit("chunk", own[item], f"chunk {name}", place, score)
+            yield Hit("chunk", own[item], Key("chunk", name), place, score)
         elif hits.kind == "node" and levels is not None and levels[item] > 0:
-            yield Hit("summary", item, f"summary {graph.name} {name}", place, score)
+            yield Hit("summary", item, Key("summary", f"{graph.name} {name}"), place, score)
         elif hits.kind == "community":
-            yield Hit("community", item, f"community {graph.name} {item}", place, score)
+            yield Hit("community", item, Key("community", f"{graph.name} {item}"), place, score)
         else:
-            yield Hit(hits.kind, item, f"{hits.kind} {name}", place, score)
+            yield Hit(hits.kind, item, Key(hits.kind, name), place, score)
 
 
 def keyed(graph, kind: Kind, item: int) -> Hit:
@@ -89,7 +88,7 @@ def keyed(graph, kind: Kind, item: int) -> Hit:
     return next(iter(_keyed(graph, Ranking(kind, (item,), None))))
 
 
-def node_keys(graph, nodes: Sequence[int]) -> dict[int, str]:
+def node_keys(graph, nodes: Sequence[int]) -> dict[int, Key]:
     """The keys of some nodes as hits."""
     once = tuple(dict.fromkeys(nodes))
     return {node: hit.key for node, hit in zip(once, _keyed(graph, Ranking("node", once, None)))}

@@ -7,6 +7,7 @@ from typing import Any
 
 from core.diagnosis.funnel_texts import Fate, chunk_rows
 from core.engine import Lane
+from pages.parts.board.keys import Key
 from pages.parts.board.text_fates import gold_fate
 from pages.parts.board.text_hits import kept_chunks, passage
 
@@ -30,4 +31,4 @@ def _row(lane: Lane, fate: Fate) -> dict[str, Any]:
     table = lane.graph.columns.chunks
     row = next(row for row in sorted(chunk_rows(lane.graph, fate.document)) if table.text("id", row) == fate.chunk)
     told = passage(lane.graph, row, frozenset([fate.document]))
-    return {**told, "key": f"chunk {fate.chunk}", "score": None, "text": "", "sources": [], "fate": gold_fate(fate, lane)}
+    return {**told, "key": Key("chunk", fate.chunk), "score": None, "text": "", "sources": [], "fate": gold_fate(fate, lane)}

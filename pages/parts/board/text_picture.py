@@ -13,6 +13,7 @@ from core.engine import Lane
 from core.graph.algorithms.layout import Place, positions
 from core.graph.told import leaves, told_by
 from core.types import Path
+from pages.parts.board.keys import Key, at, edge_id, pair
 from pages.parts.board.picture import between
 from pages.parts.board.text_hits import KINDS, Hit, hits_of, kept_chunks, node_keys, passage
 
@@ -26,8 +27,8 @@ ROLES = {"chunk": "passage", "node": "entity", "summary": "community", "communit
 class Drawing:
     """What is drawn so far: the name and role of each node by its key, what joins two of them, and each lane's share."""
 
-    nodes: dict[str, dict[str, str]] = field(default_factory=dict)
-    edges: dict[tuple[str, str], str] = field(default_factory=dict)  # the words of an edge
+    nodes: dict[Key, dict[str, str]] = field(default_factory=dict)
+    edges: dict[tuple[Key, Key], str] = field(default_factory=dict)  # the words of an edge
     kept: list[dict[str, list[str]]] = field(default_factory=list)  # `nodes` and `edges` of a lane
 
 
@@ -54,8 +55,8 @@ class TextPicture:
             for x, y in [self._places[number(key)]]
         ]
         edges = [
-            {"id": _edge(pair), "source": pair[0], "target": pair[1], "relation": words, "words": words}
-            for pair, words in drawing.edges.items()
+            {"id": edge_id(*ends), "source": ends[0], "target": ends[1], "relation": words, "words": words}
+            for ends, words in drawing.edges.items()
         ]
         return {"layout": {"nodes": nodes, "edges": edges}, "kept": drawing.kept}
 
@@ -66,8 +67,9 @@ def drawn(lanes: Sequence[Lane], gold: Mapping[str, str], paths: LanePaths = ())
     paths = paths or [()] * len(lanes)
     most = MOST_DOCUMENTS if any(kept_chunks(lane) is not None for lane in lanes if lane.retrieved) else MOST_NODES
     reached = {hit.key for hits in found for hit in hits}
-    known = sorted(gold, key=lambda id: f"chunk {id}" not in reached)[: MOST_GOLD if most > MOST_NODES else None]
-    drawing = Drawing({f"chunk {id}": {"name": gold[id], "role": "gold"} for id in gold if id in set(known)})
+    keys = {Key("chunk", id): {"name": title, "role": "gold"} for id, title in gold.items()}
+    known = sorted(keys, key=lambda key: key not in reached)[: MOST_GOLD if most > MOST_NODES else None]
+    drawing = Drawing({key: told for key, told in keys.items() if key in set(known)})
     by_place = [sorted(hits, key=lambda hit: (hit.place, list(KINDS).index(hit.kind))) for hits in found]
     for row in zip_longest(*map(zip_longest, paths, by_place)):
         for lane, (path, hit) in zip(lanes, (both or (None, None) for both in row)):
@@ -84,9 +86,8 @@ def drawn(lanes: Sequence[Lane], gold: Mapping[str, str], paths: LanePaths = ())
     return drawing
 
 
-def _role(key: str, gold: Mapping[str, str]) -> str:
-    kind, _, id = key.partition(" ")
-    return "gold" if kind == "chunk" and id in gold else ROLES[kind]
+def _role(key: Key, gold: Mapping[str, str]) -> str:
+    return "gold" if key.kind == "chunk" and key.id in gold else ROLES[key.kind]
 
 
 def _path(drawing: Drawing, path: Mapping[str, Any], gold: Mapping[str, str], most: int) -> None:
@@ -113,86 +114,71 @@ def _relations(drawing: Drawing, lane: Lane) -> None:
     for head, tail, _ in _ends(lane):
         missing = [key for key in (head, tail) if key not in drawing.nodes]
         if len(drawing.nodes) + len(missing) <= MOST_NODES:
-            drawing.nodes |= {key: {"name": key.partition(" ")[2], "role": "entity"} for key in missing}
+            drawing.nodes |= {key: {"name": key.id, "role": "entity"} for key in missing}
 
 
-def _ends(lane: Lane) -> list[tuple[str, str, str]]:
+def _ends(lane: Lane) -> list[tuple[Key, Key, str]]:
     """The keys of both ends of each relation that a lane found, and the relation's words."""
     hits = lane.state.relations if lane.retrieved else None
     if hits is None or not len(hits):
         return []
     heads, relations, tails = (part.tolist() for part in lane.graph.triples(np.asarray(hits.items, np.int64)))
     names, own = lane.graph.relation_names, leaves(lane.graph, [*heads, *tails])
-    keys = lambda nodes: [f"{'chunk' if node in own else 'node'} {name}" for node, name in zip(nodes, lane.graph.names(nodes))]
+    keys = lambda nodes: [Key("chunk" if node in own else "node", name) for node, name in zip(nodes, lane.graph.names(nodes))]
     return [(head, tail, names[relation]) for head, tail, relation in zip(keys(heads), keys(tails), relations)]
 
 
-def pointed(lanes: Sequence[Lane], keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+def pointed(lanes: Sequence[Lane], keys: Iterable[Key]) -> dict[str, dict[str, Any]]:
     """What each key points at in the picture, as the board knows paths: its own node, or both ends of a relation and what joins them."""
     ends = {hit.key: end[:2] for lane in lanes for hit, end in zip((hit for hit in hits_of(lane) if hit.kind == "triple"), _ends(lane))}
     nodes = {key: list(ends.get(key, (key,))) for key in keys}
-    return {
-        key: {"nodes": on, "edges": [edge_id(*on)] if len(on) == 2 else [], "steps": [key], "words": [], "forward": []}
-        for key, on in nodes.items()
-    }
+    return {key: at(on, [edge_id(*on)] if len(on) == 2 else []) for key, on in nodes.items()}
 
 
-def _joined(drawing: Drawing, lane: Lane, hits: Sequence[Hit], paths: Sequence[Mapping[str, Any]] = ()) -> tuple[list[str], set[str]]:
+def _joined(drawing: Drawing, lane: Lane, hits: Sequence[Hit], paths: Sequence[Mapping[str, Any]] = ()) -> tuple[list[str], set[Key]]:
     """The edges of a lane among what is drawn, which are added to the drawing, and the ends of its relations."""
-    edges, ends = {}, set()
+    edges: dict[tuple[Key, Key], str] = {}
+    ends: set[Key] = set()
     for path in paths:
         for one, other, words in zip(path["nodes"], path["nodes"][1:], path["words"]):
             if one in drawing.nodes and other in drawing.nodes:
-                edges.setdefault(_pair(one, other), words)
+                edges.setdefault(pair(one, other), words)
     for head, tail, words in _ends(lane):
         if head in drawing.nodes and tail in drawing.nodes and head != tail:
-            edges[_pair(head, tail)] = words
+            edges[pair(head, tail)] = words
             ends |= {head, tail}
     for hit in hits:
         if hit.kind in ("node", "summary"):
             told = told_by(lane.graph, "nodes", [hit.item])[0]
-            keys = [f"chunk {id}" for id in lane.graph.columns.chunks.texts("id", told)] if told else []
-            edges |= {_pair(hit.key, key): "told in" for key in keys if key in drawing.nodes}
+            keys = [Key("chunk", id) for id in lane.graph.columns.chunks.texts("id", told)] if told else []
+            edges |= {pair(hit.key, key): "told in" for key in keys if key in drawing.nodes}
         if hit.kind == "community":
             members = lane.graph.columns.communities.lists("members")[hit.item]
-            keys = [f"node {name}" for name in lane.graph.names(members.tolist())]
-            edges |= {_pair(hit.key, key): "member" for key in [key for key in keys if key in drawing.nodes][:MOST_MEMBERS]}
+            keys = [Key("node", name) for name in lane.graph.names(members.tolist())]
+            edges |= {pair(hit.key, key): "member" for key in [key for key in keys if key in drawing.nodes][:MOST_MEMBERS]}
     edges |= _links(drawing, lane)
-    drawing.edges |= {pair: words for pair, words in edges.items() if pair not in drawing.edges}
-    return [_edge(pair) for pair in edges], ends
+    drawing.edges |= {joined: words for joined, words in edges.items() if joined not in drawing.edges}
+    return [edge_id(*joined) for joined in edges], ends
 
 
-def _links(drawing: Drawing, lane: Lane) -> dict[tuple[str, str], str]:
+def _links(drawing: Drawing, lane: Lane) -> dict[tuple[Key, Key], str]:
     """The edges of the graph between drawn nodes of a lane that are passages themselves."""
     nodes = lane.state.nodes.items if lane.retrieved and lane.state.nodes is not None else ()
     own = list(leaves(lane.graph, nodes))
-    keys = {node: key for node, name in zip(own, lane.graph.names(own)) if (key := f"chunk {name}") in drawing.nodes}
+    keys = {node: key for node, name in zip(own, lane.graph.names(own)) if (key := Key("chunk", name)) in drawing.nodes}
     if not keys:
         return {}
     among = between(lane.graph, np.array(sorted(keys), np.int64))
     heads, relations, tails = (part.tolist() for part in lane.graph.triples(among))
     words = lane.graph.relation_names
-    return {_pair(keys[head], keys[tail]): words[by] for head, by, tail in zip(heads, relations, tails) if head != tail}
+    return {pair(keys[head], keys[tail]): words[by] for head, by, tail in zip(heads, relations, tails) if head != tail}
 
 
-def _pair(one: str, other: str) -> tuple[str, str]:
-    return (one, other) if one < other else (other, one)
-
-
-def placed(graph, path: Path) -> tuple[list[str], list[str]]:
+def placed(graph, path: Path) -> tuple[list[Key], list[str]]:
     """The keys of a path's nodes, and the ids of the edges between them."""
     keys = node_keys(graph, path.nodes)
     nodes = [keys[node] for node in path.nodes]
-    return nodes, [edge_id(*pair) for pair in zip(nodes, nodes[1:])]
-
-
-def edge_id(one: str, other: str) -> str:
-    """The id of the edge between two keys, in either order."""
-    return _edge(_pair(one, other))
-
-
-def _edge(pair: tuple[str, str]) -> str:
-    return f"{pair[0]} | {pair[1]}"
+    return nodes, [edge_id(*ends) for ends in zip(nodes, nodes[1:])]
 
 
 def _name(graph, hit: Hit) -> str:

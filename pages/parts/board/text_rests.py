@@ -9,6 +9,7 @@ from core.diagnosis.support import sureness
 from core.engine import Lane
 from core.graph.told import chunk_text
 from core.types import Rest
+from pages.parts.board.keys import Key
 from pages.parts.board.text_fates import rows_of
 from pages.parts.board.text_hits import LONG, passage
 
@@ -62,7 +63,7 @@ def _one(said: str, start: int, end: int, sure: str, text: str) -> Told:
 def _passage(lane: Lane, row: int, start: int, end: int) -> Told:
     text = chunk_text(lane.graph, row)[:LONG]
     id = lane.graph.columns.chunks.text("id", row)
-    return {"key": f"chunk {id}", "place": [_units(text[:start]), _units(text[:end])]}
+    return {"key": Key("chunk", id), "place": [_units(text[:start]), _units(text[:end])]}
 
 
 def _title(lane: Lane, row: int) -> str:

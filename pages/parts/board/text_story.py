@@ -12,8 +12,8 @@ from core.graph.algorithms.simple import Simple, simple
 from core.graph.told import hit_titles
 from core.operators.nodes.replay import brought_by
 from core.types import Frame, Step
+from pages.parts.board.keys import Key, edge_id
 from pages.parts.board.text_hits import node_keys
-from pages.parts.board.text_picture import edge_id
 
 Told = dict[str, Any]
 Brought = tuple[int, int | None, float | None]  # a node, the neighbour that brought it in, the score that it was chosen by
@@ -29,7 +29,7 @@ def story(lane_id: str, lane: Lane, gold: Iterable[str] = ()) -> tuple[list[Told
     step = next((step for step in lane.state.trace if in_batches(step)), None) if lane.retrieved else None
     if step is None:
         return [], {}, {}
-    stars = {f"chunk {lane.graph.columns.chunks.text('id', row)}" for document in gold for row in chunk_rows(lane.graph, document)}
+    stars = {Key("chunk", lane.graph.columns.chunks.text("id", row)) for document in gold for row in chunk_rows(lane.graph, document)}
     frames: list[Told] = []
     paths: dict[str, Told] = {}
     fates: dict[str, Told] = {}

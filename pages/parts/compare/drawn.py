@@ -7,18 +7,18 @@ from typing import Any
 import streamlit as st
 
 from core.runtime.jobs import sentence
-from pages.parts.board.drawing import Drawing, drawing_of
+from pages.parts.board.payload import Board
 from pages.parts.compare.asked import Shown
 from pages.parts.shared.text import plain
 
 SLICE, SLICES = 0.2, 7  # seconds of a wait for news, and how many of them make one look
 
 
-def drawing(on_screen: Shown) -> Drawing:
+def drawing(on_screen: Shown) -> Board:
     """What draws this comparison, kept for the session."""
     state = st.session_state
     if state.get("drawing", (None,))[0] is not on_screen.comparison:
-        state.drawing = (on_screen.comparison, drawing_of(on_screen.comparison))
+        state.drawing = (on_screen.comparison, Board(on_screen.comparison))
         state.pop("sent", None)
     return state.drawing[1]
 

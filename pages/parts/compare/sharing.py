@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.board.drawing import Drawing
 from pages.parts.board.finished import downloads
+from pages.parts.board.payload import Board
 from pages.parts.cases.saving import save_case
 from pages.parts.compare.asked import Shown, address
 from pages.parts.compare.permalink import case_link
 
 
-def share(on_screen: Shown, drawing: Drawing) -> None:
+def share(on_screen: Shown, drawing: Board) -> None:
     """The permalink, the downloads, saving, and the way to present; whatever stage the lanes are at."""
     with st.popover("Share"):
         case = on_screen.case

@@ -14,7 +14,7 @@ from core.engine import Engine
 from core.instances.catalogue import find
 from core.sources import CorpusSource
 from pages.parts.board.finished import report
-from pages.parts.board.text_payload import TextBoard
+from pages.parts.board.payload import Board
 from tests.films import Bag, Parrot, Written
 from tests.pages.compare.three_documents import KNOWN, LINE, WIDE, made
 
@@ -35,7 +35,7 @@ def saved(movies):
 
 
 def test_what_each_sentence_rests_on_is_told(saved):
-    wide, narrow = (lane["rests"] for lane in TextBoard(saved).payload()["lanes"])
+    wide, narrow = (lane["rests"] for lane in Board(saved).payload()["lanes"])
     assert [rest["key"] for rest in wide] == ["chunk radio", "chunk arthur", None]
     assert wide[1]["text"] == "Its words stand in “Arthur's Magazine”."
     assert wide[2]["text"].startswith("Rests on no passage that was read: the nearest, “")
@@ -46,7 +46,7 @@ def test_what_each_sentence_rests_on_is_told(saved):
 @pytest.mark.usefixtures("browser")
 def test_a_sentence_shows_its_passage(saved, browser, tmp_path):
     file = tmp_path / "report.html"
-    file.write_text(report(saved, TextBoard(saved)), encoding="utf-8")
+    file.write_text(report(saved, Board(saved)), encoding="utf-8")
     page = browser.new_page(viewport={"width": 1280, "height": 700})
     page.goto(file.as_uri())
     lane = page.locator(".lane").first

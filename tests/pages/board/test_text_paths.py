@@ -16,7 +16,7 @@ from core.corpus import Document, new_folder, write
 from core.engine import Engine
 from core.instances.catalogue import find
 from core.types import Question
-from pages.parts.board.drawing import drawing_of
+from pages.parts.board.payload import Board
 from tests.core.test_corpus_lanes import Words
 from tests.films import Parrot
 
@@ -47,7 +47,7 @@ def compared(movies):
 
 @pytest.fixture(scope="module")
 def drawn(compared):
-    return drawing_of(compared).payload()
+    return Board(compared).payload()
 
 
 def test_a_path_is_one_row_that_leads_along_entities(drawn):
@@ -82,12 +82,12 @@ def test_the_graph_reader_is_heard_where_it_names_anything(compared, drawn):
     assert drawn["lanes"][0]["reader"] is None  # the chain's ends are the question's own
     lane = compared.lanes[0]
     state = lane.state.replace(reader=lane.graph.nodes_named("Scrooge"))
-    told = drawing_of(replace(compared, lanes=[replace(lane, run=replace(lane.run, states=[*lane.states[:-1], state]))])).payload()
+    told = Board(replace(compared, lanes=[replace(lane, run=replace(lane.run, states=[*lane.states[:-1], state]))])).payload()
     assert told["lanes"][0]["reader"] == ["Scrooge"] and told["lanes"][0]["reader_verdict"] == {"right": 1, "of": 1}
 
 
 def test_a_saved_comparison_shows_its_paths_as_it_did(compared, drawn):
-    again = drawing_of(comparison(thaw_finished(freeze_finished(finished(compared))))).payload()
+    again = Board(comparison(thaw_finished(freeze_finished(finished(compared))))).payload()
     for lane, before in zip(again["lanes"], drawn["lanes"]):
         assert (lane["paths"], lane["found"], lane["stories"]) == (before["paths"], before["found"], before["stories"])
     keys = [row["key"] for row in drawn["lanes"][0]["paths"]]
@@ -102,7 +102,7 @@ def test_hits_of_a_lane_on_triples_are_tables_and_drawn(movies):
         [find(line, {}), find("EgoNetwork() >> ShortestPaths()", {})],
     )
     assert job.wait(60)
-    told = drawing_of(job.comparison).payload()
+    told = Board(job.comparison).payload()
     tables = {table["kind"]: table["rows"] for table in told["lanes"][0]["hits"]}
     (entity,) = tables["entity"]
     assert entity["title"] == "Kismet" and told["paths"][entity["key"]]["nodes"] == [movies.nodes_named("Kismet")[0]]

@@ -12,8 +12,8 @@ from core.engine import Engine
 from core.instances.catalogue import find
 from core.sources import CorpusSource
 from pages.parts.board.html_report import script_json
+from pages.parts.board.payload import Board
 from pages.parts.board.text_hits import question_words
-from pages.parts.board.text_payload import TextBoard
 from tests.films import Parrot, Written
 from tests.pages.compare.three_documents import KNOWN, LINE, WIDE, made
 
@@ -27,7 +27,7 @@ def drawn(movies):
     ask = engine.ask(CorpusSource.of(open_corpus(made())), KNOWN, reader=False, model=False)
     job = engine.compare(ask, [find(spec, {}) for spec in (LINE, WIDE, ALONE)])
     assert job.wait(60)
-    return TextBoard(job.comparison).payload()
+    return Board(job.comparison).payload()
 
 
 def test_hits_are_tables_by_kind_with_a_star_on_gold_passages(drawn):
@@ -71,7 +71,7 @@ def test_all_names_of_an_answer_are_marked_and_count_as_it(movies):
     engine = Engine(Written(Parrot("")))
     job = engine.compare(engine.ask(CorpusSource.of(open_corpus(made())), named, reader=False, model=False), [find(LINE, {})])
     assert job.wait(60)
-    told = TextBoard(job.comparison).payload()
+    told = Board(job.comparison).payload()
     assert told["marks"]["answers"] == ["the weekly", *KNOWN.answers]
     assert told["lanes"][0]["funnel"][2]["held"] == {"alive": 1, "of": 1}
 

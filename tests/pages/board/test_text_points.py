@@ -16,7 +16,7 @@ from core.instances.catalogue import find
 from core.models.base import Reply
 from core.sources import CorpusSource
 from pages.parts.board.finished import report
-from pages.parts.board.text_payload import TextBoard
+from pages.parts.board.payload import Board
 from tests.films import Bag, Written
 from tests.pages.compare.three_documents import KNOWN, WIDE, made
 
@@ -69,7 +69,7 @@ def broken(movies):
 
 
 def test_points_stand_best_first_each_with_its_passage(noted):
-    whole, best, none = (lane["points"] for lane in TextBoard(noted).payload()["lanes"])
+    whole, best, none = (lane["points"] for lane in Board(noted).payload()["lanes"])
     assert none is None
     assert [(row["score"], row["of"][0]["key"], row["of"][0]["gold"], row["unread"]) for row in whole["rows"]] == [
         (90, "chunk arthur", True, False),
@@ -83,14 +83,14 @@ def test_points_stand_best_first_each_with_its_passage(noted):
 
 
 def test_points_are_told_where_the_model_dies_before_the_answer(broken):
-    (lane,) = TextBoard(broken).payload()["lanes"]
+    (lane,) = Board(broken).payload()["lanes"]
     assert lane["status"] == "failed" and lane["error"] == "The language model stopped."
     assert [row["score"] for row in lane["points"]["rows"]] == [90, 80, 40] and not any(row["unread"] for row in lane["points"]["rows"])
     assert lane["points"]["note"].endswith("Then the lane failed: no answer was made from them.")
 
 
 def test_points_so_far_are_told_with_their_passages_where_the_model_dies_within_the_map(movies):
-    (lane,) = TextBoard(asked(LINE.format(""), dies_at="A weekly")).payload()["lanes"]
+    (lane,) = Board(asked(LINE.format(""), dies_at="A weekly")).payload()["lanes"]
     assert lane["points"]["note"].startswith("2 points from 1 of 3 parts.")
     (table,) = lane["hits"]
     assert {row["key"] for row in lane["points"]["rows"] for row in row["of"]} <= {row["key"] for row in table["rows"]}
@@ -99,7 +99,7 @@ def test_points_so_far_are_told_with_their_passages_where_the_model_dies_within_
 @pytest.mark.usefixtures("browser")
 def test_a_point_shows_its_passage(noted, broken, browser, tmp_path):
     file = tmp_path / "report.html"
-    file.write_text(report(noted, TextBoard(noted)), encoding="utf-8")
+    file.write_text(report(noted, Board(noted)), encoding="utf-8")
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(file.as_uri())
     first, second, third = (page.locator(".lane").nth(i) for i in range(3))
@@ -109,7 +109,7 @@ def test_a_point_shows_its_passage(noted, broken, browser, tmp_path):
     expect(third.locator(".points")).to_be_hidden()
     first.locator(".point").nth(1).get_by_role("button").click()
     expect(first.locator(".hit.rested .hit-title")).to_have_text("First for Women")
-    file.write_text(report(broken, TextBoard(broken)), encoding="utf-8")
+    file.write_text(report(broken, Board(broken)), encoding="utf-8")
     page.goto(file.as_uri())
     lane = page.locator(".lane[data-status=failed]")
     expect(lane.locator(".error")).to_have_text("The language model stopped.")

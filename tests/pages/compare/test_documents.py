@@ -11,8 +11,8 @@ from core.cases.examples import demo
 from core.corpus import open_corpus, remove_corpus
 from core.io.home import ROOT
 from core.models.registry import Registry
-from pages.parts.board.drawing import drawing_of
 from pages.parts.board.finished import report
+from pages.parts.board.payload import Board
 from tests.pages.compare.test_compare import FAST, job, opened
 from tests.pages.compare.three_documents import LINE, NAME, QUESTION, WIDE, made
 from tests.pages.texts.texts_kit import until
@@ -113,7 +113,7 @@ def test_a_saved_case_opens_as_it_was_once_the_corpus_is_gone():
 def test_the_report_is_one_page_that_carries_the_hits_as_text():
     at = opened(corpus=NAME, q=QUESTION, lane=[LINE, WIDE], **OWN)
     comparison = job(at).comparison
-    page = report(comparison, drawing_of(comparison))
+    page = report(comparison, Board(comparison))
     assert "Three documents" not in page and NAME in page and "found too late: place 2, 1 is kept" in page
     assert "<script>document.title" not in page and "\\u003cscript\\u003edocument.title" in page
 

@@ -1,22 +1,19 @@
-"""A comparison on documents as the board draws it: answers, funnels, hits by kind, and what became of each passage in every lane."""
+"""What a board shows of a comparison on documents: answers, funnels, hits by kind, and what became of each passage in every lane."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
-from core.comparison.endings import ending
 from core.comparison.stands import stands_on
-from core.comparison.timing import spans
+from core.diagnosis.explanation import Explained
 from core.diagnosis.funnel import right
 from core.diagnosis.funnel_texts import TEXT_STAGES, answer_funnel, fates, gold_funnel
-from core.diagnosis.verdict_words import Verdict, explain
+from core.diagnosis.verdict_words import Verdict
 from core.engine import Comparison, Lane
 from core.graph.told import n_chunks
-from core.results import answer_fault, graph_dict, prompt_dict, thought
+from core.results import graph_dict
 from core.types import State
-from pages.parts.board.paths import Paths, counts, seen
-from pages.parts.board.payload import answerer, cost, operator_row
+from pages.parts.board.paths import Paths
 from pages.parts.board.text_fates import gold_titles, hit_fates
 from pages.parts.board.text_hits import has_hits, passage, question_words, tables
 from pages.parts.board.text_lost import with_lost
@@ -25,14 +22,16 @@ from pages.parts.board.text_points import told_points
 from pages.parts.board.text_rests import told_rests
 from pages.parts.board.text_story import story
 from pages.parts.board.text_verdict import answer_tag, tone
-from pages.parts.board.verdict import repair_data, repair_offered, verdict_data
+from pages.parts.board.verdict import verdict_data
 from pages.parts.shared.text import many
 
 STAGE = dict[str, Any]
 
 
-class TextBoard:
-    """Makes the payload of one comparison on documents; what a lane found is told once for each of its states."""
+class DocumentView:
+    """What a lane found is told once for each of its states."""
+
+    documents = True
 
     def __init__(self, comparison: Comparison):
         self._comparison = comparison
@@ -40,47 +39,11 @@ class TextBoard:
         self._picture = TextPicture()
         self._paths = Paths(comparison, placed)
         self._shared: tuple[Any, dict[str, Any]] | None = None
-        self._explained: tuple[tuple, Verdict] | None = None
 
-    def payload(self) -> dict[str, Any]:
-        """The board's data as of now."""
-        comparison, ask = self._comparison, self._comparison.ask
-        statuses = [lane.status for lane in comparison.lanes]  # read first: a lane that is done by now is then drawn as done
-        found = [self._found(lane) for lane in comparison.lanes]
-        shared = self._share(found)
-        lanes = [
-            {**self._lane(i, lane, status, told), **_drawn(kept, told), "stories": stories, "paths": best}
-            for i, (lane, status, told, kept, stories, best) in enumerate(
-                zip(comparison.lanes, statuses, found, shared["kept"], shared["stories"], shared["best"])
-            )
-        ]
-        verdict = self._verdict()
-        for lane, one, told in zip(lanes, verdict.lanes, found):
-            lane["verdict_text"] = (
-                None if one is None else {"stage": one.stage, "head": one.head, "text": one.text, "tone": tone(one, told["funnel"])}
-            )
-        named = [name for answer in ask.question.answers for name in ask.question.names(answer)]
-        return {
-            "question": ask.question.text,
-            "documents": True,
-            "marks": {"words": question_words(ask.question.text), "answers": named},
-            "verdict": {"text": verdict.text, "repair": repair_data(comparison)} if verdict.text else None,
-            "lanes": lanes,
-            "evidence": {},
-            **{name: shared[name] for name in ("layout", "paths", "fates")},
-        }
-
-    def _verdict(self) -> Verdict:
-        """The sentences as of now, made anew when a lane has come further."""
-        now = tuple((lane.status, lane.retrieved, len(lane.states), lane.repair) for lane in self._comparison.lanes)
-        if self._explained is None or self._explained[0] != now:
-            self._explained = (now, explain(self._comparison))
-        return self._explained[1]
-
-    def _share(self, found: list[dict[str, Any]]) -> dict[str, Any]:
+    def share(self, verdict: Verdict) -> dict[str, Any]:
         """The paths, and what else can be pointed at, as paths of one node, each with its `fates` in every lane; made anew when a lane has
         come further."""
-        now = tuple(map(id, found))
+        now = tuple(id(self._found(lane)) for lane in self._comparison.lanes)
         if self._shared is None or self._shared[0] != now:
             lanes, gold = self._comparison.lanes, self._gold()
             walked = self._paths.draw([()] * len(lanes), [True] * len(lanes))
@@ -95,46 +58,42 @@ class TextBoard:
             self._shared = (now, {**picture, "paths": paths, "fates": fates, "stories": every, "best": walked.best})
         return self._shared[1]
 
+    def whole(self, shared: dict[str, Any]) -> dict[str, Any]:
+        """What is said of the comparison as a whole beside that."""
+        question = self._comparison.ask.question
+        named = [name for answer in question.answers for name in question.names(answer)]
+        return {"marks": {"words": question_words(question.text), "answers": named}, "evidence": {}}
+
+    def state(self, lane: Lane) -> State:
+        """The state of a lane that is shown."""
+        return lane.state
+
+    def lane(self, i: int, lane: Lane, shared: dict[str, Any]) -> dict[str, Any]:
+        """What is said of one lane."""
+        told, state, excerpt = self._found(lane), lane.state, lane.state.excerpt
+        said, answers = state.answer is not None, self._comparison.ask.question.answers
+        return {
+            "reader": [excerpt.text] if excerpt is not None else lane.graph.names(state.reader or ()) or None,
+            "reader_name": told["excerpt"],
+            "rests": told_rests(lane),
+            "verdict": told["verdict"] if said else None,
+            "reader_verdict": None if said else told["verdict"] or verdict_data(right(lane.graph, state, answers, reader=True), answers),
+            "funnel": told["funnel"],
+            "hits": told["hits"],
+            "points": told_points(lane),
+            "stands": told["stands"],
+            **_drawn(shared["kept"][i], told),
+        }
+
+    def tone(self, one: Explained, told: dict[str, Any]) -> str:
+        """The tone of a lane's sentence."""
+        return tone(one, told["funnel"])
+
     def _gold(self) -> dict[str, str]:
         ask = self._comparison.ask
         return gold_titles(
             ask.source.graph, ask.question.gold, [fate for lane in self._comparison.lanes for fate in self._found(lane)["fates"]]
         )
-
-    def _lane(self, i: int, lane: Lane, status: str, told: dict[str, Any]) -> dict[str, Any]:
-        state, excerpt, prompt = lane.state, lane.state.excerpt, prompt_dict(lane.state)
-        said, answers = state.answer is not None, self._comparison.ask.question.answers
-        return {
-            "id": f"lane-{i}",
-            "title": lane.instance.label,
-            "number": lane.instance.number_in_heading,
-            "subtitle": lane.instance.line.words(),
-            "status": status,
-            "status_text": ending(lane) or lane.text,
-            "retrieved": lane.retrieved,
-            "error": lane.error,
-            "reader": [excerpt.text] if excerpt is not None else lane.graph.names(state.reader or ()) or None,
-            "reader_name": told["excerpt"],
-            "answer": lane.answer or state.answer,
-            "answer_fault": answer_fault(state),
-            "thought": thought(state),
-            "rests": told_rests(lane),
-            "model": answerer(self._comparison, lane),
-            "verdict": told["verdict"] if said else None,
-            "reader_verdict": None if said else told["verdict"] or verdict_data(right(lane.graph, state, answers, reader=True), answers),
-            "repair": repair_offered(self._comparison, lane),
-            "funnel": told["funnel"],
-            "hits": told["hits"],
-            "found": counts(seen(self._comparison, lane)),
-            "points": told_points(lane),
-            "stands": told["stands"],
-            "cost": cost(state.trace),
-            "spans": [dataclasses.asdict(span) for span in spans(lane)],
-            "progress": None if lane.progress is None else dataclasses.asdict(lane.progress),
-            "operators": [operator_row(step) for step in state.trace],
-            "prompt": prompt["messages"],
-            "prompt_tokens": prompt["prompt_tokens"],
-        }
 
     def _found(self, lane: Lane) -> dict[str, Any]:
         now = len(lane.states)

@@ -1,0 +1,137 @@
+"""What a board shows of a comparison on a graph of triples: the shared picture, and of each lane its subgraph, funnel and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from core.datasets.wording import table_of
+from core.diagnosis.evidence import evidence
+from core.diagnosis.explanation import Explained
+from core.diagnosis.funnel import STAGES, funnel, right
+from core.diagnosis.measure import by_model, lane_by_model
+from core.diagnosis.missed_answers import lost_paths, read_paths
+from core.diagnosis.verdict_words import Verdict
+from core.engine import Comparison, Lane
+from core.types import State
+from pages.parts.board.keys import at, placed_by_id
+from pages.parts.board.paths import Paths, seen
+from pages.parts.board.picture import Picture, answer_nodes
+from pages.parts.board.text_fates import hit_fates
+from pages.parts.board.text_hits import hits_of, tables
+from pages.parts.board.verdict import stage_data, tone_of, verdict_data
+
+
+class TripleView:
+    """Keeps the layout while the retrieved lanes stay the same."""
+
+    documents = False
+
+    def __init__(self, comparison: Comparison):
+        self._comparison = comparison
+        self._ready: tuple | None = None
+        self._shared: dict[str, Any] = {}
+        self._rests: dict[int, tuple[tuple, list[dict[str, Any]]]] = {}  # of each lane: what it was made from, and evidence
+        self._paths = Paths(comparison, placed_by_id)
+        self._picture = Picture(comparison, table_of(comparison.graph.name))
+
+    def share(self, verdict: Verdict) -> dict[str, Any]:
+        """What all lanes share: `layout, paths, fates`, and of each lane the `best` paths, those `missed` and the `stories`."""
+        come = tuple(len(lane.states) if lane.retrieved else 0 for lane in self._comparison.lanes)
+        ready = (by_model(self._comparison), verdict.named, come)
+        if ready != self._ready:
+            self._shared, self._ready = self._draw(verdict.named), ready
+        return self._shared
+
+    def whole(self, shared: dict[str, Any]) -> dict[str, Any]:
+        """What is said of the comparison as a whole beside that."""
+        lanes = enumerate(self._comparison.lanes)
+        return {"evidence": {f"lane-{i}": self._evidence(lane, shared) for i, lane in lanes if lane.retrieved}}
+
+    def state(self, lane: Lane) -> State:
+        """The state of a lane that is shown."""
+        return seen(self._comparison, lane)
+
+    def lane(self, i: int, lane: Lane, shared: dict[str, Any]) -> dict[str, Any]:
+        """What is said of one lane."""
+        graph, state = self._comparison.graph, self.state(lane)
+        subgraph = state.subgraph
+        answers = self._comparison.ask.question.answers
+        model = lane_by_model(self._comparison, lane)
+        stages = {s.name: stage_data(s) for s in funnel(graph, state, answers, model)}
+        empty = {"alive": None, "of": None, "lost": [], "aside": False}  # not reached yet, or not a stage of this line
+        own = [shared["hits"][hit.key] for hit in hits_of(lane)]
+        nodes, edges = ({one for hit in own for one in hit[what]} for what in ("nodes", "edges"))
+        drawn = [node for node in shared["drawn"] if node in nodes or (subgraph is not None and node in subgraph)]
+        within = lambda edge: edge in edges or (subgraph is not None and subgraph.has_edge(edge))
+        return {
+            **({"hits": shared["ranked"][i]} if shared["ranked"][i] else {}),
+            "reader": None if state.reader is None else graph.names(state.reader),
+            "verdict": verdict_data(right(graph, state, answers, reader=False), answers),
+            "reader_verdict": verdict_data(right(graph, state, answers, reader=True), answers),
+            "funnel": [stages.get(name, {"stage": name, **empty}) for name in STAGES] if stages else None,
+            "drawn": None if subgraph is None else {"nodes": len(drawn), "of": len(subgraph.nodes)},
+            "alive": None if state.paths is None else self._alive(state, model),
+            "nodes": drawn,
+            "edges": [edge["id"] for edge in shared["layout"]["edges"] if within(edge["id"])],
+            "lost": shared["missed"][i],
+        }
+
+    def tone(self, one: Explained, told: dict[str, Any]) -> str:
+        """The tone of a lane's sentence."""
+        return tone_of(one)
+
+    def _evidence(self, lane: Lane, shared: dict[str, Any]) -> list[dict[str, Any]]:
+        """What the words of a lane's answers rest on; of the paths only those that the board knows."""
+        keys, answer = shared["keys"], lane.answer or lane.state.answer or ""
+        now = (len(lane.states), answer, id(keys))
+        if self._rests.get(id(lane), (None,))[0] != now:
+            found = evidence(self._comparison.graph, lane.state, answer)
+            known = lambda paths: [keys[path] for path in paths if path in keys]
+            rest = [{"text": e.text, "node": e.node, "paths": known(e.paths), "prompt": list(e.lines)} for e in found]
+            self._rests[id(lane)] = (now, rest)
+        return self._rests[id(lane)][1]
+
+    def _draw(self, named: Sequence[str]) -> dict[str, Any]:
+        """Everything that depends on what was retrieved: the paths to show, the nodes to draw, their places, the fates. The answers that
+        are `named` come first among those that were lost, and are drawn in any case."""
+        comparison = self._comparison
+        models = [lane_by_model(comparison, lane) for lane in comparison.lanes]
+        lost = lost_paths(comparison.graph, [_states(lane) for lane in comparison.lanes], comparison.ask.question.answers, models)
+        drawn = self._paths.draw([sorted(gone, key=lambda one: one[0] not in named) for gone in lost], models)
+        ranked = [tables(lane, (), dict(lane.state.prompt.hits) if lane.state.prompt else {}) for lane in comparison.lanes]
+        hits = _hits(comparison)
+        layout = self._picture.layout(list(drawn.walked.values()), drawn.of(drawn.best), drawn.of(drawn.missed), named, hits.values())
+        return {
+            "keys": {path: key for key, path in drawn.walked.items()},
+            "best": [part or [] for part in drawn.best],
+            "missed": drawn.missed,
+            "stories": drawn.stories,
+            "layout": layout,
+            "drawn": [node["id"] for node in layout["nodes"]],
+            "ranked": [part or None for part in ranked],
+            "hits": hits,
+            "paths": {**drawn.paths, **hits},
+            "fates": {**drawn.fates, **hit_fates(comparison.lanes, ())},
+        }
+
+    def _alive(self, state: State, by_model: bool) -> list[int]:
+        """The known answers on a path that is read: by the language model in its prompt, or by the graph reader."""
+        answers = answer_nodes(self._comparison)
+        return sorted(answers.intersection(node for path in read_paths(state, by_model) for node in path.nodes))
+
+
+def _hits(comparison: Comparison) -> dict[str, dict[str, Any]]:
+    """The nodes and relations that lanes rank, by key, as the board knows paths: of a relation both ends and what joins them."""
+    found = {}
+    for hit in (hit for lane in comparison.lanes for hit in hits_of(lane)):
+        nodes, edges = [hit.item], list[int]()
+        if hit.kind == "triple":
+            heads, _, tails = comparison.graph.triples([hit.item])
+            nodes, edges = [int(heads[0]), int(tails[0])], [hit.item]
+        found[hit.key] = at(nodes, edges)
+    return found
+
+
+def _states(lane: Lane) -> tuple[State, ...]:
+    return lane.states if lane.retrieved else ()
