@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ from core.errors import BadInput
 from core.evaluation.metrics.catalogue import REPORTED, metric
 from core.evaluation.reports.export import latex, rows_csv, shown, summary_csv, usual
 from core.evaluation.reports.html import report_html
+from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.sensitivity import varied
 from core.evaluation.reports.summary import Summary, summary_dict
 from core.evaluation.runs.plan import asks_documents, make_plan, misfits
@@ -117,7 +119,9 @@ def _report(summary: Summary, files: dict[Path, Callable], more: list[str], as_j
     """Write the files and print the figures."""
     _write(files, summary)
     if as_json:
-        print(json.dumps(summary_dict(summary, list(dict.fromkeys([*REPORTED, *more]))), ensure_ascii=False, indent=2))
+        advice = recommendation(summary)
+        data = summary_dict(summary, list(dict.fromkeys([*REPORTED, *more])))
+        print(json.dumps(data | {"recommendation": advice and dataclasses.asdict(advice)}, ensure_ascii=False, indent=2))
     else:
         _print(summary, more)
 
@@ -203,6 +207,8 @@ def _print(summary, more: list[str]) -> None:
         print(f"{test.a} − {test.b}, {metric(test.metric).name}: {found}")
     if sentence := summary.untested():
         print(sentence)
+    if (advice := recommendation(summary)) is not None:
+        print("\n".join(["", advice.headline, *advice.details]))
 
 
 def _cells(figures, shown) -> list[str]:

@@ -12,6 +12,7 @@ from core.evaluation.reports import plots
 from core.evaluation.reports.by_budget import FIGURES, by_budget
 from core.evaluation.reports.export import shown
 from core.evaluation.reports.naming import Called, called
+from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.summary import Summary
 
 PAGE = """<!doctype html>
@@ -67,6 +68,7 @@ def report_html(summary: Summary) -> str:
     script = re.sub(r"</(script)", r"<\\/\1", get_plotlyjs(), flags=re.IGNORECASE)
     body = [
         _facts(summary),
+        _recommended(summary),
         "<h2>Figures</h2><p class='note'>Mean and 95 % bootstrap interval; n is the number of questions that gave a number; a failed one "
         "scores 0.</p>"
         f"{''.join(f'<p class=note>{escape(sentence)}</p>' for sentence in [*summary.failed(), *summary.faults()])}"
@@ -93,6 +95,13 @@ def _facts(summary: Summary) -> str:
         time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.created)),
     ]
     return f"<p class='facts'>{escape('; '.join(facts))}</p>"
+
+
+def _recommended(summary: Summary) -> str:
+    advice = recommendation(summary)
+    if advice is None:
+        return ""
+    return f"<h2>{escape(advice.headline)}</h2>{''.join(f'<p class=note>{escape(sentence)}</p>' for sentence in advice.details)}"
 
 
 def _figures(summary: Summary, table: dict[str, dict[str, Estimate]], names: list[str]) -> str:

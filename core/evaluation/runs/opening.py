@@ -7,7 +7,7 @@ from typing import Any
 
 from core.cases.finished import Finished, FinishedLane
 from core.errors import BadInput
-from core.evaluation.runs.plan import Plan
+from core.evaluation.runs.plan import Plan, make_plan
 from core.evaluation.runs.store import Run, Store
 from core.instances.catalogue import Instance, catalogue
 from core.operators.base import Line
@@ -62,6 +62,15 @@ def planned(store: Store, run: Run) -> Plan:
         tuple(spec.get("support", ())),
         spec.get("second_judge", ""),
     )
+
+
+def larger(store: Store, run: Run, more: int, by_name: Callable[[str], Any]) -> Plan:
+    """The plan of a run with so many further questions of its set, behind those that it has. Raises BadInput, StoreError."""
+    same = planned(store, run)
+    first = same.drawn[0]
+    settings = {name: getattr(same, name) for name in ("seed", "model", "judge", "cold", "support", "second_judge")}
+    graph = "" if first.corpus else first.graph
+    return make_plan(same.instances, same.set, len(same.drawn) + more, by_name, graph=graph, abstract=first.question.abstract, **settings)
 
 
 def _instance(spec: dict[str, str]) -> Instance:

@@ -18,6 +18,7 @@ from core.evaluation.runs.store import Run
 from pages.parts.evaluate.evaluating import summary
 from pages.parts.evaluate.pairs import can_be_judged, judged_pairs
 from pages.parts.evaluate.questions import question_table
+from pages.parts.evaluate.recommended import advised, recommended
 from pages.parts.shared.text import many, plain
 
 PICTURE = 465  # pixels wide, so that two stand side by side where there is room
@@ -46,6 +47,7 @@ def figures(run: Run) -> None:
     results = summary(run.id)
     if so_far := results.so_far():
         st.warning(plain(f"Figures of what is done so far; {so_far}."), icon=":material/hourglass_top:")
+    recommended(run)
     names = ["Figures", "Pictures", "Paired tests", "Questions", "What the metrics mean"]
     names += ["Judged in pairs"] if can_be_judged(results) else []
     table, pictures, tests, each, meanings, *judged = st.tabs(names, key="part", bind="query-params")  # a reload comes back to the same
@@ -86,12 +88,15 @@ def _table(results: Summary) -> None:
         part = results if which in ("all",) else hops.get(which, results)
     figures = part.table(names)
     spec = titles(results.run)
+    advice = advised(results.run) if part is results else None
     rows = []
     for instance, row in figures.items():
         count = f"{len(part.of(instance)):,}" if part is not results else results.done(instance) if results.unfinished else ""
         done = {"Questions": count} if count else {}
-        rows.append({"Method": spec[instance]} | done | {name: _cell(name, row[name]) for name in names})
+        rank = {"Rank": advice.ranks.get(instance)} if advice is not None and len(advice.ranks) > 1 else {}
+        rows.append({"Method": spec[instance]} | rank | done | {name: _cell(name, row[name]) for name in names})
     config = {name: st.column_config.TextColumn(_title(name), help=_help(name)) for name in names}
+    config["Rank"] = st.column_config.NumberColumn(help="Methods that no paired test tells apart share a rank.", width=60)
     st.dataframe(rows, hide_index=True, column_config={"Method": st.column_config.TextColumn(pinned=True), **config})
     st.caption(
         "Mean and 95 % bootstrap interval over the questions; the same questions are drawn again for every method. Failed ones score 0."

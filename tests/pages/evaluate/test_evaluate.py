@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from core.datasets import datasets
 from core.datasets.own import save_set
 from core.errors import HopscopeError
+from core.evaluation.runs.opening import larger
 from core.evaluation.runs.plan import make_plan
 from core.evaluation.runs.starting import evaluate
 from core.instances.catalogue import Instance, catalogue
@@ -113,6 +114,21 @@ def test_figures_tests_and_meanings_of_a_run(run):
     assert {"PersonalizedPageRank", "ShortestPaths"} <= set(at.dataframe[1].value["Operator"])
     assert set(at.dataframe[2].value["Method"]) == {figures["Method"][1]}
     assert any("Subgraph precision" in one.label for one in at.expander)
+
+
+def test_a_run_opens_on_its_recommendation_and_goes_on_with_more_questions(home):
+    """Twelve questions of one hop, all of which both methods find: nothing tells them apart, and the table gives both the first rank."""
+    known = catalogue()
+    plan = make_plan([known["lego-1"], known["lego-10"]], "metaqa-1hop-dev", 12, engine().graph, model=False)
+    job = evaluate(engine(), store(), plan)
+    assert job.wait(120) and not job.error
+    at = opened(run=job.number)
+    words = said(at)
+    assert not at.exception and "##### Take Shortest paths: chance may explain all differences here" in words.replace("\\", "")
+    assert list(at.dataframe[0].value["Rank"]) == [1, 1]
+    more = larger(store(), home.run(job.number), 3, engine().graph)
+    assert [one.question.id for one in more.drawn[:12]] == [one.question.id for one in plan.drawn] and len(more.drawn) == 15
+    assert more.instances == plan.instances and (more.set, more.graphs, more.model) == (plan.set, plan.graphs, False)
 
 
 def test_the_table_of_an_unfinished_run_says_on_how_many_questions_it_rests(home):

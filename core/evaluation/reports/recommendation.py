@@ -1,0 +1,175 @@
+"""Which method to take after an evaluation, on which evidence and at which cost, in sentences made from the rows alone.
+
+Ranks are those of `core.evaluation.reports.ranks`. Of the methods of the first rank the cheapest is recommended; of those that cost about
+as little, the one of the highest mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.evaluation.metrics.statistics import Paired
+from core.evaluation.reports.ranks import DEARER, FEW, POWER, Ranks, quality
+from core.evaluation.reports.summary import Summary
+
+COUNTED = {
+    "hits@1": "questions answered right",
+    "accuracy": "questions answered right",
+    "token_recall": "of the known answers' words",
+    "reader_hit@1": "questions answered right by the graph reader",
+    "passage_recall@4": "of the gold passages, in the first four",
+    "context_recall": "questions whose answer is in the prompt",
+    "path_hit@32": "questions with an answer in the first 32 paths",
+}  # what a value of the metric is the share of
+MANY = 10_000  # questions: more are not asked
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """What to take, and why: `take` is the id of an instance, empty where the rows allow no choice.
+
+    `ranks` gives each instance that was compared its rank by `metric`: 1 more than there are methods ahead of it beyond chance.
+    `headline` is one sentence, `details` those that go on from it, and `more` how many further questions the sample needs to tell the two
+    methods with the highest means apart, 0 where that is not known, they are told apart already, or there are not as many.
+    """
+
+    metric: str
+    take: str
+    ranks: Mapping[str, int]
+    headline: str
+    details: tuple[str, ...] = ()
+    more: int = 0
+
+
+def recommendation(summary: Summary) -> Recommendation | None:
+    """The recommendation of a run, on the rows that are there; None where no instance has a figure of quality."""
+    name = quality(summary)
+    return _Words(Ranks(summary, name)).recommendation() if name else None
+
+
+@dataclass(frozen=True, eq=False)
+class _Words:
+    """The sentences on ranked instances."""
+
+    of: Ranks
+
+    def recommendation(self) -> Recommendation | None:
+        if not self.of.n:
+            return None
+        if len(self.of.values) == 1:
+            (one,) = self.of.values
+            return Recommendation(
+                self.of.metric, "", {one: 1}, f"{self.of.names[one]}: {self._share(one)}. There is no other method to compare."
+            )
+        more, power = self._more(), self._power()
+        if self.of.n < FEW:
+            few = "One question tells" if self.of.n == 1 else f"{self.of.n:,} questions tell"
+            headline = f"{few} too little to recommend a method."
+            return Recommendation(self.of.metric, "", self.of.ranks, headline, tuple(filter(None, [power])), more)
+        take = self.of.first[0]
+        details = (self._why(take), self._highest(take), *self._same(take), *self._pays(take), power)
+        return Recommendation(self.of.metric, take, self.of.ranks, self._headline(take), tuple(filter(None, details)), more)
+
+    def _headline(self, take: str) -> str:
+        tied, name = len(self.of.first), self.of.names[take]
+        if tied == 1:
+            return f"Take {name}: it is ahead of {'the other' if len(self.of.values) == 2 else 'each other method'} beyond chance."
+        cheaper = all(self.of.times(one, take) >= DEARER for one in self.of.first[1:])
+        why = "the cheapest" if cheaper else "of the highest mean among those that cost as little"
+        if tied == len(self.of.values):
+            return f"Take {name}: chance may explain all differences here, and it is {why}."
+        others = "one other" if tied == 2 else f"{tied - 1} others"
+        return f"Take {name}: it shares the first rank with {others}, as no test tells them apart, and is {why}."
+
+    def _why(self, take: str) -> str:
+        """The figure and the cost of what is recommended, beside the dearest of the others."""
+        words = f"{self._share(take)}{self._at(take)}."
+        dearest = max(self.of.values, key=lambda one: self.of.times(one, take))
+        if (times := self.of.times(dearest, take)) >= DEARER:
+            words += f" {self.of.names[dearest]} costs {_times(times)} as much{self._at(dearest)}, for {_figure(self.of.means[dearest])}."
+        behind = [self.of.test(take, one) for one in self.of.values if self.of.ranks[one] > 1 and self.of.test(take, one).beyond_chance]
+        gaps = [f"{self.of.names[test.b]} by {_interval(test)}" for test in behind if test.difference > 0]
+        return words + (f" It is ahead of {_listed(gaps)}." if gaps else "")
+
+    def _highest(self, take: str) -> str:
+        """What has the highest mean, where that is another one."""
+        best = max(self.of.values, key=lambda one: self.of.means[one])
+        if self.of.means[best] <= self.of.means[take]:
+            return ""
+        return f"{self.of.names[best]} has the highest mean, {_interval(self.of.test(best, take))} more, within chance."
+
+    def _same(self, take: str) -> Iterator[str]:
+        """Methods with the same value of every question, so far as all that was measured of what they retrieved goes."""
+        groups: dict[tuple, list[str]] = {}
+        for one in self.of.values:
+            if facts := self.of.retrieved(one):
+                groups.setdefault(facts, []).append(one)
+        for group in groups.values():
+            if len(group) > 1:
+                dear, cheap = max(group, key=self.of.price), min(group, key=self.of.price)
+                times = self.of.times(dear, cheap)
+                more = f", and {self.of.names[dear]} costs {_times(times)} as much as {self.of.names[cheap]}" if times >= DEARER else ""
+                names = _listed([self.of.names[one] for one in group])
+                yield f"{names} agree in every figure of what they retrieved, on each question{more}."
+
+    def _pays(self, take: str) -> Iterator[str]:
+        """Where another method is ahead of it."""
+        for hops, test in self.of.pays(take):
+            part = f"On questions of {hops} hop{'s' * (hops != 1)} ({test.n:,} of {self.of.n:,})"
+            yield f"{part} {self.of.names[test.a]} is ahead by {_interval(test)}{self._at(test.a)}."
+
+    def _power(self) -> str:
+        """How small a difference so many questions can tell, and how many would settle what is open."""
+        first, second = self.of.top
+        spread = self.of.spread(first, second)
+        if not spread:
+            same = f"{self.of.names[first]} and {self.of.names[second]} have the same on each of {self.of.n:,} questions."
+            return same if self.of.n > 1 and self.of.means[first] == self.of.means[second] else ""
+        least = f"{self.of.n:,} questions tell differences of {_figure(POWER * spread / math.sqrt(self.of.n))} and more apart"
+        if self.of.needed <= self.of.n:
+            return f"{least}."
+        gap = f"{_figure(self.of.means[first] - self.of.means[second])} between {self.of.names[first]} and {self.of.names[second]}"
+        more = "is too small to be settled by asking more" if self.of.needed > MANY else f"would take about {_rounded(self.of.needed):,}"
+        return f"{least}; the {gap} {more}."
+
+    def _more(self) -> int:
+        """How many further questions to ask; 0 where that is of no use, or there are no more."""
+        left = self.of.summary.run.spec["of"] - self.of.summary.run.spec["sample"]
+        wanted = _rounded(self.of.needed) - self.of.summary.run.spec["sample"] if self.of.n < self.of.needed <= MANY else 0
+        return max(0, min(wanted, left)) if "," not in self.of.summary.run.spec["set"] else 0
+
+    def _share(self, instance: str) -> str:
+        return f"{_figure(self.of.means[instance])} {COUNTED[self.of.metric]}, n = {self.of.n:,}"
+
+    def _at(self, instance: str) -> str:
+        """The cost in brackets."""
+        if instance not in self.of.costs:
+            return ""
+        cost = self.of.costs[instance]
+        return f" ({cost:,.0f} tokens a question)" if self.of.cost == "tokens" else f" ({cost:.2g} s a question)"
+
+
+def _figure(value: float) -> str:
+    """A share with two digits, as `.72`."""
+    return f"{value:.2f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.2f}"
+
+
+def _interval(test: Paired) -> str:
+    """A difference with its interval, as `.21 [.04, .37]`."""
+    return f"{_figure(test.difference)} [{_figure(test.low)}, {_figure(test.high)}]"
+
+
+def _times(times: float) -> str:
+    """A ratio in words: `1.5 times`, `9 times`."""
+    return f"{times:.1f} times" if times < 3 else f"{times:,.0f} times"
+
+
+def _rounded(questions: int) -> int:
+    """A number of questions, up to the next ten."""
+    return math.ceil(questions / 10) * 10
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

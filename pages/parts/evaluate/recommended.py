@@ -1,0 +1,54 @@
+"""The recommendation of a run: one sentence, what it rests on, and further questions where they would settle it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import streamlit as st
+
+from core.errors import HopscopeError
+from core.evaluation.reports.recommendation import Recommendation, recommendation
+from core.evaluation.runs.opening import larger
+from core.evaluation.runs.starting import evaluate
+from core.evaluation.runs.store import Run
+from pages.parts.evaluate.evaluating import summary
+from pages.parts.shared.session import engine, store
+from pages.parts.shared.text import many, plain
+
+
+def recommended(run: Run) -> None:
+    """Draw the recommendation above the figures; nothing where there is none."""
+    advice = advised(run)
+    if advice is None:
+        return
+    with st.container(border=True, key="recommendation", gap="small"):
+        st.markdown(f"##### {plain(advice.headline)}")
+        st.caption(plain(" ".join(advice.details)))
+        if advice.more:
+            st.button(
+                f"Ask {many(advice.more, 'more question')}",
+                icon=":material/add:",
+                key="ask_more",
+                help="A new evaluation, of these questions and so many further ones of the same set.",
+                on_click=_ask_more,
+                args=(run, advice.more),
+            )
+
+
+def advised(run: Run) -> Recommendation | None:
+    """The recommendation on the rows that a run has by now."""
+    return _advised(run.id, run.created, run.done, run.failed)
+
+
+@lru_cache(maxsize=32)
+def _advised(number: int, created: float, done: int, failed: int) -> Recommendation | None:
+    return recommendation(summary(number))
+
+
+def _ask_more(run: Run, more: int) -> None:
+    try:
+        job = evaluate(engine(), store(), larger(store(), run, more, engine().graph))
+    except HopscopeError as error:
+        st.session_state.evaluate_problem = str(error)
+    else:
+        st.query_params["run"] = str(job.number)

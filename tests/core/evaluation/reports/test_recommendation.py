@@ -1,0 +1,142 @@
+"""Which method to take: made-up rows, with the ranks, p values and numbers of questions worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.evaluation.metrics.outcome import Answered, Cost, Extracted, Outcome, Ranked
+from core.evaluation.reports.recommendation import recommendation
+from core.evaluation.reports.summary import Summary
+from core.evaluation.runs.store import Run, StoredRow
+from core.types import Question
+
+TOKENS = {"a": 100, "b": 1_000, "c": 900}
+
+
+def answered(right: bool, tokens: int, size: int = 4) -> Outcome:
+    first = (1,) if right else (None,)
+    return Outcome(
+        1,
+        Extracted(size, 3, int(right), 1),
+        Ranked(1, (1,) if right else (), first),
+        answer=Answered("said", "language model", int(right), 1),
+        costs=(Cost("Answer", "generate", 1.0, 1, tokens, 0),),
+    )
+
+
+def summed(of: int = 400, hops=None, model: bool = True, **rows: str) -> Summary:
+    """A run of instances by their rows, a letter a question: 1 right, 0 wrong, x failed; sizes of subgraphs differ by instance."""
+    n = max(map(len, rows.values()))
+    questions = [Question("who", f"q{i:03}", ("One",), ("Ann",), None if hops is None else hops[i]) for i in range(n)]
+    instances = [{"id": key, "name": key.upper(), "title": key, "line": "EgoNetwork()"} for key in rows]
+    spec = {"instances": instances, "graphs": [["films", "0"]], "set": "films", "of": of, "sample": n, "seed": 0, "model": model}
+    stored = [
+        StoredRow(key, question, None, "It went away.")
+        if mark == "x"
+        else StoredRow(key, question, answered(mark == "1", TOKENS[key], ord(key)))
+        for key, marks in rows.items()
+        for question, mark in zip(questions, marks)
+    ]
+    return Summary(Run(1, "key", spec, 0.0, "done", len(stored), 0), stored)
+
+
+def test_a_method_that_tests_carry_is_taken_though_it_is_dearer():
+    """b is right on 12 questions of 16 that a misses, and on no other differs: of 2^12 flips 2 are as far, p = .0005."""
+    found = recommendation(summed(a="0" * 12 + "1111", b="1" * 16))
+    assert found.take == "b" and found.ranks == {"a": 2, "b": 1}
+    assert found.headline == "Take B: it is ahead of the other beyond chance."
+    assert found.details[0].startswith("1.00 questions answered right, n = 16 (1,000 tokens a question). It is ahead of A by .75 [")
+    assert found.more == 0
+
+
+def test_of_two_that_chance_may_explain_the_cheaper_is_taken_and_the_questions_that_would_settle_it_are_counted():
+    """b is ahead on 4 of 16: p = 2 / 16. The differences have a deviation of sqrt(.2), so that 16 tell 2.80 x .447 / 4 = .31 apart, and
+    .25 takes (2.80 x .447 / .25)^2 = 25.1 questions."""
+    found = recommendation(summed(a="1" * 8 + "0" * 8, b="1" * 12 + "0" * 4))
+    assert found.take == "a" and found.ranks == {"a": 1, "b": 1}
+    assert found.headline == "Take A: chance may explain all differences here, and it is the cheapest."
+    assert found.details[0] == (
+        ".50 questions answered right, n = 16 (100 tokens a question). B costs 10 times as much (1,000 tokens a question), for .75."
+    )
+    assert found.details[1].startswith("B has the highest mean, .25 [") and found.details[1].endswith("more, within chance.")
+    assert found.details[-1] == "16 questions tell differences of .31 and more apart; the .25 between B and A would take about 30."
+    assert found.more == 14 and recommendation(summed(of=20, a="1" * 8 + "0" * 8, b="1" * 12 + "0" * 4)).more == 4
+
+
+def test_the_correction_is_over_all_pairs():
+    """5 differences one way have p = 2 / 32 = .0625; 6 have .031, which is beyond chance for one pair and not for one of three."""
+    assert recommendation(summed(a="000000" + "1" * 6, b="1" * 12)).ranks == {"a": 2, "b": 1}
+    three = recommendation(summed(a="000000" + "1" * 6, b="1" * 12, c="000000" + "1" * 6))
+    assert three.ranks == {"a": 1, "b": 1, "c": 1} and three.take == "a"
+
+
+def test_methods_behind_share_no_rank_with_the_first_and_among_the_first_the_cheapest_is_taken():
+    found = recommendation(summed(a="0" * 16, b="1" * 16, c="1" * 15 + "0"))
+    assert found.ranks == {"a": 3, "b": 1, "c": 1} and found.take == "b"  # 900 tokens are about as few as 1,000
+    shared = "Take B: it shares the first rank with one other, as no test tells them apart, and is "
+    assert found.headline == shared + "of the highest mean among those that cost as little."
+
+
+def test_of_methods_that_cost_alike_the_higher_mean_is_taken():
+    """Without a language model cost is in seconds, 1 each here, and quality is of what was found: here of paths."""
+    found = recommendation(summed(model=False, a="1" * 8 + "0" * 8, b="1" * 12 + "0" * 4))
+    assert (found.metric, found.take) == ("path_hit@32", "b")
+    assert (
+        found.headline == "Take B: chance may explain all differences here, and it is of the highest mean among those that cost as little."
+    )
+
+
+def test_a_failed_question_is_a_wrong_one():
+    found = recommendation(summed(a="x" * 12 + "1111", b="1" * 16))
+    assert found.take == "b" and "It is ahead of A by .75" in found.details[0]
+
+
+def test_few_questions_recommend_nothing():
+    found = recommendation(summed(a="0", b="1"))
+    assert found.take == "" and found.headline == "One question tells too little to recommend a method."
+    found = recommendation(summed(a="0" * 7, b="1" * 7))
+    assert found.take == "" and found.headline == "7 questions tell too little to recommend a method."
+
+
+def test_one_method_has_nothing_to_be_compared_with():
+    found = recommendation(summed(a="1" * 8 + "0" * 8))
+    assert found.take == "" and found.headline == "A: .50 questions answered right, n = 16. There is no other method to compare."
+
+
+def test_a_run_that_is_not_finished_is_judged_by_the_questions_that_all_have():
+    found = recommendation(summed(a="0" * 12 + "1111", b="1" * 10))
+    assert found.details[0].startswith("1.00 questions answered right, n = 10")
+
+
+def test_methods_that_retrieve_the_same_are_named():
+    summary = summed(a="10" * 8, b="10" * 8)
+    right = lambda row: row.outcome.extracted.found > 0
+    same = [StoredRow(row.instance, row.question, answered(right(row), TOKENS[row.instance])) for row in summary.rows]
+    found = recommendation(Summary(summary.run, same))
+    assert found.take == "a" and found.details[1] == (
+        "A and B agree in every figure of what they retrieved, on each question, and B costs 10 times as much as A."
+    )
+    assert not any("agree" in sentence for sentence in recommendation(summary).details)
+
+
+def test_where_a_dearer_method_pays_is_said_by_hops():
+    """On the 12 questions of 2 hops b is right 8 times where a is wrong (p = .008); over all 24 it is wrong 8 times on the others."""
+    hops = [1] * 12 + [2] * 12
+    found = recommendation(summed(hops=hops, a="1" * 12 + "0" * 8 + "1111", b="0" * 8 + "1111" + "1" * 12))
+    assert found.take == "a"
+    (pays,) = (sentence for sentence in found.details if sentence.startswith("On questions of"))
+    assert pays.startswith("On questions of 2 hops (12 of 24) B is ahead by .67 [") and pays.endswith("(1,000 tokens a question).")
+
+
+def test_a_difference_too_small_to_settle_is_not_asked_for():
+    """One question of 200 apart: (2.80 x .0707 / .005)^2 is 1,570; two cancelled by one leave more than 10,000."""
+    base = "10" * 100
+    one = recommendation(summed(of=5000, a=base, b="11" + base[2:]))
+    assert "would take about 1,570" in one.details[-1] and one.more == 1_370
+    odd = recommendation(summed(of=5000, a=base, b="01" * 20 + "11" + base[42:]))
+    assert "too small to be settled by asking more" in odd.details[-1] and odd.more == 0
+
+
+@pytest.mark.parametrize("rows", [{"a": ""}, {"a": "", "b": ""}])
+def test_no_rows_recommend_nothing(rows):
+    assert recommendation(summed(**rows)) is None
