@@ -15,13 +15,13 @@ from core.evaluation.reports.ranks import DEARER, FEW, POWER, Ranks, quality
 from core.evaluation.reports.summary import Summary
 
 COUNTED = {
-    "hits@1": "questions answered right",
-    "accuracy": "questions answered right",
+    "hits@1": "of the questions answered right",
+    "accuracy": "of the questions answered right",
     "token_recall": "of the known answers' words",
-    "reader_hit@1": "questions answered right by the graph reader",
-    "passage_recall@4": "of the gold passages, in the first four",
-    "context_recall": "questions whose answer is in the prompt",
-    "path_hit@32": "questions with an answer in the first 32 paths",
+    "reader_hit@1": "of the questions answered right by the graph reader",
+    "passage_recall@4": "of the gold passages in the first four",
+    "context_recall": "of the answers in the prompt",
+    "path_hit@32": "of the questions with an answer in the first 32 paths",
 }  # what a value of the metric is the share of
 MANY = 10_000  # questions: more are not asked
 
@@ -77,11 +77,11 @@ class _Words:
         if tied == 1:
             return f"Take {name}: it is ahead of {'the other' if len(self.of.values) == 2 else 'each other method'} beyond chance."
         cheaper = all(self.of.times(one, take) >= DEARER for one in self.of.first[1:])
-        why = "the cheapest" if cheaper else "of the highest mean among those that cost as little"
+        why = "is the cheapest" if cheaper else "has the highest mean of those that cost as little"
         if tied == len(self.of.values):
-            return f"Take {name}: chance may explain all differences here, and it is {why}."
+            return f"Take {name}: chance may explain all differences here, and it {why}."
         others = "one other" if tied == 2 else f"{tied - 1} others"
-        return f"Take {name}: it shares the first rank with {others}, as no test tells them apart, and is {why}."
+        return f"Take {name}: it shares the first rank with {others}, as no test tells them apart, and {why}."
 
     def _why(self, take: str) -> str:
         """The figure and the cost of what is recommended, beside the dearest of the others."""

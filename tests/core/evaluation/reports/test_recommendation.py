@@ -45,7 +45,7 @@ def test_a_method_that_tests_carry_is_taken_though_it_is_dearer():
     found = recommendation(summed(a="0" * 12 + "1111", b="1" * 16))
     assert found.take == "b" and found.ranks == {"a": 2, "b": 1}
     assert found.headline == "Take B: it is ahead of the other beyond chance."
-    assert found.details[0].startswith("1.00 questions answered right, n = 16 (1,000 tokens a question). It is ahead of A by .75 [")
+    assert found.details[0].startswith("1.00 of the questions answered right, n = 16 (1,000 tokens a question). It is ahead of A by .75 [")
     assert found.more == 0
 
 
@@ -56,7 +56,7 @@ def test_of_two_that_chance_may_explain_the_cheaper_is_taken_and_the_questions_t
     assert found.take == "a" and found.ranks == {"a": 1, "b": 1}
     assert found.headline == "Take A: chance may explain all differences here, and it is the cheapest."
     assert found.details[0] == (
-        ".50 questions answered right, n = 16 (100 tokens a question). B costs 10 times as much (1,000 tokens a question), for .75."
+        ".50 of the questions answered right, n = 16 (100 tokens a question). B costs 10 times as much (1,000 tokens a question), for .75."
     )
     assert found.details[1].startswith("B has the highest mean, .25 [") and found.details[1].endswith("more, within chance.")
     assert found.details[-1] == "16 questions tell differences of .31 and more apart; the .25 between B and A would take about 30."
@@ -73,17 +73,15 @@ def test_the_correction_is_over_all_pairs():
 def test_methods_behind_share_no_rank_with_the_first_and_among_the_first_the_cheapest_is_taken():
     found = recommendation(summed(a="0" * 16, b="1" * 16, c="1" * 15 + "0"))
     assert found.ranks == {"a": 3, "b": 1, "c": 1} and found.take == "b"  # 900 tokens are about as few as 1,000
-    shared = "Take B: it shares the first rank with one other, as no test tells them apart, and is "
-    assert found.headline == shared + "of the highest mean among those that cost as little."
+    shared = "Take B: it shares the first rank with one other, as no test tells them apart, and "
+    assert found.headline == shared + "has the highest mean of those that cost as little."
 
 
 def test_of_methods_that_cost_alike_the_higher_mean_is_taken():
     """Without a language model cost is in seconds, 1 each here, and quality is of what was found: here of paths."""
     found = recommendation(summed(model=False, a="1" * 8 + "0" * 8, b="1" * 12 + "0" * 4))
     assert (found.metric, found.take) == ("path_hit@32", "b")
-    assert (
-        found.headline == "Take B: chance may explain all differences here, and it is of the highest mean among those that cost as little."
-    )
+    assert found.headline == "Take B: chance may explain all differences here, and it has the highest mean of those that cost as little."
 
 
 def test_a_failed_question_is_a_wrong_one():
@@ -100,12 +98,12 @@ def test_few_questions_recommend_nothing():
 
 def test_one_method_has_nothing_to_be_compared_with():
     found = recommendation(summed(a="1" * 8 + "0" * 8))
-    assert found.take == "" and found.headline == "A: .50 questions answered right, n = 16. There is no other method to compare."
+    assert found.take == "" and found.headline == "A: .50 of the questions answered right, n = 16. There is no other method to compare."
 
 
 def test_a_run_that_is_not_finished_is_judged_by_the_questions_that_all_have():
     found = recommendation(summed(a="0" * 12 + "1111", b="1" * 10))
-    assert found.details[0].startswith("1.00 questions answered right, n = 10")
+    assert found.details[0].startswith("1.00 of the questions answered right, n = 10")
 
 
 def test_methods_that_retrieve_the_same_are_named():
