@@ -7,6 +7,7 @@ from typing import Any
 
 from core.comparison.run import build_of
 from core.comparison.stands import stands_on
+from core.diagnosis.causes import Cause, Fate
 from core.diagnosis.funnel import STAGES, funnel
 from core.diagnosis.funnel_texts import TEXT_STAGES, answer_funnel, fates, gold_funnel
 from core.diagnosis.measure import lane_by_model
@@ -103,8 +104,21 @@ def gold_dict(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
     if not source.documents or not gold:
         return None
     kept = {stage.name: list(stage.alive) for stage in gold_funnel(source, lane.graph, lane.state, gold, lane.kept)}
-    found = [dataclasses.asdict(fate) for fate in fates(lane.graph, lane.states, gold)]
+    found = [_fate_dict(fate, lane.state) for fate in fates(lane.graph, lane.states, gold)]
     return {"alive": {name: kept.get(name) for name in TEXT_STAGES[:-1]}, "fates": found}
+
+
+def _fate_dict(fate: Fate, state: State) -> dict[str, Any]:
+    cut = fate.step is not None and fate.cause is not Cause.NO_ROOM
+    shown = fate.cause is Cause.FOUND and state.prompt is not None
+    return {
+        "document": fate.document,
+        "chunk": fate.chunk,
+        "place": fate.place,
+        "of": fate.of or 0,
+        "cut_by": fate.step.operator if fate.step is not None and cut else "",
+        "shown": shown,
+    }
 
 
 def hits_dict(graph, state: State, gold: tuple[str, ...] = ()) -> dict[str, list[dict[str, Any]]]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from core.diagnosis.causes import PHRASES, Cause
 from core.diagnosis.explanation import Explained
 from core.diagnosis.matching import normalize
-from core.diagnosis.phrases import PHRASES
 from core.diagnosis.wording import are, counted, every, joined, named, number, sentence
 
 ADD = "Add the right answer to see where it is lost."
@@ -60,7 +60,7 @@ def ends(lanes: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _known(lanes: Sequence[Spoken], answers: tuple[str, ...], by: str) -> str:
-    absent = [loss.answer for loss in lanes[0].own.losses if loss.cause == "unknown"]
+    absent = [loss.answer for loss in lanes[0].own.losses if loss.cause is Cause.NOT_IN_GRAPH]
     if len(absent) == len(answers):
         return f"{named([f'“{name}”' for name in absent])} {are(len(absent))} not in the graph, so no method can find {_it(absent)}."
     of, counts = len(answers), [lane.right for lane in lanes]
@@ -97,7 +97,7 @@ def _clauses(lanes: Sequence[Spoken], of: int, among: int) -> str:
     for lane in lanes:
         losses = lane.own.losses
         alike = [loss for loss in losses if loss.cause == losses[0].cause]
-        hop = alike[0].hop if alike[0].cause in ("beam", "untried") else None
+        hop = alike[0].hop if alike[0].cause in (Cause.BEAM, Cause.NOT_TRIED) else None
         groups.setdefault((lane.own.phrase, tuple(loss.answer for loss in alike), hop), []).append(lane)
     clauses = []
     for (phrase, lost, hop), group in groups.items():

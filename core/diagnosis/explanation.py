@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from core.datasets.relations import chain_words
 from core.datasets.wording import table_of
+from core.diagnosis.causes import PHRASES, Cause
 from core.diagnosis.funnel import STAGES
 from core.diagnosis.losses import Chain, LaneStages, Loss, figure, losses
 from core.diagnosis.missed_answers import lost_paths
 from core.diagnosis.path_outcome import ordinal, title
-from core.diagnosis.phrases import PHRASES
 from core.diagnosis.wording import are, counted, every, named, number, sentence
 from core.types import State
 
@@ -32,7 +32,7 @@ class Explained:
     of: int = 0
     losses: tuple[Loss, ...] = ()
     extra: int = 0  # names that the graph reader gives and that are not known answers
-    phrase: str = ""
+    phrase: Cause = Cause.FOUND
 
 
 def explained(graph, runs: Sequence[Sequence[State]], answers: Sequence[str], by_model: Sequence[bool]) -> list[Explained | None]:
@@ -146,94 +146,99 @@ class _LossGroup:
         return f", {number(self.more)} more after it" if self.more else ""
 
 
-def _unknown(group: _LossGroup) -> tuple[str, str]:
+def _unknown(group: _LossGroup) -> tuple[Cause, str]:
     names = " or ".join(f"“{loss.answer}”" for loss in group.losses[:2]) + (f" or {number(group.more - 1)} more" if group.more > 1 else "")
-    return "unknown", f"no entity is called {names}."
+    return Cause.NOT_IN_GRAPH, f"no entity is called {names}."
 
 
-def _unshown(group: _LossGroup) -> tuple[str, str]:
+def _unshown(group: _LossGroup) -> tuple[Cause, str]:
     if group.run.by_model:
-        return "unshown", f"the model was shown no facts and did not name {group.names}."
-    return "unsought", "no path was sought, and no model answered."
+        return Cause.NOT_SHOWN, f"the model was shown no facts and did not name {group.names}."
+    return Cause.NOT_SOUGHT, "no path was sought, and no model answered."
 
 
-def _outside(group: _LossGroup) -> tuple[str, str]:
+def _outside(group: _LossGroup) -> tuple[Cause, str]:
     loss, kept = group.first, group.first.kept or 0
     on_the_way = loss.what != loss.answer
     what = f"{loss.what}, on the way to {group.names}," if on_the_way else group.names
     is_ = "is" if on_the_way else group.is_
     hops = group.parameter("hops")
     if group.parameter("walks"):
-        return "outside", f"{counted(group.parameter('walks'), 'random walk')} never came to {what.rstrip(',')}."
+        return Cause.LEFT_OUT, f"{counted(group.parameter('walks'), 'random walk')} never came to {what.rstrip(',')}."
     if hops is not None and group.parameter("matches") is None and kept < group.parameter("keep"):
-        return "far", f"{what} {is_} more than {counted(hops, 'hop')} away."
-    phrase = "filtered" if group.filtering else "outside"
+        return Cause.TOO_FAR, f"{what} {is_} more than {counted(hops, 'hop')} away."
+    phrase = Cause.FILTERED if group.filtering else Cause.LEFT_OUT
     it = loss.what if group.more and not on_the_way else "it"
     at = f": {it} came {ordinal(loss.place)}" if loss.place else ""
     return phrase, f"{what} {is_} not among the {counted(kept, 'node')} that {group.by} keeps{at}."
 
 
-def _cut(group: _LossGroup) -> tuple[str, str]:
+def _cut(group: _LossGroup) -> tuple[Cause, str]:
     relation = group.chain(((group.first.what, True),))
-    return "filtered" if group.filtering else "cut", f"{group.by} leaves out a {relation} edge on the way to {group.names}."
+    return (
+        Cause.FILTERED if group.filtering else Cause.EDGE_LEFT_OUT,
+        f"{group.by} leaves out a {relation} edge on the way to {group.names}.",
+    )
 
 
-def _far(group: _LossGroup) -> tuple[str, str]:
+def _far(group: _LossGroup) -> tuple[Cause, str]:
     away, searched = figure(group.first.hop), figure(group.first.kept)
-    return "far", f"{group.names} {group.is_} {counted(away, 'hop')} away, {searched} {are(searched)} searched."
+    return Cause.TOO_FAR, f"{group.names} {group.is_} {counted(away, 'hop')} away, {searched} {are(searched)} searched."
 
 
-def _apart(group: _LossGroup) -> tuple[str, str]:
-    return "apart", f"no path inside the subgraph leads to {group.names}."
+def _apart(group: _LossGroup) -> tuple[Cause, str]:
+    return Cause.NO_WAY, f"no path inside the subgraph leads to {group.names}."
 
 
-def _oneway(group: _LossGroup) -> tuple[str, str]:
-    return "oneway", f"edges are followed one way only, and the way to {group.names} needs the other."
+def _oneway(group: _LossGroup) -> tuple[Cause, str]:
+    return Cause.ONE_WAY, f"edges are followed one way only, and the way to {group.names} needs the other."
 
 
-def _beam(group: _LossGroup) -> tuple[str, str]:
+def _beam(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
     way = f"{group.chain(loss.chain)} to {loss.what}"
     if loss.place is None:
-        return "beam", f"the model did not choose {way} among {counted(figure(loss.of), 'path')}."
+        return Cause.BEAM, f"the model did not choose {way} among {counted(figure(loss.of), 'path')}."
     wide = group.parameter("width") if group.parameter("prune") == "top" else None
     kept = figure(loss.kept)
     limit = f"the beam is {wide} wide" if wide == kept else f"only {kept:,} {are(kept)} kept"
-    return "beam", f"{way} came {ordinal(loss.place)} of {loss.of:,}, {limit}."
+    return Cause.BEAM, f"{way} came {ordinal(loss.place)} of {loss.of:,}, {limit}."
 
 
-def _untried(group: _LossGroup) -> tuple[str, str]:
+def _untried(group: _LossGroup) -> tuple[Cause, str]:
     loss, fanout = group.first, group.parameter("fanout")
     step = f"{group.chain(loss.chain[-1:])} to {loss.what}"
     if fanout:
-        return "untried", f"from {loss.start} the first {counted(fanout, 'step')} {are(fanout)} tried, without {step}."
-    return "untried", f"{step} is not among the steps from {loss.start} that were tried."
+        return Cause.NOT_TRIED, f"from {loss.start} the first {counted(fanout, 'step')} {are(fanout)} tried, without {step}."
+    return Cause.NOT_TRIED, f"{step} is not among the steps from {loss.start} that were tried."
 
 
-def _elsewhere(group: _LossGroup) -> tuple[str, str]:
+def _elsewhere(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
     if loss.chain and loss.instead:
-        return "elsewhere", f"it walked {group.chain(loss.instead)}; the way to {group.names} is {group.chain(loss.chain)}."
+        return Cause.OTHER_RELATIONS, f"it walked {group.chain(loss.instead)}; the way to {group.names} is {group.chain(loss.chain)}."
     if loss.instead:
-        return "elsewhere", f"it walked {group.chain(loss.instead)}, which does not lead to {group.names}."
-    return "elsewhere", f"nothing that it walked leads to {group.names}."
+        return Cause.OTHER_RELATIONS, f"it walked {group.chain(loss.instead)}, which does not lead to {group.names}."
+    return Cause.OTHER_RELATIONS, f"nothing that it walked leads to {group.names}."
 
 
-def _outranked(group: _LossGroup) -> tuple[str, str]:
+def _outranked(group: _LossGroup) -> tuple[Cause, str]:
     loss, kept = group.first, figure(group.first.kept)
     assert loss.step is not None and loss.step.before_cut is not None  # which holds the order
     if loss.step.before_cut.scores is None and group.parameter("model") is None:
-        return "drawn", _picked(group, "drawn")
+        return Cause.NOT_DRAWN, _picked(group, "drawn")
     return (
-        "outranked",
+        Cause.OUTRANKED,
         f"{loss.answer} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, only {kept:,} {are(kept)} kept.",
     )
 
 
-def _unchosen(group: _LossGroup) -> tuple[str, str]:
-    if not group.first.kept:
-        return "withheld", f"a path to {group.names} was seen, but {group.by} handed nothing on."
-    return "unchosen", _picked(group, "chosen")
+def _unchosen(group: _LossGroup) -> tuple[Cause, str]:
+    return Cause.NOT_CHOSEN, _picked(group, "chosen")
+
+
+def _not_handed_on(group: _LossGroup) -> tuple[Cause, str]:
+    return Cause.NOT_HANDED_ON, f"a path to {group.names} was seen, but {group.by} handed nothing on."
 
 
 def _picked(group: _LossGroup, how: str) -> str:
@@ -242,54 +247,55 @@ def _picked(group: _LossGroup, how: str) -> str:
     return f"of {counted(figure(group.first.of), 'path')} {kept:,} {was} {how}, and {lead} not lead to {group.names}."
 
 
-def _late(group: _LossGroup) -> tuple[str, str]:
+def _late(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
-    return "late", f"{loss.answer} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, the model reads {loss.kept:,}."
+    return Cause.NO_ROOM, f"{loss.answer} came {ordinal(figure(loss.place))} of {loss.of:,}{group.later}, the model reads {loss.kept:,}."
 
 
-def _passed(group: _LossGroup) -> tuple[str, str]:
-    return "passed", f"{group.names} {'lie' if group.more else 'lies'} on the way, and the reader names only the ends of paths."
+def _passed(group: _LossGroup) -> tuple[Cause, str]:
+    return Cause.ON_THE_WAY, f"{group.names} {'lie' if group.more else 'lies'} on the way, and the reader names only the ends of paths."
 
 
-def _unnamed(group: _LossGroup) -> tuple[str, str]:
+def _unnamed(group: _LossGroup) -> tuple[Cause, str]:
     kept = figure(group.first.kept)
     stops = f"the reader stops at {counted(kept, 'name')}" if kept else "the reader names nothing"
-    return "unnamed", f"{group.names} {group.is_} at the end of {group.chain(group.first.chain)}, but {stops}."
+    return Cause.NOT_NAMED, f"{group.names} {group.is_} at the end of {group.chain(group.first.chain)}, but {stops}."
 
 
-def _unread(group: _LossGroup) -> tuple[str, str]:
+def _unread(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
     leads = f"{group.chain(loss.chain)}, place {loss.place:,} of {loss.of:,}, leads to {group.names}"
-    return "unread", f"its answer follows {group.chain(loss.instead)}; {leads}."
+    return Cause.NOT_FOLLOWED, f"its answer follows {group.chain(loss.instead)}; {leads}."
 
 
-def _unsaid(group: _LossGroup) -> tuple[str, str]:
+def _unsaid(group: _LossGroup) -> tuple[Cause, str]:
     loss = group.first
     where = f" (path {loss.place:,} of {loss.of:,})" if not group.more else ""
-    return "unsaid", f"the prompt held {group.names}{where}, the model did not say {group.it}."
+    return Cause.NOT_SAID, f"the prompt held {group.names}{where}, the model did not say {group.it}."
 
 
-def _unreached(group: _LossGroup) -> tuple[str, str]:
-    return "unreached", f"{group.by} did not come to {group.names}."
+def _unreached(group: _LossGroup) -> tuple[Cause, str]:
+    return Cause.NOT_REACHED, f"{group.by} did not come to {group.names}."
 
 
 SENTENCES = {  # by cause: the key in `PHRASES`, and the sentence
-    "unknown": _unknown,
-    "unshown": _unshown,
-    "outside": _outside,
-    "cut": _cut,
-    "far": _far,
-    "apart": _apart,
-    "oneway": _oneway,
-    "beam": _beam,
-    "untried": _untried,
-    "elsewhere": _elsewhere,
-    "outranked": _outranked,
-    "unchosen": _unchosen,
-    "late": _late,
-    "unread": _unread,
-    "unnamed": _unnamed,
-    "passed": _passed,
-    "unsaid": _unsaid,
-    "unreached": _unreached,
+    Cause.NOT_IN_GRAPH: _unknown,
+    Cause.NOT_SHOWN: _unshown,
+    Cause.LEFT_OUT: _outside,
+    Cause.EDGE_LEFT_OUT: _cut,
+    Cause.TOO_FAR: _far,
+    Cause.NO_WAY: _apart,
+    Cause.ONE_WAY: _oneway,
+    Cause.BEAM: _beam,
+    Cause.NOT_TRIED: _untried,
+    Cause.OTHER_RELATIONS: _elsewhere,
+    Cause.OUTRANKED: _outranked,
+    Cause.NOT_CHOSEN: _unchosen,
+    Cause.NOT_HANDED_ON: _not_handed_on,
+    Cause.NO_ROOM: _late,
+    Cause.NOT_FOLLOWED: _unread,
+    Cause.NOT_NAMED: _unnamed,
+    Cause.ON_THE_WAY: _passed,
+    Cause.NOT_SAID: _unsaid,
+    Cause.NOT_REACHED: _unreached,
 }

@@ -3,40 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
 from core.comparison.comparing import Comparison, Lane
+from core.diagnosis.causes import Cause, Fate
 from core.diagnosis.funnel import Stage, survivors
 from core.diagnosis.matching import BARE, match, normalize, says
+from core.diagnosis.wording import are
 from core.graph.columns import Table
 from core.graph.protocol import KnowledgeGraph
 from core.graph.told import chunks_of, hit_names, hit_texts, leaves, node_chunks
+from core.operators.nodes.documents import DocumentsOfNodes
 from core.sources import Source
-from core.types import ContextTable, Ranking, State
+from core.types import ContextTable, Ranking, State, Step
 
 TEXT_STAGES = ("corpus", "graph", "retrieved", "prompt", "answer")
 SHOWN = "prompt"
 Kept = Mapping[str, tuple[str, ...]] | None
 REMEMBERED = 1024  # names of which it is known whether texts hold them
-
-
-@dataclass(frozen=True)
-class Fate:
-    """What became of a passage in a lane: the place of its best chunk in the last ranking (from 1), or in the ranking that `cut_by`
-    cut it from, of so many; `reached` where it was ranked at all, `shown` where the prompt had it."""
-
-    document: str
-    chunk: str = ""
-    place: int | None = None
-    of: int = 0
-    cut_by: str = ""
-    shown: bool = False
-
-    @property
-    def reached(self) -> bool:
-        return self.place is not None
 
 
 def gold_funnel(source: Source, graph: KnowledgeGraph, state: State, gold: Sequence[str], kept: Kept = None) -> tuple[Stage, ...]:
@@ -100,27 +86,72 @@ def kept(comparison: Comparison, lane: Lane) -> Mapping[str, tuple[str, ...]] | 
 
 
 def fates(graph: KnowledgeGraph, states: Sequence[State], gold: Sequence[str]) -> tuple[Fate, ...]:
-    """For each passage that the answer rests on what became of it in a lane's states, in the order given."""
-    return tuple(_fate(graph, states, document) for document in dict.fromkeys(gold))
+    """For each passage that the answer rests on what became of it in a lane's states, in the order given: of its best chunk in the last
+    ranking, else in the last one that an operator cut from."""
+    return tuple(replace(_fate(graph, states, document), document=document) for document in dict.fromkeys(gold))
 
 
 def _fate(graph: KnowledgeGraph, states: Sequence[State], document: str) -> Fate:
     rows = chunk_rows(graph, document)
     last = states[-1] if states else None
     if last is None or not rows:
-        return Fate(document)
-    shown = not rows.isdisjoint(shown_chunks(graph, last) or ())
-    final = [hits for hits in (_as_chunks(graph, last.chunks), _as_chunks(graph, last.nodes)) if hits]
-    for order in final:
+        return Fate(Cause.NOT_IN_GRAPH, "not in the graph")
+    handed_on, named = handed_on_chunks(graph, last), lambda row: hit_names(graph, "chunk", [row])[0]
+    for order in filter(None, (_as_chunks(graph, last.chunks), _as_chunks(graph, last.nodes))):
         place = _place(order, rows)
         if place is not None:
-            return Fate(document, hit_names(graph, "chunk", [order[place - 1]])[0], place, len(order), shown=shown)
+            cause, text, step, kept, of = Cause.FOUND, f"place {place:,}", None, None, len(order)
+            if handed_on is not None and rows.isdisjoint(handed_on):
+                steps = (one for one in reversed(last.trace) if one.operator == DocumentsOfNodes.__name__ and one.before_cut is not None)
+                cause, kept, step = Cause.NO_ROOM, len(handed_on), next(steps, None)
+                text = too_late(place, kept)
+            elif rows.isdisjoint(shown_chunks(graph, last) or rows):
+                cause, text = Cause.NO_ROOM, f"place {place:,}, no room in the prompt"
+            return Fate(cause, text, place, of, kept, step=step, chunk=named(order[place - 1]))
+    walked = any(in_batches(step) for step in last.trace)
     for step in reversed(last.trace):
         order = _as_chunks(graph, step.before_cut)
         place = _place(order, rows)
         if place is not None:
-            return Fate(document, hit_names(graph, "chunk", [order[place - 1]])[0], place, len(order), step.operator)
-    return Fate(document, hit_names(graph, "chunk", [min(rows)])[0])
+            kept = kept_by(step)
+            text = f"never reached: place {place:,} of the first search" if walked else too_late(place, kept)
+            cause = Cause.BATCH if walked else Cause.OUTRANKED
+            return Fate(cause, text, place, len(order), kept, step=step, chunk=named(order[place - 1]))
+    return Fate(Cause.NOT_REACHED, "never reached", chunk=named(min(rows)))
+
+
+def too_late(place: int, kept: int | None) -> str:
+    """That something was ranked behind what is kept.
+
+    >>> from core.diagnosis.funnel_texts import too_late
+    >>> too_late(12, 1), too_late(1200, None)
+    ('found too late: place 12, 1 is kept', 'found too late: place 1,200')
+    """
+    return f"found too late: place {place:,}" + (f", {kept:,} {are(kept)} kept" if kept else "")
+
+
+def handed_on_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
+    """The chunks that were handed on of nodes that are chunks themselves, as on a corpus graph; None where all that were found are."""
+    if state.chunks is None or state.nodes is None or not leaves(graph, state.nodes.items):
+        return None
+    return frozenset(state.chunks.items)
+
+
+def in_batches(step: Step) -> bool:
+    """Whether an operator found nodes in several batches."""
+    return len(step.frames) > 1 and step.frames[0].ranking.kind == "node"
+
+
+def kept_by(step: Step) -> int | None:
+    """How many an operator kept of what it ranked, where a parameter says so.
+
+    >>> from core.diagnosis.funnel_texts import kept_by
+    >>> from core.types import Step
+    >>> kept_by(Step("SparseChunks", "retrieve", {"keep": 4, "by": "bm25"}, 0.0))
+    4
+    """
+    keep = step.parameters.get("keep")
+    return keep if isinstance(keep, int) and keep > 0 else None
 
 
 def chunk_rows(graph: KnowledgeGraph, document: str) -> frozenset[int]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
+from core.diagnosis.causes import Cause, Fate
 from core.diagnosis.funnel import gold_nodes
 from core.diagnosis.left_out import place_beyond
 from core.diagnosis.matching import match
-from core.diagnosis.path_outcome import Fate, fate
+from core.diagnosis.path_outcome import fate
 from core.graph.algorithms.local import Local
 from core.graph.algorithms.paths import shortest_paths
 from core.graph.protocol import KnowledgeGraph
@@ -19,26 +19,6 @@ from core.types import Path, Ranking, State, Step, Subgraph
 
 FAR = 8  # hops looked at to tell how far an answer is
 Chain = tuple[tuple[str, bool], ...]
-Cause = Literal[
-    "unknown",  # the graph has no node of that name
-    "unshown",  # nothing was retrieved, and the model did not say it
-    "outside",  # a node is not in the subgraph
-    "cut",  # an edge is not in the subgraph
-    "far",  # further away than is searched
-    "apart",  # no path leads there inside the subgraph
-    "oneway",  # edges are followed one way only
-    "beam",  # a beam went on without it
-    "untried",  # a beam never looked at its next step
-    "elsewhere",  # relations were followed that do not lead there
-    "outranked",  # ranked behind what is kept
-    "unchosen",  # not picked, by something that told no order
-    "late",  # behind what the prompt holds
-    "unread",  # at the end of a path, and the graph reader follows other relations
-    "unnamed",  # at the end of a path of those relations, and the graph reader names fewer
-    "passed",  # on a path, and at the end of none
-    "unsaid",  # in the prompt, and the model did not say it
-    "unreached",  # none of these
-]
 
 
 @dataclass(frozen=True)
@@ -123,15 +103,15 @@ def best_place(ranking: Ranking | None, nodes: set[int]) -> int | None:
 def _loss(run: LaneStages, answer: str, way: Path | None) -> Loss:
     state, nodes = run.state, set(run.nodes(answer))
     if not nodes:
-        return Loss(answer, "graph", "unknown")
+        return Loss(answer, "graph", Cause.NOT_IN_GRAPH)
     if state.paths is None and state.subgraph is None:
-        return Loss(answer, "answer", "unshown")
+        return Loss(answer, "answer", Cause.NOT_SHOWN)
     place = best_place(state.paths, nodes)
     if place is not None:
         return _unanswered(run, answer, nodes, place)
     if state.paths is None:
         inside = state.subgraph is not None and any(node in state.subgraph for node in nodes)
-        return Loss(answer, "answer", "unshown") if inside else _outside(run, answer, nodes)
+        return Loss(answer, "answer", Cause.NOT_SHOWN) if inside else _outside(run, answer, nodes)
     return _dropped(run, answer, nodes) or (_on_the_way(run, answer, nodes, way) if way is not None else _without_a_way(run, answer, nodes))
 
 
@@ -142,12 +122,16 @@ def _unanswered(run: LaneStages, answer: str, nodes: set[int], place: int) -> Lo
     of = len(paths)
     if run.by_model:
         shown = state.prompt.paths if state.prompt is not None else 0
-        return Loss(answer, "prompt", "late", place, of, shown) if place > shown else Loss(answer, "answer", "unsaid", place, shown)
+        return (
+            Loss(answer, "prompt", Cause.NO_ROOM, place, of, shown)
+            if place > shown
+            else Loss(answer, "answer", Cause.NOT_SAID, place, shown)
+        )
     ending = next((i for i, path in enumerate(paths.items, 1) if path.end in nodes), None)
     path = paths.items[(ending or place) - 1]
     instead = run.chain(run.chosen) if run.chosen is not None else ()
     chain = run.chain(path) if ending else ()  # none where it only lies on the way
-    cause: Cause = "passed" if not ending else "unread" if instead and chain != instead else "unnamed"
+    cause = Cause.ON_THE_WAY if not ending else Cause.NOT_FOLLOWED if instead and chain != instead else Cause.NOT_NAMED
     return Loss(answer, "answer", cause, ending or place, of, len(state.reader or ()), chain=chain, instead=instead)
 
 
@@ -160,12 +144,12 @@ def _dropped(run: LaneStages, answer: str, nodes: set[int]) -> Loss | None:
             continue
         if place is not None and len(after.paths):
             assert step.before_cut is not None  # it has that place
-            return Loss(answer, "paths", "outranked", place, len(step.before_cut), len(after.paths), step=step)
+            return Loss(answer, "paths", Cause.OUTRANKED, place, len(step.before_cut), len(after.paths), step=step)
         if place is not None or best_place(before, nodes) is not None:
             seen = before if before is not None else step.before_cut
             assert seen is not None  # the answer was on it
             of = len(seen)
-            return Loss(answer, "paths", "unchosen", None, of, len(after.paths), step=step)
+            return Loss(answer, "paths", Cause.NOT_CHOSEN if after.paths else Cause.NOT_HANDED_ON, None, of, len(after.paths), step=step)
     return None
 
 
@@ -174,29 +158,28 @@ def _on_the_way(run: LaneStages, answer: str, nodes: set[int], way: Path) -> Los
     end, search = fate(run.graph, run.states, way, run.by_model), run.searched()
     inside = run.state.subgraph is not None and any(node in run.state.subgraph for node in nodes)
     stage = "paths" if inside else "subgraph"
-    if end.cause in ("node", "edge") and _follows(end.step):
+    if end.cause in (Cause.LEFT_OUT, Cause.EDGE_LEFT_OUT) and _follows(end.step):
         paths = run.state.paths
         instead = run.chain(paths.items[0]) if paths else ()
         if instead != run.chain(way):
-            return Loss(answer, stage, "elsewhere", chain=run.chain(way), instead=instead, step=end.step)
-    if end.cause == "node":
-        return Loss(answer, stage, "outside", end.place, kept=end.kept, what=end.what, step=end.step)
-    if end.cause == "edge":
-        return Loss(answer, stage, "cut", kept=end.kept, what=end.what, step=end.step)
-    if end.cause in ("beam", "untried"):
+            return Loss(answer, stage, Cause.OTHER_RELATIONS, chain=run.chain(way), instead=instead, step=end.step)
+    if end.cause is Cause.LEFT_OUT:
+        return Loss(answer, stage, Cause.LEFT_OUT, end.place, kept=end.kept, what=end.what, step=end.step)
+    if end.cause is Cause.EDGE_LEFT_OUT:
+        return Loss(answer, stage, Cause.EDGE_LEFT_OUT, kept=end.kept, what=end.what, step=end.step)
+    if end.cause in (Cause.BEAM, Cause.NOT_TRIED):
         return _beam(run, answer, way, end)
-    if end.cause == "long":
+    if end.cause is Cause.TOO_FAR:
         return _without_a_way(run, answer, nodes)
-    return Loss(answer, stage, "oneway" if end.cause == "direction" else "unreached", step=search)
+    return Loss(answer, stage, Cause.ONE_WAY if end.cause is Cause.ONE_WAY else Cause.NOT_REACHED, step=search)
 
 
 def _beam(run: LaneStages, answer: str, way: Path, end: Fate) -> Loss:
     hop = figure(end.hop)
-    cause: Cause = "beam" if end.cause == "beam" else "untried"
     beginning = Path(way.nodes[: hop + 1], way.edges[:hop], way.forward[:hop])
     start, where = run.graph.names(way.nodes[hop - 1 : hop + 1])
     chain = run.chain(beginning)
-    return Loss(answer, "paths", cause, end.place, end.of, end.kept, hop, where, start, chain, step=end.step)
+    return Loss(answer, "paths", end.cause, end.place, end.of, end.kept, hop, where, start, chain, step=end.step)
 
 
 def _without_a_way(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
@@ -207,10 +190,10 @@ def _without_a_way(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
     hops = search.parameters.get("hops") if search is not None else None
     away = distance(run.graph, subgraph, run.state.seeds, nodes, search.parameters.get("direction", "graph") if search else "graph")
     if away is None and distance(run.graph, subgraph, run.state.seeds, nodes, "both") is not None:
-        return Loss(answer, "paths", "oneway", step=search)
+        return Loss(answer, "paths", Cause.ONE_WAY, step=search)
     if away is None:
-        return Loss(answer, "paths", "apart", step=search)
-    return Loss(answer, "paths", "far" if hops and away > hops else "unreached", kept=hops, hop=away, step=search)
+        return Loss(answer, "paths", Cause.NO_WAY, step=search)
+    return Loss(answer, "paths", Cause.TOO_FAR if hops and away > hops else Cause.NOT_REACHED, kept=hops, hop=away, step=search)
 
 
 def _outside(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
@@ -220,10 +203,10 @@ def _outside(run: LaneStages, answer: str, nodes: set[int]) -> Loss:
             step = state.trace[-1]
             if _follows(step):
                 instead = run.chain(run.state.paths.items[0]) if run.state.paths else ()
-                return Loss(answer, "subgraph", "elsewhere", instead=instead, step=step)
+                return Loss(answer, "subgraph", Cause.OTHER_RELATIONS, instead=instead, step=step)
             place = place_beyond(run.graph, state, nodes)
-            return Loss(answer, "subgraph", "outside", place, kept=len(state.subgraph.nodes), what=answer, step=step)
-    return Loss(answer, "paths", "unreached", step=run.searched())
+            return Loss(answer, "subgraph", Cause.LEFT_OUT, place, kept=len(state.subgraph.nodes), what=answer, step=step)
+    return Loss(answer, "paths", Cause.NOT_REACHED, step=run.searched())
 
 
 def _follows(step: Step | None) -> bool:

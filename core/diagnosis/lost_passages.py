@@ -6,49 +6,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.comparison.comparing import Lane
+from core.diagnosis.causes import Cause, Fate
 from core.diagnosis.funnel import Stage
-from core.diagnosis.funnel_texts import Fate, chunk_rows, fates
+from core.diagnosis.funnel_texts import chunk_rows, fates, kept_by
+from core.diagnosis.path_outcome import title
 from core.diagnosis.wording import are
-from core.operators import OPERATORS
-from core.operators.nodes.documents import DocumentsOfNodes
-from core.types import Step
 
 
 @dataclass(frozen=True)
 class LostPassage:
-    """A passage by its title, the stage of the funnel at which it was lost, what became of it, and the step that cut it, if one did.
-
-    `walked` tells that the lane went on from what it found first, batch by batch, and did not come upon it.
-    """
+    """A passage by its title, the stage of the funnel at which it was lost, and what became of it."""
 
     title: str
     stage: str
     fate: Fate
-    step: Step | None = None
-    walked: bool = False
-
-    @property
-    def kept(self) -> int | None:
-        """How many the step that cut it kept of what it ranked, where a parameter says so."""
-        return kept_by(self.step) if self.step is not None else None
 
 
 def lost_passages(lane: Lane, stages: Sequence[Stage]) -> tuple[LostPassage, ...]:
     """The passages that `stages` lost, those of the earliest stage first, as `gold_funnel` gives them for the lane."""
     lost = [(stage.name, document) for stage in stages for document in stage.lost]
-    told = {fate.document: fate for fate in fates(lane.graph, lane.states, [document for _, document in lost])}
-    return tuple(_lost(lane, stage, told[document]) for stage, document in lost)
-
-
-def _lost(lane: Lane, stage: str, fate: Fate) -> LostPassage:
-    cut_by = fate.cut_by or (DocumentsOfNodes.__name__ if stage == "prompt" else "")  # which cuts documents of nodes that stay found
-    steps = (step for step in reversed(lane.state.trace) if step.operator == cut_by and step.before_cut is not None)
-    return LostPassage(_title(lane.graph, fate), stage, fate, next(steps, None), any(in_batches(step) for step in lane.state.trace))
-
-
-def in_batches(step: Step) -> bool:
-    """Whether an operator found nodes in several batches."""
-    return len(step.frames) > 1 and step.frames[0].ranking.kind == "node"
+    found = fates(lane.graph, lane.states, [document for _, document in lost])
+    return tuple(LostPassage(_title(lane.graph, fate), stage, fate) for (stage, _), fate in zip(lost, found))
 
 
 def _title(graph, fate: Fate) -> str:
@@ -63,35 +41,23 @@ def title_of_chunk(graph, row: int) -> str:
     return (table.text("title", row) if table.has("title") else "").strip().removesuffix(".") or table.text("document", row)
 
 
-def kept_by(step: Step) -> int | None:
-    """How many an operator kept of what it ranked, where a parameter says so.
-
-    >>> from core.diagnosis.lost_passages import kept_by
-    >>> from core.types import Step
-    >>> kept_by(Step("SparseChunks", "retrieve", {"keep": 4, "by": "bm25"}, 0.0))
-    4
-    """
-    keep = step.parameters.get("keep")
-    return keep if isinstance(keep, int) and keep > 0 else None
-
-
 def why(lost: LostPassage) -> str:
     """Why a passage was not read, in a few words without a full stop."""
-    fate = lost.fate
+    fate, kept = lost.fate, kept_by(lost.fate.step) if lost.fate.step is not None else None
     if lost.stage == "corpus":
         return "it is not among the documents"
     if lost.stage == "graph":
         return "nothing of it is in the graph"
     if lost.stage == "prompt":
         place = f" at place {fate.place:,}" if fate.place else ""
-        if lost.kept is not None and fate.place is not None and fate.place > lost.kept:
-            return f"it was found{place}, and the first {lost.kept:,} are handed on"
+        if kept is not None and fate.place is not None and fate.place > kept:
+            return f"it was found{place}, and the first {kept:,} are handed on"
         return f"it was found{place}, and the prompt had no room for it"
     if fate.place is None:
         return "no step of this line came upon it"
-    if lost.walked and fate.cut_by:
+    if fate.cause is Cause.BATCH:
         return f"the first search had it at place {fate.place:,}, and no batch came upon it"
-    if lost.kept is not None:
-        return f"only {lost.kept:,} {are(lost.kept)} kept, it was place {fate.place:,}"
-    by = OPERATORS[fate.cut_by].title if fate.cut_by in OPERATORS else "the ranking"
+    if kept is not None:
+        return f"only {kept:,} {are(kept)} kept, it was place {fate.place:,}"
+    by = title(fate.step) if fate.step is not None else "the ranking"
     return f"it was place {fate.place:,} of {fate.of:,} and cut by {by}"

@@ -3,75 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal
 
+from core.diagnosis.causes import Cause, Fate
 from core.diagnosis.left_out import place_beyond
 from core.graph.told import relation_names
 from core.operators import OPERATORS
 from core.types import Path, Ranking, State, Step
 
 HOP = "hop"  # what the frames of a search that goes hop by hop are called
-Cause = Literal[
-    "kept",  # it is there
-    "unread",  # kept, but the prompt holds only paths before it
-    "outranked",  # an operator put it behind those that it kept
-    "unchosen",  # an operator picked others and told no order
-    "node",  # a node of it is not in the subgraph
-    "edge",  # an edge of it is not in the subgraph
-    "beam",  # a beam went on without it
-    "untried",  # a beam never looked at its next step
-    "inside",  # only longer paths that begin with it were handed on
-    "long",  # longer than what is searched
-    "direction",  # it runs against an edge where edges are followed one way only
-    "tied",  # another path to its end is as short
-    "unreached",  # the search did not come to it
-    "pathless",  # the run seeks no paths
-    "absent",  # the lane's graph has no such path
-]
-
-
-@dataclass(frozen=True)
-class Fate:
-    """`kind`, and a few words that say its place, what dropped it, or where it ended; then the same in figures.
-
-    `place` (from 1) of `of` candidates, of which `kept` stayed; `hop` is where a beam left it, `what` the node or relation
-    that a subgraph lacks. `step` is what the operator did that decided, None where none did.
-    """
-
-    kind: Literal["found", "dropped", "never"]
-    text: str
-    cause: Cause = "kept"
-    place: int | None = None
-    of: int | None = None
-    kept: int | None = None
-    hop: int | None = None
-    what: str = ""
-    step: Step | None = field(default=None, compare=False)
 
 
 def fate(graph, states: Sequence[State], path: Path, by_model: bool = True) -> Fate:
     """The fate of `path` in a run whose states after each operator are `states`, the oldest first. Where a language model's answer counts
     (`by_model`) it has to be in the prompt; the graph reader reads all paths."""
     if not states or all(state.paths is None for state in states):
-        return _left_out(graph, states, path) or Fate("never", "this method finds no paths", "pathless")
+        return _left_out(graph, states, path) or Fate(Cause.NOT_SOUGHT, "this method finds no paths")
     paths, shown = states[-1].paths, prompt_paths(states[-1])
     position = _position(paths, path)
     if paths is not None and position is not None:
         place, of = position + 1, len(paths)
         if by_model and shown is not None and shown <= position:
             reads = f"found too late: place {place:,}, the model reads {shown:,}"
-            return Fate("dropped", reads, "unread", place, of, shown, step=states[-1].trace[-1])
-        return Fate("found", f"place {place:,}", "kept", place, of)
+            return Fate(Cause.NO_ROOM, reads, place, of, shown, step=states[-1].trace[-1])
+        return Fate(Cause.FOUND, f"place {place:,}", place, of)
     return _dropped(states, path) or _never(graph, states, path)
 
 
 def fate_in(graph, states: Sequence[State], path: Path, known, by_model: bool = True) -> Fate:
     """The fate in a run on `graph` of a path of the graph `known`, which is followed there by the names of its nodes and relations."""
     if states and all(state.paths is None for state in states) and graph is not known:
-        return Fate("never", "this method finds no paths", "pathless")
+        return Fate(Cause.NOT_SOUGHT, "this method finds no paths")
     same = path if graph is known else in_graph(known, path, graph)
-    return fate(graph, states, same, by_model) if same is not None else Fate("never", "never reached: not in this lane's graph", "absent")
+    return fate(graph, states, same, by_model) if same is not None else Fate(Cause.NOT_IN_GRAPH, "never reached: not in this lane's graph")
 
 
 def in_graph(graph, path: Path, other) -> Path | None:
@@ -115,13 +78,11 @@ def _dropped(states: Sequence[State], path: Path) -> Fate | None:
             assert step.before_cut is not None  # it has that place
             of = len(step.before_cut)
             if kept == 0:
-                return Fate("dropped", f"found, but {title(step)} handed nothing on", "unchosen", place + 1, of, 0, step=step)
+                return Fate(Cause.NOT_HANDED_ON, f"found, but {title(step)} handed nothing on", place + 1, of, 0, step=step)
             late = f"found too late: place {place + 1:,} of {of:,}, {kept:,} {'is' if kept == 1 else 'are'} kept"
-            return Fate("dropped", late, "outranked", place + 1, of, kept, step=step)
+            return Fate(Cause.OUTRANKED, late, place + 1, of, kept, step=step)
         assert before is not None  # the path was there
-        return Fate(
-            "dropped", f"dropped by {title(step)}: one of {len(before):,} not chosen", "unchosen", None, len(before), kept, step=step
-        )
+        return Fate(Cause.NOT_CHOSEN, f"dropped by {title(step)}: one of {len(before):,} not chosen", None, len(before), kept, step=step)
     return None
 
 
@@ -134,13 +95,13 @@ def _never(graph, states: Sequence[State], path: Path) -> Fate:
         return _left_by_beam(step, path)
     hops = step.parameters.get("hops")
     if hops and len(path) > hops:
-        return Fate("never", f"never reached: {_hops(len(path))} away, {hops} {_are(hops)} searched", "long", kept=hops, step=step)
+        return Fate(Cause.TOO_FAR, f"never reached: {_hops(len(path))} away, {hops} {_are(hops)} searched", kept=hops, step=step)
     way = graph.resolve(step.parameters.get("direction", "graph"))
     if way != "both" and any(forward != (way == "out") for forward in path.forward):
-        return Fate("never", "never reached: edges are followed one way only, and it needs the other", "direction", step=step)
+        return Fate(Cause.ONE_WAY, "never reached: edges are followed one way only, and it needs the other", step=step)
     if step.operator == "ShortestPaths":
-        return Fate("never", "never reached: another path to its end is as short or shorter", "tied", step=step)
-    return Fate("never", f"never reached by {title(step)}", "unreached", step=step)
+        return Fate(Cause.TIE, "never reached: another path to its end is as short or shorter", step=step)
+    return Fate(Cause.NOT_REACHED, f"never reached by {title(step)}", step=step)
 
 
 def _left_out(graph, states: Sequence[State], path: Path) -> Fate | None:
@@ -155,12 +116,12 @@ def _left_out(graph, states: Sequence[State], path: Path) -> Fate | None:
                 place = place_beyond(graph, state, (node,))
                 at = f": place {place:,}, {size:,} {_are(size)} kept" if place else ""
                 text = f"never reached: “{name}” was left out by {title(step)}{at}"
-                return Fate("never", text, "node", place, kept=size, what=name, step=step)
+                return Fate(Cause.LEFT_OUT, text, place, kept=size, what=name, step=step)
         for edge in path.edges:
             if not state.subgraph.has_edge(edge):
                 name = graph.relation_name(edge)
                 text = f"never reached: a “{name}” edge was left out by {title(step)}"
-                return Fate("never", text, "edge", kept=len(state.subgraph.edges), what=name, step=step)
+                return Fate(Cause.EDGE_LEFT_OUT, text, kept=len(state.subgraph.edges), what=name, step=step)
     return None
 
 
@@ -173,14 +134,14 @@ def _left_by_beam(step: Step, path: Path) -> Fate:
         beginning = Path(path.nodes[: hop + 1], path.edges[:hop], path.forward[:hop])
         if _position(frame.ranking, beginning) is None:
             place, text = _position(frame.before_cut, beginning), f"never reached: left at hop {hop}"
-            cause: Cause = "untried" if place is None and frame.before_cut is not None else "beam"
+            cause = Cause.NOT_TRIED if place is None and frame.before_cut is not None else Cause.BEAM
             rank = f", place {place + 1:,} of {frame.considered:,}, {len(frame.ranking):,} kept" if place is not None else ""
             at = None if place is None else place + 1
-            return Fate("never", text + rank, cause, at, frame.considered, len(frame.ranking), hop, step=step)
+            return Fate(cause, text + rank, at, frame.considered, len(frame.ranking), hop, step=step)
     if len(path) <= len(frames):
-        return Fate("never", "never handed on by itself: only paths that begin with it were", "inside", step=step)
+        return Fate(Cause.ONLY_LONGER, "never handed on by itself: only paths that begin with it were", step=step)
     kept = len(frames)
-    return Fate("never", f"never reached: {_hops(len(path))} away, {kept} {_are(kept)} searched", "long", kept=kept, step=step)
+    return Fate(Cause.TOO_FAR, f"never reached: {_hops(len(path))} away, {kept} {_are(kept)} searched", kept=kept, step=step)
 
 
 def title(step: Step) -> str:

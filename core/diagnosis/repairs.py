@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from core.comparison.run import LaneRun, Layered, Prefixes
 from core.diagnosis.adviser import advise
+from core.diagnosis.causes import Cause
 from core.diagnosis.explanation import Explained
 from core.diagnosis.funnel import funnel, right
 from core.diagnosis.losses import Loss, figure
@@ -72,19 +73,19 @@ def _against(line: Line, losses: Sequence[Loss]) -> Iterator[Change]:
     for position, operator in enumerate(line):
         known = {parameter.name for parameter in parameters(type(operator))}
         searches = operator.stage == "retrieve" and "hops" in known
-        if cause == "outranked" and operator.stage == "refine" and "keep" in known:
+        if cause is Cause.OUTRANKED and operator.stage == "refine" and "keep" in known:
             last = max(figure(loss.place) for loss in alike)
             for keep in [keep for keep in KEEPS if keep > operator.keep and keep >= last][:1]:
                 yield from with_values(position, operator, f"Keep {counted(keep, 'path')}", keep=keep)
-        if cause == "untried" and "fanout" in known and operator.fanout:
+        if cause is Cause.NOT_TRIED and "fanout" in known and operator.fanout:
             yield from with_values(position, operator, "Try every step", fanout=0)
-        if cause == "far" and searches and (far := max(figure(loss.hop) for loss in alike)) <= FURTHER:
+        if cause is Cause.TOO_FAR and searches and (far := max(figure(loss.hop) for loss in alike)) <= FURTHER:
             yield from with_values(position, operator, f"Search {counted(far, 'hop')}", hops=far)
-        if cause == "oneway" and "direction" in known and operator.stage in ("extract", "retrieve"):
+        if cause is Cause.ONE_WAY and "direction" in known and operator.stage in ("extract", "retrieve"):
             yield from with_values(position, operator, "Follow edges both ways", direction="both")
-        if cause == "outside" and operator.stage == "extract":
+        if cause is Cause.LEFT_OUT and operator.stage == "extract":
             yield from _wider(position, operator, known)
-        if cause in ("outside", "cut") and operator.stage == "filter":
+        if cause in (Cause.LEFT_OUT, Cause.EDGE_LEFT_OUT) and operator.stage == "filter":
             keep = 2 * operator.keep
             yield from with_values(position, operator, f"Keep {counted(keep, operator.unit)}", keep=keep)
 
@@ -92,7 +93,7 @@ def _against(line: Line, losses: Sequence[Loss]) -> Iterator[Change]:
 def _widened(line: Line, losses: Sequence[Loss]) -> Iterator[Change]:
     """A wider beam against what a beam lost."""
     for position, operator in enumerate(line):
-        if losses[0].cause in ("beam", "untried") and hasattr(operator, "width"):
+        if losses[0].cause in (Cause.BEAM, Cause.NOT_TRIED) and hasattr(operator, "width"):
             for width in (times * operator.width for times in WIDER):
                 yield from with_values(position, operator, f"Widen the beam to {width:,}", width=width)
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from core.comparison.comparing import Lane
 from core.comparison.run import LaneRun, Layered
-from core.diagnosis.funnel_texts import Kept, answer_funnel, gold_funnel
+from core.diagnosis.funnel_texts import Kept, answer_funnel, gold_funnel, kept_by
 from core.diagnosis.lost_passages import LostPassage, lost_passages
 from core.diagnosis.measure import PROMPT
 from core.diagnosis.trying import MOST_SECONDS, Change, best, changed_line, new_ones, ran, with_values
@@ -79,7 +79,8 @@ def _to_the_place(line: Line, lost: Sequence[LostPassage]) -> Iterator[Change]:
     """The step that cut passages keeps as many that the last of them comes in, or if that is too many the first."""
     for position, operator in enumerate(line):
         name = type(operator).__name__
-        cut = [one.fate.place for one in lost if one.step and one.step.operator == name and one.kept is not None and one.fate.place]
+        by_it = [fate for fate in (one.fate for one in lost) if fate.step and fate.step.operator == name and kept_by(fate.step) is not None]
+        cut = [fate.place for fate in by_it if fate.place]
         for place in sorted({min(cut), max(cut)}, reverse=True) if cut else ():
             if values(operator).get("keep", place) < place <= MOST_KEPT:
                 yield from with_values(position, operator, f"Keep {_unit(line, operator, place)}", keep=place)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from core.diagnosis.funnel_texts import Fate, chunk_rows
-from core.diagnosis.lost_passages import in_batches, kept_by
+from core.diagnosis.causes import Fate
+from core.diagnosis.funnel_texts import chunk_rows, handed_on_chunks, in_batches, kept_by, too_late
 from core.engine import Lane
 from core.graph.told import hit_names, leaves
 from core.types import Ranking
 from pages.parts.board.keys import Key
-from pages.parts.board.text_hits import KINDS, Hit, hits_of, kept_chunks, reads_documents
+from pages.parts.board.text_hits import KINDS, Hit, hits_of, reads_documents
 
 Told = dict[str, Any]  # `fate`, one of found, dropped, never, and its `text`, which needs no word before it: `plain`
 
@@ -28,7 +28,7 @@ def hit_fates(lanes: Sequence[Lane], gold: Iterable[str], paths: Sequence[Sequen
             late = _late(lane, [key for key in keys if key.kind == "chunk" and key not in hits])
             shown = {} if lane.state.prompt is None else dict(lane.state.prompt.hits)
             kinds = {hit.kind for hit in hits.values()}
-            kept = kept_chunks(lane)
+            kept = handed_on_chunks(lane.graph, lane.state)
             for key in keys:
                 on_path = on_paths[i].get(key)
                 fates[key][f"lane-{i}"] = (
@@ -49,7 +49,7 @@ def _on_paths(paths: Sequence[Mapping[str, Any]]) -> dict[str, Told]:
 
 def _found(hit: Hit, shown: dict[str, int], kept: frozenset[int] | None) -> Told:
     if hit.kind == "chunk" and kept is not None and hit.item not in kept:
-        return _told("dropped", late_words(hit.place, len(kept)))
+        return _told("dropped", too_late(hit.place, len(kept)))
     kind = "node" if hit.kind == "summary" else hit.kind
     if kind in shown and hit.place > shown[kind]:
         return _told("dropped", f"found too late: place {hit.place:,}, the prompt has room for {shown[kind]:,}")
@@ -81,7 +81,7 @@ def _late(lane: Lane, keys: Sequence[Key]) -> dict[str, Told]:
         places = _places(lane.graph, step.before_cut, set(wanted.values()))
         for key, row in wanted.items():
             if key not in found and row in places:
-                found[key] = _unread(places[row]) if walks(lane) else _told("dropped", late_words(places[row], kept_by(step)))
+                found[key] = _unread(places[row]) if walks(lane) else _told("dropped", too_late(places[row], kept_by(step)))
     return found
 
 
@@ -102,30 +102,10 @@ def _places(graph, order: Ranking, rows: set[int]) -> dict[int, int]:
     return {own[node]: place for place, node in enumerate(order.items, 1) if node in own and own[node] in rows}
 
 
-def late_words(place: int, kept: int | None) -> str:
-    """That a hit was ranked and not kept."""
-    return f"found too late: place {place:,}" + (f", {kept:,} {'is' if kept == 1 else 'are'} kept" if kept else "")
-
-
-def gold_fate(fate: Fate, lane: Lane) -> str:
-    """What became of a gold passage that a lane did not find, in a few words."""
-    if not fate.reached:
-        return "never reached" if fate.chunk else "not in the graph"
-    kept = kept_chunks(lane)
-    if not fate.cut_by and kept is not None and not chunk_rows(lane.graph, fate.document) & kept:
-        return late_words(fate.place or 0, len(kept))
-    if not fate.cut_by:
-        return f"place {fate.place:,}, no room in the prompt"
-    if walks(lane):
-        return _unread(fate.place or 0)["text"]
-    step = next(step for step in reversed(lane.state.trace) if step.operator == fate.cut_by and step.before_cut is not None)
-    return late_words(fate.place or 0, kept_by(step))
-
-
 def gold_titles(graph, documents: Iterable[str], fates: Sequence[Fate]) -> dict[str, str]:
     """The titles of the gold passages by the ids of their chunks: of the one that a lane found, else of one that its graph has, else of the
     first in `graph`. A document may be whole in one graph and cut in another."""
-    told = sorted((fate for fate in fates if fate.chunk), key=lambda fate: not fate.reached)
+    told = sorted((fate for fate in fates if fate.chunk), key=lambda fate: fate.place is None)
     known = {fate.document: fate.chunk for fate in reversed(told)}
     table, titles = graph.columns.chunks, {}
     for document in dict.fromkeys(documents):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from core.diagnosis.funnel_texts import handed_on_chunks
 from core.engine import Lane
 from core.graph.told import chunk_title, hit_names, hit_texts, leaves, told_by
 from core.types import Kind, Ranking
@@ -94,14 +95,6 @@ def node_keys(graph, nodes: Sequence[int]) -> dict[int, Key]:
     return {node: hit.key for node, hit in zip(once, _keyed(graph, Ranking("node", once, None)))}
 
 
-def kept_chunks(lane: Lane) -> frozenset[int] | None:
-    """The chunks that a lane handed on of nodes that are chunks themselves, as on a corpus graph; None where all that it found are."""
-    state = lane.state
-    if state.chunks is None or state.nodes is None or not leaves(lane.graph, state.nodes.items):
-        return None
-    return frozenset(state.chunks.items)
-
-
 def _has(graph, what: str, column: str) -> bool:
     table = getattr(graph.columns, what)
     return table is not None and table.has(column)
@@ -110,7 +103,7 @@ def _has(graph, what: str, column: str) -> bool:
 def tables(lane: Lane, gold: Sequence[str], shown: dict[str, int]) -> list[dict[str, Any]]:
     """A table for each kind of hit: `kind, rows`; `shown` are the numbers of hits that the prompt shows, by kind."""
     found: dict[str, list[dict[str, Any]]] = {}
-    passages, kept = frozenset(gold), kept_chunks(lane)
+    passages, kept = frozenset(gold), handed_on_chunks(lane.graph, lane.state)
     for hit in hits_of(lane):
         if kept is not None and hit.kind == "chunk" and hit.item not in kept:
             continue

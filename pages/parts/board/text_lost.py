@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.diagnosis.funnel_texts import Fate, chunk_rows
+from core.diagnosis.causes import Cause, Fate
+from core.diagnosis.funnel_texts import chunk_rows
 from core.engine import Lane
 from pages.parts.board.keys import Key
-from pages.parts.board.text_fates import gold_fate
-from pages.parts.board.text_hits import kept_chunks, passage
+from pages.parts.board.text_hits import passage
 
 Tables = list[dict[str, Any]]
 
@@ -18,10 +18,9 @@ def with_lost(tables: Tables, lane: Lane, fates: Sequence[Fate]) -> Tables:
     """The tables, each with its `lost` rows: gold passages that were ranked too late, or not at all; none in a lane that reads nothing."""
     if not tables:
         return tables
-    kept = kept_chunks(lane)
-    low = lambda fate: kept is not None and not chunk_rows(lane.graph, fate.document) & kept
-    gone = [fate for fate in fates if fate.chunk and (not fate.reached or fate.cut_by or low(fate))]
-    lost = [_row(lane, fate) for fate in sorted(gone, key=lambda fate: (not fate.reached, fate.place or 0))]
+    inside = lambda fate: fate.cause is Cause.FOUND or (fate.cause is Cause.NO_ROOM and fate.kept is None)  # a hit, which says so itself
+    gone = [fate for fate in fates if fate.chunk and not inside(fate)]
+    lost = [_row(lane, fate) for fate in sorted(gone, key=lambda fate: (fate.place is None, fate.place or 0))]
     if lost and not any(table["kind"] == "passage" for table in tables):
         tables = [{"kind": "passage", "rows": []}, *tables]
     return [{**table, "lost": lost if table["kind"] == "passage" else []} for table in tables]
@@ -31,4 +30,4 @@ def _row(lane: Lane, fate: Fate) -> dict[str, Any]:
     table = lane.graph.columns.chunks
     row = next(row for row in sorted(chunk_rows(lane.graph, fate.document)) if table.text("id", row) == fate.chunk)
     told = passage(lane.graph, row, frozenset([fate.document]))
-    return {**told, "key": Key("chunk", fate.chunk), "score": None, "text": "", "sources": [], "fate": gold_fate(fate, lane)}
+    return {**told, "key": Key("chunk", fate.chunk), "score": None, "text": "", "sources": [], "fate": fate.text}

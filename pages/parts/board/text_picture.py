@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from core.diagnosis.funnel_texts import handed_on_chunks
 from core.engine import Lane
 from core.graph.algorithms.layout import Place, positions
 from core.graph.told import leaves, told_by
 from core.types import Path
 from pages.parts.board.keys import Key, at, edge_id, pair
 from pages.parts.board.picture import between
-from pages.parts.board.text_hits import KINDS, Hit, hits_of, kept_chunks, node_keys, passage
+from pages.parts.board.text_hits import KINDS, Hit, hits_of, node_keys, passage
 
 MOST_NODES, MOST_MEMBERS = 44, 12
 MOST_DOCUMENTS, MOST_GOLD = 52, 14  # of a corpus graph, whose nodes are documents
@@ -65,7 +66,7 @@ def drawn(lanes: Sequence[Lane], gold: Mapping[str, str], paths: LanePaths = ())
     """The gold passages, then the lanes' paths and hits by turns, the best first, until there are enough; and what joins them."""
     found = [[hit for hit in hits_of(lane) if hit.kind != "triple"] for lane in lanes]
     paths = paths or [()] * len(lanes)
-    most = MOST_DOCUMENTS if any(kept_chunks(lane) is not None for lane in lanes if lane.retrieved) else MOST_NODES
+    most = MOST_DOCUMENTS if any(handed_on_chunks(lane.graph, lane.state) is not None for lane in lanes if lane.retrieved) else MOST_NODES
     reached = {hit.key for hits in found for hit in hits}
     keys = {Key("chunk", id): {"name": title, "role": "gold"} for id, title in gold.items()}
     known = sorted(keys, key=lambda key: key not in reached)[: MOST_GOLD if most > MOST_NODES else None]

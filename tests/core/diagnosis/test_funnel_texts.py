@@ -3,7 +3,8 @@
 import pytest
 
 from core.corpus import Document, write
-from core.diagnosis.funnel_texts import Fate, answer_funnel, chunk_order, fates, gold_funnel, holds
+from core.diagnosis.causes import Cause, Fate
+from core.diagnosis.funnel_texts import answer_funnel, chunk_order, fates, gold_funnel, holds
 from core.graph.columns import Table
 from core.sources import CorpusSource
 from core.types import Excerpt, Prompt, Question, Ranking, State, Step
@@ -73,11 +74,11 @@ def test_fates():
     step = Step("VectorChunks", "retrieve", {}, 0.0, before_cut=chunks(0, 1, 3, 2))
     state = State(Question("q"), chunks=chunks(0, 1), prompt=Prompt((), 0, hits={"chunk": 2}), trace=(step,))
     assert fates(plain(), [state], ("turkey", "carol", "gone")) == (
-        Fate("turkey", "turkey", 3, 4, "VectorChunks"),
-        Fate("carol", "carol#0", 1, 2, shown=True),
-        Fate("gone"),
+        Fate(Cause.OUTRANKED, "found too late: place 3", 3, 4, document="turkey", chunk="turkey"),
+        Fate(Cause.FOUND, "place 1", 1, 2, document="carol", chunk="carol#0"),
+        Fate(Cause.NOT_IN_GRAPH, "not in the graph", document="gone"),
     )
-    assert not fates(plain(), [state], ("gone",))[0].reached
+    assert fates(plain(), [state], ("turkey",))[0].step == step
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from core.cases.finished import freeze_finished, thaw_finished
 from core.corpus import Document, new_folder, write
 from core.engine import Engine
 from core.instances.catalogue import find
+from core.sources import CorpusSource, GraphSource
 from core.types import Question
 from pages.parts.board.payload import Board
 from tests.core.test_corpus_lanes import Words
@@ -40,7 +41,7 @@ def compared(movies):
     corpus = write(new_folder("uncles"), DOCUMENTS, sets={"asked": ("Asked", (ASKED,))})
     for name in ("kg-noun-phrases", "tkg-noun-phrases"):
         build(corpus, name, engine.models)
-    job = engine.compare(engine.ask_corpus(corpus, ASKED, model=False), [find(line, {}) for line in LANES])
+    job = engine.compare(engine.ask(CorpusSource.of(corpus), ASKED, model=False), [find(line, {}) for line in LANES])
     assert job.wait(60) and [lane.error for lane in job.comparison.lanes] == [None] * 4
     return job.comparison
 
@@ -98,7 +99,7 @@ def test_hits_of_a_lane_on_triples_are_tables_and_drawn(movies):
     engine = Engine(Words(Parrot("")))
     line = "NamesInQuestion(by='names') >> LinkNames() >> NeighbourRelations(few=2)"
     job = engine.compare(
-        engine.ask(movies, Question("Kismet", entities=("Kismet",)), model=False),
+        engine.ask(GraphSource.of(movies), Question("Kismet", entities=("Kismet",)), model=False),
         [find(line, {}), find("EgoNetwork() >> ShortestPaths()", {})],
     )
     assert job.wait(60)
