@@ -10,7 +10,7 @@ from core.comparison.timing import apart, cost
 from core.corpus import open_corpus
 from core.errors import shorten
 from core.instances.catalogue import catalogue, find, on_documents
-from core.operators.texts.asking import UNASKED
+from core.operators.asking import UNASKED
 from core.results import comparison_dict
 from core.sources import CorpusSource, GraphSource
 from core.types import Question

@@ -9,9 +9,10 @@ from core.errors import BadParameter
 from core.lines import stage_of
 from core.operators.base import STAGES, Operator
 from core.operators.branch import Branch
-from core.operators.loop import Loop, repeated
+from core.operators.combinator import combined
+from core.operators.loop import Loop
 from core.operators.text import operator_class
-from core.operators.union import Union, united
+from core.operators.union import Union
 from core.parameters import make, values
 
 ELSE = "else"
@@ -23,7 +24,7 @@ def row_of(operator: Operator) -> dict[str, Any]:
         arms = {str(key): arm for key, arm in operator.arms} | {ELSE: operator.otherwise}
         return {"branch": operator.on, **{key: [row_of(inner) for inner in arm] for key, arm in arms.items()}}
     if isinstance(operator, Union):
-        return {"union": [[row_of(inner) for inner in arm] for arm in operator.arms], **values(operator)}
+        return {"union": [[row_of(inner) for inner in arm] for arm in operator.every_arm()], **values(operator)}
     if isinstance(operator, Loop):
         return {"loop": [row_of(inner) for inner in operator.body], **values(operator)}
     return {operator.stage: type(operator).__name__, **values(operator)}
@@ -49,7 +50,7 @@ def _loop(step: Mapping[str, Any], where: str) -> Loop:
     if not isinstance(step["loop"], list):
         raise BadParameter(f"{where}: “loop” must be a list of operators.")
     body = tuple(operator_of(one, f"{where}, loop, operator {i}") for i, one in enumerate(step["loop"], 1))
-    return repeated(body, {key: value for key, value in step.items() if key != "loop"}, where)
+    return combined(Loop, {"body": body}, {key: value for key, value in step.items() if key != "loop"}, where)
 
 
 def _union(step: Mapping[str, Any], where: str) -> Union:
@@ -57,8 +58,8 @@ def _union(step: Mapping[str, Any], where: str) -> Union:
     lines = step["union"]
     if not isinstance(lines, list) or len(lines) != 2 or not all(isinstance(line, list) for line in lines):
         raise BadParameter(f"{where}: “union” must be two lists of operators.")
-    arms = [tuple(operator_of(one, f"{where}, union, line {n}") for one in line) for n, line in enumerate(lines, 1)]
-    return united(arms[0], arms[1], {key: value for key, value in step.items() if key != "union"}, where)
+    first, second = (tuple(operator_of(one, f"{where}, union, line {n}") for one in line) for n, line in enumerate(lines, 1))
+    return combined(Union, {"first": first, "second": second}, {key: value for key, value in step.items() if key != "union"}, where)
 
 
 def operator_of(step: Any, where: str) -> Operator:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from core.environment import Environment
 from core.errors import BadParameter
-from core.operators.base import Context, Operator, needs
+from core.operators.base import Context, needs
+from core.operators.combinator import Arm, Combinator, arm_text, arm_words
 from core.types import State
 
 DECIDES = ("hops",)  # fields of State that a branch can look at
-Arm = tuple[Operator, ...]
 
 
 @dataclass(frozen=True, repr=False)
-class Branch(Operator):
+class Branch(Combinator):
     """Operators that depend on the question: those of the arm for its number of hops, or those for all other questions.
 
     The number is what the field `on` of the state holds; `otherwise` runs where no arm is for it.
@@ -29,6 +28,8 @@ class Branch(Operator):
     """
 
     title = "branch"
+    kind = "an arm of a branch"
+    inside = False
 
     on: str
     arms: tuple[tuple[int, Arm], ...]
@@ -43,16 +44,13 @@ class Branch(Operator):
         for arm in self.every_arm():
             if not arm:
                 raise BadParameter("An arm of a branch has no operator.")
-            for operator in arm:
-                if isinstance(operator, Branch) or operator.stage == "generate":
-                    raise BadParameter(f"{type(operator).__name__} cannot stand in an arm of a branch.")
+        super().__post_init__()
 
     def every_arm(self) -> tuple[Arm, ...]:
-        """The arms in order, the one for all else last."""
         return (*(arm for _, arm in self.arms), self.otherwise)
 
-    def parts(self) -> tuple[Operator, ...]:
-        return tuple(operator for arm in self.every_arm() for operator in arm)
+    def changed(self, change: Callable[[Arm], Arm]) -> Branch:
+        return Branch(self.on, tuple((key, change(arm)) for key, arm in self.arms), change(self.otherwise))
 
     @property
     def stage(self) -> str:  # type: ignore[override]
@@ -77,21 +75,10 @@ class Branch(Operator):
             state = operator(state, ctx)
         return state
 
-    def stamp(self, graph, environment: Environment) -> str:
-        return " ".join(operator.stamp(graph, environment) for operator in self.parts())
-
     def words(self) -> str:
-        arms = [f"{key} → {_words(arm)}" for key, arm in self.arms]
-        return f"by {self.on}: {', '.join(arms)}, else {_words(self.otherwise)}"
+        arms = [f"{key} → {arm_words(arm)}" for key, arm in self.arms]
+        return f"by {self.on}: {', '.join(arms)}, else {arm_words(self.otherwise)}"
 
     def __repr__(self) -> str:
-        arms = ", ".join(f"{key}: {_text(arm)}" for key, arm in self.arms)
-        return f"Branch(on={self.on!r}, arms={{{arms}}}, otherwise={_text(self.otherwise)})"
-
-
-def _text(arm: Sequence[Operator]) -> str:
-    return " >> ".join(map(repr, arm))
-
-
-def _words(arm: Sequence[Operator]) -> str:
-    return ", then ".join(operator.words() for operator in arm)
+        arms = ", ".join(f"{key}: {arm_text(arm)}" for key, arm in self.arms)
+        return f"Branch(on={self.on!r}, arms={{{arms}}}, otherwise={arm_text(self.otherwise)})"

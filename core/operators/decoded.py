@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from core.errors import shorten
 from core.models.chat.json_reply import json_reply
+from core.operators.asking import asked
 from core.operators.base import Context, Operator, Recorder
 from core.parameters import param
 from core.prompts import messages, plain
@@ -59,13 +60,11 @@ class DecodedPaths(Operator):
 
     def _write(self, state: State, ctx: Context, recorder: Recorder, texts: list[str]) -> tuple[str | None, str]:
         """The path that is written, or None, and the reply."""
-        asked = messages("relations", "path", question=plain(state.question.text), entities=", ".join(ctx.graph.names(state.seeds)))
+        told = messages("relations", "path", question=plain(state.question.text), entities=", ".join(ctx.graph.names(state.seeds)))
         path = {"type": "object", "properties": {"path": {"type": "string", "enum": texts}}, "required": ["path"]}
         longest = 16 + max(len(text.encode()) for text in texts)
-        reply = ctx.models.chat(self.role).reply(
-            asked, schema=path | {"additionalProperties": False}, max_tokens=min(512, longest), seed=ctx.seed, check=ctx.check
-        )
-        recorder.replied(reply)
+        schema = path | {"additionalProperties": False}
+        reply = asked(ctx.models.chat(self.role), told, ctx, recorder, min(512, longest), schema=schema)
         found = json_reply(reply.text, ("path",))
         said = reply.text if found is None else found.value["path"]
         path_text = plain(said) if isinstance(said, str) else ""

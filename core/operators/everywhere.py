@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from core.operators.base import Line, Operator
-from core.operators.branch import Branch
-from core.operators.loop import Loop
-from core.operators.union import Union
+from core.operators.combinator import Combinator
 
 Change = Callable[[Operator], Operator]
 
@@ -43,12 +40,4 @@ def _each(operators: tuple[Operator, ...], change: Change) -> tuple[Operator, ..
 
 
 def _inside(operator: Operator, change: Change) -> Operator:
-    match operator:
-        case Loop():
-            return replace(operator, body=_each(operator.body, change))
-        case Union():
-            return replace(operator, first=_each(operator.first, change), second=_each(operator.second, change))
-        case Branch():
-            arms = tuple((key, _each(arm, change)) for key, arm in operator.arms)
-            return replace(operator, arms=arms, otherwise=_each(operator.otherwise, change))
-    return operator
+    return operator.changed(lambda arm: _each(arm, change)) if isinstance(operator, Combinator) else operator

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.errors import BadInput
 from core.indexes.sentences import sentences
+from core.operators.asking import asked, with_room
 from core.operators.base import Context, Operator, Recorder
 from core.operators.length import longest
 from core.parameters import param
@@ -70,12 +70,14 @@ class Answer(Operator):
         ctx.progress("Waiting for the language model", None)
         chat = ctx.models.chat(self.role)
         most = longest(state.question, self.max_tokens, chat.context)
-        prompt = self._fit(chat, state.question, texts, reports, most)
+        told = lambda count: self._messages(state.question, texts[:count], reports)
+        alone = "question and the community reports alone need" if reports else "question alone needs"
+        shown, count, tokens = with_room(chat, told, len(texts), most, alone=alone)
+        prompt = Prompt(tuple(shown), count, tokens, len(reports))
         if prompt.paths < len(texts):
             recorder.notes.append(f"Only {prompt.paths} of {len(texts)} paths fit into the model's context of {chat.context:,} tokens.")
         ctx.progress("Reading the paths", None)
-        reply = chat.reply(prompt.messages, max_tokens=most, seed=ctx.seed, on_text=ctx.on_text, check=ctx.check)
-        recorder.replied(reply, "answer")
+        reply = asked(chat, prompt.messages, ctx, recorder, most, "answer")
         prompt = replace(prompt, tokens=reply.tokens_in or prompt.tokens)
         return state.replace(prompt=prompt, answer=without_marks(reply.text) if self.prompt == "triples" else reply.text.strip())
 
@@ -89,21 +91,6 @@ class Answer(Operator):
         if self.prompt == "triples":
             return [" ".join(_in_brackets(graph, path)) for path in paths]
         return graph.texts(paths)
-
-    def _fit(self, chat, question: Question, texts: list[str], reports: tuple[Report, ...], most: int) -> Prompt:
-        """The prompt with the most paths that fit beside an answer of `most` tokens; counting tokens needs no exact search, as only few
-        prompts are long."""
-        room = chat.context - most - 8
-        shown = len(texts)
-        while True:
-            messages = self._messages(question, texts[:shown], reports)
-            tokens = chat.count_tokens(messages)
-            if tokens <= room:
-                return Prompt(messages, shown, tokens, len(reports))
-            if shown == 0:
-                what = "question and the community reports alone need" if reports else "question alone needs"
-                raise BadInput(f"The {what} {tokens:,} tokens; the model has room for {room:,}.")
-            shown = min(shown - 1, int(shown * room / tokens))
 
     def _messages(self, question: Question, texts: list[str], reports: tuple[Report, ...] = ()) -> tuple[dict[str, str], ...]:
         prompt = prompts("answer")[self.prompt]

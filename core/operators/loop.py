@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from core.environment import Environment
-from core.errors import BadParameter, nearest
+from core.errors import BadParameter
 from core.operators.base import Context, Operator, Recorder, needs
-from core.operators.branch import Branch
+from core.operators.combinator import Arm, Combinator, arm_words
 from core.operators.nodes.expansion import ExpandNodes
 from core.operators.nodes.smoothing import GraphRerank
-from core.parameters import param, parameters, values
+from core.parameters import param
 from core.types import Frame, Ranking, State
 
 ROUNDS = 10_000  # that no loop has more of
 
 
 @dataclass(frozen=True, repr=False)
-class Loop(Operator):
+class Loop(Combinator):
     """Operators repeated in their order until `budget` nodes are found, or a round finds none more.
 
     FastInsight's loop (algorithm 1), which as printed never ends in a component smaller than the budget: here a round that adds no node is
@@ -37,19 +35,21 @@ class Loop(Operator):
 
     stage = "retrieve"
     title = "loop"
+    lines = ("body",)
+    kind = "a loop"
 
-    body: tuple[Operator, ...] = (ExpandNodes(), GraphRerank())
+    body: Arm = (ExpandNodes(), GraphRerank())
     budget: int = param(100, "Nodes in all", "The loop ends when so many are found; b_max in the paper.", low=1, high=100_000)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.body:
             raise BadParameter("A loop has no operator to repeat.")
-        for operator in self.body:
-            if isinstance(operator, Branch | Loop) or operator.stage in ("generate", "graph"):
-                raise BadParameter(f"{type(operator).__name__} cannot stand in a loop.")
         if "nodes" not in self.writes:
             raise BadParameter("No operator of the loop finds nodes, so it would never end.")
+
+    def admits(self, operator: Operator) -> bool:
+        return super().admits(operator) and not isinstance(operator, Loop)
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -58,15 +58,6 @@ class Loop(Operator):
     @property
     def writes(self) -> tuple[str, ...]:  # type: ignore[override]
         return tuple(dict.fromkeys(field for operator in self.body for field in operator.writes))
-
-    def told(self) -> Mapping[str, Any]:
-        return {**values(self), "body": _text(self.body)}
-
-    def parts(self) -> tuple[Operator, ...]:
-        return self.body
-
-    def stamp(self, graph: Any, environment: Environment) -> str:
-        return " ".join(operator.stamp(graph, environment) for operator in self.body)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         recorder.frames.append(Frame("Start", state.nodes or Ranking("node", (), ()), _size(state)))
@@ -100,24 +91,7 @@ class Loop(Operator):
         return state, notes
 
     def words(self) -> str:
-        return f"until {self.budget:,} nodes: {', then '.join(operator.words() for operator in self.body)}"
-
-    def __repr__(self) -> str:
-        more = "" if self.budget == Loop.budget else f", budget={self.budget}"
-        return f"Loop(body={_text(self.body)}{more})"
-
-
-def repeated(body: tuple[Operator, ...], given: Mapping[str, Any], where: str = "") -> Loop:
-    """The loop of these operators with named values. Raises BadParameter that says where."""
-    known = [parameter.name for parameter in parameters(Loop)]
-    prefix = f"{where}: " if where else ""
-    for key in given:
-        if key not in known:
-            raise BadParameter(f"{prefix}A loop has no parameter “{key}”.{nearest(key, known)}")
-    try:
-        return Loop(body, **given)
-    except BadParameter as error:
-        raise BadParameter(f"{prefix}{error}") from None
+        return f"until {self.budget:,} nodes: {arm_words(self.body)}"
 
 
 def _frame(title: str, known: tuple[int, ...], nodes: Ranking, inner: Recorder) -> Frame:
@@ -133,7 +107,3 @@ def _frame(title: str, known: tuple[int, ...], nodes: Ranking, inner: Recorder) 
 
 def _size(state: State) -> int:
     return len(state.nodes) if state.nodes is not None else 0
-
-
-def _text(body: tuple[Operator, ...]) -> str:
-    return " >> ".join(map(repr, body))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.indexes.sentences import sentences
+from core.operators.asking import asked
 from core.operators.base import Context, Operator, Recorder
 from core.parameters import param
 from core.prompts import filled, prompts
@@ -56,8 +57,7 @@ class RewritePaths(Operator):
         user = filled(prompt["user"], question=question, triples=triples)
         messages = ({"role": "system", "content": prompt["system"]}, {"role": "user", "content": user})
         ctx.progress("Waiting for the language model to put the facts into words", None)
-        reply = ctx.models.chat(self.role).reply(messages, max_tokens=self.max_tokens, seed=ctx.seed, check=ctx.check)
-        recorder.replied(reply)
+        reply = asked(ctx.models.chat(self.role), messages, ctx, recorder, self.max_tokens)
         if not reply.text.strip():
             recorder.notes.append("The language model wrote nothing; the paths are said by a template.")
         return " ".join(reply.text.split()) or "; ".join(sentences(ctx.graph, paths))

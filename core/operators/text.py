@@ -10,8 +10,9 @@ from core.lines import calls, named_values
 from core.operators import OPERATORS
 from core.operators.base import Line, Operator
 from core.operators.branch import Branch
-from core.operators.loop import Loop, repeated
-from core.operators.union import Union, united
+from core.operators.combinator import Combinator, combined
+from core.operators.loop import Loop
+from core.operators.union import Union
 from core.parameters import make
 
 
@@ -51,31 +52,23 @@ def _branch(call: ast.Call) -> Branch:
     return Branch(place, tuple((key, _operators(arm)) for key, arm in zip(keys, arms.values)), _operators(otherwise))
 
 
-def _loop(call: ast.Call) -> Loop:
-    """`Loop(body=A() >> B(), budget=100)`."""
+def _combined(cls: type[Combinator], call: ast.Call) -> Combinator:
+    """`Loop(body=A() >> B(), budget=100)`, `Union(first=A() >> B(), second=C(), order='score')`."""
     given = {keyword.arg or "**": keyword.value for keyword in call.keywords}
-    body = _operators(given.pop("body")) if "body" in given else Loop.body
+    lines = {name: _operators(given.pop(name)) for name in cls.lines if name in given}
     named = named_values(ast.Call(call.func, [], [ast.keyword(name, value) for name, value in given.items()]))
-    return repeated(body, named[1] if named else {})
-
-
-def _union(call: ast.Call) -> Union:
-    """`Union(first=A() >> B(), second=C(), order='score')`."""
-    given = {keyword.arg or "**": keyword.value for keyword in call.keywords}
-    arms = [_operators(given.pop(name)) if name in given else getattr(Union, name) for name in ("first", "second")]
-    named = named_values(ast.Call(call.func, [], [ast.keyword(name, value) for name, value in given.items()]))
-    return united(arms[0], arms[1], named[1] if named else {})
+    return combined(cls, lines, named[1] if named else {})
 
 
 def _operator(call: ast.expr) -> Operator:
     if isinstance(call, ast.BinOp) and isinstance(call.op, ast.BitOr):
         return Union(_operators(call.left), _operators(call.right))
-    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args and call.func.id == Union.__name__:
-        return _union(call)
-    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args and call.func.id == Loop.__name__:
-        return _loop(call)
-    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args and call.func.id == Branch.__name__:
-        return _branch(call)
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and not call.args:
+        if call.func.id == Branch.__name__:
+            return _branch(call)
+        for cls in (Loop, Union):
+            if call.func.id == cls.__name__:
+                return _combined(cls, call)
     named = named_values(call)
     if named is None:
         raise BadParameter(f"“{ast.unparse(call)[:80]}” is neither an instance nor an operator with named parameters.")

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from core.environment import Environment
-from core.errors import BadParameter, nearest
-from core.operators.base import HITS, Context, Operator, Recorder, needs
-from core.operators.branch import Branch
+from core.errors import BadParameter
+from core.operators.base import HITS, Context, Recorder, needs
+from core.operators.combinator import Arm, Combinator, arm_words
 from core.operators.texts.merge import ORDER_HELP, ORDERS, merged
 from core.operators.texts.sparse import SparseNodes
 from core.operators.texts.vectors import VectorNodes
-from core.parameters import param, parameters, values
+from core.parameters import param
 from core.types import Frame, State
-
-Arm = tuple[Operator, ...]
 
 
 @dataclass(frozen=True, repr=False)
-class Union(Operator):
+class Union(Combinator):
     """The hits of two lines of operators that begin at the same state, each once: `a | b`.
 
     Each line runs as if it were alone; of what they leave behind the hits of every kind are merged, as `Merge` does, and all else stays
@@ -34,6 +29,8 @@ class Union(Operator):
 
     stage = "retrieve"
     title = "union"
+    lines = ("first", "second")
+    kind = "a union"
 
     first: Arm = (VectorNodes(),)
     second: Arm = (SparseNodes(),)
@@ -41,39 +38,22 @@ class Union(Operator):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for arm in self.arms:
+        for arm in self.every_arm():
             if not any(field in HITS for operator in arm for field in operator.writes):
                 raise BadParameter("A line of a union finds no hits.")
-            for operator in arm:
-                if isinstance(operator, Branch) or operator.stage in ("generate", "graph"):
-                    raise BadParameter(f"{type(operator).__name__} cannot stand in a union.")
-
-    @property
-    def arms(self) -> tuple[Arm, Arm]:
-        """Both lines."""
-        return self.first, self.second
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(dict.fromkeys(need for arm in self.arms for need in needs(arm)))
+        return tuple(dict.fromkeys(need for arm in self.every_arm() for need in needs(arm)))
 
     @property
     def writes(self) -> tuple[str, ...]:  # type: ignore[override]
-        found = {field for arm in self.arms for operator in arm for field in operator.writes}
+        found = {field for arm in self.every_arm() for operator in arm for field in operator.writes}
         return tuple(field for field in HITS if field in found)
-
-    def told(self) -> Mapping[str, Any]:
-        return {**values(self), "first": _text(self.first), "second": _text(self.second)}
-
-    def parts(self) -> tuple[Operator, ...]:
-        return (*self.first, *self.second)
-
-    def stamp(self, graph: Any, environment: Environment) -> str:
-        return " ".join(operator.stamp(graph, environment) for operator in self.parts())
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         ends = []
-        for name, arm in zip(("First", "Second"), self.arms):
+        for name, arm in zip(("First", "Second"), self.every_arm()):
             end = state
             for operator in arm:
                 ctx.check()
@@ -87,25 +67,4 @@ class Union(Operator):
         return state.replace(**{field: merged(ends[0][field], ends[1][field], self.order) for field in self.writes})
 
     def words(self) -> str:
-        both = (", then ".join(operator.words() for operator in arm) for arm in self.arms)
-        return f"union of {' and '.join(both)}"
-
-    def __repr__(self) -> str:
-        more = "" if self.order == Union.order else f", order={self.order!r}"
-        return f"Union(first={_text(self.first)}, second={_text(self.second)}{more})"
-
-
-def united(first: Arm, second: Arm, given: Mapping[str, Any], where: str = "") -> Union:
-    """The union of two lines with named values. Raises BadParameter that says where."""
-    known, prefix = [parameter.name for parameter in parameters(Union)], f"{where}: " if where else ""
-    for key in given:
-        if key not in known:
-            raise BadParameter(f"{prefix}A union has no parameter “{key}”.{nearest(key, known)}")
-    try:
-        return Union(first, second, **given)
-    except BadParameter as error:
-        raise BadParameter(f"{prefix}{error}") from None
-
-
-def _text(arm: Arm) -> str:
-    return " >> ".join(map(repr, arm))
+        return f"union of {' and '.join(map(arm_words, self.every_arm()))}"

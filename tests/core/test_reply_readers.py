@@ -217,7 +217,7 @@ READERS = {
     ],
 }
 EACH = [pytest.param(run, id=f"{name}-{number}") for name, runs in READERS.items() for number, run in enumerate(runs)]
-HANDS_ON = {"models.chat.kept", "operators.texts.asking", "builds.asking"}  # the reply as it is
+HANDS_ON = {"models.chat.kept", "operators.asking", "builds.asking"}  # the reply as it is
 OF_ITS_OWN = {"finetune.llm"}  # a model that it holds itself; see tests/core/finetune/test_llm.py
 
 
@@ -236,7 +236,7 @@ def test_every_reader_is_here():
         imported = {
             name.name
             for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom) and node.module in ("core.builds.asking", "core.operators.texts.asking")
+            if isinstance(node, ast.ImportFrom) and node.module in ("core.builds.asking", "core.operators.asking")
             for name in node.names
         }
         if "reply" in calls or imported & {"asked", "reply_to"}:

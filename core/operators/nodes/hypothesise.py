@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.operators.asking import asked, unasked
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.asking import unasked
 from core.parameters import param
 from core.prompts import messages
 from core.types import State, Usage
@@ -52,8 +52,7 @@ class Hypothesise(Operator):
         for number in range(self.passages):
             ctx.progress(f"Writing passage {number + 1} of {self.passages}", number / self.passages)
             told = messages("corpus_graphs", "hypothesis", question=state.question.text)
-            reply = chat.reply(told, max_tokens=TOKENS, seed=ctx.seed + number, temperature=self.temperature, check=ctx.check)
-            recorder.replied(reply, "passage")
+            reply = asked(chat, told, ctx, recorder, TOKENS, "passage", seed=ctx.seed + number, temperature=self.temperature)
             written.append(reply.text.split("\n\n\n")[0].strip())
         passages = [text for text in written if text]
         if not passages:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from core.graph.told import node_labels
 from core.indexes.vectors import vector_index
+from core.operators.asking import asked, unasked
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.asking import unasked
 from core.operators.texts.hits import names_told, ranked, tokens
 from core.operators.texts.merge import placed
 from core.parameters import param
@@ -79,8 +79,7 @@ class ReasonAndRetrieve(Operator):
         told = messages(
             "corpus_graphs", "thought", passages="\n\n".join(shown), question=state.question.text, thoughts=" ".join(thoughts) or "-"
         )
-        reply = ctx.models.chat(self.model).reply(told, max_tokens=96, seed=ctx.seed, check=ctx.check)
-        recorder.replied(reply, "sentence")
+        reply = asked(ctx.models.chat(self.model), told, ctx, recorder, 96, "sentence")
         return " ".join(reply.text.split())
 
     def words(self) -> str:

@@ -13,6 +13,7 @@ from core.errors import shorten
 from core.graph.algorithms.local import Local
 from core.models.base import Messages
 from core.models.chat.json_reply import json_reply
+from core.operators.asking import asked
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
 from core.operators.retrieve.paths import CAP_HELP
@@ -64,12 +65,9 @@ class RelationPlans(Operator):
 
     def _plans(self, state: State, ctx: Context, recorder: Recorder, known: Sequence[str]) -> list[Plan]:
         ctx.progress("Planning which relations to follow", None)
-        asked = prompt(state.question.text, ctx.graph.names(state.seeds), known, self.plans, self.hops)
+        told = prompt(state.question.text, ctx.graph.names(state.seeds), known, self.plans, self.hops)
         longest = 24 + self.plans * self.hops * (4 + max(map(len, known)) // 2)
-        reply = ctx.models.chat(self.role).reply(
-            asked, schema=schema(known, self.plans, self.hops), max_tokens=longest, seed=ctx.seed, check=ctx.check
-        )
-        recorder.replied(reply)
+        reply = asked(ctx.models.chat(self.role), told, ctx, recorder, longest, schema=schema(known, self.plans, self.hops))
         plans, notes = parse(reply.text, known)
         recorder.notes += notes
         return [plan[: self.hops] for plan in plans][: self.plans]

@@ -12,9 +12,9 @@ from core.graph.told import weights
 from core.models.base import Task
 from core.models.combine import uses_chat
 from core.models.words import short_name
+from core.operators.asking import unasked
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
-from core.operators.texts.asking import unasked
 from core.operators.texts.hits import ranked
 from core.operators.texts.merge import placed
 from core.parameters import param

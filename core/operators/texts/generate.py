@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from core.errors import BadInput
-from core.models.base import Chat
+from core.operators.asking import asked, with_room
 from core.operators.base import HITS, Context, Operator, Recorder
 from core.operators.length import longest
 from core.operators.texts.tables import as_text, tables_of
@@ -45,28 +44,15 @@ class AnswerFromTables(Operator):
         ctx.progress("Waiting for the language model", None)
         chat = ctx.models.chat(self.role)
         most = longest(question, self.max_tokens, chat.context)
-        prompt = self._fitting(chat, question, tables, most, recorder)
+        told = lambda part: prompt_of(question, part).messages
+        _, shown, tokens = with_room(chat, told, tables, most, less=shortened)
+        count, whole = (sum(len(table.items) for table in each) for each in (shown, tables))
+        if count < whole:
+            recorder.notes.append(f"Only {count:,} of {whole:,} rows fit into the model's context of {chat.context:,} tokens.")
+        prompt = replace(prompt_of(question, shown), tokens=tokens)
         ctx.progress("Reading what was found", None)
-        reply = chat.reply(prompt.messages, max_tokens=most, seed=ctx.seed, on_text=ctx.on_text, check=ctx.check)
-        recorder.replied(reply, "answer")
+        reply = asked(chat, prompt.messages, ctx, recorder, most, "answer")
         return state.replace(prompt=replace(prompt, tokens=reply.tokens_in or prompt.tokens), answer=reply.text.strip())
-
-    def _fitting(self, chat: Chat, question: Question, tables: tuple[ContextTable, ...], most: int, recorder: Recorder) -> Prompt:
-        """The prompt with the most rows that fit into the model's context beside an answer of `most` tokens. Raises BadInput where not
-        even the question does."""
-        room, whole = chat.context - most - 8, sum(len(table.items) for table in tables)
-        while True:
-            prompt = prompt_of(question, tables)
-            tokens = chat.count_tokens(prompt.messages)
-            if tokens <= room:
-                break
-            if not any(table.items for table in tables):
-                raise BadInput(f"The question alone needs {tokens:,} tokens; the model has room for {room:,}.")
-            tables = shortened(tables, room / tokens)
-        shown = sum(len(table.items) for table in tables)
-        if shown < whole:
-            recorder.notes.append(f"Only {shown:,} of {whole:,} rows fit into the model's context of {chat.context:,} tokens.")
-        return replace(prompt, tokens=tokens)
 
 
 def given_tables(state: State, ctx: Context) -> tuple[ContextTable, ...]:
@@ -83,6 +69,8 @@ def prompt_of(question: Question, tables: tuple[ContextTable, ...]) -> Prompt:
 
 def shortened(tables: tuple[ContextTable, ...], share: float) -> tuple[ContextTable, ...]:
     """The tables cut to about a share of their length, from the end of the longest each time; at least one row goes."""
+    if not any(table.items for table in tables):
+        return ()
     left = [list(zip(table.rows, table.items)) for table in tables]
     length = lambda rows: sum(len(cell) for row, _ in rows for cell in row)
     total = sum(map(length, left))

@@ -9,8 +9,8 @@ import numpy as np
 from core.graph.protocol import KnowledgeGraph
 from core.graph.told import leaves
 from core.models.base import Chat
+from core.operators.asking import asked, unasked, with_room
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.asking import asked, unasked, with_room
 from core.operators.texts.hits import ranked
 from core.operators.texts.merge import placed
 from core.operators.texts.passages import passage_texts

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from core.graph.protocol import KnowledgeGraph
 from core.graph.told import chunk_label, node_labels
 from core.models.base import Messages
+from core.operators.asking import asked, with_room
 from core.operators.base import Context, Operator, Recorder
 from core.operators.length import longest
-from core.operators.texts.asking import asked, with_room
 from core.parameters import param
 from core.prompts import messages, plain
 from core.types import Prompt, Question, Ranking, State
@@ -59,7 +59,7 @@ class AnswerFromPassages(Operator):
         if count < len(texts):
             recorder.notes.append(f"Only {count:,} of {len(texts):,} passages fit into the model's context of {chat.context:,} tokens.")
         ctx.progress("Reading the passages", None)
-        reply = asked(chat, shown, ctx, recorder, most, on_text=ctx.on_text)
+        reply = asked(chat, shown, ctx, recorder, most, "answer")
         prompt = Prompt(tuple(shown), 0, reply.tokens_in or tokens, hits={found.kind: count} if count else {})
         return state.replace(prompt=prompt, answer=self._answer(reply.text, recorder))
 

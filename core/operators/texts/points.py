@@ -9,9 +9,9 @@ from typing import Any
 
 from core.models.base import Chat, Messages
 from core.models.chat.json_reply import json_reply
+from core.operators.asking import SPARE, asked, unasked, with_room
 from core.operators.base import HITS, Context, Operator, Recorder
 from core.operators.length import longest
-from core.operators.texts.asking import SPARE, asked, unasked, with_room
 from core.operators.texts.generate import prompt_of
 from core.operators.texts.hits import tokens
 from core.operators.texts.tables import as_text, tables_of
@@ -76,7 +76,7 @@ class Points(Operator):
         for number, part in enumerate(parts, 1):
             ctx.progress(f"Reading part {number} of {len(parts)}", (number - 1) / len(parts))
             with far.part(number):
-                found = _read(asked(chat, _told(part, state.question.text), ctx, recorder, self.max_tokens, SCHEMA).text)
+                found = _read(asked(chat, _told(part, state.question.text), ctx, recorder, self.max_tokens, schema=SCHEMA).text)
             unread, empty = unread + (found is None), empty + sum(not text for _, text in found or ())
             points += [Point(score, text, part.kind, part.items) for score, text in found or () if text and score > 0]
             recorder.sizes |= {PARTS: number, UNREADABLE: unread, UNREAD: len(parts) - number}
@@ -135,7 +135,7 @@ class AnswerFromPoints(Operator):
         if shown < len(best):
             recorder.notes.append(f"Of {len(best):,} points the best {shown:,} had room.")
         ctx.progress("Answering from the points", None)
-        reply = asked(chat, prompt, ctx, recorder, most, on_text=ctx.on_text)
+        reply = asked(chat, prompt, ctx, recorder, most, "answer")
         return state.replace(prompt=Prompt(tuple(prompt), 0, reply.tokens_in, hits=hits), answer=reply.text.strip())
 
     def _unnoted(self, state: State, ctx: Context) -> Messages:

@@ -10,8 +10,8 @@ from core.graph.names.mentions import COMMON
 from core.graph.told import node_chunks
 from core.models.chat.json_reply import json_reply
 from core.models.scorers import words
+from core.operators.asking import asked, unasked
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.asking import asked, unasked
 from core.parameters import param
 from core.prompts import messages
 from core.types import Keywords, State, Usage
@@ -139,7 +139,7 @@ def _asked(role: str, prompt: str, fields: tuple[str, ...], text: str, ctx: Cont
         return None
     schema = {"type": "object", "properties": dict.fromkeys(fields, LIST), "required": list(fields), "additionalProperties": False}
     ctx.progress("Asking the language model for names and keywords", None)
-    reply = asked(ctx.models.chat(role), messages("texts", prompt, question=text), ctx, recorder, schema=schema)
+    reply = asked(ctx.models.chat(role), messages("texts", prompt, question=text), ctx, recorder, 256, schema=schema)
     found = json_reply(reply.text, fields)
     if found is None or not any(isinstance(found.value.get(field), list) for field in fields):
         recorder.notes.append(UNREADABLE)

@@ -8,8 +8,8 @@ from core.indexes.encoded import texts
 from core.models.base import Task
 from core.models.combine import uses_chat
 from core.models.words import short_name
+from core.operators.asking import unasked
 from core.operators.base import HITS, Context, Operator, Recorder
-from core.operators.texts.asking import unasked
 from core.operators.texts.hits import KIND
 from core.parameters import param
 from core.types import Ranking, State

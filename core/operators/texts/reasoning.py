@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.models.base import Chat, Messages
+from core.operators.asking import asked, with_room
 from core.operators.base import Context, Operator, Recorder
 from core.operators.length import longest
-from core.operators.texts.asking import asked, with_room
 from core.parameters import param
 from core.prompts import messages
 from core.types import Prompt, State
@@ -59,7 +59,7 @@ class AnswerFromEvidence(Operator):
         ctx.progress("Answering from the evidence", None)
         most, abstract = longest(state.question, self.max_tokens, chat.context), state.question.abstract
         prompt, tokens = _within(chat, messages("evidence", "answer", abstract, **evidence, **told, thought=thought), most)
-        reply = asked(chat, prompt, ctx, recorder, most, on_text=ctx.on_text)
+        reply = asked(chat, prompt, ctx, recorder, most, "answer")
         shown_prompt = Prompt(tuple(prompt), len(paths), reply.tokens_in or tokens, hits=hits)
         return state.replace(prompt=shown_prompt, answer=reply.text.strip())
 

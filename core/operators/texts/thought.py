@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.operators.asking import asked, unasked, with_room
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.asking import asked, unasked, with_room
 from core.operators.texts.passages import NOTHING, given, passage_texts
 from core.operators.texts.question import VOCABULARY, names_in
 from core.parameters import param
