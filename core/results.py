@@ -12,7 +12,7 @@ from core.diagnosis.funnel import STAGES, funnel
 from core.diagnosis.funnel_texts import TEXT_STAGES, answer_funnel, fates, gold_funnel
 from core.diagnosis.measure import lane_by_model
 from core.engine import Comparison, Lane
-from core.graph.told import hit_names, hit_texts, leaves, told_by
+from core.graph.texts import chunk_lists, hit_names, hit_texts, leaves
 from core.operators.generate import about_tokens
 from core.types import Ranking, State, Step
 
@@ -142,7 +142,7 @@ def _hits(graph, hits: Ranking, gold: frozenset[str]) -> list[dict[str, Any]]:
 
 def _sources(graph, hits: Ranking) -> list[list[str]]:
     if hits.kind in ("node", "triple"):
-        told = told_by(graph, "nodes" if hits.kind == "node" else "edges", hits.items)
+        told = chunk_lists(graph, "nodes" if hits.kind == "node" else "edges", hits.items)
         return [hit_names(graph, "chunk", rows) for rows in told]
     table = graph.columns.communities if hits.kind == "community" else graph.columns.chunks
     if table is None:  # and so there are no such hits

@@ -106,13 +106,13 @@ def owner(kind: str, name: str) -> str:
 def made(kind: str, name: str) -> None:
     """A thing was made, and belongs to who made it. Raises StoreError."""
     if not shared():
-        gone(kind, name)  # whoever had one of that name
+        forget_owner(kind, name)  # whoever had one of that name
         return
     with _owners() as database:
         database.execute("INSERT OR REPLACE INTO owners VALUES (?, ?, ?, ?)", (kind, name, who().id, time.time()))
 
 
-def gone(kind: str, name: str) -> None:
+def forget_owner(kind: str, name: str) -> None:
     """A thing is no more, so that one of its name that is made later belongs to somebody else. Raises StoreError."""
     if _file().exists():
         with _owners() as database:

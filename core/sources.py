@@ -11,7 +11,7 @@ from core.environment import Environment
 from core.errors import BadInput
 from core.graph.names.seeds import check_question, seeds_of
 from core.graph.protocol import KnowledgeGraph
-from core.runtime.meter import untold
+from core.runtime.meter import silent
 from core.types import Question
 
 Progress = Callable[[str, float | None], None]
@@ -38,7 +38,7 @@ class Source:
     def __contains__(self, document: str) -> bool:
         return self.corpus is not None and document in self.corpus
 
-    def open(self, engine: Opener, progress: Progress = untold, check: Callable[[], None] = lambda: None) -> Source:
+    def open(self, engine: Opener, progress: Progress = silent, check: Callable[[], None] = lambda: None) -> Source:
         """The same source with its graph open, which is built first where it is not yet there. Raises BadInput, StoreError."""
         raise NotImplementedError
 
@@ -61,7 +61,7 @@ class GraphSource(Source):
         """The source of an opened graph."""
         return cls(graph.name, graph)
 
-    def open(self, engine: Opener, progress: Progress = untold, check: Callable[[], None] = lambda: None) -> Source:
+    def open(self, engine: Opener, progress: Progress = silent, check: Callable[[], None] = lambda: None) -> Source:
         return self if self.graph is not None else replace(self, graph=engine.graph(self.name, progress))
 
     def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True) -> Ask:
@@ -84,7 +84,7 @@ class CorpusSource(Source):
         """The source of an opened corpus."""
         return cls(corpus.name, corpus=corpus)
 
-    def open(self, engine: Opener, progress: Progress = untold, check: Callable[[], None] = lambda: None) -> Source:
+    def open(self, engine: Opener, progress: Progress = silent, check: Callable[[], None] = lambda: None) -> Source:
         if self.graph is not None:
             return self
         corpus = open_corpus(self.name, check) if self.corpus is None else self.corpus

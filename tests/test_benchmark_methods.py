@@ -12,8 +12,8 @@ from core.evaluation.metrics.catalogue import metric
 from core.instances.catalogue import catalogue
 from core.models.base import Reply
 from core.models.chat.client import ChatClient
-from core.models.chat.kept import read_shipped
 from core.models.chat.remembered import Replies
+from core.models.chat.saved_replies import read_shipped
 from core.types import Question
 from tests.benchmarks.methods import Noted, asks, by_extractors, main
 from tests.films import Written
@@ -119,6 +119,6 @@ def test_the_replies_that_a_client_finds_are_noted(tmp_path):
     noted = Noted(file=tmp_path / "replies.sqlite")
     noted.keep("other", "m", Reply("Marley", 100, 2, seconds=1.0))
     noted.noted.clear()
-    replies = Replies(kept=noted)
+    replies = Replies(on_disk=noted)
     assert replies.find("other", None, fewest=9).text == "Marley" and replies.find("unknown", None) is None
     assert set(noted.noted) == {"other"}

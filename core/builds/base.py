@@ -16,10 +16,10 @@ from core.graph.columns import Table
 from core.graph.store import Graph
 from core.lines import OperatorLine
 from core.models.base import Chat, Models
-from core.models.chat.kept import KeptChat, KeptReplies
 from core.models.chat.lanes import LlamaLanes, several_at_once
+from core.models.chat.saved_replies import CachedChat, SavedReplies
 from core.parameters import Declared, parameters
-from core.runtime.meter import untold
+from core.runtime.meter import silent
 
 STAGES = ("chunk", "extract", "merge", "link", "group", "tell", "index")
 GIVEN = ("documents",)
@@ -53,27 +53,27 @@ class BuildContext:
     """What building operators work with: models, how to tell of progress or stop, and the report they add to.
 
     `progress(text, share)` says what is being done; `check()` raises Cancelled where the person cancelled. Language models are asked
-    `lanes` questions at a time where they can; what they replied is `kept`, what extractors found lies in `facts`, and `clusters` knows
+    `lanes` questions at a time where they can; what they replied is `replies`, what extractors found lies in `facts`, and `clusters` knows
     those that came with the corpus.
     """
 
     models: Models
-    progress: Callable[[str, float | None], None] = untold
+    progress: Callable[[str, float | None], None] = silent
     check: Callable[[], None] = lambda: None
     report: BuildReport = field(default_factory=BuildReport)
     lanes: int = LANES
-    kept: KeptReplies = field(default_factory=KeptReplies)
+    replies: SavedReplies = field(default_factory=SavedReplies)
     facts: FactStore = field(default_factory=FactStore)
     clusters: ShippedClusters = field(default_factory=ShippedClusters)
-    chats: dict[str, KeptChat] = field(default_factory=dict)  # those that were asked, by name or role
+    chats: dict[str, CachedChat] = field(default_factory=dict)  # those that were asked, by name or role
     _engines: dict[str, Chat] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    def chat(self, name: str) -> KeptChat:
+    def chat(self, name: str) -> CachedChat:
         """The language model of a name or role, whose replies are kept; made once it is asked what is not kept."""
         with self._lock:
             if name not in self.chats:
-                self.chats[name] = KeptChat(lambda: self._engine(name), self.models.weights(name), self.kept)
+                self.chats[name] = CachedChat(lambda: self._engine(name), self.models.weights(name), self.replies)
             return self.chats[name]
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from core.graph.algorithms.hierarchy import hierarchy
 from core.graph.building.text_graph import with_tables
 from core.graph.columns import Table
 from core.graph.store import Graph
-from core.graph.told import weights
+from core.graph.texts import weights
 from core.parameters import param
 
 TITLE = 3  # members that a community is called after

@@ -156,6 +156,6 @@ STEP = 512  # documents that are encoded between two words of progress
 
 
 def _labels(chunks: Table) -> list[str]:
-    """What is read of each chunk: its title and its text, as `core.graph.told.chunk_label` has it."""
+    """What is read of each chunk: its title and its text, as `core.graph.texts.chunk_label` has it."""
     both = zip(chunks.texts("title"), chunks.texts("text"))
     return ["\n".join(dict.fromkeys(filter(None, pair))) for pair in both]

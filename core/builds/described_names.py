@@ -85,7 +85,7 @@ class DescribedNames(Extractor):
             if names and chat.saved([asked], self._schema(names), REPLY) == [None]:
                 calls += 1
                 read += estimate_tokens(asked)
-        known = ctx.kept.measured(ctx.models.weights(self.model))
+        known = ctx.replies.measured(ctx.models.weights(self.model))
         usage = Usage(calls, read, round(calls * (known[2] if known else EXPECTED)))
         return usage, measured(ctx, self.model, usage)
 

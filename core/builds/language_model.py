@@ -69,7 +69,7 @@ class LanguageModelExtraction(Extractor):
         """The calls that are not kept yet, each with about as many tokens as the prompt has and as this model's replies had so far."""
         first, calls, read = "names" if self.schema == "kg" else self.schema, 0, 0
         each = (1 + self.gleaning) * (2 if self.schema == "kg" else 1)
-        known = ctx.kept.measured(ctx.models.weights(self.model))
+        known = ctx.replies.measured(ctx.models.weights(self.model))
         for text in texts:
             asked = messages(FILE, first, text=text)
             if ctx.chat(self.model).saved([asked], SCHEMAS[first], REPLY) == [None]:

@@ -9,7 +9,7 @@ from queue import SimpleQueue
 from core.builds.facts import Facts
 from core.errors import HopscopeError
 from core.models.threads import threads
-from core.runtime.subprocess_worker import apart
+from core.runtime.subprocess_worker import in_subprocess
 
 MANY = 16  # batches from which another process is worth its start
 Read = Callable[[Sequence[str]], list[Facts]]  # a function of a module: the facts of each text of a batch
@@ -69,7 +69,7 @@ class Helper:
 
     def _run(self, read: Read, batches: dict[int, Sequence[str]]) -> None:
         try:
-            apart(_read, read, batches, progress=lambda text, share: self._told.put((text, share)), check=self._check)
+            in_subprocess(_read, read, batches, progress=lambda text, share: self._told.put((text, share)), check=self._check)
         except HopscopeError:
             pass  # what it leaves is read where the reason shows
         finally:

@@ -16,7 +16,7 @@ from core.builds.communities import best_connected
 from core.graph.building.text_graph import with_tables
 from core.graph.columns import Table
 from core.graph.store import Graph
-from core.graph.told import chunks_of, node_labels, relation_texts
+from core.graph.texts import chunks_of, node_labels, relation_texts
 from core.models.chat.json_reply import json_reply
 from core.models.chat.replies import estimate
 from core.parameters import param

@@ -27,8 +27,8 @@ from core.io import digests
 from core.io.durations import with_time_left
 from core.io.locks import is_locked
 from core.models.base import Models
-from core.models.chat.kept import KeptReplies
-from core.runtime.meter import untold
+from core.models.chat.saved_replies import SavedReplies
+from core.runtime.meter import silent
 
 VERSION = 1
 BUILT = "built.json"  # beside a graph: what it was built from, and the report
@@ -116,15 +116,15 @@ def place(corpus: Corpus, build: Build) -> Path:
 def context(
     corpus: Corpus,
     models: Models,
-    progress: Tell = untold,
+    progress: Tell = silent,
     check: Callable[[], None] = lambda: None,
     report: BuildReport | None = None,
-    kept: KeptReplies | None = None,
+    saved: SavedReplies | None = None,
     lanes: int = LANES,
 ) -> BuildContext:
     """What the operators of a build of this corpus work with."""
     files = shipped_replies(corpus)
-    replies, facts = kept or KeptReplies(shipped=files), FactStore(shipped=[] if kept else [*files, *shipped_facts(corpus)])
+    replies, facts = saved or SavedReplies(shipped=files), FactStore(shipped=[] if saved else [*files, *shipped_facts(corpus)])
     return BuildContext(models, progress, check, report or BuildReport(), lanes, replies, facts, ShippedClusters(files))
 
 
@@ -132,22 +132,22 @@ def build(
     corpus: Corpus,
     build: str | Build,
     models: Models,
-    progress: Tell = untold,
+    progress: Tell = silent,
     check: Callable[[], None] = lambda: None,
     report: BuildReport | None = None,
-    kept: KeptReplies | None = None,
+    saved: SavedReplies | None = None,
     lanes: int = LANES,
 ) -> Graph:
     """The graph that a build makes of a corpus, stored and opened; only what depends on what has changed is made anew.
 
     What each chunk told and each reply of a language model is kept as it comes, so that a build that was cancelled or killed goes on from
-    there; replies come from `kept`, by default the person's own with those that ship with the corpus, as what its chunks told does. A
+    there; replies come from `saved`, by default the person's own with those that ship with the corpus, as what its chunks told does. A
     language model is asked `lanes` things at a time where it can. The graph before serves until this one is whole, with its vectors.
 
     Raises BadInput, BadParameter, StoreError, ModelUnavailable, ModelFailed (NothingRead), and what `check` raises.
     """
     one = _build(build)
-    ctx, folder = context(corpus, models, progress, check, report, kept, lanes), place(corpus, one)
+    ctx, folder = context(corpus, models, progress, check, report, saved, lanes), place(corpus, one)
     progress("Waiting until no other process is at it", None)
     with locked(_at_work(folder), True, check):
         try:

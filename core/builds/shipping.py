@@ -20,7 +20,7 @@ from core.corpus import Corpus
 from core.errors import BadInput, StoreError
 from core.graph.columns import Table
 from core.models.base import Models, Reply
-from core.models.chat.kept import KeptReplies, write_shipped
+from core.models.chat.saved_replies import SavedReplies, write_shipped
 
 
 @dataclass(eq=False)
@@ -52,7 +52,7 @@ def gathered(
     builds: Sequence[Build],
     models: Models,
     check: Callable[[], None] = lambda: None,
-    kept: KeptReplies | None = None,
+    saved: SavedReplies | None = None,
 ) -> Gathered:
     """What these builds stand on; they are run once more to tell, without storing their graphs.
 
@@ -63,12 +63,12 @@ def gathered(
     for build in builds:
         if not build.line.asks_chat and not any(isinstance(operator, Extractor) for operator in build.line):
             raise BadInput(f"“{build.title}” asks no language model and reads no chunks, so that it has nothing to ship.")
-        ctx = context(corpus, Unasked(models), check=check, kept=kept)
+        ctx = context(corpus, Unasked(models), check=check, saved=saved)
         try:
             chunks = _run(build, corpus, ctx, found)
         except Uncovered:
             raise StoreError(f"Not all replies of “{build.title}” of {corpus.name} are kept; build it first.") from None
-        used = {key: reply for chat in ctx.chats.values() for key in chat.used if (reply := chat.kept.find(key, usable=False)) is not None}
+        used = {key: reply for one in ctx.chats.values() for key in one.used if (reply := one.replies.find(key, usable=False)) is not None}
         found.replies |= used
         if build.line.asks_chat:
             found.clusters |= {row[CLUSTERS]: row for row in ctx.clusters.rows()}

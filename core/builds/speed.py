@@ -68,7 +68,7 @@ def _known() -> dict[str, float]:
 
 def measured(ctx: BuildContext, name: str, usage: Usage) -> float | None:
     """Seconds that such calls take here by the clock, by the mean of those that are kept; None where none were measured."""
-    known = ctx.kept.measured(ctx.models.weights(name))
+    known = ctx.replies.measured(ctx.models.weights(name))
     if known is None or not usage.calls:
         return None if usage.calls else 0.0
     seconds, read, written = known

@@ -12,7 +12,7 @@ from core.builds.encoding import encoded
 from core.builds.merging import RELATED
 from core.builds.regraph import with_edges
 from core.graph.store import Graph
-from core.graph.told import chunks_of, node_labels
+from core.graph.texts import chunks_of, node_labels
 from core.parameters import param
 
 SIMILAR, IS = "similar to", "is"

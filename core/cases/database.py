@@ -9,7 +9,7 @@ from pathlib import Path
 
 from core.errors import StoreError
 from core.io.home import home
-from core.io.sqlite import WAIT, kept_from_saving, opened, write_ahead
+from core.io.sqlite import WAIT, opened, why_unsaved, write_ahead
 
 APPLICATION, VERSION = 0x486F7043, 1  # "HopC" in the file's header, and the schema's number
 SCHEMA = (
@@ -86,7 +86,7 @@ def _as_store_errors() -> Iterator[None]:
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
             raise StoreError("Another process has been writing to the saved cases for too long; try again in a moment.") from None
-        raise StoreError(kept_from_saving(error) or f"The saved cases in {file()} cannot be used ({error}).") from None
+        raise StoreError(why_unsaved(error) or f"The saved cases in {file()} cannot be used ({error}).") from None
     except sqlite3.DatabaseError as error:
         raise StoreError(
             f"The saved cases in {file()} are damaged ({error}). The file was left as it is; move it away to start with an empty one."

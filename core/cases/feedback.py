@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 
 from core.cases.database import reading, writing
 from core.cases.store import cases
-from core.sharing import check_may_change, gone, made
+from core.sharing import check_may_change, forget_owner, made
 from core.types import Question
 
 KIND = "rating"
@@ -58,7 +58,7 @@ def unrate(digest: str, question: str, line: str, answer: str) -> None:
         database.execute(
             "DELETE FROM feedback WHERE digest = ? AND question = ? AND line = ? AND answer = ?", (digest, question, line, answer)
         )
-        gone(KIND, name)
+        forget_owner(KIND, name)
 
 
 def _check(digest: str, question: str, line: str, answer: str) -> str:

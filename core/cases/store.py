@@ -16,7 +16,7 @@ from core.cases.examples import examples
 from core.cases.finished import Finished, freeze_finished, thaw_finished
 from core.errors import BadInput, shorten
 from core.io import digests
-from core.sharing import check_may_change, gone, made
+from core.sharing import check_may_change, forget_owner, made
 
 KIND = "case"
 COLUMNS = "id, created, changed, digest, about, link, notes, tags"
@@ -91,7 +91,7 @@ def delete(key: str) -> None:
     _own(key)
     with writing() as database:
         database.execute("DELETE FROM cases WHERE id = ?", (key,))
-    gone(KIND, key)
+    forget_owner(KIND, key)
 
 
 def insert(database, case: Case, packed: bytes) -> None:

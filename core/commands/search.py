@@ -10,8 +10,8 @@ from core.errors import BadInput
 from core.evaluation.reports.export import shown
 from core.evaluation.runs.plan import asks_documents, misfits
 from core.evaluation.runs.store import Store, evaluations_file
+from core.evaluation.search.as_json import search_dict
 from core.evaluation.search.points import front
-from core.evaluation.search.told import search_dict
 from core.evaluation.search.verdict import POINTS, hunt, references, start
 from core.instances.catalogue import catalogue, find, save
 from core.lines import split

@@ -17,7 +17,7 @@ from core.errors import BadParameter
 from core.graph.store import Graph
 from core.indexes.place import waiting
 from core.models.base import Models
-from core.runtime.meter import untold
+from core.runtime.meter import silent
 from core.runtime.turn import passed_on
 
 OPENED = 32  # graphs that stay open
@@ -77,7 +77,7 @@ class BuiltGraphs:
                 return known
             with passed_on():
                 if not status(corpus, one).serves and (one.graph == CHUNKS or (progress is not None and _soon(corpus, one))):
-                    graph = self._made(corpus, one, check, progress or untold)
+                    graph = self._made(corpus, one, check, progress or silent)
                 else:
                     graph = open_graph(corpus, one)
             with self._lock:

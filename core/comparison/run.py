@@ -15,7 +15,7 @@ from core.operators.branch import Branch
 from core.operators.read import GraphReader
 from core.operators.texts.built import BuiltGraph
 from core.operators.texts.excerpt import NearestSentence
-from core.runtime.meter import HowFar, untold
+from core.runtime.meter import HowFar, silent
 from core.runtime.weight import weight
 from core.sources import Ask
 from core.types import State
@@ -62,7 +62,7 @@ class Layered(Prefixes):
 class Progress:
     """What a lane tells while it runs: `advanced(text, fraction)`, `reached(state)`, `text(piece)`, `far(how far)`."""
 
-    advanced: Callable[[str, float | None], None] = untold
+    advanced: Callable[[str, float | None], None] = silent
     reached: Callable[[State], None] = lambda state: None
     text: Callable[[str], None] = lambda piece: None
     check: Callable[[], None] = lambda: None

@@ -18,7 +18,7 @@ from core.corpus.links import read_links
 from core.corpus.published import FORMATS, read
 from core.errors import BadInput, StoreError, nearest, shorten
 from core.io.home import ROOT, home
-from core.sharing import check_may_change, gone
+from core.sharing import check_may_change, forget_owner
 from core.types import Question
 
 DATA = ROOT / "data"
@@ -164,7 +164,7 @@ def remove_corpus(name: str) -> None:
         try:
             shutil.rmtree(aside, ignore_errors=True)
             folder.rename(aside)
-            gone(KIND, name)
+            forget_owner(KIND, name)
             shutil.rmtree(aside)
         except OSError as error:
             raise StoreError(f"The corpus in {folder} cannot be removed: {error.strerror or error}.") from None

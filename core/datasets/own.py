@@ -12,9 +12,9 @@ from pathlib import Path as FilePath
 from core.datasets.sets import QuestionSet
 from core.errors import BadInput, StoreError
 from core.graph.readers.formats import bare_suffix
-from core.io.aside import aside
 from core.io.home import home
-from core.sharing import check_may_change, gone, made
+from core.io.temporary import temporary_folder
+from core.sharing import check_may_change, forget_owner, made
 
 KIND = "question set"
 DESCRIPTION = "set.toml"
@@ -78,7 +78,7 @@ def save_set(file: FilePath, name: str, title: str, graph: str, taken: Container
     folder = None
     try:
         sets_folder().mkdir(parents=True, exist_ok=True)
-        folder = aside()
+        folder = temporary_folder()
         shutil.copyfile(file, folder / kept)
         QuestionSet.described(cleaned, description, folder).questions()  # all of it can be read
         (folder / DESCRIPTION).write_text(tomli_w.dumps(description), "utf-8")
@@ -102,7 +102,7 @@ def remove_set(name: str) -> None:
     try:
         shutil.rmtree(removed, ignore_errors=True)
         os.rename(folder, removed)
-        gone(KIND, folder.name)
+        forget_owner(KIND, folder.name)
         shutil.rmtree(removed)
     except OSError as error:
         raise StoreError(f"The question set in {folder} cannot be removed: {error.strerror or error}.") from None

@@ -14,7 +14,7 @@ from core.diagnosis.matching import BARE, match, normalize, says
 from core.diagnosis.wording import are
 from core.graph.columns import Table
 from core.graph.protocol import KnowledgeGraph
-from core.graph.told import chunks_of, hit_names, hit_texts, leaves, node_chunks
+from core.graph.texts import chunks_of, hit_names, hit_texts, leaves, node_chunks
 from core.operators.nodes.documents import DocumentsOfNodes
 from core.sources import Source
 from core.types import ContextTable, Ranking, State, Step

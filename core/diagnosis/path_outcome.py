@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from core.diagnosis.causes import Cause, Fate
 from core.diagnosis.left_out import place_beyond
-from core.graph.told import relation_names
+from core.graph.texts import relation_names
 from core.operators import OPERATORS
 from core.types import Path, Ranking, State, Step
 

@@ -13,7 +13,7 @@ from core.corpus.sentences import sentences
 from core.diagnosis.funnel_texts import retrieved_chunks, shown_chunks
 from core.diagnosis.matching import BARE, normalize
 from core.graph.protocol import KnowledgeGraph
-from core.graph.told import chunk_text, hit_names
+from core.graph.texts import chunk_text, hit_names
 from core.models.base import Encoder
 from core.types import Rest, State
 

@@ -15,7 +15,7 @@ from core.errors import Cancelled, StoreError
 from core.indexes.place import keep
 from core.io.durable import write_whole
 from core.io.durations import span
-from core.runtime.meter import untold
+from core.runtime.meter import silent
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -98,7 +98,7 @@ class Training:
     measure: Callable[[], float]
     folder: Path
     key: str
-    tell: Tell = untold
+    tell: Tell = silent
     check: Check = lambda: None
 
     def run(self, seed: int) -> TrainingState:

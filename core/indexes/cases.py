@@ -26,7 +26,7 @@ from core.indexes.chains import Tell, fingerprint
 from core.indexes.masking import masked
 from core.indexes.place import free, index_folder, waiting
 from core.io.sqlite import Database, opened, with_table
-from core.runtime.meter import spent, untold
+from core.runtime.meter import silent, spent
 from core.types import Question
 
 OWN = "own"  # names a person's own solved questions among the sources
@@ -95,7 +95,7 @@ def cases(
     size: int,
     steps: int,
     direction: str = "graph",
-    progress: Tell = untold,
+    progress: Tell = silent,
     check: Callable[[], None] = nothing,
     own: Sequence[Question] = (),
 ) -> Cases:

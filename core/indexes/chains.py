@@ -21,7 +21,7 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.store import Graph
 from core.indexes.place import free, index_folder, keep, keep_if_possible, waiting
 from core.io import digests
-from core.runtime.meter import spent, untold
+from core.runtime.meter import silent, spent
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -130,7 +130,7 @@ def fingerprint(encoder) -> str:
 
 
 @spent("preparation", "Relation chains of the graph")
-def chain_index(graph: Graph, encoder, steps: int, direction: str = "graph", progress: Tell = untold, check=nothing) -> ChainIndex:
+def chain_index(graph: Graph, encoder, steps: int, direction: str = "graph", progress: Tell = silent, check=nothing) -> ChainIndex:
     """The graph's chains of at most `steps` steps, encoded first where they are not kept yet.
 
     Raises StoreError where they cannot be kept, and what `check` raises.

@@ -11,18 +11,18 @@ from core.graph.algorithms.leiden import CLUSTER, Communities, Tell, detect
 from core.graph.store import Graph
 from core.indexes.place import index_folder, keep, keep_if_possible
 from core.io import digests
-from core.runtime.meter import spent, untold
+from core.runtime.meter import silent, spent
 
 MAX_SIZE = 10  # of Microsoft's GraphRAG
 
 
-def clusters(graph: Graph, progress: Tell = untold, check: Callable[[], None] = lambda: None) -> Communities:
+def clusters(graph: Graph, progress: Tell = silent, check: Callable[[], None] = lambda: None) -> Communities:
     """The communities of at most `CLUSTER` nodes each that PageRank inside clusters works in. Raises BadInput, StoreError."""
     return graph.derived.once("clusters", None, lambda: communities(graph, CLUSTER, progress, check))
 
 
 @spent("preparation", "Communities of the graph")
-def communities(graph: Graph, max_size: int = MAX_SIZE, progress: Tell = untold, check: Callable[[], None] = lambda: None) -> Communities:
+def communities(graph: Graph, max_size: int = MAX_SIZE, progress: Tell = silent, check: Callable[[], None] = lambda: None) -> Communities:
     """The graph's communities, found where they are not kept yet; the same for the same graph in any process.
 
     Raises StoreError where they cannot be kept although others can be.

@@ -14,7 +14,7 @@ import numpy as np
 
 from core.errors import HopscopeError, StoreError
 from core.graph.store import Graph
-from core.graph.told import chunk_label, community_label, n_chunks, n_communities, node_labels, relation_labels
+from core.graph.texts import chunk_label, community_label, n_chunks, n_communities, node_labels, relation_labels
 from core.indexes.place import keep
 from core.io import digests
 from core.models.registry import Registry

@@ -18,7 +18,7 @@ from core.indexes.place import NAMED, being_made, entries, index_folder
 from core.indexes.table import KINDS, Kind
 from core.io.durations import with_time_left
 from core.runtime.jobs import Job, Jobs
-from core.sharing import check_administrator, check_may_change, gone, made
+from core.sharing import check_administrator, check_may_change, forget_owner, made
 
 READY, PARTLY, OTHER, ABSENT, DAMAGED = "ready", "partly there", "for another setting", "not built", "damaged"
 KIND = "index"
@@ -164,7 +164,7 @@ def delete(jobs: Jobs, graph: Graph, kind: Kind) -> None:
     if building(jobs, graph, kind):
         raise StoreError(f"“{kind.title}” is being built; cancel that first.")
     _remove(graph, kind)
-    gone(KIND, key(graph, kind))
+    forget_owner(KIND, key(graph, kind))
 
 
 def _remove(graph: Graph, kind: Kind) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from core.errors import StoreError
 from core.graph.store import Graph
-from core.graph.told import node_labels
+from core.graph.texts import node_labels
 from core.indexes.place import index_folder, keep_if_possible
 from core.io import digests
 from core.runtime.meter import spent

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput, BadParameter, nearest, shorten
-from core.instances.apart import one_apart, settings_apart
+from core.instances.difference import changed_settings, differing_step
 from core.instances.steps import operator_of, row_of
 from core.io.durable import write_whole
 from core.io.home import home
@@ -22,7 +22,7 @@ from core.operators.generate import Answer
 from core.operators.retrieve.external import OwnRetriever
 from core.operators.text import parse_line
 from core.retrievers import declared
-from core.sharing import check_may_change, gone, made
+from core.sharing import check_may_change, forget_owner, made
 
 FOLDER = Path(__file__).parent
 FIELDS = ("title", "short", "method", "paper", "group", "base", "notes", "line")
@@ -209,7 +209,7 @@ def named(line: Line, known: Mapping[str, Instance], near: Collection[str] = ())
     for instance in known.values():
         if repr(instance.line) == text:
             return instance
-    apart = [(instance, at) for instance in known.values() if (at := one_apart(instance.line, line)) is not None]
+    apart = [(instance, at) for instance in known.values() if (at := differing_step(instance.line, line)) is not None]
     if not apart or any(len(line.operators[at].parts()) > 1 for _, at in apart):
         return _with_settings(text, line, known)
     base, at = min(
@@ -221,7 +221,7 @@ def named(line: Line, known: Mapping[str, Instance], near: Collection[str] = ())
 
 def _with_settings(text: str, line: Line, known: Mapping[str, Instance]) -> Instance:
     """Named after the one of the same operators, and the few settings that differ: `FastInsight, alpha 0.4, beta 2`."""
-    told = [(instance, settings) for instance in known.values() if (settings := settings_apart(instance.line, line))]
+    told = [(instance, settings) for instance in known.values() if (settings := changed_settings(instance.line, line))]
     if not told:
         return Instance(text, "Own line", line)
     base, settings = min(told, key=lambda pair: len(pair[1]))
@@ -258,7 +258,7 @@ def delete(key: str) -> None:
         check_may_change(KIND, key)
         del rows[key]
         _write(rows)
-        gone(KIND, key)
+        forget_owner(KIND, key)
 
 
 def row(instance: Instance) -> dict[str, Any]:

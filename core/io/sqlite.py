@@ -48,7 +48,7 @@ def with_table(table: str, ahead: bool = False) -> Callable[[sqlite3.Connection]
     return prepare
 
 
-def kept_from_saving(error: sqlite3.Error) -> str:
+def why_unsaved(error: sqlite3.Error) -> str:
     """Why nothing can be saved in the person's folder, where that is what an error means; else empty."""
     return cannot_save() if getattr(error, "sqlite_errorname", "").startswith(UNWRITABLE) else ""
 

@@ -14,7 +14,7 @@ from core.models import combine, declared
 from core.models.backends import Llama
 from core.models.base import Chat, Chooser, Encoder, Scorer
 from core.models.chat.client import ChatClient
-from core.models.chat.kept import KeptReplies
+from core.models.chat.saved_replies import SavedReplies
 from core.models.declared import ROLES, Row
 from core.models.fetch import fetch
 from core.models.hosts import check_host
@@ -251,7 +251,7 @@ class Registry:
                     raise ModelUnavailable(why)
                 made = row.settings.make(row, self._rows, self.encoder)
                 if isinstance(made, ChatClient):
-                    made.keep_in(KeptReplies(), self.weights(row.name))
+                    made.keep_in(SavedReplies(), self.weights(row.name))
                 self._made[row.name], self._stamps[row.name] = made, stamp
             return self._made[row.name]
 

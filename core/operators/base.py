@@ -14,7 +14,7 @@ from core.errors import HopscopeError
 from core.lines import OperatorLine
 from core.models.base import Choice, Models, Reply
 from core.parameters import Declared, values
-from core.runtime.meter import HowFar, Meter, metered, untold
+from core.runtime.meter import HowFar, Meter, metered, silent
 from core.types import Frame, Ranking, State, Step, Usage
 
 MOST_TEXTS = 200_000  # that a model is given at once; far above any subgraph of usual size
@@ -64,7 +64,7 @@ class Context:
     environment: Environment
     seed: int = 0
     check: Callable[[], None] = lambda: None
-    progress: Callable[[str, float | None], None] = untold
+    progress: Callable[[str, float | None], None] = silent
     on_text: Callable[[str], None] = lambda text: None
     answering: bool = True
     far: Callable[[HowFar], None] = lambda far: None

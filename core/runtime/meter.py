@@ -44,7 +44,7 @@ class Meter:
     unusable: int = 0  # replies that are blank, cut, refused or unreadable
 
 
-def untold(text: str, fraction: float | None = None) -> None:
+def silent(text: str, fraction: float | None = None) -> None:
     """For progress that nobody wants to hear of."""
 
 

@@ -34,7 +34,7 @@ class Ended(HopscopeError):
         super().__init__(BEYOND[limit])
 
 
-def apart(work: Callable[..., Any], *arguments: Any, progress: Tell, check: Callable[[], None]) -> Any:
+def in_subprocess(work: Callable[..., Any], *arguments: Any, progress: Tell, check: Callable[[], None]) -> Any:
     """What `work(*arguments, progress, check)` gives, done in a process of its own, as by `Worker.do`."""
     with Worker() as worker:
         return worker.do(work, *arguments, progress=progress, check=check)

@@ -13,7 +13,7 @@ from typing import Any
 from core.errors import BadInput
 from core.graph.names.lookup import names
 from core.graph.storage.excerpt import ExcerptGraph, cut
-from core.graph.told import leaves
+from core.graph.texts import leaves
 from core.snapshot.reader import Reader
 from core.snapshot.writer import Writer
 from core.types import State

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.graph.storage.excerpt import ExcerptGraph, from_gaps
-from core.graph.told import n_chunks, n_communities
+from core.graph.texts import n_chunks, n_communities
 from core.snapshot.writer import NODE_FIELDS, SHARED
 from core.types import ContextTable, Excerpt, Path, Point, Ranking, State, Subgraph
 

@@ -41,7 +41,7 @@ from core.instances.catalogue import Instance, catalogue
 from core.io.home import home, models_folder
 from core.models.base import Reply
 from core.models.chat.client import ChatClient
-from core.models.chat.kept import KeptReplies, read_shipped, write_shipped
+from core.models.chat.saved_replies import SavedReplies, read_shipped, write_shipped
 from core.operators.base import Line
 from tests.benchmarks.paired_tests import against
 
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str], engine: Engine | None = None) -> None:
         noted.write(file)
 
 
-class Noted(KeptReplies):
+class Noted(SavedReplies):
     """Kept replies that note which were given, so that they can be written into a file that comes along."""
 
     def __init__(self, **where):
@@ -205,7 +205,7 @@ def _models(one) -> list[str]:
 def _built(models, corpus: Corpus, one) -> dict:
     """A build in a folder of its own, with the replies that are kept; without them a language model would be asked for hours, so that a
     build that lacks some is not measured."""
-    kept, report = KeptReplies(home() / "replies.sqlite", shipped=shipped_replies(corpus)), Counting()
+    kept, report = SavedReplies(home() / "replies.sqlite", shipped=shipped_replies(corpus)), Counting()
     before = {name: os.environ.get(name) for name in ("HOPSCOPE_HOME", "HOPSCOPE_MODELS")}
     os.environ["HOPSCOPE_MODELS"] = str(models_folder())
     with tempfile.TemporaryDirectory() as folder:
@@ -214,7 +214,7 @@ def _built(models, corpus: Corpus, one) -> dict:
             again = open_corpus(corpus.name) if not corpus.own else dataclasses.replace(corpus, folder=Path(folder) / "own")
             models.encoder().encode(["loaded before the clock starts"])
             start = time.perf_counter()
-            graph = build(again, one, _Silent(models), report=report, kept=kept)
+            graph = build(again, one, _Silent(models), report=report, saved=kept)
             seconds = time.perf_counter() - start
         except HopscopeError as error:
             return {"error": str(error)}

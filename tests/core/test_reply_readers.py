@@ -217,7 +217,7 @@ READERS = {
     ],
 }
 EACH = [pytest.param(run, id=f"{name}-{number}") for name, runs in READERS.items() for number, run in enumerate(runs)]
-HANDS_ON = {"models.chat.kept", "operators.asking", "builds.asking"}  # the reply as it is
+HANDS_ON = {"models.chat.saved_replies", "operators.asking", "builds.asking"}  # the reply as it is
 OF_ITS_OWN = {"finetune.llm"}  # a model that it holds itself; see tests/core/finetune/test_llm.py
 
 

@@ -20,7 +20,7 @@ from core.indexes.chains import chain_index
 from core.indexes.prepared import leftovers, prepared, stamp
 from core.io.home import ROOT
 from core.models.base import Reply
-from core.models.chat.kept import KeptReplies
+from core.models.chat.saved_replies import SavedReplies
 from core.models.registry import Registry
 from tests.films import Bag
 from tests.unwritable import WAYS, home_on_a_disk
@@ -35,7 +35,7 @@ from core.cli import main
 from core.graph.building.build import build
 from core.io.home import home
 from core.models.base import Reply
-from core.models.chat.kept import KeptReplies
+from core.models.chat.saved_replies import KeptReplies
 
 cases, questions, line = sys.argv[1:]
 build([("Two", "directed_by", "Ann"), ("One", "directed_by", "Ann"), ("One", "has_genre", "Drama")], home() / "graphs" / "mine", "mine")
@@ -91,7 +91,7 @@ def test_evaluations_are_read_and_none_is_begun(place, tmp_path, capsys):
 
 
 def test_what_is_kept_to_save_time_is_read_and_not_written(place):
-    replies, facts = KeptReplies(), FactStore()
+    replies, facts = SavedReplies(), FactStore()
     replies.keep("b", "m", Reply("more", 1, 1))
     assert replies.find("a").text == "words" and replies.find("b") is None and facts.found([b"k"]) == {}
 

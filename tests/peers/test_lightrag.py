@@ -13,7 +13,7 @@ from functools import cache
 
 import pytest
 
-from core.graph.told import hit_texts
+from core.graph.texts import hit_texts
 from core.operators.texts.neighbours import connected_scores
 from tests.peers.compared import after, agreement, found, graph, ordered, recorded
 from tests.peers.given import given

@@ -10,7 +10,7 @@ from functools import cache
 
 import pytest
 
-from core.graph.told import hit_texts
+from core.graph.texts import hit_texts
 from tests.peers.compared import HITS, after, agreement, found, graph, ordered, recorded
 from tests.peers.encoder import tokens
 from tests.peers.given import given

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from core.diagnosis.funnel_texts import chunk_rows
 from core.evaluation.metrics.topology import links_to_known
 from core.graph.protocol import KnowledgeGraph
-from core.graph.told import told_by
+from core.graph.texts import chunk_lists
 from core.types import Ranking, State, Step
 
 BUDGETS = tuple(range(10, 101, 10))
@@ -47,7 +47,7 @@ def budgets(graph: KnowledgeGraph, state: State) -> Budgets | None:
     of, found, near, costs = tuple(sorted(orders)), list[int](), list[float](), links_to_known(graph, state.question.gold)
     for budget in of:
         order = orders[budget]
-        rows = dict.fromkeys(row for told in told_by(graph, "nodes", order[:SHOWN]) for row in told)
+        rows = dict.fromkeys(row for told in chunk_lists(graph, "nodes", order[:SHOWN]) for row in told)
         first = set(list(rows)[:SHOWN])
         found.append(sum(bool(first & known) for known in gold))
         if costs:

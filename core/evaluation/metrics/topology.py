@@ -12,7 +12,7 @@ from core.diagnosis.funnel_texts import chunk_order, chunk_rows
 from core.graph.algorithms.simple import simple
 from core.graph.algorithms.uncertainty import uncertainty
 from core.graph.protocol import KnowledgeGraph
-from core.graph.told import leaves
+from core.graph.texts import leaves
 from core.types import State
 
 MOST = 200  # known documents of a question that are measured

@@ -18,7 +18,7 @@ from core.graph.names.lookup import names
 from core.graph.pagerank.best import PageRankReport, pagerank_exact, top_pagerank
 from core.graph.store import Graph
 from core.indexes.communities import clusters
-from core.runtime.meter import untold
+from core.runtime.meter import silent
 from core.types import Question, Subgraph
 
 TIED = 1e-7  # scores that differ by less of their size count as equal
@@ -63,7 +63,7 @@ def compare_methods(
     damping: float = 0.8,
     direction: str = "graph",
     recall: float = 0.97,
-    progress: Tell = untold,
+    progress: Tell = silent,
     check: Callable[[], None] = lambda: None,
 ) -> list[MethodRow]:
     """A row for each method, in the order asked. `questions` are questions with entities, or seeds alone.

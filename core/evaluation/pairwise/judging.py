@@ -14,7 +14,7 @@ from core.evaluation.pairwise.verdicts import REPLY, SCHEMA, Match, asked, messa
 from core.evaluation.reports.summary import Summary
 from core.io.durations import span
 from core.models.base import Models, Reply
-from core.models.chat.kept import KeptChat, KeptReplies
+from core.models.chat.saved_replies import CachedChat, SavedReplies
 from core.runtime.jobs import Job
 
 ROLE = "judge"
@@ -90,11 +90,11 @@ class Pairwise:
     pairs: Sequence[Pair]
     models: Models
     role: str = ROLE
-    kept: KeptReplies | None = None
+    saved: SavedReplies | None = None
     missing: int = field(default=0, init=False)  # replies that `known` did not find
 
     def __post_init__(self) -> None:
-        self.chat = KeptChat(lambda: self.models.chat(self.role), self.models.weights(self.role), self.kept or KeptReplies())
+        self.chat = CachedChat(lambda: self.models.chat(self.role), self.models.weights(self.role), self.saved or SavedReplies())
 
     @property
     def judge(self) -> str:
@@ -112,7 +112,7 @@ class Pairwise:
         """Judge every pair in both orders. Raises Cancelled, ModelUnavailable, and ModelFailed where the judge fails again and again."""
         matches, faults, said = [], 0, _Said(job, 2 * len(self.pairs))
         for pair in self.pairs:
-            match = self._kept(pair)
+            match = self._saved_match(pair)
             if match is None:
                 match = self._judged(pair, said)
             else:
@@ -131,7 +131,7 @@ class Pairwise:
             said.heard()
         return Match(pair.question, pair.a, pair.b, *verdicts)
 
-    def _kept(self, pair: Pair) -> Match | None:
+    def _saved_match(self, pair: Pair) -> Match | None:
         """The match by the replies that are kept; None where one of them is not."""
         return _match(pair, *self._saved([pair]))
 

@@ -13,7 +13,7 @@ from core.errors import BadInput, shorten
 from core.io.durations import with_time_left
 from core.models.base import Models
 from core.models.chat.json_reply import json_reply
-from core.models.chat.kept import KeptChat, KeptReplies
+from core.models.chat.saved_replies import CachedChat, SavedReplies
 from core.prompts import messages, plain
 from core.runtime.jobs import Listener
 from core.types import Question
@@ -75,10 +75,10 @@ class Writing:
     recipe: Recipe = field(default_factory=Recipe)
     about: str = ""
     role: str = ROLE
-    kept: KeptReplies | None = None
+    saved: SavedReplies | None = None
 
     def __call__(self, job: Listener) -> Written:
-        self._chat = KeptChat(lambda: self.models.chat(self.role), self.models.weights(self.role), self.kept or KeptReplies())
+        self._chat = CachedChat(lambda: self.models.chat(self.role), self.models.weights(self.role), self.saved or SavedReplies())
         self._job, self._tell, self._done, self._unread = job, with_time_left(job.tell), 0, list[str]()
         about = plain(self.about) or self._asked("about", passages=passages(self.corpus))
         texts, found, same, none = set[str](), list[Question](), 0, 0

@@ -18,8 +18,8 @@ from core.evaluation.metrics.outcome import Outcome
 from core.evaluation.runs.plan import Drawn, key
 from core.io import digests
 from core.io.home import home
-from core.io.sqlite import WAIT, Database, kept_from_saving, opened, write_ahead
-from core.sharing import check_may_change, gone, made, why_not
+from core.io.sqlite import WAIT, Database, opened, why_unsaved, write_ahead
+from core.sharing import check_may_change, forget_owner, made, why_not
 from core.types import Question
 
 APPLICATION, VERSION = 0x486F7053, 1  # "HopS" in the file's header, and the schema's number
@@ -152,7 +152,7 @@ class Store:
         check_may_change(KIND, str(run))
         with self._write():
             self._db.execute("DELETE FROM runs WHERE id = ?", (run,))
-            gone(KIND, str(run))
+            forget_owner(KIND, str(run))
 
     def _anothers(self, run: int) -> bool:
         """Whether a run is another person's, and something is left to do that would change it."""
@@ -193,7 +193,7 @@ class Store:
         try:
             yield
         except sqlite3.Error as error:
-            why = kept_from_saving(error) or f"The evaluations in {self.file} cannot be used: {error}. The file was left as it is."
+            why = why_unsaved(error) or f"The evaluations in {self.file} cannot be used: {error}. The file was left as it is."
             raise StoreError(why) from error
 
     @contextmanager

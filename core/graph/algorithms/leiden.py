@@ -12,10 +12,10 @@ import numpy as np
 
 from core.errors import BadInput
 from core.graph.algorithms.dice import dice
-from core.graph.storage.opening import open_same, worked_on_apart
+from core.graph.storage.opening import needs_subprocess, open_same
 from core.graph.store import Graph
-from core.runtime.meter import untold
-from core.runtime.subprocess_worker import apart
+from core.runtime.meter import silent
+from core.runtime.subprocess_worker import in_subprocess
 
 SEED = 0
 CLUSTER = 100_000  # nodes; larger clusters are split again, so that a question's PageRank stays small
@@ -53,7 +53,7 @@ class Communities:
         return np.concatenate([[0], np.cumsum(np.bincount(self.of))]).astype(np.int64)
 
 
-def clusters(graph: Graph, progress: Tell = untold, check: Callable[[], None] = lambda: None) -> Communities:
+def clusters(graph: Graph, progress: Tell = silent, check: Callable[[], None] = lambda: None) -> Communities:
     """The communities of at most `CLUSTER` nodes each, found anew. Raises as `detect`.
 
     >>> from core.graph.algorithms.leiden import clusters
@@ -76,8 +76,8 @@ def detect(graph: Graph, max_size: int, progress: Tell, check: Callable[[], None
     refusal = too_large(graph)
     if refusal:
         raise BadInput(refusal)
-    if worked_on_apart(graph):
-        return apart(_detected, graph.folder, graph.digest, max_size, progress=progress, check=check)
+    if needs_subprocess(graph):
+        return in_subprocess(_detected, graph.folder, graph.digest, max_size, progress=progress, check=check)
     return _detect(graph, max_size, progress, check)
 
 

@@ -33,11 +33,11 @@ def _looked(graph: KnowledgeGraph) -> np.ndarray:
     return np.bincount(codes, nameless, 2 * graph.n_relations) > MOSTLY * np.bincount(codes, minlength=2 * graph.n_relations)
 
 
-def spoken_steps(chain: Chain, into: np.ndarray) -> int:
+def verbal_steps(chain: Chain, into: np.ndarray) -> int:
     """How many steps a chain is said in: a passage through a mediator is one. `into` is of `mediating`.
 
-    >>> from core.graph.algorithms.mediators import spoken_steps
-    >>> spoken_steps((0, 2), np.array([True, False, False, False]))  # the first step leads into a mediator
+    >>> from core.graph.algorithms.mediators import verbal_steps
+    >>> verbal_steps((0, 2), np.array([True, False, False, False]))  # the first step leads into a mediator
     1
     """
     return len(chain) - sum(bool(into[code]) for code in chain)

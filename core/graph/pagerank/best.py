@@ -14,7 +14,7 @@ from core.graph.algorithms.neighbourhood import seed_array
 from core.graph.order import steady, top_k
 from core.graph.pagerank.problem import Found, Problem, pose
 from core.graph.store import Graph
-from core.runtime.meter import untold
+from core.runtime.meter import silent
 
 METHODS = ("auto", "exact", "fora", "topppr", "rbs", "partition")
 FORMER = {"push": "auto"}  # how `auto` was called in files and expressions saved before
@@ -78,7 +78,7 @@ def top_pagerank(
     weights: np.ndarray | None = None,
     random: int = 0,
     report: PageRankReport | None = None,
-    progress: Callable[[str, float | None], None] = untold,
+    progress: Callable[[str, float | None], None] = silent,
     check: Callable[[], None] = lambda: None,
     clusters: Callable[..., Communities] = clusters,
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -27,6 +27,6 @@ def open_same(folder: FilePath, digest: str) -> KnowledgeGraph:
     return graph
 
 
-def worked_on_apart(graph: KnowledgeGraph) -> bool:
+def needs_subprocess(graph: KnowledgeGraph) -> bool:
     """Whether long work on a graph is done in a process of its own: where it is large, and lies in a folder for others to open."""
     return graph.n_edges > LARGE and isinstance(graph, Graph) and graph.folder is not None

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 from core.errors import ModelFailed
 from core.models.base import Messages, Reply
-from core.models.chat.kept import KeptReplies, reply_key
 from core.models.chat.remembered import Replies
 from core.models.chat.replies import estimate_tokens, fewest_tokens
+from core.models.chat.saved_replies import SavedReplies, reply_key
 from core.models.chat.turns import Turn, in_turn, patiently
 from core.models.chat.writing import Writing
 from core.runtime.meter import replied, spent
@@ -72,9 +72,9 @@ class ChatClient(ABC):
     def __init__(self, name: str, context: int):
         self.name, self.context, self._replies, self._weights = name, context, Replies(), ""
 
-    def keep_in(self, kept: KeptReplies, weights: str) -> None:
+    def keep_in(self, saved: SavedReplies, weights: str) -> None:
         """Have replies outlive this process, under the weights that they are of."""
-        self._replies, self._weights = Replies(kept=kept), weights
+        self._replies, self._weights = Replies(on_disk=saved), weights
 
     def reply(
         self,

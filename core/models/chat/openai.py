@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import ModelFailed, shorten
 from core.models.base import Messages
 from core.models.chat.client import ChatClient, ChatRequest, Check
-from core.models.chat.heard import Heard, bound
+from core.models.chat.piece import Piece, bound
 from core.models.chat.replies import estimate, estimate_tokens, fewest_tokens
 from core.models.chat.whole_prompts import WholePrompts
 from core.models.chat.writing import Writing
@@ -74,11 +74,11 @@ class OpenAIChat(ChatClient):
             for chunk in stream:
                 if check:
                     check()
-                heard = Heard.of(chunk)
-                used, writing.finish = heard.used or used, heard.finish or writing.finish
-                writing.tool, writing.refusal = writing.tool or heard.tool, writing.refusal + heard.refusal
-                stop = bool(heard.thought) and writing.think(heard.thought)
-                if (heard.text and writing.add(heard.text)) or stop:
+                piece = Piece.of(chunk)
+                used, writing.finish = piece.used or used, piece.finish or writing.finish
+                writing.tool, writing.refusal = writing.tool or piece.tool, writing.refusal + piece.refusal
+                stop = bool(piece.thought) and writing.think(piece.thought)
+                if (piece.text and writing.add(piece.text)) or stop:
                     writing.finish = writing.finish or "stop"
                     break
         if writing.finish is None:
@@ -99,7 +99,7 @@ class OpenAIChat(ChatClient):
                 for chunk in stream:
                     if check:
                         check()
-                    used = Heard.of(chunk).used
+                    used = Piece.of(chunk).used
                     read = used[0] if used else read
         except (openai.OpenAIError, OSError, ValueError, RecursionError):
             return 0

@@ -12,7 +12,7 @@ from cachetools import LRUCache
 
 from core.errors import StoreError
 from core.models.base import Reply
-from core.models.chat.kept import KeptReplies
+from core.models.chat.saved_replies import SavedReplies
 from core.runtime.meter import new_to_this, saved
 
 REMEMBERED = 2_000
@@ -22,11 +22,11 @@ log = logging.getLogger(__name__)
 class Replies:
     """The replies of one model by what was asked; safe to use from several threads.
 
-    With `kept` they outlive the process. A file of kept replies that cannot be used costs no question its answer: it is told in the log.
+    With `on_disk` they outlive the process. A file of kept replies that cannot be used costs no question its answer: it is told in the log.
     """
 
-    def __init__(self, remember: int = REMEMBERED, kept: KeptReplies | None = None):
-        self.kept = kept
+    def __init__(self, remember: int = REMEMBERED, on_disk: SavedReplies | None = None):
+        self.on_disk = on_disk
         self._lock, self._replies = threading.Lock(), LRUCache[str, Reply](remember)
 
     def find(
@@ -56,9 +56,9 @@ class Replies:
             return reply
         with self._lock:
             self._replies[key] = reply
-        if self.kept is not None:
+        if self.on_disk is not None:
             try:
-                self.kept.keep(key, "", reply)
+                self.on_disk.keep(key, "", reply)
             except StoreError as error:
                 log.warning("A reply was not kept. %s", error)
         return reply
@@ -72,10 +72,10 @@ class Replies:
         return len(self._replies)
 
     def _on_disk(self, key: str, schema: dict[str, Any] | None, cut: bool, fewest: int) -> Reply | None:
-        if self.kept is None:
+        if self.on_disk is None:
             return None
         try:
-            found = self.kept.find(key, schema, usable=not cut, fewest=fewest)
+            found = self.on_disk.find(key, schema, usable=not cut, fewest=fewest)
             found = found if found is None or found.usable or found.cut else None
         except StoreError as error:
             log.warning("Kept replies were not read. %s", error)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.graph.protocol import KnowledgeGraph
-from core.graph.told import weights
+from core.graph.texts import weights
 from core.operators.base import Context, Operator, Recorder
 from core.operators.nodes.reading import MODEL_HELP, read, rows_of
 from core.operators.texts.hits import DIGITS, names_told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.graph.told import told_by
+from core.graph.texts import chunk_lists
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import BEFORE_CUT
 from core.parameters import param
@@ -33,7 +33,7 @@ class DocumentsOfNodes(Operator):
         nodes = state.nodes.items if state.nodes else ()
         scores = state.nodes.scores if state.nodes else None
         best: dict[int, float] = {}
-        for place, rows in enumerate(told_by(ctx.graph, "nodes", nodes)):
+        for place, rows in enumerate(chunk_lists(ctx.graph, "nodes", nodes)):
             for row in rows:
                 best.setdefault(row, 0.0 if scores is None else scores[place])
         order = Ranking("chunk", tuple(best), None if scores is None else tuple(best.values()))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.errors import BadParameter
-from core.graph.told import node_chunks, node_labels
+from core.graph.texts import node_chunks, node_labels
 from core.models.base import Task
 from core.models.heads import headed
 from core.operators.base import Context, Recorder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.graph.told import node_labels
+from core.graph.texts import node_labels
 from core.indexes.vectors import vector_index
 from core.operators.asking import asked, unasked
 from core.operators.base import Context, Operator, Recorder

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.graph.algorithms.chains import Chain, chains_from, walk
-from core.graph.algorithms.mediators import mediating, spoken_steps
+from core.graph.algorithms.mediators import mediating, verbal_steps
 from core.indexes.chains import token_vectors
 from core.indexes.masking import masked
 from core.indexes.mediated import mediated_text, plain_phrase
@@ -102,7 +102,7 @@ def _ballots(state: State, ctx: Context, recorder: Recorder, by: ChainVotes, int
     encoder = ctx.models.encoder(by.encoder)
     (question,) = token_vectors(encoder, [masked(ctx.graph, state.question.text, state.seeds)], ctx.check)
     phrases = [plain_phrase(name) for name in ctx.graph.relation_names]
-    short = lambda chain: spoken_steps(chain, into) <= by.steps
+    short = lambda chain: verbal_steps(chain, into) <= by.steps
     found = []
     for seed in dict.fromkeys(state.seeds):
         ctx.progress("Ranking relation chains", None)
@@ -113,7 +113,7 @@ def _ballots(state: State, ctx: Context, recorder: Recorder, by: ChainVotes, int
             chains, ends = map(list, zip(*here))
             texts = [mediated_text(chain, phrases, into) for chain in chains]
             index = spoken(encoder, chains, texts, ctx.check)
-            steps = np.array([spoken_steps(chain, into) for chain in chains])
+            steps = np.array([verbal_steps(chain, into) for chain in chains])
             found.append(Ballot(seed, chains, ends, texts, np.round(index.scores(question, range(len(index))) - by.price * steps, 9)))
     recorder.usage += Usage(texts=1 + sum(len(ballot.chains) for ballot in found))
     recorder.sizes["chains"] = sum(len(ballot.chains) for ballot in found)

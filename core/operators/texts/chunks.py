@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.graph.protocol import KnowledgeGraph
-from core.graph.told import chunk_text, chunks_of, told_by
+from core.graph.texts import chunk_lists, chunk_text, chunks_of
 from core.indexes.vectors import vector_index
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import BEFORE_CUT, fitting, ranked
@@ -43,7 +43,7 @@ class ChunksOfRelations(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         assert state.relations is not None
         best: dict[int, float] = {}
-        for score, rows in zip(relation_scores(state.relations), told_by(ctx.graph, "edges", state.relations.items)):
+        for score, rows in zip(relation_scores(state.relations), chunk_lists(ctx.graph, "edges", state.relations.items)):
             for row in rows:
                 best.setdefault(row, score)
         return state.replace(chunks=_within(ctx.graph, best, self.budget, self.keep, recorder))
@@ -105,8 +105,8 @@ class ChunksOfHits(Operator):
     encoder: str = param("encoder", "Encoder", "The sentence encoder that compares chunks with the question.", model=True)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        of_nodes = told_by(ctx.graph, "nodes", state.nodes.items if state.nodes else ())
-        of_edges = told_by(ctx.graph, "edges", state.relations.items if state.relations else ())
+        of_nodes = chunk_lists(ctx.graph, "nodes", state.nodes.items if state.nodes else ())
+        of_edges = chunk_lists(ctx.graph, "edges", state.relations.items if state.relations else ())
         cosine = self._cosines(state, {row for rows in (*of_nodes, *of_edges) for row in rows}, ctx, recorder)
         nearest = lambda rows, things: sorted(rows, key=lambda row: (-cosine[row], row))[: self.each * things // 2]
         by_nodes = nearest({row for rows in of_nodes for row in rows}, sum(map(bool, of_nodes)))

@@ -8,7 +8,7 @@ import numpy as np
 
 from core.graph.columns import Rows, Table
 from core.graph.protocol import KnowledgeGraph
-from core.graph.told import chunks_of, community_text, n_chunks
+from core.graph.texts import chunks_of, community_text, n_chunks
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import BEFORE_CUT, fitting, ranked, unreported
 from core.parameters import param

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from core.graph.protocol import KnowledgeGraph
-from core.graph.told import weights
+from core.graph.texts import weights
 from core.models.base import Task
 from core.models.combine import uses_chat
 from core.models.words import short_name

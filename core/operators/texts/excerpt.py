@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.corpus.sentences import sentences
-from core.graph.told import chunk_text, leaves
+from core.graph.texts import chunk_text, leaves
 from core.models.base import Task
 from core.models.scorers import EncoderScorer, top_k
 from core.operators.base import Context, Operator, Recorder

@@ -10,7 +10,7 @@ from core.builds.synonyms import SIMILAR
 from core.graph.pagerank.problem import Links
 from core.graph.protocol import KnowledgeGraph
 from core.graph.store import Graph
-from core.graph.told import chunks_of, n_chunks, weights
+from core.graph.texts import chunks_of, n_chunks, weights
 from core.indexes.encoded import Of
 from core.indexes.vectors import vector_index
 from core.operators.base import Context, Operator, Recorder

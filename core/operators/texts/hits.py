@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.graph.order import top_k
-from core.graph.told import hit_titles
+from core.graph.texts import hit_titles
 from core.operators.generate import CHARACTERS_A_TOKEN
 from core.types import Kind, Ranking
 

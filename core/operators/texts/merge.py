@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from core.graph.told import hit_texts
+from core.graph.texts import hit_texts
 from core.operators.base import HITS, Context, Operator, Recorder
 from core.operators.texts.hits import KIND, fitting, ranked
 from core.operators.texts.tables import row_texts

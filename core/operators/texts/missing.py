@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.graph.protocol import KnowledgeGraph
-from core.graph.told import leaves
+from core.graph.texts import leaves
 from core.models.base import Chat
 from core.operators.asking import asked, unasked, with_room
 from core.operators.base import Context, Operator, Recorder

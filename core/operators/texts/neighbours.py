@@ -8,7 +8,7 @@ import numpy as np
 
 from core.graph.algorithms.neighbourhood import nearest
 from core.graph.protocol import KnowledgeGraph
-from core.graph.told import relation_texts, weights
+from core.graph.texts import relation_texts, weights
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
 from core.operators.texts.hits import BEFORE_CUT, DIGITS, fitting, names_told, ranked, scores_of

@@ -8,7 +8,7 @@ import numpy as np
 
 from core.graph.pagerank.problem import pose
 from core.graph.protocol import KnowledgeGraph
-from core.graph.told import chunks_of, weights
+from core.graph.texts import chunks_of, weights
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import names_told, ranked, scores_of
 from core.parameters import param

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.graph.protocol import KnowledgeGraph
-from core.graph.told import chunk_label, node_labels
+from core.graph.texts import chunk_label, node_labels
 from core.models.base import Messages
 from core.operators.asking import asked, with_room
 from core.operators.base import Context, Operator, Recorder

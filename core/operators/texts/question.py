@@ -7,7 +7,7 @@ from typing import Any
 
 from core.graph.names.lookup import names
 from core.graph.names.mentions import COMMON
-from core.graph.told import node_chunks
+from core.graph.texts import node_chunks
 from core.models.chat.json_reply import json_reply
 from core.models.scorers import words
 from core.operators.asking import asked, unasked

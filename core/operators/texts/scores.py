@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.builds.synonyms import SIMILAR
-from core.graph.told import chunks_of, n_chunks
+from core.graph.texts import chunks_of, n_chunks
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.hits import BEFORE_CUT, names_told, ranked, scores_of
 from core.operators.texts.neighbours import relation_scores

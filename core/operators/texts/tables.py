@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.graph.protocol import KnowledgeGraph
-from core.graph.told import chunk_text, community_text, hit_names, node_texts, relation_names, relation_texts, weights
+from core.graph.texts import chunk_text, community_text, hit_names, node_texts, relation_names, relation_texts, weights
 from core.operators.base import HITS, Context, Operator, Recorder
 from core.operators.texts.hits import fitting
 from core.parameters import param

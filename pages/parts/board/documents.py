@@ -10,7 +10,7 @@ from core.diagnosis.funnel import right
 from core.diagnosis.funnel_texts import TEXT_STAGES, answer_funnel, fates, gold_funnel
 from core.diagnosis.verdict_words import Verdict
 from core.engine import Comparison, Lane
-from core.graph.told import n_chunks
+from core.graph.texts import n_chunks
 from core.results import graph_dict
 from core.types import State
 from pages.parts.board.paths import Paths

@@ -10,7 +10,7 @@ from core.datasets.relations import relation_words
 from core.datasets.wording import table_of
 from core.diagnosis.path_outcome import fate_in
 from core.engine import Comparison, Lane
-from core.graph.told import hit_titles, relation_names
+from core.graph.texts import hit_titles, relation_names
 from core.operators import OPERATORS
 from core.types import Path, State, Step
 

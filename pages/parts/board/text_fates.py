@@ -8,7 +8,7 @@ from typing import Any
 from core.diagnosis.causes import Fate
 from core.diagnosis.funnel_texts import chunk_rows, handed_on_chunks, in_batches, kept_by, too_late
 from core.engine import Lane
-from core.graph.told import hit_names, leaves
+from core.graph.texts import hit_names, leaves
 from core.types import Ranking
 from pages.parts.board.keys import Key
 from pages.parts.board.text_hits import KINDS, Hit, hits_of, reads_documents

@@ -9,7 +9,7 @@ from typing import Any
 
 from core.diagnosis.funnel_texts import handed_on_chunks
 from core.engine import Lane
-from core.graph.told import chunk_title, hit_names, hit_texts, leaves, told_by
+from core.graph.texts import chunk_lists, chunk_title, hit_names, hit_texts, leaves
 from core.types import Kind, Ranking
 from pages.parts.board.keys import Key
 
@@ -128,7 +128,7 @@ def _row(graph, hit: Hit, gold: frozenset[str]) -> dict[str, Any]:
         return row | {"title": name, "place": f"{len(members):,} entities: {', '.join(names)}{more}"}
     if hit.kind == "triple":
         name = _relation(graph, hit.item)
-    told = told_by(graph, "edges" if hit.kind == "triple" else "nodes", [hit.item])[0]
+    told = chunk_lists(graph, "edges" if hit.kind == "triple" else "nodes", [hit.item])[0]
     sources = [passage(graph, chunk, gold) for chunk in told[:SOURCES]]
     more = f"and {len(told) - SOURCES:,} more passages" if len(told) > SOURCES else ""
     return row | {"title": name, "sources": [{key: one[key] for key in ("id", "title", "gold")} for one in sources], "place": more}

@@ -12,7 +12,7 @@ import numpy as np
 from core.diagnosis.funnel_texts import handed_on_chunks
 from core.engine import Lane
 from core.graph.algorithms.layout import Place, positions
-from core.graph.told import leaves, told_by
+from core.graph.texts import chunk_lists, leaves
 from core.types import Path
 from pages.parts.board.keys import Key, at, edge_id, pair
 from pages.parts.board.picture import between
@@ -150,7 +150,7 @@ def _joined(drawing: Drawing, lane: Lane, hits: Sequence[Hit], paths: Sequence[M
             ends |= {head, tail}
     for hit in hits:
         if hit.kind in ("node", "summary"):
-            told = told_by(lane.graph, "nodes", [hit.item])[0]
+            told = chunk_lists(lane.graph, "nodes", [hit.item])[0]
             keys = [Key("chunk", id) for id in lane.graph.columns.chunks.texts("id", told)] if told else []
             edges |= {pair(hit.key, key): "told in" for key in keys if key in drawing.nodes}
         if hit.kind == "community":

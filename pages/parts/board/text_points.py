@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.engine import Lane
-from core.graph.told import hit_names
+from core.graph.texts import hit_names
 from core.operators.texts.points import PARTS, SHOWN, UNREAD, UNREADABLE, AnswerFromPoints, Points, best_first
 from core.runtime.jobs import FAILED
 from core.types import Point, State

@@ -7,7 +7,7 @@ from typing import Any
 from core.corpus.sentences import sentences
 from core.diagnosis.support import sureness
 from core.engine import Lane
-from core.graph.told import chunk_text
+from core.graph.texts import chunk_text
 from core.types import Rest
 from pages.parts.board.keys import Key
 from pages.parts.board.text_fates import rows_of

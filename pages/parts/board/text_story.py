@@ -8,7 +8,7 @@ from typing import Any
 from core.diagnosis.funnel_texts import chunk_rows, in_batches
 from core.engine import Lane
 from core.graph.algorithms.simple import Simple, simple
-from core.graph.told import hit_titles
+from core.graph.texts import hit_titles
 from core.operators.nodes.replay import brought_by
 from core.types import Frame, Step
 from pages.parts.board.keys import Key, edge_id

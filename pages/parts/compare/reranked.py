@@ -10,7 +10,7 @@ import streamlit as st
 from core.diagnosis.funnel_texts import chunk_rows
 from core.engine import Comparison, Lane
 from core.graph.algorithms.simple import simple
-from core.graph.told import hit_titles, told_by
+from core.graph.texts import chunk_lists, hit_titles
 from core.indexes.vectors import vector_index
 from core.operators.base import Line, Operator
 from core.operators.loop import Loop
@@ -67,7 +67,7 @@ def again(lane: Lane, asked: Settings, alpha: float, beta: float, gold: tuple[st
     similar = likeness(graph, index, state.vector)
     found = replayed(state.hidden, start, simple(graph), similar, alpha, beta, asked.expand.keep, asked.budget)
     known = frozenset(row for document in gold for row in chunk_rows(graph, document))
-    told = zip(found.nodes.items, hit_titles(graph, "node", found.nodes.items), told_by(graph, "nodes", found.nodes.items))
+    told = zip(found.nodes.items, hit_titles(graph, "node", found.nodes.items), chunk_lists(graph, "nodes", found.nodes.items))
     was = state.nodes.positions
     rows = [
         Row(place, was[node] + 1 if node in was else None, title, not known.isdisjoint(chunks))

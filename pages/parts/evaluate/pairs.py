@@ -14,7 +14,7 @@ from core.evaluation.pairwise.verdicts import CRITERIA
 from core.evaluation.reports.naming import Called, called
 from core.evaluation.reports.summary import Summary
 from core.io.durations import roughly
-from core.models.chat.kept import KeptReplies
+from core.models.chat.saved_replies import SavedReplies
 from core.runtime.jobs import CANCELLED, Job
 from pages.parts.shared.session import cancel, engine, said
 from pages.parts.shared.text import many, plain
@@ -78,7 +78,7 @@ def _begin(summary: Summary, tally: Tally, missing: int, job: Job | None) -> Non
         label = "Go on judging" if tally.matches else "Judge the answers"
         if st.button(label, key="judge-pairs", type="primary", icon=":material/balance:") and said(lambda: start(engine(), summary)):
             st.rerun()
-        known = KeptReplies().measured(engine().models.weights(ROLE))
+        known = SavedReplies().measured(engine().models.weights(ROLE))
         time = f", {roughly(missing * known[0])}" if known else ""
         told = f"{many(left, 'pair')} of answers left, {many(missing, 'reply', 'replies')} of {tally.judge}{time}."
         st.caption(plain(f"{told} What is judged is kept. Another model judges once the page Models gives it that role."))

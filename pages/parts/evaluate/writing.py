@@ -8,7 +8,7 @@ from core.corpus import open_corpus
 from core.evaluation.questions.keeping import job_key, start, usual_name
 from core.evaluation.questions.writing import MOST, ROLE, Recipe, Writing, Written
 from core.io.durations import roughly
-from core.models.chat.kept import KeptReplies
+from core.models.chat.saved_replies import SavedReplies
 from core.runtime.jobs import CANCELLED, Job
 from pages.parts.evaluate.asked import Asked
 from pages.parts.graphs.ways import SETS
@@ -66,7 +66,7 @@ def _form(on: Asked) -> None:
 def _writer(recipe: Recipe) -> str:
     """Who writes, and how long it may take where that is known from its replies of before."""
     models = engine().models
-    known = KeptReplies().measured(models.weights(ROLE))
+    known = SavedReplies().measured(models.weights(ROLE))
     return models.title(ROLE) + (f", {roughly(recipe.replies * known[0])}" if known else "")
 
 

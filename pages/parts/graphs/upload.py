@@ -16,8 +16,8 @@ from core.datasets.own import clean_name
 from core.errors import HopscopeError
 from core.graph.readers.formats import AUTO, FORMATS, format_named
 from core.graph.readers.triple_file import TripleFile, columns_of
-from core.io.aside import aside
 from core.io.files import PACKED, size_text
+from core.io.temporary import temporary_folder
 from core.runtime.jobs import DONE, Job
 from pages.parts.graphs.looking import looked_at, reading
 from pages.parts.shared.session import engine
@@ -136,7 +136,7 @@ def _form(file, rows: list[tuple[str, str, str]], format: str, columns: str) -> 
 
 
 def _start(file, name: str, way: str, format: str, columns: str) -> None:
-    folder = aside()
+    folder = temporary_folder()
     source = _source(kept(file, folder), format, columns)
 
     def work(job: Job) -> str:

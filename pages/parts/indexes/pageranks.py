@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.datasets import dataset_of
 from core.errors import HopscopeError
-from core.evaluation.pagerank.apart import RANDOM, MethodComparison, MethodConfig, compare, kept
+from core.evaluation.pagerank.methods import RANDOM, MethodComparison, MethodConfig, compare, kept
 from core.evaluation.pagerank.plot import PUBLISHED, SOURCE, method_figure
 from core.evaluation.pagerank.trials import expected, no_room, unfit
 from core.indexes.place import index_folder

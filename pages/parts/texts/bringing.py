@@ -13,7 +13,7 @@ from core.corpus.corpus import KIND
 from core.corpus.readers.table import Columns
 from core.datasets.own import clean_name
 from core.errors import BadInput, HopscopeError
-from core.io.aside import aside
+from core.io.temporary import temporary_folder
 from core.runtime.jobs import DONE, Job
 from core.sharing import shared
 from pages.parts.graphs.upload import kept
@@ -96,7 +96,7 @@ def new_name(title: str) -> str:
 
 def start(files: list, name: str, title: str = "", columns: Columns | None = None) -> None:
     """Begin reading the files into the corpus of that name, and draw the page anew."""
-    folder = aside()
+    folder = temporary_folder()
     paths = []
     for number, file in enumerate(files):
         place = folder / str(number)

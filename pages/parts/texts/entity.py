@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.errors import shorten
 from core.graph.store import Graph
-from core.graph.told import chunks_of, node_texts, relation_names, relation_texts, weights
+from core.graph.texts import chunks_of, node_texts, relation_names, relation_texts, weights
 from pages.parts.graphs.walk_view import neighbourhood, picture, show
 from pages.parts.shared.text import many, plain
 from pages.parts.texts.entity_table import SHOWN

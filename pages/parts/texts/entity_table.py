@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.errors import shorten
 from core.graph.store import Graph
-from core.graph.told import chunks_of, node_texts
+from core.graph.texts import chunks_of, node_texts
 from pages.parts.texts.walking import go, is_tree, label, levels, of_chunks
 
 SHOWN = 160  # characters of a description

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.graph.names.lookup import names
 from core.graph.store import Graph
-from core.graph.told import n_chunks
+from core.graph.texts import n_chunks
 from pages.parts.texts.communities import communities
 from pages.parts.texts.entity import entity
 from pages.parts.texts.entity_table import entity_table

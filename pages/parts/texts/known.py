@@ -9,7 +9,7 @@ import streamlit as st
 from core.corpus import Corpus, bring_questions, corpora
 from core.corpus.corpus import KIND
 from core.errors import HopscopeError
-from core.io.aside import aside
+from core.io.temporary import temporary_folder
 from pages.parts.graphs.upload import kept
 from pages.parts.shared.people import barred
 from pages.parts.shared.question_file import Chosen, choose_questions
@@ -36,7 +36,7 @@ def bring_known(here: str) -> None:
 
 def _keep(name: str, chosen: Chosen) -> None:
     """Keep a file's questions, and say what came of it."""
-    folder = aside()
+    folder = temporary_folder()
     try:
         brought = bring_questions(name, kept(chosen.file, folder), format=chosen.format, columns=chosen.columns)
     except HopscopeError as error:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.graph.columns import Rows, Table
 from core.graph.store import Graph
-from core.graph.told import leaves
+from core.graph.texts import leaves
 from pages.parts.texts.paging import begin
 from pages.parts.texts.passage import where
 

@@ -12,7 +12,7 @@ from core.corpus import write
 from core.corpus.document import Document
 from core.corpus.links import Link
 from core.errors import BadInput
-from core.graph.told import leaves
+from core.graph.texts import leaves
 from tests.core.builds.kit import Reading
 
 

@@ -13,7 +13,7 @@ from core.builds.cost import cost
 from core.builds.language_model import LanguageModelExtraction
 from core.errors import BadInput, Cancelled, ModelFailed, StoreError
 from core.models.base import Reply
-from core.models.chat.kept import reply_key
+from core.models.chat.saved_replies import reply_key
 from tests.core.builds.kit import Reading, Texts
 
 ANN = "Ann is a cook who lives in Rome. She met Bob there."

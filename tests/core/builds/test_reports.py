@@ -10,7 +10,7 @@ from core.builds.base import BuildContext, Made
 from core.builds.reports import Reports, read
 from core.graph.building.text_graph import assemble, with_tables
 from core.graph.columns import Table
-from core.runtime.meter import untold
+from core.runtime.meter import silent
 from tests.core.builds.kit import Texts
 from tests.core.builds.test_language_model import Models
 
@@ -29,7 +29,7 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(tmp_path / "home"))
 
 
-def told(operator, tmp_path, say=None, progress=untold):
+def told(operator, tmp_path, say=None, progress=silent):
     table = Table.of(
         level=[0, 1], parent=[-1, 0], title=["a, d, b", "d, e"], members=[[0, 1, 2, 3, 4], [3, 4]], report=["", ""], rating=[0.0, 0.0]
     )

@@ -29,7 +29,7 @@ from core.builds.shipping import ship
 from core.comparison.built import BuiltGraphs
 from core.corpus import corpora, open_corpus
 from core.errors import BadInput, BadParameter, StoreError
-from core.models.chat.kept import KeptReplies
+from core.models.chat.saved_replies import SavedReplies
 from core.models.registry import Registry
 from core.operators.texts.built import BuiltGraph
 from tests.core.builds.kit import Reading, Texts
@@ -155,8 +155,8 @@ def test_the_file_is_the_same_whoever_writes_it_from_the_same(maker, tmp_path):
 
 
 def test_the_replies_alone_are_enough_where_what_chunks_told_is_not_taken(newcomer):
-    kept = KeptReplies(shipped=shipped_replies(newcomer))
-    made = build(newcomer, "rkg-described", Nobody(), kept=kept)
+    kept = SavedReplies(shipped=shipped_replies(newcomer))
+    made = build(newcomer, "rkg-described", Nobody(), saved=kept)
     assert "A partner in London." in made.columns.nodes.texts("description")
     assert status(newcomer, "rkg-described").report["counts"]["extracted"] == 3
 
@@ -278,7 +278,7 @@ def test_a_file_that_does_not_tell_what_it_holds_is_a_sentence(row, tmp_path):
 def test_replies_without_a_first_row_are_replies_still(tmp_path):
     with gzip.open(tmp_path / NAME, "wt") as stream:
         stream.write(json.dumps({"key": "k", "text": "t", "tokens_in": 1, "tokens_out": 1, "finish": "stop", "seconds": 1.0}))
-    assert head_of(tmp_path / NAME)["builds"] == [] and KeptReplies(shipped=[tmp_path / NAME]).find("k").text == "t"
+    assert head_of(tmp_path / NAME)["builds"] == [] and SavedReplies(shipped=[tmp_path / NAME]).find("k").text == "t"
 
 
 FILES = [file for name in corpora() for file in shipped_replies(type("Named", (), {"name": name})())]

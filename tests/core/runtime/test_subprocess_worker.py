@@ -13,7 +13,7 @@ import pytest
 
 from core.errors import BadInput, Cancelled, HopscopeError
 from core.io.home import ROOT
-from core.runtime.subprocess_worker import DIED, MEMORY, TIME, Ended, Worker, apart
+from core.runtime.subprocess_worker import DIED, MEMORY, TIME, Ended, Worker, in_subprocess
 
 
 def doubled(number, progress, check):
@@ -61,18 +61,18 @@ def gone(pid: int) -> bool:
 
 def test_what_it_tells_and_gives():
     told = []
-    number, pid = apart(doubled, 21, progress=lambda *said: told.append(said), check=quiet)
+    number, pid = in_subprocess(doubled, 21, progress=lambda *said: told.append(said), check=quiet)
     assert (number, told) == (42, [("Doubling", 0.5)]) and pid != os.getpid() and gone(pid)
 
 
 def test_what_it_raises_is_a_sentence():
     with pytest.raises(HopscopeError, match="That is no number."):
-        apart(refused, progress=quiet, check=quiet)
+        in_subprocess(refused, progress=quiet, check=quiet)
 
 
 def test_its_death_is_a_sentence():
     with pytest.raises(HopscopeError, match=DIED):
-        apart(killed, progress=quiet, check=quiet)
+        in_subprocess(killed, progress=quiet, check=quiet)
 
 
 def test_a_cancel_ends_it_in_the_middle():
@@ -87,7 +87,7 @@ def test_a_cancel_ends_it_in_the_middle():
             raise Cancelled()
 
     with pytest.raises(Cancelled):
-        apart(asleep, progress=told, check=check)
+        in_subprocess(asleep, progress=told, check=check)
     assert gone(pids[0])
 
 

@@ -83,7 +83,7 @@ def test_answers_judged_in_pairs_are_shown_with_what_to_doubt(run, home, monkeyp
         for first, second in ((pair.of_a, pair.of_b), (pair.of_b, pair.of_a)):
             asked = messages(pair.text, first, second, work.chat.context)
             told = Reply(json.dumps({"why": "<b>So</b>", **dict.fromkeys(CRITERIA, "first")}))
-            work.chat.kept.keep(work.chat.key(asked, schema=SCHEMA, max_tokens=REPLY), "judge", told)
+            work.chat.replies.keep(work.chat.key(asked, schema=SCHEMA, max_tokens=REPLY), "judge", told)
     at = judging(run)
     assert not at.exception and not any(one.label == "Judge the answers" for one in at.button)
     assert "1 of 1 pair judged by" in said(at) and "Both orders agree in 0 %" in said(at).replace("\\", "")

@@ -12,7 +12,7 @@ from core.builds.fact_store import FactStore
 from core.builds.shipped import NAME
 from core.builds.shipping import ship
 from core.corpus import Document
-from core.models.chat.kept import KeptReplies
+from core.models.chat.saved_replies import SavedReplies
 from pages.parts.shared.session import engine
 from pages.parts.texts import building
 from pages.parts.texts.community_map import tiled
@@ -173,7 +173,7 @@ def test_a_graph_that_comes_with_the_texts_opens_with_a_click_and_says_who_made_
     build(small, "kg-described", models, lanes=1)
     ship(small, [find("kg-described")], models, file)
     shutil.rmtree(small.folder / "graphs")
-    for base in (KeptReplies().file, FactStore().file):
+    for base in (SavedReplies().file, FactStore().file):
         base.unlink()
     at = opened(**{"texts_begun": "", "texts_kind": "kg"})
     until(at, lambda: "Open" in labels(at))

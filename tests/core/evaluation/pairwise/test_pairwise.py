@@ -16,7 +16,7 @@ from core.evaluation.reports.naming import Called
 from core.evaluation.reports.summary import Summary
 from core.evaluation.runs.store import Run, StoredRow
 from core.models.base import Reply
-from core.models.chat.kept import KeptReplies
+from core.models.chat.saved_replies import SavedReplies
 from core.prompts import prompts
 from core.runtime.jobs import Job
 from core.types import Question
@@ -70,7 +70,7 @@ def summary(*answers, by="language model", abstract=True):
 def work(tmp_path):
     def make(judge, *answers):
         told = summary(*answers)
-        return Pairwise(told.instances, pairs(told), Judges(judge), kept=KeptReplies(tmp_path / "replies.sqlite"))
+        return Pairwise(told.instances, pairs(told), Judges(judge), saved=SavedReplies(tmp_path / "replies.sqlite"))
 
     return make
 
@@ -90,7 +90,7 @@ def test_the_better_answer_wins_in_both_orders(work):
 
 def test_short_answers_are_no_measure_of_comprehensiveness(tmp_path):
     told = summary(("long answer", "short"), ("abcd", "efgh"), abstract=False)
-    judge = Pairwise(told.instances, pairs(told), Judges(LONGER), kept=KeptReplies(tmp_path / "replies.sqlite"))
+    judge = Pairwise(told.instances, pairs(told), Judges(LONGER), saved=SavedReplies(tmp_path / "replies.sqlite"))
     assert judged(judge).doubts()[-1] == (
         "2 questions ask for a short answer, which says little of comprehensiveness; ask as abstract questions (evaluate --abstract) "
         "before answers are compared."

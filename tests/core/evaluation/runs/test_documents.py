@@ -11,7 +11,7 @@ from core.errors import BadInput
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.runs.opening import opened
 from core.evaluation.runs.plan import Drawn, Plan
-from core.graph.told import hit_names
+from core.graph.texts import hit_names
 from core.models.base import Reply
 from core.types import Question
 

@@ -10,8 +10,8 @@ import pytest
 from core.errors import Cancelled, ModelFailed
 from core.models.base import Reply
 from core.models.chat.client import ChatRequest
-from core.models.chat.kept import KeptChat, KeptReplies
 from core.models.chat.openai import OpenAIChat
+from core.models.chat.saved_replies import CachedChat, SavedReplies
 from tests.core.models.chat.test_thoughts import sent, texts
 from tests.core.models.chat_server import serving, stream
 
@@ -130,7 +130,7 @@ def test_what_asks_how_much_was_read_can_be_cancelled():
 @pytest.fixture
 def saved(tmp_path):
     """Replies saved before prompts were checked: to one of which 100 tokens were read, and to a whole one."""
-    kept, (cut, whole) = KeptReplies(tmp_path / "replies.sqlite"), (prompt(1500), prompt(900))
+    kept, (cut, whole) = SavedReplies(tmp_path / "replies.sqlite"), (prompt(1500), prompt(900))
     for messages, read in ((cut, 100), (whole, 900)):
         key = ChatRequest(tuple(messages), None, 256, 0, 0.0).key("weights")
         kept.keep(key, "weights", Reply("an old reply", tokens_in=read))
@@ -143,7 +143,7 @@ def test_a_saved_reply_to_a_cut_prompt_is_asked_for_again(saved, build):
     with counting() as (url, bodies):
         chat = OpenAIChat(url, "m", "m")
         if build:
-            asking = KeptChat(lambda: chat, "weights", kept)
+            asking = CachedChat(lambda: chat, "weights", kept)
         else:
             chat.keep_in(kept, "weights")
             asking = chat
@@ -154,5 +154,5 @@ def test_a_saved_reply_to_a_cut_prompt_is_asked_for_again(saved, build):
 
 def test_what_would_be_asked_again_counts_as_not_saved(saved):
     kept, cut, whole = saved
-    found = KeptChat(lambda: pytest.fail("nobody is asked"), "weights", kept).saved([whole, cut, whole])
+    found = CachedChat(lambda: pytest.fail("nobody is asked"), "weights", kept).saved([whole, cut, whole])
     assert [reply and reply.text for reply in found] == ["an old reply", None, "an old reply"]

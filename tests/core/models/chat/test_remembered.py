@@ -10,7 +10,7 @@ import pytest
 from core.evaluation.runs.row import as_if_new
 from core.models.base import Reply
 from core.models.chat.client import ChatClient, ChatRequest
-from core.models.chat.kept import KeptReplies
+from core.models.chat.saved_replies import SavedReplies
 from core.runtime.meter import metered
 from core.types import Question, State, Step
 
@@ -34,13 +34,13 @@ class Scripted(ChatClient):
 
 @pytest.fixture
 def kept(tmp_path):
-    return KeptReplies(tmp_path / "replies.sqlite")
+    return SavedReplies(tmp_path / "replies.sqlite")
 
 
 def test_a_lane_s_reply_outlives_the_process(kept):
     first, heard = Scripted(kept), []
     told = first.reply(ASK)
-    later = Scripted(KeptReplies(kept.file))
+    later = Scripted(SavedReplies(kept.file))
     again = later.reply(ASK, on_text=heard.append)
     assert (again.text, again.tokens_in, again.cached, later.asked) == ("Reply 1.", 5, True, 0) and not told.cached
     assert heard == ["Reply 1."]

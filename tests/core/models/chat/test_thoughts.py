@@ -8,8 +8,8 @@ import time
 import pytest
 
 from core.models.base import Reply
-from core.models.chat.kept import KeptReplies
 from core.models.chat.openai import OpenAIChat
+from core.models.chat.saved_replies import SavedReplies
 from core.models.chat.thoughts import Thoughts, separated
 from core.models.chat.writing import read_again, unfenced
 from tests.core.models.chat_server import serving, stream
@@ -245,7 +245,7 @@ def test_a_reply_of_no_use_is_asked_for_again():
 
 
 def test_old_replies_are_read_as_new_ones(tmp_path):
-    kept = KeptReplies(tmp_path / "replies.sqlite")
+    kept = SavedReplies(tmp_path / "replies.sqlite")
     for key, reply in {
         "t": Reply("<think>Bob?</think>Ann"),
         "c": Reply("Ann co", finish="length"),

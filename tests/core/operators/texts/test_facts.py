@@ -6,7 +6,7 @@ import pytest
 from core.builds.synonyms import SIMILAR
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
-from core.graph.told import chunks_of
+from core.graph.texts import chunks_of
 from core.operators.texts.facts import _links
 from core.types import Question, Ranking, State
 from tests.films import Bag

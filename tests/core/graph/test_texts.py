@@ -2,7 +2,7 @@
 
 from core.graph.building.text_graph import assemble
 from core.graph.columns import Table
-from core.graph.told import leaves
+from core.graph.texts import leaves
 
 CHUNKS = Table.of(id=["Marley", "Scrooge"], document=["Marley", "Scrooge"], text=["Marley was dead.", "Scrooge signed it."])
 

@@ -16,12 +16,12 @@ from core.errors import BadInput, StoreError
 from core.evaluation.pagerank.trials import MethodRow, compare_methods
 from core.evaluation.runs.plan import sample
 from core.graph.names.lookup import names
-from core.graph.storage.opening import open_same, worked_on_apart
+from core.graph.storage.opening import needs_subprocess, open_same
 from core.graph.store import Graph
 from core.indexes.place import index_folder, keep
 from core.io import digests
 from core.io.durations import with_time_left
-from core.runtime.subprocess_worker import apart
+from core.runtime.subprocess_worker import in_subprocess
 from core.types import Question
 
 FILE, KEPT, VERSION = "pageranks.json", 10, 1
@@ -60,8 +60,8 @@ def compare(graph: Graph, wish: MethodConfig, progress: Tell, check: Callable[[]
     if not wish.methods:
         raise BadInput("Choose at least one method.")
     progress("Getting the methods ready", None)
-    if worked_on_apart(graph):
-        rows = apart(_measured, graph.folder, graph.digest, wish, progress=progress, check=check)
+    if needs_subprocess(graph):
+        rows = in_subprocess(_measured, graph.folder, graph.digest, wish, progress=progress, check=check)
     else:
         rows = measure(graph, wish, progress, check)
     done = MethodComparison(wish, tuple(rows), time.time())

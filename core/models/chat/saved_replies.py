@@ -24,7 +24,7 @@ from core.models.chat.writing import read_again
 from core.runtime.shares import Shares
 
 KEY = 32  # hex digits
-AT_ONCE = 500  # keys that are looked up together
+BATCH_KEYS = 500  # keys that are looked up together
 FIELDS = ("text", "tokens_in", "tokens_out", "finish", "seconds", "words", "thought")
 TABLE = (
     "create table if not exists replies (key text primary key, model text not null, text text not null, tokens_in integer not null, "
@@ -40,7 +40,7 @@ def reply_key(model: str, messages: Messages, schema: dict[str, Any] | None, max
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:KEY]
 
 
-class KeptReplies:
+class SavedReplies:
     """Replies by key in one SQLite file (that of the person by default), and below it files of replies that ship, which are only read.
 
     Safe to use from several threads and processes. Raises StoreError where the file cannot be used, BadInput for a damaged shipped one.
@@ -60,8 +60,8 @@ class KeptReplies:
         """Those of the keys' replies that are saved, as `find` does; with each key the tokens that its prompt has at least. `schema` is
         what all of them were asked for."""
         asked, found = list(keys), dict[str, Reply]()
-        for start in range(0, len(asked), AT_ONCE):
-            some = asked[start : start + AT_ONCE]
+        for start in range(0, len(asked), BATCH_KEYS):
+            some = asked[start : start + BATCH_KEYS]
             marks = ", ".join("?" * len(some))
             rows = self._query(f"select key, {', '.join(FIELDS)} from replies where key in ({marks})", tuple(some))
             found |= {key: read_again(Reply(**dict(zip(FIELDS, row)), cached=True), schema) for key, *row in rows}
@@ -115,8 +115,8 @@ def read_shipped(file: Path) -> Iterator[tuple[str, Reply]]:
 
 def write_shipped(file: Path, replies: Iterable[tuple[str, Reply]], head: Iterable[Mapping] = (), more: Iterable[Mapping] = ()) -> int:
     """Write replies to a file that ships, packed by gzip, ordered by key, between other rows; how many. The same give the same bytes."""
-    told = lambda reply: {field: value for field in FIELDS if (value := getattr(reply, field)) or field not in ADDED}
-    rows = [{"key": key, **told(reply)} for key, reply in sorted(replies, key=lambda pair: pair[0])]
+    fields = lambda reply: {field: value for field in FIELDS if (value := getattr(reply, field)) or field not in ADDED}
+    rows = [{"key": key, **fields(reply)} for key, reply in sorted(replies, key=lambda pair: pair[0])]
     rounded = ({**row, "seconds": round(row["seconds"], 2)} for row in rows)
     with open(file, "wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed, io.TextIOWrapper(packed, "utf-8") as stream:
         for row in (*head, *rounded, *more):
@@ -124,15 +124,15 @@ def write_shipped(file: Path, replies: Iterable[tuple[str, Reply]], head: Iterab
     return len(rows)
 
 
-class KeptChat:
+class CachedChat:
     """A Chat whose replies are saved; `chat` gives the model once something is asked that is not. `model` tells its weights from others.
 
     `used` are the keys of all replies that were given, by which those that a build stands on can be shipped. Of several that are written at
     once each is kept with its share of the time, so that the seconds of all are those of the clock.
     """
 
-    def __init__(self, chat: Callable[[], Chat], model: str, kept: KeptReplies):
-        self._chat, self.model, self.kept = chat, model, kept
+    def __init__(self, chat: Callable[[], Chat], model: str, replies: SavedReplies):
+        self._chat, self.model, self.replies = chat, model, replies
         self.used: dict[str, None] = {}
         self._shares = Shares()
 
@@ -162,7 +162,7 @@ class KeptChat:
             try:
                 chat = self._chat()
             except ModelUnavailable:
-                found = self.kept.find(key, schema, usable=False)
+                found = self.replies.find(key, schema, usable=False)
                 if found is None:
                     raise
         if found is None:
@@ -170,7 +170,7 @@ class KeptChat:
             with self._shares.work() as share:
                 found = chat.reply(messages, schema=schema, **how)
                 found = read_again(replace(found, seconds=found.seconds * share()), schema)
-            self.kept.keep(key, self.model, found)
+            self.replies.keep(key, self.model, found)
         elif on_text and found.text:
             on_text(found.text)
         self.used[key] = None
@@ -186,7 +186,7 @@ class KeptChat:
     ) -> list[Reply | None]:
         """The usable reply that is saved to each of these messages; None where the model would be asked."""
         keys = [(self.key(messages, schema, max_tokens, seed, temperature), fewest_tokens(messages)) for messages in asked]
-        found = self.kept.find_all(dict(keys), schema)
+        found = self.replies.find_all(dict(keys), schema)
         return [found.get(key) for key, _ in keys]
 
     def key(

@@ -12,9 +12,9 @@ import pytest
 
 from core.errors import BadInput, ModelUnavailable, StoreError
 from core.models.base import Reply
-from core.models.chat.kept import KeptChat, KeptReplies, write_shipped
 from core.models.chat.lanes import Objects, several_at_once
 from core.models.chat.llama import LlamaChat
+from core.models.chat.saved_replies import CachedChat, SavedReplies, write_shipped
 
 ASK = [{"role": "user", "content": "Who?"}]
 
@@ -35,16 +35,16 @@ class Parrot:
 
 @pytest.fixture
 def kept(tmp_path):
-    return KeptReplies(tmp_path / "replies.sqlite")
+    return SavedReplies(tmp_path / "replies.sqlite")
 
 
 def test_a_reply_is_kept_for_good_and_by_weights(kept):
     parrot, heard = Parrot(), []
-    chat = KeptChat(lambda: parrot, "weights", kept)
+    chat = CachedChat(lambda: parrot, "weights", kept)
     assert chat.reply(ASK).text == "Reply 1." and not chat.reply(ASK, seed=1).cached
-    again = KeptChat(lambda: parrot, "weights", KeptReplies(kept.file)).reply(ASK, on_text=heard.append)
+    again = CachedChat(lambda: parrot, "weights", SavedReplies(kept.file)).reply(ASK, on_text=heard.append)
     assert (again.text, again.cached, again.seconds, heard) == ("Reply 1.", True, 1.5, ["Reply 1."])
-    assert KeptChat(lambda: parrot, "other", kept).reply(ASK).text == "Reply 3."
+    assert CachedChat(lambda: parrot, "other", kept).reply(ASK).text == "Reply 3."
     assert kept.measured("weights") == (1.5, 3.0, 2.0) and kept.measured("nobody") is None
 
 
@@ -60,7 +60,7 @@ def test_of_replies_at_once_each_is_kept_with_its_share_of_the_time(kept):
             both.wait()
             return found
 
-    chat = KeptChat(Together, "weights", kept)
+    chat = CachedChat(Together, "weights", kept)
     with ThreadPoolExecutor(2) as pool:
         found = list(pool.map(lambda seed: chat.reply(ASK, seed=seed), range(2)))
     assert sum(reply.seconds for reply in found) == pytest.approx(1.5, rel=0.1)
@@ -70,8 +70,8 @@ def test_the_model_is_made_only_for_what_is_not_kept(kept):
     def absent():
         raise ModelUnavailable("It is not here.")
 
-    KeptChat(Parrot, "weights", kept).reply(ASK)
-    chat = KeptChat(absent, "weights", kept)
+    CachedChat(Parrot, "weights", kept).reply(ASK)
+    chat = CachedChat(absent, "weights", kept)
     assert chat.reply(ASK).text == "Reply 1." and chat.count_tokens(ASK) > 0
     with pytest.raises(ModelUnavailable):
         chat.reply(ASK, max_tokens=3)
@@ -79,29 +79,29 @@ def test_the_model_is_made_only_for_what_is_not_kept(kept):
 
 def test_shipped_replies_lie_below_ones_own(kept, tmp_path):
     parrot = Parrot()
-    chat = KeptChat(lambda: parrot, "weights", kept)
+    chat = CachedChat(lambda: parrot, "weights", kept)
     chat.reply(ASK)
     (key,) = chat.used
     shipped = tmp_path / "shipped.jsonl.gz"
     write_shipped(shipped, [(key, Reply("Shipped.", 1, 1))])
-    both = KeptReplies(kept.file, [shipped, tmp_path / "absent.jsonl.gz"])
-    assert both.find(key).text == "Reply 1." and KeptReplies(tmp_path / "empty.sqlite", [shipped]).find(key).text == "Shipped."
-    assert KeptReplies(tmp_path / "empty.sqlite", [shipped]).find("other") is None
+    both = SavedReplies(kept.file, [shipped, tmp_path / "absent.jsonl.gz"])
+    assert both.find(key).text == "Reply 1." and SavedReplies(tmp_path / "empty.sqlite", [shipped]).find(key).text == "Shipped."
+    assert SavedReplies(tmp_path / "empty.sqlite", [shipped]).find("other") is None
 
 
 def test_damaged_files_are_a_sentence(tmp_path):
     (tmp_path / "replies.sqlite").write_bytes(b"no database at all" * 100)
     with pytest.raises(StoreError, match="remove that file"):
-        KeptReplies(tmp_path / "replies.sqlite").find("key")
+        SavedReplies(tmp_path / "replies.sqlite").find("key")
     (tmp_path / "shipped.jsonl.gz").write_bytes(b"no gzip")
     with pytest.raises(BadInput, match="shipped.jsonl.gz"):
-        KeptReplies(tmp_path / "own.sqlite", [tmp_path / "shipped.jsonl.gz"]).find("key")
+        SavedReplies(tmp_path / "own.sqlite", [tmp_path / "shipped.jsonl.gz"]).find("key")
 
 
 def test_two_writers_do_not_lose_a_reply(kept):
     other = sqlite3.connect(kept.file)
     kept.keep("a", "m", Reply("A"))
-    KeptReplies(kept.file).keep("b", "m", Reply("B"))
+    SavedReplies(kept.file).keep("b", "m", Reply("B"))
     assert (kept.find("a").text, kept.find("b").text) == ("A", "B")
     other.close()
 
@@ -137,9 +137,9 @@ def test_several_at_once_is_for_the_embedded_model_alone(tmp_path):
 
 
 def test_many_are_found_at_once_the_kept_before_the_shipped(tmp_path, monkeypatch):
-    monkeypatch.setattr("core.models.chat.kept.AT_ONCE", 2)
+    monkeypatch.setattr("core.models.chat.saved_replies.BATCH_KEYS", 2)
     write_shipped(tmp_path / "shipped.jsonl.gz", [("a", Reply("shipped")), ("d", Reply("shipped"))])
-    replies = KeptReplies(tmp_path / "replies.sqlite", [tmp_path / "shipped.jsonl.gz"])
+    replies = SavedReplies(tmp_path / "replies.sqlite", [tmp_path / "shipped.jsonl.gz"])
     for key in ("a", "b", "c"):
         replies.keep(key, "m", Reply(f"kept {key}"))
     found = replies.find_all(dict.fromkeys("abcde", 0))

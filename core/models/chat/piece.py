@@ -13,7 +13,7 @@ EACH, BESIDE = 1 << 13, 1 << 20  # bytes that a server may send for a token, and
 
 
 @dataclass(frozen=True)
-class Heard:
+class Piece:
     """What one piece of a stream says: text, thought, how the reply ended, tokens read and written, a tool that is asked for, a refusal."""
 
     text: str = ""
@@ -24,7 +24,7 @@ class Heard:
     refusal: str = ""
 
     @classmethod
-    def of(cls, chunk: Any) -> Heard:
+    def of(cls, chunk: Any) -> Piece:
         """What a chunk of the client says. Raises ValueError where it is none of a chat's reply."""
         try:
             choices = [(choice.finish_reason, choice.delta) for choice in chunk.choices or ()]
@@ -36,11 +36,11 @@ class Heard:
             raise ValueError("it sent a piece that is none of a reply") from None
         if not all(isinstance(text, str) for text in (*texts, *ends)):
             raise ValueError("it sent a piece whose text is none")
-        thoughts, refusals = (_told(deltas, names) for names in (("reasoning_content", "reasoning"), ("refusal",)))
+        thoughts, refusals = (_first_text(deltas, names) for names in (("reasoning_content", "reasoning"), ("refusal",)))
         return cls("".join(texts), ends[-1] if ends else None, used, thoughts, _tool(deltas), refusals)
 
 
-def _told(deltas: list[Any], names: tuple[str, ...]) -> str:
+def _first_text(deltas: list[Any], names: tuple[str, ...]) -> str:
     """The text of the first of some fields that a piece has."""
     texts = (next((text for name in names if isinstance(text := getattr(delta, name, None), str) and text), "") for delta in deltas)
     return "".join(texts)

@@ -6,8 +6,8 @@ import time
 import pytest
 
 from core.errors import BadInput, Cancelled, HopscopeError, StoreError
-from core.evaluation.pagerank import apart as comparing
-from core.evaluation.pagerank.apart import FILE, KEPT, MethodConfig, compare, kept, starts
+from core.evaluation.pagerank import methods as comparing
+from core.evaluation.pagerank.methods import FILE, KEPT, MethodConfig, compare, kept, starts
 from core.graph.building.build import build
 from core.indexes.place import index_folder
 from core.io import digests

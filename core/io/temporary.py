@@ -13,11 +13,11 @@ PREFIX = ".upload-"
 OLD = 24 * 3600.0  # seconds after which nobody works with one any more
 
 
-def aside(now: float | None = None) -> Path:
+def temporary_folder(now: float | None = None) -> Path:
     """A new folder inside the person's own, for who asks to remove in the end; what a killed process left there a day ago goes.
 
-    >>> from core.io.aside import aside
-    >>> list(aside().iterdir())
+    >>> from core.io.temporary import temporary_folder
+    >>> list(temporary_folder().iterdir())
     []
     """
     now = time.time() if now is None else now

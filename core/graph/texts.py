@@ -45,7 +45,7 @@ def node_labels(graph: KnowledgeGraph, nodes: Ids) -> list[str]:
     """What an encoder reads of each node: `name: type: description` as far as there is one; of a chunk or a summary its text.
 
     >>> from core.graph.building.text_graph import assemble
-    >>> from core.graph.told import node_labels
+    >>> from core.graph.texts import node_labels
     >>> graph = assemble("one", ["Marley", "Scrooge"], [], {"type": ["person", ""], "description": ["A partner.", ""]}, {})
     >>> node_labels(graph, [0, 1])
     ['Marley: person: A partner.', 'Scrooge']
@@ -117,7 +117,7 @@ def chunk_labels(graph: KnowledgeGraph, rows: Ids) -> list[str]:
 def chunk_title(graph: KnowledgeGraph, row: int) -> str:
     """What a chunk is called for a person: its document's title, or id where it has none, with the chunk's number where there are several.
 
-    >>> from core.graph.told import chunk_title
+    >>> from core.graph.texts import chunk_title
     >>> chunk_title(story, 0), chunk_title(story, 3)  # the first has no title
     ('carol#0', 'The turkey')
     """
@@ -176,7 +176,7 @@ def weights(graph: KnowledgeGraph) -> np.ndarray | None:
     return np.maximum(table.numbers("weight").astype(np.float64), 1e-9)
 
 
-def told_by(graph: KnowledgeGraph, what: str, ids: Iterable[int]) -> list[list[int]]:
+def chunk_lists(graph: KnowledgeGraph, what: str, ids: Iterable[int]) -> list[list[int]]:
     """The rows of the chunks that tell of some `nodes` or `edges`."""
     rows = chunks_of(graph, what)
     return [rows[int(one)].tolist() for one in ids]
