@@ -93,8 +93,8 @@ def test_a_cancel_ends_it_in_the_middle():
 
 def test_it_does_not_outlive_the_process_that_asked():
     code = (
-        "from core.runtime.subprocess_worker import apart; from tests.core.runtime.test_subprocess_worker import asleep, quiet\n"
-        "apart(asleep, progress=lambda text, share: print(text, flush=True), check=quiet)"
+        "from core.runtime.subprocess_worker import in_subprocess; from tests.core.runtime.test_subprocess_worker import asleep, quiet\n"
+        "in_subprocess(asleep, progress=lambda text, share: print(text, flush=True), check=quiet)"
     )
     asking = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     pid = int(asking.stdout.readline())
