@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.comparison.comparing import Lane
+from core.comparison.run import LaneRun
 from core.diagnosis.causes import Cause, Fate
 from core.diagnosis.funnel import Stage
 from core.diagnosis.funnel_texts import chunk_rows, fates, kept_by
@@ -22,11 +23,11 @@ class LostPassage:
     fate: Fate
 
 
-def lost_passages(lane: Lane, stages: Sequence[Stage]) -> tuple[LostPassage, ...]:
-    """The passages that `stages` lost, those of the earliest stage first, as `gold_funnel` gives them for the lane."""
+def lost_passages(run: LaneRun | Lane, stages: Sequence[Stage]) -> tuple[LostPassage, ...]:
+    """The passages that `stages` lost, those of the earliest stage first, as `gold_funnel` gives them for the run."""
     lost = [(stage.name, document) for stage in stages for document in stage.lost]
-    found = fates(lane.graph, lane.states, [document for _, document in lost])
-    return tuple(LostPassage(_title(lane.graph, fate), stage, fate) for (stage, _), fate in zip(lost, found))
+    found = fates(run.graph, run.states, [document for _, document in lost])
+    return tuple(LostPassage(_title(run.graph, fate), stage, fate) for (stage, _), fate in zip(lost, found))
 
 
 def _title(graph, fate: Fate) -> str:

@@ -7,16 +7,14 @@ import logging
 import time
 from collections.abc import Callable
 
-from core.comparison.comparing import Comparison, Lane, Queues
+from core.comparison.comparing import Comparison, Queues
 from core.diagnosis.measure import lane_by_model
-from core.diagnosis.repairs import brought, repair
-from core.diagnosis.repairs_texts import repair_texts
+from core.diagnosis.repairs import repair
 from core.diagnosis.support import rests
 from core.diagnosis.verdict_words import explain
 from core.errors import Cancelled, ModelFailed, ModelUnavailable
 from core.instances.catalogue import Instance
 from core.runtime.jobs import DONE, Job
-from core.types import Repair
 
 PATIENCE = 10.0  # seconds after its last lane in which a comparison waits until no lane of another is at work
 LOOK = 0.1
@@ -66,18 +64,10 @@ class Repairing:
             if one is None or one.stage is None or lane.tried or self._asks_chat(lane.instance):
                 continue
             self._wait(job)
-            lane.repair = self._of(job, lane, one)
+            lane.repair = repair(lane.run, one.losses, lane_by_model(self._comparison, lane), lane.kept, job.check)
             lane.tried = True
             if lane.repair is not None:
                 job.touch()
-
-    def _of(self, job: Job, lane: Lane, explanation) -> Repair | None:
-        ask = self._comparison.ask
-        if ask.source.documents:
-            return repair_texts(ask, lane, job.check)
-        model = lane_by_model(self._comparison, lane)
-        before = brought(ask.source.graph, lane.state, ask.question.answers, model)
-        return repair(ask, lane.instance.line, explanation, before, lane.run.environment, lane.run.prefixes, model, job.check)
 
     def _wait(self, job: Job) -> None:
         """Until no other lane waits or works. Raises Cancelled where that takes too long or nobody is there."""

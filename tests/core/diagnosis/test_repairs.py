@@ -6,7 +6,8 @@ import pytest
 
 from core.comparison.run import LaneRun, Layered, Prefixes, Progress
 from core.diagnosis.explanation import explained
-from core.diagnosis.repairs import brought, changes, repair
+from core.diagnosis.path_changes import changes
+from core.diagnosis.repairs import repair
 from core.environment import Environment
 from core.errors import Cancelled
 from core.indexes import chains
@@ -36,8 +37,7 @@ def tried(kit):
         run.retrieve(Progress())
         told = explained(kit.graph, [run.states], answers, [False])[0]
         words = [change.words for change in changes(ask, run.line, told.losses, models)] if told.losses else []
-        before = brought(kit.graph, run.state, ask.question.answers, False)
-        found = repair(ask, run.line, told, before, run.environment, prefixes, check=check, seconds=seconds)
+        found = repair(run, told.losses, check=check, seconds=seconds)
         return found, words, prefixes
 
     return make
@@ -76,8 +76,7 @@ def test_where_the_models_answers_count_a_change_promises_what_its_prompt_shows(
         run.answer(Progress())
         told = explained(kit.graph, [run.states], ask.question.answers, [True])[0]
         assert told.right == 1
-        before = brought(kit.graph, run.state, ask.question.answers, True)
-        return repair(ask, run.line, told, before, run.environment, Prefixes(), True, seconds=60.0)
+        return repair(run, told.losses, by_model=True, seconds=60.0)
 
     narrow = "EgoNetwork() >> ShortestPaths(parallel=False) >> Rank(keep=1) >> Answer({})"
     assert repaired(narrow.format("")).label == "Keep 64 paths → 2 of 2 in the prompt"
@@ -121,7 +120,7 @@ def test_nothing_is_tried_where_all_is_found_or_nothing_known(tried, kit):
     run = LaneRun(ask, parse_line("EgoNetwork() >> ShortestPaths()"), Environment(kit.Written()))
     run.retrieve(Progress())
     told = explained(kit.graph, [run.states], (), [False])[0]
-    assert repair(ask, run.line, told, None, run.environment, Prefixes()) is None
+    assert repair(run, told.losses) is None
 
 
 def test_relation_chains_instead_where_they_are_prepared(tried, kit):

@@ -1,19 +1,12 @@
-"""Changes of one step that were tried on a lane on documents and bring more of the passages its answer rests on into the prompt.
-
-Where no passage is known they are to bring the words of more known answers.
-"""
+"""Changes of one step that may bring a lane on documents more of the passages that its answer rests on, by what lost them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
-from core.comparison.comparing import Lane
-from core.comparison.run import LaneRun, Layered
-from core.diagnosis.funnel_texts import Kept, answer_funnel, gold_funnel, kept_by
-from core.diagnosis.lost_passages import LostPassage, lost_passages
-from core.diagnosis.measure import PROMPT
-from core.diagnosis.trying import MOST_SECONDS, Change, best, changed_line, new_ones, ran, with_values
+from core.diagnosis.funnel_texts import kept_by
+from core.diagnosis.lost_passages import LostPassage
+from core.diagnosis.trying import Change, new_ones, with_values
 from core.diagnosis.wording import counted
 from core.operators import SparseChunks, VectorChunks
 from core.operators.base import Line, Operator
@@ -22,8 +15,6 @@ from core.operators.loop import Loop
 from core.operators.nodes.adaptive import AdaptiveRerank
 from core.operators.nodes.documents import DocumentsOfNodes
 from core.parameters import values
-from core.sources import Ask
-from core.types import Repair, State
 
 MOST_KEPT = 40  # hits of a kind that a change keeps
 WIDER = (2, 4)  # times as many
@@ -31,40 +22,13 @@ FURTHER = 3  # the most hops that a change takes
 UNITS = {"chunks": "passage", "nodes": "entity", "relations": "relation", "communities": "report"}
 PLURAL = {"passage": "passages", "entity": "entities", "relation": "relations", "report": "reports", "document": "documents"}
 READING = (Loop, AdaptiveRerank)  # operators whose budget is how many documents a re-ranker reads
-READ = {"prompt": PROMPT, "retrieved": "found"}  # the stages that count, the later one first, and how that is said
-
-
-def repair_texts(ask: Ask, lane: Lane, check: Callable[[], None] = lambda: None, seconds: float = MOST_SECONDS) -> Repair | None:
-    """The first change that brings all passages, else the one that brings most; None where nothing was lost or none was seen to help.
-
-    A passage counts where the prompt shows it, or where the line writes no prompt, once it is found. No language model is asked. At most
-    six changes are tried in `seconds`. Raises what `check` raises.
-    """
-    if not lane.retrieved or (before := brought(ask, lane.graph, lane.state, lane.kept)) is None or before[0] == before[1]:
-        return None
-    stages = gold_funnel(ask.source, lane.graph, lane.state, ask.question.gold, lane.kept) if ask.source.documents else ()
-    attempt = lambda change, checked: _tried(ask, lane, change, checked)
-    return best(changes(lane.instance.line, lost_passages(lane, stages)), before[0], attempt, check, seconds)
-
-
-def brought(ask: Ask, graph, state: State, kept: Kept = None) -> tuple[int, int, str] | None:
-    """How many of how many gold passages are read, or where none is known, known answers whose words are, and where they are then: in the
-    prompt, or found by a line that writes none. None where nothing is sought."""
-    if not ask.source.documents:
-        return None
-    found = gold_funnel(ask.source, graph, state, ask.question.gold, kept) or answer_funnel(
-        ask.source, graph, state, ask.question.answers, kept
-    )
-    stages = {stage.name: stage for stage in found}
-    last = next((stages[name] for name in READ if name in stages), None)
-    return None if last is None else (len(last.alive), last.of, READ[last.name])
 
 
 def changes(line: Line, lost: Sequence[LostPassage]) -> Iterator[Change]:
     """What may help: as many hits as the places of the lost passages ask for, more room in the prompt, another way to look passages up,
     then wider searches. None for a line with branches.
 
-    >>> from core.diagnosis.repairs_texts import changes
+    >>> from core.diagnosis.passage_changes import changes
     >>> from core.operators.text import parse_line
     >>> line = parse_line("BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=4) >> AnswerFromTables()")
     >>> [change.words for change in changes(line, ())]
@@ -138,20 +102,3 @@ def _unit(line: Line, operator: Operator, count: int) -> str:
     """6 passages, 1 entity."""
     noun = _noun(line, operator)
     return f"{count:,} entities" if noun == "entity" and count != 1 else counted(count, noun)
-
-
-def _tried(ask: Ask, lane: Lane, change: Change, check: Callable[[], None]) -> Repair | None:
-    """What a change brings; None where it cannot be run, or not in time."""
-    changed = changed_line(lane.instance.line, change)
-    if changed is None:
-        return None
-    own = Layered(lane.run.prefixes)  # what is only tried takes no room from what was asked
-    run = LaneRun(replace(ask, model=False, reader=False), changed, lane.run.environment, own)
-    if not ran(run, check, answer=True):
-        return None
-    found = brought(ask, run.graph, run.state)
-    if found is None:
-        return None
-    what = "gold passage" if ask.question.gold else "known answer"
-    right, of, where = found
-    return Repair(repr(changed), f"{change.words} → {right:,} of {counted(of, what)} {where}", right, of)
