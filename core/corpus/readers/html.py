@@ -28,16 +28,17 @@ UNUSABLE = (
     "undefined",
 )  # UTF-8 is tried anyway; UTF-16 is known by its mark, else told falsely
 DECLARATION = re.compile(r"\s*<\?xml[^>]*>")
+STOPPING = ("ERR_NO_MEMORY", "ERR_RESOURCE_LIMIT")  # of the parser's faults, those after which it reads no further
 LOOK_EVERY = 10_000  # elements
+DEEPEST = 2_048  # elements within elements
 LONGEST_LABEL = 1_000  # characters of a heading as a place
 BLANKS = re.compile(r"[ \t\r\n\f\xa0]+")
 
 
 def html(name: str, data: bytes, step: Callable[[float | None], None] = lambda share: None) -> list[Document]:
-    """A page as one document, without its scripts and styles; its title is what it tells, else its first heading of the first rank.
-    `step` is called every now and then. Raises BadInput where it holds no text, or more than the parser takes, MemoryError."""
+    """A page as one document, without its scripts and styles; its title is the one it states, else its first heading of the first rank.
+    `step` is called every now and then. Raises BadInput where it holds no text or is nested too deep, MemoryError."""
     from lxml import etree
-    from lxml import html as parser
 
     said = CHARSET.search(data[:4096])
     declared = (said.group(1) or said.group(2)).decode("ascii", "ignore") if said else ""
@@ -45,38 +46,37 @@ def html(name: str, data: bytes, step: Callable[[float | None], None] = lambda s
     source = decoded(name, data, declared)
     if declaration := DECLARATION.match(source):
         source = source[declaration.end() :]
-    reader = parser.HTMLParser(huge_tree=True)
+    page = _Page(name, step)
+    parser = etree.HTMLParser(huge_tree=True, target=page)
     try:
-        page = parser.document_fromstring(source.replace("\r\n", "\n"), parser=reader)
-    except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
+        etree.fromstring(source.replace("\r\n", "\n"), parser=parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
         if for_want_of_memory(error):
             raise MemoryError from None
         raise BadInput(f"{name} is empty, or no HTML.") from None
-    if any(fault.type_name == "ERR_RESOURCE_LIMIT" for fault in reader.error_log):  # the parser leaves out all that comes after
-        raise BadInput(f"{name} has elements within elements more than 2,000 deep; save it as plain text and bring that.")
-    told = _Told()
-    walk = etree.iterwalk(page, events=("start", "end", "comment", "pi"))
-    for number, (event, element) in enumerate(walk):
-        if number % LOOK_EVERY == 0:
-            step(None)
-        tag = element.tag if isinstance(element.tag, str) else ""
-        if event == "start" and tag in DROPPED:
-            walk.skip_subtree()
-        elif event == "start":
-            told.begin(tag, element.text or "")
-        else:
-            told.end(tag, element.tail or "")
-    text, places = told.whole()
+    if any(fault.type_name in STOPPING for fault in parser.error_log):  # it leaves out all that comes after, and raises nothing
+        raise MemoryError
+    text, places = page.whole()
     if not text.strip():
         raise BadInput(f"{name} holds no text.")
-    title = " ".join((page.findtext(".//title") or "").split()) or next((label for rank, label in told.headings if rank == "h1"), "")
+    title = " ".join("".join(page.title or ()).split()) or next((label for rank, label in page.headings if rank == "h1"), "")
     return [Document(name, text, sound(title) or stem(name), name, places)]
 
 
-class _Told:
-    """The text of a page as it is walked through: blanks as one, a line for each block."""
+class _Page:
+    """The text of a page, taken down while the parser goes through it: blanks as one, a line for each block.
 
-    def __init__(self) -> None:
+    The parser calls `start`, `end`, `data` and `close`, and makes no tree: to one, the attributes of an element are added in time that is
+    the square of their number.
+    """
+
+    def __init__(self, name: str, step: Callable[[float | None], None]) -> None:
+        self._name, self._step = name, step
+        self._elements = 0
+        self._depth = 0  # how many elements are open
+        self._dropped = 0  # how many of them are left out
+        self._in_title = False
+        self.title: list[str] | None = None  # the parts of the first one
         self.parts: list[str] = []
         self.length = 0
         self.within = 0  # how many headings have begun; of one within another the outer one counts
@@ -85,7 +85,18 @@ class _Told:
         self.headings: list[tuple[str, str]] = []
         self.kept = 0  # how many elements are open in which blanks stay as they are
 
-    def begin(self, tag: str, text: str) -> None:
+    def start(self, tag: str, attributes: object) -> None:
+        if self._elements % LOOK_EVERY == 0:
+            self._step(None)
+        self._elements += 1
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise BadInput(f"{self._name} has elements within elements more than {DEEPEST:,} deep; save it as plain text and bring that.")
+        if tag == "title" and self.title is None:
+            self.title, self._in_title = [], True
+        if self._dropped or tag in DROPPED:
+            self._dropped += 1
+            return
         self.kept += tag == "pre"
         if tag in CELLS and self.parts and not self.parts[-1].endswith("\n"):
             self._put(" | ")
@@ -94,9 +105,13 @@ class _Told:
         if tag in HEADINGS:
             self.heading = self.heading if self.within else (self.length, len(self.parts))
             self.within += 1
-        self._words(text)
 
-    def end(self, tag: str, tail: str) -> None:
+    def end(self, tag: str) -> None:
+        self._depth -= 1
+        self._in_title = False
+        if self._dropped:
+            self._dropped -= 1
+            return
         if tag in HEADINGS and self.within:
             self.within -= 1
             start, before = self.heading
@@ -104,22 +119,28 @@ class _Told:
             if label:
                 self.places.append((start, label))
                 self.headings.append((tag, label))
-        if tag not in INLINE and tag not in CELLS and tag not in DROPPED and tag:
+        if tag not in INLINE and tag not in CELLS:
             self._break()
         self.kept -= tag == "pre"
-        self._words(tail)
 
-    def whole(self) -> tuple[str, tuple[Place, ...]]:
-        """The text and its places."""
-        return "".join(self.parts).rstrip(), tuple(sorted(self.places))
-
-    def _words(self, text: str) -> None:
+    def data(self, text: str) -> None:
+        if self._in_title and self.title is not None:
+            self.title.append(text)
+        if self._dropped:
+            return
         if self.kept:
             self._put(text)
             return
         text = BLANKS.sub(" ", text)
         before = self.parts[-1][-1] if self.parts else "\n"
         self._put(text.lstrip(" ") if before in " \n" else text)
+
+    def close(self) -> None:
+        """The parser has come to the end."""
+
+    def whole(self) -> tuple[str, tuple[Place, ...]]:
+        """The text and its places."""
+        return "".join(self.parts).rstrip(), tuple(sorted(self.places))
 
     def _break(self) -> None:
         if self.parts and not self.parts[-1].endswith("\n"):

@@ -16,12 +16,17 @@ from core.io.files import OnDisk, Source, size_text
 from core.runtime.subprocess_worker import MEMORY, TIME, Ended, Worker
 
 MOST_MEMORY = 1 << 31  # bytes that the process may take
-LEAST_SECONDS, BYTES_A_SECOND = 60, 20_000  # of the processor's time for any file, and of a file for every second more
+LEAST_SECONDS, BYTES_A_SECOND = 120, 140_000  # of the processor's time: two minutes, for a file of more than 16 MB in proportion to it
 LIBRARIES: Mapping[str, Callable[[str, bytes, Callable[[float | None], None]], list[Document]]] = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), html),
     ".pdf": pdf,
     ".docx": word,
 }
+
+
+def seconds_for(size: int) -> float:
+    """The processor's time that a file of so many bytes may take."""
+    return max(LEAST_SECONDS, size / BYTES_A_SECOND)
 
 
 class SeparateReader:
@@ -39,7 +44,7 @@ class SeparateReader:
     def read(self, name: str, source: Source, tell: Callable[[float | None], None]) -> list[Document]:
         """The documents of one file. `tell` hears the share read, or None, some ten times a second; what it raises ends the reading. Raises
         BadInput for a file that cannot be read, or only with more memory or time than it may take."""
-        seconds = LEAST_SECONDS + source.size / BYTES_A_SECOND
+        seconds = seconds_for(source.size)
         file = source if isinstance(source, OnDisk) else Held(source.name, _as_it_lies(source))
         heard = lambda text, share: tell(share)
         try:
