@@ -67,4 +67,5 @@ class Union(Combinator):
         return state.replace(**{field: merged(ends[0][field], ends[1][field], self.order) for field in self.writes})
 
     def words(self) -> str:
-        return f"union of {' and '.join(map(arm_words, self.every_arm()))}"
+        fused = " by reciprocal rank" if self.order == "reciprocal rank" else ""
+        return f"union of {' and '.join(map(arm_words, self.every_arm()))}{fused}"

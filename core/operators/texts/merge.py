@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -15,9 +16,10 @@ from core.types import Ranking, State
 
 ORDER_HELP = (
     "in turn: the best of the first search, the best of the second, and so on; first: all of the first, then what the second adds; "
-    "score: by the better of both scores."
+    "score: by the better of both scores; reciprocal rank: by the sum of 1 / (60 + rank) in each, which compares no scores."
 )
-ORDERS = ("in turn", "first", "score")
+ORDERS = ("in turn", "first", "score", "reciprocal rank")
+RANK_OFFSET = 60  # reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009)
 EVERY = "all"  # kinds of hits
 FIELD = {kind: field for field, kind in KIND.items()}
 
@@ -66,7 +68,7 @@ class Merge(Operator):
         return state.replace(aside=(), **both)
 
     def words(self) -> str:
-        return f"merged {self.order}" if self.order != "score" else "merged by score"
+        return f"merged by {self.order}" if self.order in ("score", "reciprocal rank") else f"merged {self.order}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,6 +117,12 @@ def merged(one: Ranking | None, other: Ranking | None, order: str) -> Ranking | 
             for item, score in zip(hits.items, hits.scores or [0.0] * len(hits)):
                 best[item] = max(score, best.get(item, score))
         return ranked(one.kind, list(best), list(best.values()))
+    if order == "reciprocal rank":
+        fused: Counter[int] = Counter()
+        for hits in (one, other):
+            for rank, item in enumerate(hits.items, 1):
+                fused[item] += 1 / (RANK_OFFSET + rank)
+        return ranked(one.kind, list(fused), list(fused.values()))
     return placed(one.kind, [*one.items, *other.items] if order == "first" else in_turn(one.items, other.items))
 
 

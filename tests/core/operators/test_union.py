@@ -4,9 +4,11 @@ import pytest
 import tomli_w
 
 from core.errors import BadParameter
-from core.instances.catalogue import Instance, read, row
+from core.instances.catalogue import Instance, catalogue, read, row
 from core.operators.text import parse_line
+from core.operators.texts.merge import merged
 from core.operators.union import Union
+from core.types import Ranking
 from tests.core.operators.nodes.kit import corpus_graph, run
 
 
@@ -32,6 +34,24 @@ def test_by_score_it_does_not_matter_which_comes_first(question):
     one, other = (f"Union(first={a}, second={b}, order='score')" for a, b in ((WORDS, MEANING), (MEANING, WORDS)))
     first, second = (run(f"EmbedQuery() >> {line}", question, graph).nodes for line in (one, other))
     assert (first.items, first.scores) == (second.items, second.scores)
+
+
+def test_reciprocal_ranks_are_added():
+    """Of 7, 8 and 8, 9 the second and first place of 8 come to 1/62 + 1/61, the first of 7 to 1/61, the second of 9 to 1/62."""
+    one, other = Ranking("chunk", (7, 8), (0.9, 0.8)), Ranking("chunk", (8, 9), (5.0, 4.0))
+    fused = merged(one, other, "reciprocal rank")
+    assert fused.items == (8, 7, 9) and fused.scores == pytest.approx((1 / 62 + 1 / 61, 1 / 61, 1 / 62))
+    assert merged(one, None, "reciprocal rank") == one
+
+
+def test_the_hybrid_row_finds_what_either_search_finds():
+    graph = corpus_graph()
+    line = f"EmbedQuery() >> Union(first={WORDS}, second={MEANING}, order='reciprocal rank')"
+    by_words = run(f"EmbedQuery() >> {WORDS}", "figs brandy", graph).nodes.items
+    by_meaning = run(f"EmbedQuery() >> {MEANING}", "figs brandy", graph).nodes.items
+    assert {*run(line, "figs brandy", graph).nodes.items} == {*by_words, *by_meaning}
+    operators = [type(operator).__name__ for operator in catalogue()["hybrid"].line]
+    assert operators == ["BuiltGraph", "EmbedQuery", "Union", "RankHits", "AnswerFromTables"]
 
 
 def test_what_a_line_of_it_left_behind_beside_hits_is_not_seen_after():
