@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -118,7 +118,7 @@ def merged(one: Ranking | None, other: Ranking | None, order: str) -> Ranking | 
                 best[item] = max(score, best.get(item, score))
         return ranked(one.kind, list(best), list(best.values()))
     if order == "reciprocal rank":
-        fused: Counter[int] = Counter()
+        fused: defaultdict[int, float] = defaultdict(float)
         for hits in (one, other):
             for rank, item in enumerate(hits.items, 1):
                 fused[item] += 1 / (RANK_OFFSET + rank)
