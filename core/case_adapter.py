@@ -9,7 +9,7 @@ from core.cases.finished import Finished, FinishedLane
 from core.comparison.run import LaneRun
 from core.comparison.stands import stands_on
 from core.corpus import Corpus
-from core.diagnosis.funnel_texts import kept
+from core.diagnosis.funnel import kept
 from core.diagnosis.matching import match
 from core.engine import Comparison, Lane
 from core.environment import Environment

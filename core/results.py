@@ -8,9 +8,10 @@ from typing import Any
 from core.comparison.run import build_of
 from core.comparison.stands import stands_on
 from core.diagnosis.causes import Cause, Fate
-from core.diagnosis.funnel import STAGES, funnel
-from core.diagnosis.funnel_texts import TEXT_STAGES, answer_funnel, fates, gold_funnel
+from core.diagnosis.funnel import STAGES, TEXT_STAGES, funnel
 from core.diagnosis.measure import lane_by_model
+from core.diagnosis.passages import fates
+from core.diagnosis.targets import answers_of, passages_of
 from core.engine import Comparison, Lane
 from core.graph.texts import chunk_lists, hit_names, hit_texts, leaves
 from core.operators.generate import about_tokens
@@ -88,23 +89,19 @@ def paths_list(graph, state: State) -> list[dict[str, Any]]:
 
 def funnel_dict(comparison: Comparison, lane: Lane) -> dict[str, list[str] | None] | None:
     """The known answers alive at each stage; null for a stage this line has not, and as a whole where no answer is known."""
-    source, answers = comparison.ask.source, comparison.ask.question.answers
-    if source.documents:
-        told = answer_funnel(source, lane.graph, lane.state, answers, lane.kept)
-        kept = {stage.name: list(stage.alive) for stage in told}
-        return {name: kept.get(name) for name in TEXT_STAGES} if told else None
-    stages = funnel(lane.graph, lane.state, answers, lane_by_model(comparison, lane))
+    ask = comparison.ask
+    stages = funnel(ask.source, lane.graph, lane.state, answers_of(ask.question), lane_by_model(comparison, lane), lane.kept)
     alive = {stage.name: list(stage.alive) for stage in stages}
-    return {name: alive.get(name) for name in STAGES} if stages else None
+    return {name: alive.get(name) for name in (TEXT_STAGES if ask.source.documents else STAGES)} if stages else None
 
 
 def gold_dict(comparison: Comparison, lane: Lane) -> dict[str, Any] | None:
     """Of the passages that the answer rests on: those alive at each stage, and the `fates` of all; null where none is known."""
-    source, gold = comparison.ask.source, comparison.ask.question.gold
+    source, gold = comparison.ask.source, passages_of(comparison.ask.question)
     if not source.documents or not gold:
         return None
-    kept = {stage.name: list(stage.alive) for stage in gold_funnel(source, lane.graph, lane.state, gold, lane.kept)}
-    found = [_fate_dict(fate, lane.state) for fate in fates(lane.graph, lane.states, gold)]
+    kept = {stage.name: list(stage.alive) for stage in funnel(source, lane.graph, lane.state, gold, kept=lane.kept)}
+    found = [_fate_dict(fate, lane.state) for fate in fates(lane.graph, lane.states, comparison.ask.question.gold)]
     return {"alive": {name: kept.get(name) for name in TEXT_STAGES[:-1]}, "fates": found}
 
 

@@ -1,20 +1,29 @@
-"""The answer-survival funnel: which known answers are alive at each stage of a run."""
+"""The survival funnel: which of the known answers, or of the passages that an answer rests on, are alive at each stage of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.diagnosis.matching import match
+from core.comparison.comparing import Comparison, Lane
+from core.diagnosis.held_words import in_corpus, in_graph
+from core.diagnosis.matching import BARE, match, normalize, says
+from core.diagnosis.passages import chunk_rows, described, retrieved_chunks, shown_chunks
+from core.diagnosis.targets import Target, answers_of, passages_of
 from core.graph.names.lookup import names as names_of
+from core.graph.texts import hit_names, hit_texts
+from core.sources import Source
 from core.types import Path, State
 
-STAGES = ("graph", "subgraph", "paths", "prompt", "answer")
+STAGES = ("graph", "subgraph", "paths", "prompt", "answer")  # of a run on triples
+TEXT_STAGES = ("corpus", "graph", "retrieved", "prompt", "answer")  # of one on documents
+Kept = Mapping[str, tuple[str, ...]] | None
+Tests = list[tuple[str, Callable[[Target], bool]]]  # by stage whether a target is alive in it
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: the known answers alive in it, and those lost since the stage before, by name. `aside` where it is not on the way to
+    """One stage: the targets alive in it, and those lost since the stage before, by name. `aside` where it is not on the way to
     the answer that counts, so that nothing is lost there."""
 
     name: str
@@ -24,41 +33,115 @@ class Stage:
     aside: bool = False
 
 
-def funnel(graph, state: State, answers: Sequence[str], by_model: bool | None = None) -> tuple[Stage, ...]:
-    """The stages that the run has reached so far; empty where no answer is known.
+def funnel(
+    source: Source, graph, state: State, targets: Sequence[Target], by_model: bool | None = None, kept: Kept = None
+) -> tuple[Stage, ...]:
+    """The stages that the run has reached so far, for targets of one kind; empty where there is none.
 
-    graph: a node has the answer's name, or an alias of it that the state's question knows. subgraph: such a node was extracted.
-    paths: it lies on a path that is left after retrieval and refinement. prompt: on a path, or in a community report, that the
-    language model was shown. answer: the model's text holds the name, or, where `by_model` is false (as it is where no model was
-    asked), the graph reader names it; the prompt is then aside, as the graph reader reads all paths. A run without extraction skips
-    subgraph, paths and prompt.
+    On triples, for known answers. graph: a node has one of its names. subgraph: such a node was extracted. paths: it lies on a path that
+    is left after retrieval and refinement. prompt: on a path, or in a community report, that the language model was shown. answer: the
+    model's text holds the name, or, where `by_model` is false (as it is where no model was asked), the graph reader names it; the prompt
+    is then aside, as the graph reader reads all paths. A run without extraction skips subgraph, paths and prompt.
+
+    On documents, for passages. corpus: the document is there. graph: a chunk of it is there, and where the graph has nodes, one comes from
+    it or is one. retrieved: a chunk of it is among the hits. prompt: the prompt shows such a chunk.
+
+    On documents, for the words of known answers. corpus: a document holds them. graph: a chunk, a name or a description of the graph does.
+    retrieved: a hit's name or text. prompt: a row of its tables. answer: the language model's text, or where none was asked the excerpt.
+    Of yes and no, which are in any text, only the last stage is given.
+
+    `kept` has what is alive in the corpus and the graph of a comparison that was saved.
     """
-    answers = tuple(dict.fromkeys(answers))
-    if not answers:
+    targets, aside = tuple(dict.fromkeys(targets)), ""
+    if not targets:
         return ()
-    names = state.question.names
-    nodes = {answer: gold_nodes(graph, *names(answer)) for answer in answers}
-    found: list[tuple[str, Callable[[str], bool]]] = [("graph", lambda answer: bool(nodes[answer]))]
+    if targets[0].kind == "passage":
+        tests = _passages(source, graph, state, kept)
+    elif source.documents:
+        tests = _words(source, graph, state, targets, kept)
+    else:
+        by_model = state.answer is not None if by_model is None else by_model
+        tests, aside = _nodes(graph, state, targets, by_model), "" if by_model or state.reader is None else "prompt"
+    return _survivors(tests, targets, aside)
+
+
+def _nodes(graph, state: State, targets: Sequence[Target], by_model: bool) -> Tests:
+    nodes = {target: gold_nodes(graph, *target.names) for target in targets}
+    found: Tests = [("graph", lambda target: bool(nodes[target]))]
     subgraph, said, read = state.subgraph, state.answer, state.reader
-    if by_model is None:
-        by_model = said is not None
     if subgraph is not None:
-        found.append(("subgraph", lambda answer: any(node in subgraph for node in nodes[answer])))
+        found.append(("subgraph", lambda target: any(node in subgraph for node in nodes[target])))
     if state.paths is not None:
         paths = state.paths.items
         on_paths = _on(paths)
-        found.append(("paths", lambda answer: not on_paths.isdisjoint(nodes[answer])))
+        found.append(("paths", lambda target: not on_paths.isdisjoint(nodes[target])))
         if state.prompt is not None:
             on_prompt = _on(paths[: state.prompt.paths])
             report_texts = [report.text for report in (state.reports or ())[: state.prompt.reports]]
-            told = lambda answer: any(match(text, name) for text in report_texts for name in names(answer))
-            shown = lambda answer: not on_prompt.isdisjoint(nodes[answer]) or told(answer)
-            found.append(("prompt", shown))
+            reported = lambda target: any(match(text, name) for text in report_texts for name in target.names)
+            found.append(("prompt", lambda target: not on_prompt.isdisjoint(nodes[target]) or reported(target)))
     if by_model and said is not None:
-        found.append(("answer", lambda answer: any(match(said, name) for name in names(answer))))
+        found.append(("answer", lambda target: any(match(said, name) for name in target.names)))
     elif read is not None:
-        found.append(("answer", lambda answer: not set(read).isdisjoint(nodes[answer])))
-    return survivors(found, answers, aside="" if by_model or read is None else "prompt")
+        found.append(("answer", lambda target: not set(read).isdisjoint(nodes[target])))
+    return found
+
+
+def _passages(source: Source, graph, state: State, kept: Kept) -> Tests:
+    found: Tests = [
+        ("corpus", lambda target: target.name in (kept["corpus"] if kept else source)),
+        ("graph", lambda target: target.name in kept["graph"] if kept else bool(described(graph, chunk_rows(graph, target.name)))),
+    ]
+    hits, shown = retrieved_chunks(graph, state), shown_chunks(graph, state)
+    if hits is not None:
+        found.append(("retrieved", lambda target: not chunk_rows(graph, target.name).isdisjoint(hits)))
+        if shown is not None:
+            found.append(("prompt", lambda target: not chunk_rows(graph, target.name).isdisjoint(shown)))
+    return found
+
+
+def _words(source: Source, graph, state: State, targets: Sequence[Target], kept: Kept) -> Tests:
+    said = state.answer if state.answer is not None else state.excerpt.text if state.excerpt else None
+    if all(normalize(target.name) in BARE for target in targets):
+        return [("answer", lambda target: says(said, target.name))] if said is not None else []
+    found: Tests = [
+        ("corpus", lambda target: target.name in kept["corpus"] if kept else any(in_corpus(source, graph, name) for name in target.names)),
+        ("graph", lambda target: target.name in kept["graph"] if kept else any(in_graph(graph, name) for name in target.names)),
+    ]
+    if state.hits:
+        texts = [text for hits in state.hits for of in (hit_names, hit_texts) for text in of(graph, hits.kind, hits.items)]
+        found.append(("retrieved", lambda target: any(match(text, name) for text in texts for name in target.names)))
+    if state.prompt is not None and state.hits:
+        prompt = "\n".join(message["content"] for message in state.prompt.messages if message["role"] == "user")
+        context = prompt.replace(state.question.text, " ")
+        found.append(("prompt", lambda target: any(match(context, name) for name in target.names)))
+    if said is not None:
+        found.append(("answer", lambda target: any(says(said, name) for name in target.names)))
+    return found
+
+
+def _survivors(tests: Tests, targets: Sequence[Target], aside: str) -> tuple[Stage, ...]:
+    """The stages, each with those of the targets alive in it that pass its test; at that one called `aside` none is lost."""
+    stages, before = [], tuple(target.name for target in targets)
+    for name, test in tests:
+        alive = tuple(target.name for target in targets if test(target))
+        if name == aside:
+            stages.append(Stage(name, alive, (), len(targets), aside=True))
+            continue
+        stages.append(Stage(name, alive, tuple(one for one in before if one not in alive), len(targets)))
+        before = alive
+    return tuple(stages)
+
+
+def kept(comparison: Comparison, lane: Lane) -> Mapping[str, tuple[str, ...]] | None:
+    """Of the known answers and passages those in the corpus and in the lane's graph, for a comparison that is saved without these."""
+    ask = comparison.ask
+    if not ask.source.documents or lane.kept is not None:
+        return lane.kept
+    begun = State(ask.question)
+    answers, passages = (funnel(ask.source, lane.graph, begun, wanted(ask.question)) for wanted in (answers_of, passages_of))
+    alive = {(stage.name, name) for stage in (*answers, *passages) for name in stage.alive}
+    return {place: tuple(sorted(name for stage, name in alive if stage == place)) for place in ("corpus", "graph")}
 
 
 def right(graph, state: State, answers: Sequence[str], reader: bool) -> int | None:
@@ -72,19 +155,6 @@ def right(graph, state: State, answers: Sequence[str], reader: bool) -> int | No
         return None if read is None else sum(not set(read).isdisjoint(gold_nodes(graph, *names(answer))) for answer in answers)
     said = state.answer
     return None if said is None else sum(any(match(said, name) for name in names(answer)) for answer in answers)
-
-
-def survivors(found: Sequence[tuple[str, Callable[[str], bool]]], answers: tuple[str, ...], aside: str = "") -> tuple[Stage, ...]:
-    """The stages, each with those of the answers alive in it that pass its test; at that one called `aside` none is lost."""
-    stages, before = [], answers
-    for name, test in found:
-        alive = tuple(answer for answer in answers if test(answer))
-        if name == aside:
-            stages.append(Stage(name, alive, (), len(answers), aside=True))
-            continue
-        stages.append(Stage(name, alive, tuple(a for a in before if a not in alive), len(answers)))
-        before = alive
-    return tuple(stages)
 
 
 def gold_nodes(graph, *named: str) -> tuple[int, ...]:

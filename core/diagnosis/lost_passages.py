@@ -9,7 +9,7 @@ from core.comparison.comparing import Lane
 from core.comparison.run import LaneRun
 from core.diagnosis.causes import Cause, Fate
 from core.diagnosis.funnel import Stage
-from core.diagnosis.funnel_texts import chunk_rows, fates, kept_by
+from core.diagnosis.passages import chunk_rows, fates, kept_by
 from core.diagnosis.path_outcome import title
 from core.diagnosis.wording import are
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from core.diagnosis.funnel_texts import kept_by
 from core.diagnosis.lost_passages import LostPassage
+from core.diagnosis.passages import kept_by
 from core.diagnosis.trying import Change, new_ones, with_values
 from core.diagnosis.wording import counted
 from core.operators import SparseChunks, VectorChunks

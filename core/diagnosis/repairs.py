@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from core.comparison.run import LaneRun, Layered
 from core.diagnosis import passage_changes, path_changes
-from core.diagnosis.funnel import funnel, right
-from core.diagnosis.funnel_texts import Kept, answer_funnel, gold_funnel
+from core.diagnosis.funnel import Kept, funnel, right
 from core.diagnosis.losses import Loss
 from core.diagnosis.lost_passages import lost_passages
 from core.diagnosis.measure import PROMPT, READER
+from core.diagnosis.targets import answers_of, passages_of
 from core.diagnosis.trying import MOST_SECONDS, Change, best, changed_line, ran
 from core.diagnosis.wording import counted
 from core.types import Repair
@@ -61,12 +61,13 @@ def brought(run: LaneRun, by_model: bool, kept: Kept = None) -> Brought | None:
     """
     question, graph, state = run.ask.question, run.graph, run.state
     if not run.ask.source.documents:
-        in_prompt = lambda: next((len(s.alive) for s in funnel(graph, state, question.answers, True) if s.name == "prompt"), None)
-        found = in_prompt() if by_model else right(graph, state, question.answers, reader=True)
+        stages = {stage.name: stage for stage in funnel(run.ask.source, graph, state, answers_of(question), by_model)} if by_model else {}
+        in_prompt = len(stages["prompt"].alive) if "prompt" in stages else None
+        found = in_prompt if by_model else right(graph, state, question.answers, reader=True)
         by = (PROMPT if by_model else READER) if run.ask.model else ""  # where both answer, a count says whose it is
         return None if found is None else Brought(found, len(set(question.answers)), "", by)
-    passages = gold_funnel(run.ask.source, graph, state, question.gold, kept)
-    stages = {stage.name: stage for stage in passages or answer_funnel(run.ask.source, graph, state, question.answers, kept)}
+    wanted = passages_of(question) or answers_of(question)
+    stages = {stage.name: stage for stage in funnel(run.ask.source, graph, state, wanted, kept=kept)}
     last = next((stages[name] for name in READ if name in stages), None)
     what = "gold passage" if question.gold else "known answer"
     return None if last is None else Brought(len(last.alive), last.of, what, READ[last.name])
@@ -76,7 +77,7 @@ def _changes(run: LaneRun, losses: Sequence[Loss], kept: Kept) -> Iterator[Chang
     """What may help against what was lost."""
     if not run.ask.source.documents:
         return path_changes.changes(run.ask, run.line, losses, run.environment.models) if losses else iter(())
-    stages = gold_funnel(run.ask.source, run.graph, run.state, run.ask.question.gold, kept)
+    stages = funnel(run.ask.source, run.graph, run.state, passages_of(run.ask.question), kept=kept)
     return passage_changes.changes(run.line, lost_passages(run, stages))
 
 

@@ -8,9 +8,10 @@ from core.comparison.comparing import Comparison, Lane
 from core.comparison.endings import unfinished
 from core.diagnosis.contrast import ends
 from core.diagnosis.explanation import Explained
-from core.diagnosis.funnel import Stage
-from core.diagnosis.funnel_texts import answer_funnel, chunk_order, gold_funnel
+from core.diagnosis.funnel import Stage, funnel
 from core.diagnosis.lost_passages import LostPassage, lost_passages, title_of_chunk, why
+from core.diagnosis.passages import chunk_order
+from core.diagnosis.targets import answers_of, passages_of
 from core.diagnosis.wording import are, counted, every, joined, named, number, sentence
 from core.types import Repair
 
@@ -25,8 +26,8 @@ def explained_texts(comparison: Comparison, lane: Lane) -> Explained | None:
     ask = comparison.ask
     if not ask.source.documents or not lane.retrieved or not lane.states:
         return None
-    answers = answer_funnel(ask.source, lane.graph, lane.state, ask.question.answers, lane.kept)
-    passages = gold_funnel(ask.source, lane.graph, lane.state, ask.question.gold, lane.kept)
+    answers = funnel(ask.source, lane.graph, lane.state, answers_of(ask.question), kept=lane.kept)
+    passages = funnel(ask.source, lane.graph, lane.state, passages_of(ask.question), kept=lane.kept)
     said = next((stage for stage in answers if stage.name == "answer"), None)
     right, of = (len(said.alive) if said else None), len(dict.fromkeys(ask.question.answers))
     stages = passages or answers
@@ -130,7 +131,7 @@ def _shown(comparison: Comparison, names: Sequence[str]) -> list[str]:
     for name, lane in zip(names, comparison.lanes):
         if not ask.source.documents or not lane.retrieved:
             continue
-        stages = gold_funnel(ask.source, lane.graph, lane.state, ask.question.gold, lane.kept)
+        stages = funnel(ask.source, lane.graph, lane.state, passages_of(ask.question), kept=lane.kept)
         if stages and stages[-1].name == "prompt":
             shown_by.append((name, len(stages[-1].alive), stages[-1].of))
     if len(shown_by) > 1 and len({shown for _, shown, _ in shown_by}) == 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core.diagnosis.funnel_texts import chunk_rows
+from core.diagnosis.passages import chunk_rows
 from core.evaluation.metrics.topology import links_to_known
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunk_lists

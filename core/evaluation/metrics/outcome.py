@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from core.diagnosis.funnel import funnel, gold_nodes
-from core.diagnosis.funnel_texts import answer_funnel
 from core.diagnosis.matching import match, normalize
+from core.diagnosis.targets import answers_of
 from core.evaluation.metrics.answering import Answered, answered
 from core.evaluation.metrics.budgets import Budgets, budgets
 from core.evaluation.metrics.built import Built
@@ -139,7 +139,7 @@ def observe(
     answers = tuple(dict.fromkeys(state.question.answers))
     named = [state.question.names(answer) for answer in answers]
     nodes = [gold_nodes(graph, *names) for names in named]
-    stages = answer_funnel(source, graph, state, answers) if source.documents else funnel(graph, state, answers)
+    stages = funnel(source, graph, state, answers_of(state.question))
     return Outcome(
         golds=len(answers),
         extracted=None if state.subgraph is None else extracted(graph, state.subgraph, nodes),

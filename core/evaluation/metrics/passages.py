@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from core.diagnosis.funnel_texts import chunk_order, chunk_rows, gold_funnel, shown_chunks
+from core.diagnosis.funnel import funnel
+from core.diagnosis.passages import chunk_order, chunk_rows, shown_chunks
+from core.diagnosis.targets import passages_of
 from core.evaluation.metrics.ranking import Ranked, ranked
 from core.sources import Source
 from core.types import State
@@ -35,7 +37,7 @@ def passages(source: Source, graph, state: State) -> Passages | None:
     gold = tuple(dict.fromkeys(state.question.gold))
     if not source.documents or not gold:
         return None
-    alive = {stage.name: len(stage.alive) for stage in gold_funnel(source, graph, state, gold)}
+    alive = {stage.name: len(stage.alive) for stage in funnel(source, graph, state, passages_of(state.question))}
     shown = shown_chunks(graph, state) if _seeks(graph, state) else None
     if shown is None:
         return Passages(len(gold), alive)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.diagnosis.funnel_texts import chunk_order, chunk_rows
+from core.diagnosis.passages import chunk_order, chunk_rows
 from core.graph.algorithms.simple import simple
 from core.graph.algorithms.uncertainty import uncertainty
 from core.graph.protocol import KnowledgeGraph

@@ -8,8 +8,7 @@ from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from core.diagnosis.funnel import STAGES
-from core.diagnosis.funnel_texts import TEXT_STAGES
+from core.diagnosis.funnel import STAGES, TEXT_STAGES
 from core.evaluation.metrics.catalogue import metric
 from core.evaluation.metrics.statistics import Estimate
 from core.evaluation.reports.export import shown

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from core.diagnosis.funnel import STAGES
-from core.diagnosis.funnel_texts import TEXT_STAGES
+from core.diagnosis.funnel import STAGES, TEXT_STAGES
 from core.evaluation.metrics.catalogue import REPORTED, metric
 from core.evaluation.metrics.failures import answered, patterns, reasons
 from core.evaluation.metrics.formulas import f1

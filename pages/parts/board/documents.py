@@ -6,8 +6,9 @@ from typing import Any
 
 from core.comparison.stands import stands_on
 from core.diagnosis.explanation import Explained
-from core.diagnosis.funnel import right
-from core.diagnosis.funnel_texts import TEXT_STAGES, answer_funnel, fates, gold_funnel
+from core.diagnosis.funnel import TEXT_STAGES, funnel, right
+from core.diagnosis.passages import fates
+from core.diagnosis.targets import answers_of, passages_of
 from core.diagnosis.verdict_words import Verdict
 from core.engine import Comparison, Lane
 from core.graph.texts import n_chunks
@@ -104,8 +105,8 @@ class DocumentView:
     def _tell(self, lane: Lane, state: State) -> dict[str, Any]:
         """What is told of one state of a lane; `hits` are null until all are found."""
         ask = self._comparison.ask
-        words = {stage.name: stage for stage in answer_funnel(ask.source, lane.graph, state, ask.question.answers, lane.kept)}
-        passages = {stage.name: stage for stage in gold_funnel(ask.source, lane.graph, state, ask.question.gold, lane.kept)}
+        stages = (funnel(ask.source, lane.graph, state, wanted(ask.question), kept=lane.kept) for wanted in (answers_of, passages_of))
+        words, passages = ({stage.name: stage for stage in found} for found in stages)
         found = fates(lane.graph, lane.states, ask.question.gold) if lane.retrieved else ()
         last = words.get("answer")
         alive = None if last is None else len(last.alive)

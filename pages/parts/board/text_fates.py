@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from core.diagnosis.causes import Fate
-from core.diagnosis.funnel_texts import chunk_rows, handed_on_chunks, in_batches, kept_by, too_late
+from core.diagnosis.passages import chunk_rows, handed_on_chunks, in_batches, kept_by, too_late
 from core.engine import Lane
 from core.graph.texts import hit_names, leaves
 from core.types import Ranking

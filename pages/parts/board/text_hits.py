@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.diagnosis.funnel_texts import handed_on_chunks
+from core.diagnosis.passages import handed_on_chunks
 from core.engine import Lane
 from core.graph.texts import chunk_lists, chunk_title, hit_names, hit_texts, leaves
 from core.types import Kind, Ranking

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.diagnosis.causes import Cause, Fate
-from core.diagnosis.funnel_texts import chunk_rows
+from core.diagnosis.passages import chunk_rows
 from core.engine import Lane
 from pages.parts.board.keys import Key
 from pages.parts.board.text_hits import passage

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from core.diagnosis.funnel_texts import handed_on_chunks
+from core.diagnosis.passages import handed_on_chunks
 from core.engine import Lane
 from core.graph.algorithms.layout import Place, positions
 from core.graph.texts import chunk_lists, leaves

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from core.diagnosis.funnel_texts import chunk_rows, in_batches
+from core.diagnosis.passages import chunk_rows, in_batches
 from core.engine import Lane
 from core.graph.algorithms.simple import Simple, simple
 from core.graph.texts import hit_titles

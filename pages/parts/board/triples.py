@@ -11,6 +11,7 @@ from core.diagnosis.explanation import Explained
 from core.diagnosis.funnel import STAGES, funnel, right
 from core.diagnosis.measure import by_model, lane_by_model
 from core.diagnosis.missed_answers import lost_paths, read_paths
+from core.diagnosis.targets import answers_of
 from core.diagnosis.verdict_words import Verdict
 from core.engine import Comparison, Lane
 from core.types import State
@@ -56,9 +57,9 @@ class TripleView:
         """What is said of one lane."""
         graph, state = self._comparison.graph, self.state(lane)
         subgraph = state.subgraph
-        answers = self._comparison.ask.question.answers
+        ask, answers = self._comparison.ask, self._comparison.ask.question.answers
         model = lane_by_model(self._comparison, lane)
-        stages = {s.name: stage_data(s) for s in funnel(graph, state, answers, model)}
+        stages = {s.name: stage_data(s) for s in funnel(ask.source, graph, state, answers_of(ask.question), model)}
         empty = {"alive": None, "of": None, "lost": [], "aside": False}  # not reached yet, or not a stage of this line
         own = [shared["hits"][hit.key] for hit in hits_of(lane)]
         nodes, edges = ({one for hit in own for one in hit[what]} for what in ("nodes", "edges"))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.diagnosis.funnel_texts import chunk_rows
+from core.diagnosis.passages import chunk_rows
 from core.engine import Comparison, Lane
 from core.graph.algorithms.simple import simple
 from core.graph.texts import chunk_lists, hit_titles

@@ -10,7 +10,8 @@ from core.cases import whole
 from core.cases.case import unpack
 from core.cases.examples import FOLDER, demo
 from core.cases.file import EXTENSION, as_file, read
-from core.diagnosis.funnel_texts import gold_funnel
+from core.diagnosis.funnel import funnel
+from core.diagnosis.targets import passages_of
 from core.diagnosis.verdict_words import explain
 
 LIST = "documents"
@@ -34,7 +35,7 @@ def test_they_are_those_of_the_list_in_its_order():
 def test_in_each_one_lane_fails_one_half_succeeds_and_one_succeeds(opened):
     for one in opened:
         gold = one.ask.question.gold
-        read = [gold_funnel(one.ask.source, lane.graph, lane.state, gold, lane.kept)[-1] for lane in one.lanes]
+        read = [funnel(one.ask.source, lane.graph, lane.state, passages_of(one.ask.question), kept=lane.kept)[-1] for lane in one.lanes]
         assert [stage.name for stage in read] == ["prompt"] * 3
         assert sorted(len(stage.alive) for stage in read) == [0, 1, 2] and len(gold) == 2
 

@@ -5,8 +5,11 @@ import pytest
 from core.diagnosis.funnel import funnel, right
 from core.diagnosis.missed_answers import lost_paths
 from core.diagnosis.path_outcome import fate, ordinal
+from core.diagnosis.targets import Target
 from core.operators import Answer, BeamSearch, EgoNetwork, GraphReader, PersonalizedPageRank, Rank, ShortestPaths
+from core.sources import GraphSource
 
+TRIPLES = GraphSource("")
 ANN, DRAMA = "One -> directed_by -> Ann", "One -> has_genre -> Drama"
 TWO = "One -> directed_by -> Ann -> directed_by_reverse -> Two"
 
@@ -18,6 +21,10 @@ def run(kit, *operators, start="One", **models):
         state = operator(state, context)
         states.append(state)
     return states
+
+
+def answers(*names):
+    return [Target("answer", name) for name in names]
 
 
 def alive(stages):
@@ -33,7 +40,7 @@ def one_shot(kit):
 
 
 def test_funnel_names_the_answers_alive_at_each_stage(kit, one_shot):
-    stages = funnel(kit.graph, one_shot[-1], ["Two", "Drama", "1999", "Nobody"])
+    stages = funnel(TRIPLES, kit.graph, one_shot[-1], answers("Two", "Drama", "1999", "Nobody"))
     assert alive(stages) == {
         "graph": ("Two", "Drama", "1999"),  # Nobody is no entity
         "subgraph": ("Two", "Drama"),  # 1999 lies three hops away
@@ -45,13 +52,13 @@ def test_funnel_names_the_answers_alive_at_each_stage(kit, one_shot):
 
 
 def test_without_a_model_the_reader_gives_the_answer_stage(kit, one_shot):
-    assert alive(funnel(kit.graph, one_shot[3], ["Ann", "Drama"]))["answer"] == ("Ann",)
+    assert alive(funnel(TRIPLES, kit.graph, one_shot[3], answers("Ann", "Drama")))["answer"] == ("Ann",)
     assert right(kit.graph, one_shot[3], ["Ann", "Drama"], reader=True) == 1
     assert right(kit.graph, one_shot[-1], ["Ann", "Drama"], reader=False) == 1
 
 
 def test_no_known_answer_no_funnel(kit, one_shot):
-    assert funnel(kit.graph, one_shot[-1], []) == ()
+    assert funnel(TRIPLES, kit.graph, one_shot[-1], ()) == ()
     assert right(kit.graph, one_shot[-1], [], reader=True) is None
 
 

@@ -4,7 +4,10 @@ import pytest
 
 from core.corpus import Document, write
 from core.diagnosis.causes import Cause, Fate
-from core.diagnosis.funnel_texts import answer_funnel, chunk_order, fates, gold_funnel, holds
+from core.diagnosis.funnel import funnel
+from core.diagnosis.held_words import holds
+from core.diagnosis.passages import chunk_order, fates
+from core.diagnosis.targets import Target
 from core.graph.columns import Table
 from core.sources import CorpusSource
 from core.types import Excerpt, Prompt, Question, Ranking, State, Step
@@ -21,6 +24,10 @@ def chunks(*rows):
     return Ranking("chunk", rows, tuple(1 / place for place in range(1, len(rows) + 1)))
 
 
+def targets(kind, *names):
+    return [Target(kind, name) for name in names]
+
+
 def alive(stages):
     return {stage.name: stage.alive for stage in stages}
 
@@ -33,7 +40,7 @@ def test_a_lane_that_seeks_entities_alone_has_no_order_of_passages():
 
 def test_passages_by_stage(source):
     state = State(Question("q"), chunks=chunks(3, 1), prompt=Prompt((), 0, hits={"chunk": 1}))
-    assert alive(gold_funnel(source, plain(), state, ("carol", "turkey", "gone"))) == {
+    assert alive(funnel(source, plain(), state, targets("passage", "carol", "turkey", "gone"))) == {
         "corpus": ("carol", "turkey"),
         "graph": ("carol", "turkey"),
         "retrieved": ("carol", "turkey"),
@@ -42,13 +49,13 @@ def test_passages_by_stage(source):
 
 
 def test_a_passage_that_tells_of_no_entity_is_not_in_the_graph(source):
-    assert alive(gold_funnel(source, story(), State(Question("q")), ("carol", "turkey")))["graph"] == ("carol",)
+    assert alive(funnel(source, story(), State(Question("q")), targets("passage", "carol", "turkey")))["graph"] == ("carol",)
 
 
 def test_words_of_the_answer_by_stage(source):
     prompt = Prompt(({"role": "user", "content": "Tables: the merry Christmas. Question: was Marley dead?"},), 0)
     state = State(Question("was Marley dead?"), chunks=chunks(0, 1), prompt=prompt, answer="A merry Christmas.")
-    assert alive(answer_funnel(source, plain(), state, ("Marley", "merry Christmas", "boy", "ghost"))) == {
+    assert alive(funnel(source, plain(), state, targets("answer", "Marley", "merry Christmas", "boy", "ghost"))) == {
         "corpus": ("Marley", "merry Christmas", "boy"),
         "graph": ("Marley", "merry Christmas", "boy"),
         "retrieved": ("Marley", "merry Christmas"),
@@ -58,16 +65,19 @@ def test_words_of_the_answer_by_stage(source):
 
 
 def test_words_of_a_description_are_in_the_graph_alone(source):
-    assert alive(answer_funnel(source, story(), State(Question("q")), ("shared a firm",))) == {"corpus": (), "graph": ("shared a firm",)}
+    assert alive(funnel(source, story(), State(Question("q")), targets("answer", "shared a firm"))) == {
+        "corpus": (),
+        "graph": ("shared a firm",),
+    }
 
 
 def test_yes_and_no_are_told_by_the_answer_alone(source):
     state = State(Question("q"), chunks=chunks(0), excerpt=Excerpt("Yes, he was.", 0, 0.5))
-    assert alive(answer_funnel(source, plain(), state, ("yes",))) == {"answer": ("yes",)}
+    assert alive(funnel(source, plain(), state, targets("answer", "yes"))) == {"answer": ("yes",)}
 
 
 def test_where_nothing_is_known_there_are_no_stages(source):
-    assert gold_funnel(source, plain(), State(Question("q")), ()) == answer_funnel(source, plain(), State(Question("q")), ()) == ()
+    assert funnel(source, plain(), State(Question("q")), ()) == ()
 
 
 def test_fates():

@@ -4,8 +4,8 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from core.diagnosis.funnel import Stage
-from core.diagnosis.funnel_texts import fates
 from core.diagnosis.lost_passages import lost_passages, why
+from core.diagnosis.passages import fates
 from core.graph.columns import Table
 from core.operators.text import parse_line
 from core.types import Ranking

@@ -5,11 +5,13 @@ import json
 import pytest
 
 from core.diagnosis.funnel import funnel
+from core.diagnosis.targets import Target
 from core.environment import Environment
 from core.errors import BadParameter
 from core.graph.building.build import build
 from core.operators import Answer, CommunityReports, EgoNetwork, ShortestPaths
 from core.operators.base import Context
+from core.sources import GraphSource
 from core.types import Question, State
 from tests.films import TRIPLES, Parrot, Written
 
@@ -25,6 +27,10 @@ class Reporter(Parrot):
 @pytest.fixture
 def graph(tmp_path):
     return build(TRIPLES, tmp_path / "films", "films", "both")
+
+
+def survival(graph, state, *answers):
+    return funnel(GraphSource(""), graph, state, [Target("answer", name) for name in answers])
 
 
 def run(graph, chat, *seeds, line=None):
@@ -63,13 +69,13 @@ def test_the_prompt_shows_reports_before_the_paths_and_the_funnel_counts_them(gr
     lines = after.prompt.messages[-1]["content"].splitlines()
     assert lines[:2] == ["Reports:", "Films: Made in 1999."] and lines[lines.index("Facts:") + 1].startswith("Ann -> ")
     assert after.prompt.reports == 1 and after.answer == "Drama"
-    alive = {stage.name: stage.alive for stage in funnel(graph, after, ["1999", "Drama"])}
+    alive = {stage.name: stage.alive for stage in survival(graph, after, "1999", "Drama")}
     assert alive["paths"] == () and alive["prompt"] == ("1999",) and alive["answer"] == ("Drama",)
 
 
 def test_a_prompt_without_reports_does_not_count_them(graph):
     after = run(graph, Reporter(""), "Ann", line=(EgoNetwork(hops=1), ShortestPaths(hops=1), CommunityReports(), Answer()))
-    assert after.prompt.reports == 0 and {s.name: s.alive for s in funnel(graph, after, ["1999"])}["prompt"] == ()
+    assert after.prompt.reports == 0 and {s.name: s.alive for s in survival(graph, after, "1999")}["prompt"] == ()
 
 
 def test_a_prompt_with_reports_needs_someone_to_fetch_them():

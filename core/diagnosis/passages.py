@@ -1,0 +1,151 @@
+"""Passages in a lane on documents: the chunks that were found, handed on and shown, and what became of those that the answer rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from core.diagnosis.causes import Cause, Fate
+from core.diagnosis.wording import are
+from core.graph.protocol import KnowledgeGraph
+from core.graph.texts import chunks_of, hit_names, leaves, node_chunks
+from core.operators.nodes.documents import DocumentsOfNodes
+from core.types import ContextTable, Ranking, State, Step
+
+
+def fates(graph: KnowledgeGraph, states: Sequence[State], gold: Sequence[str]) -> tuple[Fate, ...]:
+    """For each passage that the answer rests on what became of it in a lane's states, in the order given: of its best chunk in the last
+    ranking, else in the last one that an operator cut from."""
+    return tuple(replace(_fate(graph, states, document), document=document) for document in dict.fromkeys(gold))
+
+
+def _fate(graph: KnowledgeGraph, states: Sequence[State], document: str) -> Fate:
+    rows = chunk_rows(graph, document)
+    last = states[-1] if states else None
+    if last is None or not rows:
+        return Fate(Cause.NOT_IN_GRAPH, "not in the graph")
+    handed_on, named = handed_on_chunks(graph, last), lambda row: hit_names(graph, "chunk", [row])[0]
+    for order in filter(None, (_as_chunks(graph, last.chunks), _as_chunks(graph, last.nodes))):
+        place = _place(order, rows)
+        if place is not None:
+            cause, text, step, kept, of = Cause.FOUND, f"place {place:,}", None, None, len(order)
+            if handed_on is not None and rows.isdisjoint(handed_on):
+                steps = (one for one in reversed(last.trace) if one.operator == DocumentsOfNodes.__name__ and one.before_cut is not None)
+                cause, kept, step = Cause.NO_ROOM, len(handed_on), next(steps, None)
+                text = too_late(place, kept)
+            elif rows.isdisjoint(shown_chunks(graph, last) or rows):
+                cause, text = Cause.NO_ROOM, f"place {place:,}, no room in the prompt"
+            return Fate(cause, text, place, of, kept, step=step, chunk=named(order[place - 1]))
+    walked = any(in_batches(step) for step in last.trace)
+    for step in reversed(last.trace):
+        order = _as_chunks(graph, step.before_cut)
+        place = _place(order, rows)
+        if place is not None:
+            kept = kept_by(step)
+            text = f"never reached: place {place:,} of the first search" if walked else too_late(place, kept)
+            cause = Cause.BATCH if walked else Cause.OUTRANKED
+            return Fate(cause, text, place, len(order), kept, step=step, chunk=named(order[place - 1]))
+    return Fate(Cause.NOT_REACHED, "never reached", chunk=named(min(rows)))
+
+
+def too_late(place: int, kept: int | None) -> str:
+    """That something was ranked behind what is kept.
+
+    >>> from core.diagnosis.passages import too_late
+    >>> too_late(12, 1), too_late(1200, None)
+    ('found too late: place 12, 1 is kept', 'found too late: place 1,200')
+    """
+    return f"found too late: place {place:,}" + (f", {kept:,} {are(kept)} kept" if kept else "")
+
+
+def handed_on_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
+    """The chunks that were handed on of nodes that are chunks themselves, as on a corpus graph; None where all that were found are."""
+    if state.chunks is None or state.nodes is None or not leaves(graph, state.nodes.items):
+        return None
+    return frozenset(state.chunks.items)
+
+
+def in_batches(step: Step) -> bool:
+    """Whether an operator found nodes in several batches."""
+    return len(step.frames) > 1 and step.frames[0].ranking.kind == "node"
+
+
+def kept_by(step: Step) -> int | None:
+    """How many an operator kept of what it ranked, where a parameter says so.
+
+    >>> from core.diagnosis.passages import kept_by
+    >>> from core.types import Step
+    >>> kept_by(Step("SparseChunks", "retrieve", {"keep": 4, "by": "bm25"}, 0.0))
+    4
+    """
+    keep = step.parameters.get("keep")
+    return keep if isinstance(keep, int) and keep > 0 else None
+
+
+def chunk_rows(graph: KnowledgeGraph, document: str) -> frozenset[int]:
+    """The rows of a document's chunks."""
+    return _by_document(graph).get(document, frozenset())
+
+
+def _by_document(graph: KnowledgeGraph) -> dict[str, frozenset[int]]:
+    def make() -> dict[str, frozenset[int]]:
+        table, rows = graph.columns.chunks, dict[str, list[int]]()
+        for row, document in enumerate(table.texts("document") if table is not None else ()):
+            rows.setdefault(document, []).append(row)
+        return {document: frozenset(found) for document, found in rows.items()}
+
+    return graph.derived.once("chunks by document", None, make)
+
+
+def retrieved_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
+    """The rows of the chunks among the hits, those that are nodes included; None where no hits were sought."""
+    if not state.hits:
+        return None
+    return frozenset(_as_chunks(graph, state.chunks)) | frozenset(_as_chunks(graph, state.nodes))
+
+
+def chunk_order(graph: KnowledgeGraph, state: State) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """The chunks found, best first, and these in the longer order they were cut from where that is known; None where none were sought."""
+    if state.chunks is None and (state.nodes is None or not node_chunks(graph)):
+        return None
+    kept = _as_chunks(graph, state.chunks) or _as_chunks(graph, state.nodes)
+    for step in reversed(state.trace):
+        order = _as_chunks(graph, step.before_cut)
+        if len(order) > len(kept) and order[: len(kept)] == kept:
+            return kept, order
+    return kept, kept
+
+
+def shown_chunks(graph: KnowledgeGraph, state: State) -> frozenset[int] | None:
+    """The rows of the chunks that the prompt shows; None where there is no prompt."""
+    if state.prompt is None:
+        return None
+    shown = state.prompt.hits
+    parts = [(hits, shown.get(hits.kind, 0)) for hits in (state.chunks, state.nodes) if hits is not None]
+    tables: dict[str, ContextTable] = {table.kind: table for table in state.tables or ()}
+    heads = [Ranking(hits.kind, (tables[hits.kind].items if hits.kind in tables else hits.items)[:count]) for hits, count in parts]
+    return frozenset(row for head in heads for row in _as_chunks(graph, head))
+
+
+def _as_chunks(graph: KnowledgeGraph, ranking: Ranking | None) -> tuple[int, ...]:
+    """The chunks of a ranking in its order: its items, or those of its nodes that are chunks."""
+    if ranking is None or ranking.kind not in ("chunk", "node"):
+        return ()
+    if ranking.kind == "chunk":
+        return ranking.items
+    own = leaves(graph, ranking.items)
+    return tuple(own[node] for node in ranking.items if node in own)
+
+
+def _place(order: Sequence[int], rows: frozenset[int]) -> int | None:
+    return next((place for place, row in enumerate(order, 1) if row in rows), None)
+
+
+def described(graph: KnowledgeGraph, rows: frozenset[int]) -> frozenset[int]:
+    """Of some chunks those that a node of the graph comes from; all of them where it has chunks alone."""
+    if not graph.n_nodes:
+        return rows
+    told = graph.derived.once("told chunks", None, lambda: frozenset(np.unique(chunks_of(graph, "nodes").ids).tolist()))
+    return rows & told

@@ -1,0 +1,30 @@
+"""What a lane is to bring: the known answers of its question, and the passages that the answer rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from core.types import Question
+
+
+@dataclass(frozen=True)
+class Target:
+    """A known answer, or a passage by its document's id. `names` are all names of an answer, its own first."""
+
+    kind: Literal["answer", "passage"]
+    name: str
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", self.names or (self.name,))
+
+
+def answers_of(question: Question) -> tuple[Target, ...]:
+    """The known answers, each once."""
+    return tuple(Target("answer", answer, question.names(answer)) for answer in dict.fromkeys(question.answers))
+
+
+def passages_of(question: Question) -> tuple[Target, ...]:
+    """The passages that the answer rests on, each once."""
+    return tuple(Target("passage", document) for document in dict.fromkeys(question.gold))
