@@ -79,8 +79,8 @@ def subgraph_size(name: str) -> Callable[[Outcome, int | None], float | None]:
     return lambda outcome, _: None if outcome.extracted is None else float(getattr(outcome.extracted, name))
 
 
-def precision(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
-    """Share of the first k items that hold a known answer, of those that there are; 0 of none.
+def precision(ranked: Ranked | None, golds: int, k: int | None, over_k: bool = False) -> float | None:
+    """Share of the first k items that are right, of those that there are, or of k (`over_k`) where there are fewer; 0 of none.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, Ranked
@@ -90,12 +90,13 @@ def precision(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
     """
     if ranked is None or not golds:
         return None
-    shown = ranked.count if k is None else min(k, ranked.count)
-    return sum(place <= shown for place in ranked.relevant) / shown if shown else 0.0
+    kept = ranked.last(k)
+    shown = (over_k and k) or kept
+    return sum(place <= kept for place in ranked.relevant) / shown if shown else 0.0
 
 
 def recall(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
-    """Share of the known answers that any of the first k items holds.
+    """Share of the known answers, or of the gold passages, that any of the first k items holds.
 
     >>> from core.evaluation.metrics.catalogue import metric
     >>> from core.evaluation.metrics.outcome import Outcome, Ranked
@@ -105,7 +106,7 @@ def recall(ranked: Ranked | None, golds: int, k: int | None) -> float | None:
     """
     if ranked is None or not golds:
         return None
-    return sum(place is not None and (k is None or place <= k) for place in ranked.first) / golds
+    return sum(place is not None and place <= ranked.last(k) for place in ranked.first) / golds
 
 
 def ranking_f1(ranked: Ranked | None, golds: int, k: int | None) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from core.evaluation.metrics.formulas import precision, recall
 from core.evaluation.metrics.outcome import Outcome
 
 
@@ -16,10 +17,7 @@ def passage_recall(outcome: Outcome, k: int | None = None) -> float | None:
     >>> metric("passage_recall")(found), metric("passage_recall@1")(found), metric("passage_recall@10")(found)
     (0.5, 0.0, 0.5)
     """
-    ranked = outcome.passages
-    if ranked is None or not ranked.first:
-        return None
-    return sum(place is not None and place <= ranked.last(k) for place in ranked.first) / len(ranked.first)
+    return recall(outcome.passages, _golds(outcome), k)
 
 
 def passage_precision(outcome: Outcome, k: int | None = None) -> float | None:
@@ -33,11 +31,12 @@ def passage_precision(outcome: Outcome, k: int | None = None) -> float | None:
     >>> metric("passage_precision")(found), metric("passage_precision@2")(found), metric("passage_precision@8")(found)
     (0.25, 0.5, 0.125)
     """
-    ranked = outcome.passages
-    if ranked is None or not ranked.first:
-        return None
-    shown = k or ranked.count
-    return sum(place <= ranked.last(k) for place in ranked.relevant) / shown if shown else 0.0
+    return precision(outcome.passages, _golds(outcome), k, over_k=True)
+
+
+def _golds(outcome: Outcome) -> int:
+    """How many passages the answer rests on, as far as they are known."""
+    return len(outcome.passages.first) if outcome.passages is not None else 0
 
 
 def context_precision(outcome: Outcome, _: int | None = None) -> float | None:
