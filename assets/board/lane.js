@@ -88,13 +88,13 @@ export class Lane {
   }
 
   updateHead() {
-    const { title, number, subtitle, status, status_text: text, progress } = this.data;
+    const { title, number, subtitle, terms, status, status_text: text, progress } = this.data;
     setText(this.title, title);
     setText(this.number, number);
     setHidden(this.number, !number);
     this.tools.show(this.board.editable, title, list(this.board.payload.lanes).length);
     setText(this.subtitle, subtitle);
-    this.subtitle.title = subtitle || ""; // long lines are cut after two rows
+    this.subtitle.title = [subtitle, terms].filter(Boolean).join("\n"); // long lines are cut after two rows
     setHidden(this.subtitle, !subtitle);
     setText(this.sign, SIGNS[status] ?? "");
     setText(this.statusText, text || STATUS_WORDS[status] || "");

@@ -23,3 +23,24 @@ def _words(part: str | Call) -> str:
         return WORDS.get(part, part)
     first, second = (_words(inner) if isinstance(inner, str | Call) else str(inner) for inner in part.parts[:2])
     return PHRASES[part.name].format(first, second)
+
+
+WHO = {"random": "lot", "bm25": "shared words", "tfidf": "shared words", "encoder": "meaning", "encoder-finetuned": "meaning, trained"}
+WHO |= {"choose": "the language model", "chat-finetuned": "the language model, trained"}
+WHO |= dict.fromkeys(("reranker", "cross-encoder", "late-interaction"), "the re-ranker")
+
+
+def plain_name(expression: str) -> str:
+    """By what something is judged, for who knows no model: `meaning`, `the language model`. Raises BadParameter.
+
+    Of a combination it is what judges last, of two that share the work the first.
+
+    >>> from core.models.words import plain_name
+    >>> plain_name("encoder"), plain_name("prefilter(encoder, choose, 32)")
+    ('meaning', 'the language model')
+    """
+    part = parse(expression)
+    while isinstance(part, Call):
+        last = 1 if part.name == "prefilter" else 0
+        part = next(inner for inner in (part.parts[last], *part.parts) if isinstance(inner, str | Call))
+    return WHO.get(part, part)

@@ -13,6 +13,7 @@ from core.environment import Environment
 from core.errors import HopscopeError
 from core.lines import OperatorLine
 from core.models.base import Choice, Models, Reply
+from core.models.words import plain_name
 from core.parameters import Declared, values
 from core.runtime.meter import HowFar, Meter, metered, silent
 from core.types import Frame, Ranking, State, Step, Usage
@@ -92,6 +93,7 @@ class Operator(Declared):
 
     stage: ClassVar[str]
     title: ClassVar[str]  # a few words for a person
+    plain: ClassVar[str | None] = None  # what it does in everyday words, with its parameters in braces; empty for what need not be said
     called_nodes: str = ""  # what the nodes of the graph are that it says to stand on, where they are no entities
     reads: ClassVar[tuple[str, ...]] = ()
     reads_any: ClassVar[tuple[str, ...]] = ()  # fields of which one is enough
@@ -155,6 +157,16 @@ class Operator(Declared):
         """This operator in a few words, with the parameters that matter."""
         return self.title
 
+    def plain_words(self) -> str:
+        """What it does, for who knows no term of the field: "takes 1,000 nodes around the entities"; empty for what need not be said."""
+        if self.plain is None:
+            return self.words()
+        given: dict[str, Any] = dict(values(self))
+        if "{by" in self.plain:
+            whom = plain_name(given["model"])
+            given |= {"by": "at random" if whom == "lot" else f"by {whom}", "by_whom": whom}
+        return self.plain.format(**given)
+
     def __rshift__(self, other: Operator | Line) -> Line:
         return Line((self,)) >> other
 
@@ -179,9 +191,21 @@ class Line(OperatorLine[Operator]):
     def words(self) -> str:
         """The line in words: `PageRank 1,000 → shortest paths → best 32 by encoder`; the answer only where it stands alone."""
         shown = [operator for operator in self.operators if operator.stage != "generate"] or self.operators
-        told = " → ".join(operator.words() for operator in shown)
+        return self._with_nodes(" → ".join(operator.words() for operator in shown))
+
+    def plain_words(self) -> str:
+        """What the line does in everyday words: `Takes 1,000 nodes around the entities, then finds the shortest paths.`"""
+        shown = [operator for operator in self.operators if operator.stage != "generate"]
+        said = [words for operator in shown if (words := operator.plain_words())]
+        if all(operator.stage == "graph" for operator in shown):
+            said = ["answers from the question alone"]
+        sentence = said[0] if len(said) == 1 else f"{', '.join(said[:-1])}, then {said[-1]}"
+        return self._with_nodes(f"{sentence[0].upper()}{sentence[1:]}.")
+
+    def _with_nodes(self, text: str) -> str:
+        """The text with what the nodes of the graph are, where they are no entities."""
         nodes = next((operator.called_nodes for operator in self.operators if operator.stage == "graph"), "")
-        return re.sub(r"\b(entities|nodes)\b", nodes, told) if nodes else told
+        return re.sub(r"\b(entities|nodes)\b", nodes, text) if nodes else text
 
     def parts(self) -> tuple[Operator, ...]:
         """Every operator that may run, those of branches included."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.errors import BadParameter
 from core.operators.base import Context, needs
-from core.operators.combinator import Arm, Combinator, arm_text, arm_words
+from core.operators.combinator import Arm, Combinator, arm_plain_words, arm_text, arm_words
 from core.types import State
 
 DECIDES = ("hops",)  # fields of State that a branch can look at
@@ -78,6 +78,9 @@ class Branch(Combinator):
     def words(self) -> str:
         arms = [f"{key} → {arm_words(arm)}" for key, arm in self.arms]
         return f"by {self.on}: {', '.join(arms)}, else {arm_words(self.otherwise)}"
+
+    def plain_words(self) -> str:
+        return f"by the number of {self.on} {' or '.join(map(arm_plain_words, self.every_arm()))}"
 
     def __repr__(self) -> str:
         arms = ", ".join(f"{key}: {arm_text(arm)}" for key, arm in self.arms)

@@ -75,3 +75,8 @@ def arm_text(arm: Arm) -> str:
 def arm_words(arm: Arm) -> str:
     """A line within another operator in a few words."""
     return ", then ".join(operator.words() for operator in arm)
+
+
+def arm_plain_words(arm: Arm) -> str:
+    """What a line within another operator does, in everyday words."""
+    return " and ".join(words for operator in arm if (words := operator.plain_words()))

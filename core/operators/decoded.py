@@ -32,6 +32,7 @@ class DecodedPaths(Operator):
 
     stage = "refine"
     title = "constrained decoding"
+    plain = "lets the language model write {keep:,} paths that the graph has"
     reads, writes = ("paths",), ("paths",)
 
     keep: int = param(10, "Keep", "How many paths are written.", low=1, high=1000)

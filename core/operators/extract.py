@@ -48,6 +48,7 @@ class PersonalizedPageRank(Operator):
 
     stage = "extract"
     title = "PageRank"
+    plain = "takes {keep:,} nodes around the entities"
     reads, writes = ("seeds",), ("subgraph",)
 
     keep: int = param(1000, "Nodes to keep", "How many nodes of the largest PageRank make the subgraph.", low=1, high=1_000_000)
@@ -87,6 +88,7 @@ class RandomWalks(Operator):
 
     stage = "extract"
     title = "random walks"
+    plain = "takes the nodes of {walks:,} random walks from the entities"
     writes = ("subgraph",)
 
     walks: int = param(64, "Walks a seed", "How many walks start at each seed.", low=1, high=100_000)
@@ -123,6 +125,7 @@ class EgoNetwork(Operator):
 
     stage = "extract"
     title = "neighbourhood"
+    plain = "takes the nodes within {hops} hops of the entities"
     reads, writes = ("seeds",), ("subgraph",)
 
     hops: int = param(2, "Hops", "How far from the seeds nodes may lie.", low=0, high=8)

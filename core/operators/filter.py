@@ -29,6 +29,7 @@ class FilterSubgraph(Operator):
 
     stage = "filter"
     title = "filter"
+    plain = "retains the {keep:,} best {unit}s {by}"
     reads, writes = ("seeds", "subgraph"), ("subgraph",)
 
     model: str = param("encoder", "Model", "What ranks or picks: a scorer, a language model, or a combination.", model=True)

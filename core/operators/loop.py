@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.errors import BadParameter
 from core.operators.base import Context, Operator, Recorder, needs
-from core.operators.combinator import Arm, Combinator, arm_words
+from core.operators.combinator import Arm, Combinator, arm_plain_words, arm_words
 from core.operators.nodes.expansion import ExpandNodes
 from core.operators.nodes.smoothing import GraphRerank
 from core.parameters import param
@@ -92,6 +92,9 @@ class Loop(Combinator):
 
     def words(self) -> str:
         return f"until {self.budget:,} nodes: {arm_words(self.body)}"
+
+    def plain_words(self) -> str:
+        return f"until {self.budget:,} nodes are read {arm_plain_words(self.body)}"
 
 
 def _frame(title: str, known: tuple[int, ...], nodes: Ranking, inner: Recorder) -> Frame:

@@ -33,6 +33,7 @@ class Rank(Operator):
 
     stage = "refine"
     title = "rank"
+    plain = "retains the best {keep:,} {by}"
     reads, writes = ("paths",), ("paths",)
 
     model: str = param("encoder", "Model", "What ranks or picks: a scorer, a language model, or a combination.", model=True)
@@ -61,6 +62,7 @@ class RandomSelect(Operator):
 
     stage = "refine"
     title = "random selection"
+    plain = "retains {keep:,} at random"
     reads, writes = ("paths",), ("paths",)
 
     keep: int = param(32, "Keep", "How many paths are drawn.", low=1, high=100_000)

@@ -28,6 +28,7 @@ class RewritePaths(Operator):
 
     stage = "refine"
     title = "facts in words"
+    plain = "puts the facts into words"
     reads, writes = ("seeds", "paths"), ("reports",)
 
     paths: int = param(5, "Paths", "So many paths are told, the best first.", low=1, high=1000)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from core.errors import BadParameter
 from core.operators.base import HITS, Context, Recorder, needs
-from core.operators.combinator import Arm, Combinator, arm_words
+from core.operators.combinator import Arm, Combinator, arm_plain_words, arm_words
 from core.operators.texts.merge import ORDER_HELP, ORDERS, merged
 from core.operators.texts.sparse import SparseNodes
 from core.operators.texts.vectors import VectorNodes
@@ -69,3 +69,6 @@ class Union(Combinator):
     def words(self) -> str:
         fused = " by reciprocal rank" if self.order == "reciprocal rank" else ""
         return f"union of {' and '.join(map(arm_words, self.every_arm()))}{fused}"
+
+    def plain_words(self) -> str:
+        return f"{' and '.join(map(arm_plain_words, self.every_arm()))}, both together"

@@ -43,6 +43,7 @@ class VectorSearch(Operator):
 
     stage = "extract"
     title = "vector search"
+    plain = "takes what lies around the {matches:,} {of} closest in meaning"
     reads, writes = ("seeds",), ("subgraph",)
 
     of: Literal["nodes", "triples"] = param("nodes", "Vectors of", OF_HELP, choices=("nodes", "triples"))

@@ -37,6 +37,7 @@ class AdaptiveRerank(Operator):
 
     stage = "refine"
     title = "adaptively re-ranked"
+    plain = "re-ranks {budget:,}, in turn with the neighbours of good ones"
     reads, writes = ("nodes",), ("nodes", "hidden")
 
     model: str = param("cross-encoder", "Re-ranker", MODEL_HELP, model=True)

@@ -38,6 +38,7 @@ class ExpandNodes(Operator):
 
     stage = "retrieve"
     title = "neighbours by place and meaning"
+    plain = "adds {keep} neighbours"
     reads, writes = ("nodes", "vector"), ("nodes",)
 
     keep: int = param(10, "Nodes more", "How many are added at most; BATCH in the paper.", low=1, high=10_000)

@@ -31,6 +31,7 @@ class Hypothesise(Operator):
 
     stage = "convert"
     title = "passages imagined"
+    plain = "imagines passages that would answer"
     writes = ("vector",)
     without_model = True
 

@@ -33,6 +33,7 @@ class LearnedSparseNodes(Operator):
 
     stage = "retrieve"
     title = "nodes by learned words"
+    plain = "takes the {keep:,} nodes closest by learned words"
     writes = ("nodes",)
 
     keep: int = param(10, "Nodes", "How many are taken.", low=1, high=10_000)

@@ -32,6 +32,7 @@ class SimilarPageRank(Operator):
 
     stage = "retrieve"
     title = "PageRank from what is alike"
+    plain = "spreads the weight of what is alike over the graph"
     reads, writes = ("vector",), ("nodes",)
 
     seeds: int = param(5, "Seeds", "How many nodes nearest to the question the walk restarts at.", low=1, high=1000)

@@ -34,6 +34,7 @@ class PairPaths(Operator):
 
     stage = "retrieve"
     title = "nodes on paths between those found"
+    plain = "takes {paths} paths between them"
     reads, writes = ("nodes",), ("nodes", "paths")
 
     paths: int = param(15, "Paths", "How many paths are kept.", low=1, high=10_000)

@@ -34,6 +34,7 @@ class ReasonAndRetrieve(Operator):
 
     stage = "retrieve"
     title = "reasoning and retrieval in turn"
+    plain = "searches {steps} times, with reasoning between"
     reads, writes = ("vector",), ("nodes",)
     without_model = True
 

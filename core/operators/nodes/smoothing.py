@@ -40,6 +40,7 @@ class GraphRerank(Operator):
 
     stage = "refine"
     title = "re-ranked along links"
+    plain = "re-ranks them along their links"
     reads, writes = ("nodes",), ("nodes", "hidden")
 
     model: str = param("cross-encoder", "Re-ranker", MODEL_HELP, model=True)

@@ -9,7 +9,7 @@ import numpy as np
 from core.errors import BadParameter
 from core.graph.algorithms.local import Local
 from core.models.base import Choice, Task
-from core.models.words import short_name
+from core.models.words import plain_name, short_name
 from core.operators.base import DIRECTIONS, MOST_TEXTS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
 from core.operators.refine import picked
@@ -164,3 +164,11 @@ class BeamSearch(Operator):
         unit = " of triples" if self.unit == "triple" else ""
         stop = "" if self.stop == NEVER else f", stopped by {short_name(self.stop)}"
         return f"beam {kept}{unit}, {self.hops} hops, {short_name(self.model)}{stop}"
+
+    def plain_words(self) -> str:
+        which = {
+            "top": f"the {self.width} best paths",
+            "mean": "the paths above the mean",
+            "percentile": f"the best {100 - self.percentile:g} %",
+        }
+        return f"follows {which[self.prune]} up to {self.hops} hops by {plain_name(self.model)}"

@@ -90,6 +90,7 @@ class CaseMemory(Operator):
 
     stage = "retrieve"
     title = "case memory"
+    plain = "follows the relations that answered the most similar solved questions"
     reads, writes = ("seeds",), ("subgraph", "paths")
 
     source: str = param(METAQA, "Solved questions", SOURCE_HELP)
@@ -154,6 +155,7 @@ class PredictHops(Operator):
 
     stage = "convert"
     title = "hop prediction"
+    plain = "predicts the number of hops"
     reads, writes = ("seeds",), ("hops",)
 
     source: str = param(METAQA, "Solved questions", SOURCE_HELP)

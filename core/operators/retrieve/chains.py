@@ -48,6 +48,7 @@ class ChainRanking(Operator):
 
     stage = "retrieve"
     title = "chain ranking"
+    plain = "ranks chains of up to {steps} relations by meaning"
     reads, writes = ("seeds",), ("subgraph", "paths")
 
     steps: int = param(3, "Steps", STEPS_HELP, low=1, high=4)

@@ -44,6 +44,7 @@ class OwnRetriever(Operator):
 
     stage = "retrieve"
     title = "own retriever"
+    plain = "asks your retriever “{name}”"
     reads, writes = ("seeds",), ("subgraph", "paths")
     remembered = False
 

@@ -50,6 +50,7 @@ class ChainIntersection(Operator):
 
     stage = "retrieve"
     title = "chain intersection"
+    plain = "finds where chains of relations from each entity meet"
     reads, writes = ("seeds",), ("subgraph", "paths")
 
     steps: int = param(3, "Steps", STEPS_HELP, low=1, high=4)

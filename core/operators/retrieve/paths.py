@@ -57,6 +57,7 @@ class ShortestPaths(Operator):
 
     stage = "retrieve"
     title = "shortest paths"
+    plain = "finds the shortest paths"
     reads, writes = ("seeds", "subgraph"), ("paths",)
 
     hops: int = param(4, "Hops", "Longest path.", low=1, high=8)
@@ -87,6 +88,7 @@ class SimplePaths(Operator):
 
     stage = "retrieve"
     title = "complete paths"
+    plain = "finds all paths up to {hops} hops"
     reads, writes = ("seeds", "subgraph"), ("paths",)
 
     hops: int = param(3, "Hops", "Longest path.", low=1, high=8)

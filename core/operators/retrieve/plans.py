@@ -41,6 +41,7 @@ class RelationPlans(Operator):
 
     stage = "retrieve"
     title = "relation plans"
+    plain = "follows {plans} plans of relations that the language model writes"
     reads, writes = ("seeds", "subgraph"), ("paths",)
 
     plans: int = param(3, "Plans", "How many chains of relations the language model may propose.", low=1, high=32)

@@ -28,6 +28,7 @@ class CommunityReports(Operator):
 
     stage = "retrieve"
     title = "community reports"
+    plain = "adds reports of the communities"
     reads, writes = ("seeds",), ("reports",)
 
     size: int = param(10, "Largest community", "Communities of more entities are split further where they can be.", low=2, high=10_000)

@@ -35,6 +35,7 @@ class ScoredTriples(Operator):
 
     stage = "retrieve"
     title = "scored triples"
+    plain = "takes the {keep:,} likeliest triples"
     reads, writes = ("seeds", "subgraph"), ("subgraph", "paths")
     wanders = True
 

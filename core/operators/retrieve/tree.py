@@ -44,6 +44,7 @@ class TreePaths(Operator):
 
     stage = "retrieve"
     title = "tree search"
+    plain = "grows a tree of the {width:,} best paths up to {hops} hops {by}"
     reads, writes = ("seeds", "subgraph"), ("paths",)
 
     model: str = param("encoder", "Model", "What scores or picks the new triples at each hop.", model=True)

@@ -27,6 +27,7 @@ class DrawnTriples(Operator):
 
     stage = "retrieve"
     title = "triples drawn at the entities"
+    plain = "draws {keep} triples at the entities"
     reads, writes = ("seeds",), ("subgraph", "paths")
 
     keep: int = param(5, "Keep", "How many triples are drawn.", low=1, high=10_000)
@@ -61,6 +62,7 @@ class NearestTriples(Operator):
 
     stage = "retrieve"
     title = "nearest triples"
+    plain = "takes the {keep} triples closest in meaning"
     writes = ("subgraph", "paths")
     wanders = True
 

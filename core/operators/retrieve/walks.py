@@ -43,6 +43,7 @@ class NodesThenWalks(Operator):
 
     stage = "retrieve"
     title = "nodes, then walks"
+    plain = "walks from the {nodes} nodes closest in meaning"
     writes = ("subgraph", "nodes", "paths", "reports")
     wanders = True
 

@@ -47,3 +47,6 @@ class BuiltGraph(Operator):
 
     def words(self) -> str:
         return f"on the {KINDS.get(self.build, f'graph “{self.build}”')}"
+
+    def plain_words(self) -> str:
+        return f"searches the {KINDS.get(self.build, f'graph “{self.build}”')}"

@@ -35,6 +35,7 @@ class ChunksOfRelations(Operator):
 
     stage = "retrieve"
     title = "chunks of the relations"
+    plain = "takes the passages that these relations come from"
     reads, writes = ("relations",), ("chunks",)
 
     budget: int = param(4000, "Tokens", BUDGET_HELP, low=0, high=1_000_000)
@@ -65,6 +66,7 @@ class ChunksByOccurrence(Operator):
 
     stage = "retrieve"
     title = "chunks by occurrence"
+    plain = "takes the passages that most of them occur in"
     writes = ("chunks",)
 
     reading: str = param("paper", "Reading", "The paper's rule, by relations, or the code's, by entities.", choices=("paper", "code"))
@@ -98,6 +100,7 @@ class ChunksOfHits(Operator):
 
     stage = "retrieve"
     title = "chunks of the hits"
+    plain = "takes the {keep:,} closest in meaning of the passages they come from"
     reads_any, writes = ("nodes", "relations"), ("chunks",)
 
     each: int = param(5, "Chunks each", "Of every two entities, or relations, so many chunks.", low=1, high=1000)

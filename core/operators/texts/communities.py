@@ -36,6 +36,7 @@ class CommunitiesOfNodes(Operator):
 
     stage = "retrieve"
     title = "communities of the entities"
+    plain = "takes the reports of their communities"
     reads, writes = ("nodes",), ("communities",)
 
     keep: int = param(4, "Communities at most", "0 is no limit but the tokens.", low=0, high=10_000)
@@ -76,6 +77,7 @@ class CommunitiesAtLevel(Operator):
 
     stage = "retrieve"
     title = "communities of a level"
+    plain = "takes all community reports up to level {level}"
     writes = ("communities",)
 
     level: int = param(2, "Level", LEVEL_HELP, low=0, high=64)

@@ -38,6 +38,7 @@ class NeighbourRelations(Operator):
 
     stage = "retrieve"
     title = "relations about the entities"
+    plain = "takes the relations around them"
     reads, writes = ("linked",), ("relations",)
 
     few: int = param(5, "Few", "Where so many or fewer are found, those at the neighbours follow.", low=0, high=1000)
@@ -98,6 +99,7 @@ class ChoosePaths(Chosen):
     """
 
     title = "paths chosen"
+    plain = "lets {by_whom} choose {keep} paths"
     field, reads, writes = "paths", ("paths",), ("paths",)
 
     keep: int = param(5, "Paths", KEPT_HELP, low=1, high=1000)
@@ -117,6 +119,7 @@ class ChooseRelations(Chosen):
     """
 
     title = "relations chosen"
+    plain = "lets {by_whom} choose {keep} relations"
     field, reads, writes = "relations", ("relations",), ("relations",)
 
     keep: int = param(5, "Relations", KEPT_HELP, low=1, high=1000)
@@ -137,6 +140,7 @@ class HitsOfPaths(Operator):
 
     stage = "retrieve"
     title = "entities and relations of the paths"
+    plain = "takes the entities and relations of the paths"
     reads, writes = ("paths",), ("nodes", "relations")
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:

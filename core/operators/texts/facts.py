@@ -40,6 +40,7 @@ class PassagesOfFacts(Operator):
 
     stage = "retrieve"
     title = "passages of the facts"
+    plain = "spreads the weight of these facts and takes {keep:,} passages"
     reads, writes = ("vector", "relations"), ("nodes", "chunks")
 
     keep: int = param(5, "Passages", "How many are taken.", low=1, high=10_000)

@@ -25,6 +25,7 @@ class SubgraphTables(Operator):
 
     stage = "refine"
     title = "subgraph as tables"
+    plain = ""
     reads, writes = ("subgraph",), ("tables",)
 
     budget: int = param(512, "Tokens", "Of both tables together; 0 is no limit.", low=0, high=1_000_000)

@@ -27,6 +27,7 @@ class KhopPaths(Operator):
 
     stage = "retrieve"
     title = "chains of the entities"
+    plain = "finds chains of the entities up to {hops} hops"
     reads, writes = ("linked",), ("paths",)
 
     hops: int = param(5, "Hops", "The longest path between two entities.", low=1, high=8)

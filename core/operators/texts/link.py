@@ -27,6 +27,7 @@ class LinkNames(Operator):
 
     stage = "retrieve"
     title = "names linked"
+    plain = "finds the entities of these names"
     reads, writes = ("names",), ("linked", "seeds", "nodes")
 
     least: float = param(-1.0, "Least cosine", "Names less near to any entity are not linked; -1 links every name.", low=-1, high=1)

@@ -37,6 +37,7 @@ class SetAside(Operator):
 
     stage = "refine"
     title = "hits set aside"
+    plain = ""
     reads_any, writes = HITS, ("aside",)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
@@ -58,6 +59,7 @@ class Merge(Operator):
 
     stage = "refine"
     title = "hits merged"
+    plain = "joins both searches"
     reads, writes = ("aside",), HITS
 
     order: str = param("in turn", "Order", ORDER_HELP, choices=ORDERS)
@@ -105,6 +107,9 @@ class Truncate(Operator):
     def words(self) -> str:
         what = "" if self.of == EVERY else "entities " if self.of == "nodes" else f"{self.of} "
         return what + (f"cut at {self.budget:,} tokens" if self.budget else f"cut at {self.keep:,}")
+
+    def plain_words(self) -> str:
+        return self.words().replace("cut", "cuts them", 1) if self.of == EVERY else ""
 
 
 def merged(one: Ranking | None, other: Ranking | None, order: str) -> Ranking | None:

@@ -38,6 +38,7 @@ class MissingEvidence(Operator):
 
     stage = "retrieve"
     title = "neighbours with missing evidence"
+    plain = "lets the language model say what is missing and looks among the neighbours"
     reads, writes = ("chunks",), ("chunks",)
     without_model = True
 

@@ -32,6 +32,7 @@ class NeighbourNodes(Operator):
 
     stage = "retrieve"
     title = "neighbours"
+    plain = "adds their neighbours"
     reads, writes = ("nodes",), ("nodes",)
 
     hops: int = param(1, "Hops", "How many steps are taken.", low=1, high=4)
@@ -66,6 +67,7 @@ class IncidentRelations(Operator):
 
     stage = "retrieve"
     title = "relations at the entities"
+    plain = "takes the relations at them"
     reads, writes = ("nodes",), ("relations",)
 
     budget: int = param(4800, "Tokens", BUDGET_HELP, low=0, high=1_000_000)
@@ -101,6 +103,7 @@ class EndpointNodes(Operator):
 
     stage = "retrieve"
     title = "ends of the relations"
+    plain = "takes the ends of these relations"
     reads, writes = ("relations",), ("nodes",)
 
     keep: int = param(0, "Entities at most", "0 is no limit.", low=0, high=1_000_000)

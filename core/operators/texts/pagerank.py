@@ -42,6 +42,7 @@ class PageRankNodes(Operator):
 
     stage = "retrieve"
     title = "entities by PageRank"
+    plain = "spreads their weight over the graph"
     writes = ("nodes",)
 
     reset: str = param("specificity", "Restart at", RESET_HELP, choices=RESETS)

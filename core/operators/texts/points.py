@@ -58,6 +58,7 @@ class Points(Operator):
 
     stage = "refine"
     title = "points of each part"
+    plain = "draws points from each"
     reads_any, writes = ("tables", *HITS), ("points",)
     without_model = True
 

@@ -37,6 +37,7 @@ class EmbedQuery(Operator):
 
     stage = "convert"
     title = "question as a vector"
+    plain = ""
     writes = ("vector",)
 
     text: str = param("question", "Text", "What is encoded: the question, or its keywords of one level.", choices=TEXTS)
@@ -76,6 +77,7 @@ class NamesInQuestion(Operator):
 
     stage = "convert"
     title = "names in the question"
+    plain = "finds the names in the question"
     writes = ("names",)
     without_model = True
 
@@ -102,6 +104,7 @@ class ExtractKeywords(Operator):
 
     stage = "convert"
     title = "keywords"
+    plain = "draws keywords from the question"
     writes = ("keywords",)
     without_model = True
 

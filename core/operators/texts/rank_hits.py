@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from core.indexes.encoded import texts
 from core.models.base import Task
 from core.models.combine import uses_chat
-from core.models.words import short_name
+from core.models.words import plain_name, short_name
 from core.operators.asking import unasked
 from core.operators.base import HITS, Context, Operator, Recorder
 from core.operators.texts.hits import KIND
@@ -59,3 +59,7 @@ class RankHits(Operator):
 
     def words(self) -> str:
         return f"best {self.keep:,} {self.of} by {short_name(self.model)}"
+
+    def plain_words(self) -> str:
+        what = {"nodes": "entities", "chunks": "passages", "communities": "community reports"}.get(self.of, self.of)
+        return f"retains the {self.keep:,} best {what} by {plain_name(self.model)}"

@@ -34,6 +34,7 @@ class RelationsFromNodes(Operator):
 
     stage = "retrieve"
     title = "relations by their entities' scores"
+    plain = "takes the relations of the weightiest entities"
     reads, writes = ("nodes",), ("relations",)
 
     keep: int = param(4, "Relations", f"How many are taken. {EVERY_HELP}", low=0, high=1_000_000)
@@ -73,6 +74,7 @@ class ChunksFromRelations(Operator):
 
     stage = "retrieve"
     title = "chunks by their relations' scores"
+    plain = "takes the passages of the weightiest relations"
     reads, writes = ("relations",), ("chunks",)
 
     keep: int = param(4, "Chunks", "How many are taken.", low=1, high=10_000)

@@ -62,6 +62,7 @@ class SparseChunks(ByWords):
     """
 
     title = "chunks by words"
+    plain = "takes the {keep:,} passages that share the question's rarest words"
     field, writes = "chunks", ("chunks",)
 
     keep: int = param(4, "Chunks", "How many are taken.", low=1, high=10_000)
@@ -83,6 +84,7 @@ class SparseNodes(ByWords):
     """
 
     title = "entities by words"
+    plain = "takes the {keep:,} entities that share the question's rarest words"
     field, writes = "nodes", ("nodes",)
 
     keep: int = param(4, "Entities", "How many are taken.", low=1, high=10_000)

@@ -34,6 +34,7 @@ class SteinerSubgraph(Operator):
 
     stage = "retrieve"
     title = "Steiner tree"
+    plain = "joins the best by a tree"
     reads, writes = ("nodes",), ("subgraph", "nodes", "relations")
 
     nodes: int = param(3, "Entities with a prize", "The best ones.", low=1, high=1000)

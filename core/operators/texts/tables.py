@@ -36,6 +36,7 @@ class ContextTables(Operator):
 
     stage = "refine"
     title = "context tables"
+    plain = ""
     reads_any, writes = HITS, ("tables",)
 
     entities: int = param(4000, "Tokens of entities", BUDGET_HELP, low=-1, high=1_000_000)

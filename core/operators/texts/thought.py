@@ -30,6 +30,7 @@ class NextThought(Operator):
 
     stage = "retrieve"
     title = "next thought"
+    plain = "asks the language model for its next thought"
     reads, writes = ("chunks",), ("names",)
     without_model = True
 

@@ -69,6 +69,10 @@ class ByVector(Operator):
     def words(self) -> str:
         return f"{self.keep:,} {'entities' if self.field == 'nodes' else self.field} by vector"
 
+    def plain_words(self) -> str:
+        what = {"nodes": "entities", "chunks": "passages", "communities": "community reports"}.get(self.field, self.field)
+        return f"takes the {self.keep:,} {what} closest in meaning"
+
 
 @dataclass(frozen=True, repr=False)
 class VectorNodes(ByVector):

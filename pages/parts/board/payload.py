@@ -70,7 +70,8 @@ class Board:
         return {
             "title": lane.instance.label,
             "number": lane.instance.number_in_heading,
-            "subtitle": lane.instance.line.words(),
+            "subtitle": lane.instance.line.plain_words(),
+            "terms": lane.instance.line.words(),
             "status": status,
             "status_text": ending(lane) or lane.text,
             "retrieved": lane.retrieved,
@@ -105,7 +106,15 @@ def idle(instances: Iterable[Instance], documents: bool = False) -> dict[str, An
     """The board's data before anything was asked: the lanes' methods alone; with `documents` of lanes that show hits."""
     more = {"hits": None, "paths": None} if documents else {}
     lanes = [
-        {"id": f"lane-{i}", "title": one.label, "number": one.number_in_heading, "subtitle": one.line.words(), "status": "idle", **more}
+        {
+            "id": f"lane-{i}",
+            "title": one.label,
+            "number": one.number_in_heading,
+            "subtitle": one.line.plain_words(),
+            "terms": one.line.words(),
+            "status": "idle",
+            **more,
+        }
         for i, one in enumerate(instances)
     ]
     return {"question": "", "documents": documents, "lanes": lanes, "layout": {"nodes": [], "edges": []}, "paths": {}, "fates": {}}

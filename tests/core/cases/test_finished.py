@@ -43,6 +43,7 @@ def test_the_board_is_the_same_after_thawing(compared):
     kept = (
         "title",
         "subtitle",
+        "terms",
         "status",
         "error",
         "reader",

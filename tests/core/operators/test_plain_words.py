@@ -1,0 +1,45 @@
+"""What a line does in everyday words: no term of the field, and every shipped row has such a sentence."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from core.instances.catalogue import catalogue
+from core.operators.text import parse_line
+
+TERMS = re.compile(r"\b(PageRank|beam|BM25|TF-IDF|encoder|rerank(er)?|alpha|beta|vector|chunks by|wide|deep|set aside|context tables)\b")
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        (
+            "PersonalizedPageRank(keep=1000) >> BeamSearch(width=8) >> Answer()",
+            "Takes 1,000 nodes around the entities, then follows the 8 best paths up to 4 hops by meaning.",
+        ),
+        (
+            "BuiltGraph() >> EmbedQuery() >> VectorChunks(keep=4) >> AnswerFromTables()",
+            "Searches the chunks alone, then takes the 4 passages closest in meaning.",
+        ),
+        (
+            "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(model='bm25', keep=9) >> Answer()",
+            "Takes the nodes within 2 hops of the entities, finds the shortest paths, then retains the best 9 by shared words.",
+        ),
+        (
+            "EgoNetwork(hops=2) >> ShortestPaths() >> Rank(model='prefilter(encoder, choose, 32)', keep=9)",
+            "Takes the nodes within 2 hops of the entities, finds the shortest paths, then retains the best 9 by the language model.",
+        ),
+        ("Answer(prompt='question-only')", "Answers from the question alone."),
+    ],
+)
+def test_a_line_is_said_in_everyday_words(line, sentence):
+    assert parse_line(line).plain_words() == sentence
+
+
+@pytest.mark.parametrize("key", list(catalogue()))
+def test_every_row_has_a_sentence_without_terms(key):
+    sentence = catalogue()[key].line.plain_words()
+    assert re.fullmatch(r"[A-Z].*[^.]\.", sentence) and "{" not in sentence
+    assert not TERMS.search(sentence), sentence
