@@ -15,8 +15,8 @@ from core.types import Question
 from pages.parts.board.component import board
 from pages.parts.board.payload import idle
 from pages.parts.compare.answered import answered_before
-from pages.parts.compare.asked import Shown, address, clear, come_back, here, is_here, shown
-from pages.parts.compare.asking import begin, examples, link_entities, question_bar, settle, suggest
+from pages.parts.compare.asked import Shown, address, clear, come_back, here, shown
+from pages.parts.compare.asking import begin, link_entities, question_bar, settle, suggest
 from pages.parts.compare.documents import ask_documents, facts
 from pages.parts.compare.drawn import drawable, drawing, news, payload
 from pages.parts.compare.entity_chips import chips
@@ -29,7 +29,7 @@ from pages.parts.compare.thumbs import press_thumb, show_thumbs
 from pages.parts.compare.unbuilt import unbuilt
 from pages.parts.shared.address import in_place
 from pages.parts.shared.people import admit
-from pages.parts.shared.session import corpus_name, engine, give_up, graph, graph_name, instances, opened_graph, waiter
+from pages.parts.shared.session import engine, give_up, graph, graph_name, instances, opened_graph, source, waiter
 from pages.parts.shared.text import plain
 
 POLL = 0.7  # seconds between two looks at a running job, at least: a look waits for something new
@@ -66,7 +66,7 @@ def page() -> None:
     with above:
         on_screen = drawable(shown())
     with entities:
-        if corpus_name():
+        if source().documents:
             facts()
         else:
             chips(opened_graph() or (on_screen.comparison.graph if on_screen is not None else graph()))
@@ -96,9 +96,9 @@ def page() -> None:
 def answered(case: Case) -> None:
     """What a case on the screen is, and the way on."""
     what, link = "An example that was answered before." if case.example else "A saved case.", case_link(case)
-    gone = f"It was asked of “{link.corpus or link.graph}”, which is not here: Ask asks what is chosen at the left."
+    gone = f"It was asked of “{link.source.name}”, which is not here: Ask asks what is chosen at the left."
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="example"):
-        st.caption(plain(f"{what} {'Ask runs it here and now.' if is_here(link) else gone}"), width="content")
+        st.caption(plain(f"{what} {'Ask runs it here and now.' if link.source.here else gone}"), width="content")
         st.button("Try your own", key="own", type="tertiary", icon=":material/edit:", on_click=clear)
 
 
@@ -137,7 +137,7 @@ def ask(lanes, on_screen: Shown | None = None) -> HopscopeError | None:
     state = st.session_state
     switches = (state.reader, state.model) if on_screen is None else (on_screen.comparison.ask.reader, on_screen.comparison.ask.model)
     try:
-        asked = ask_documents(*switches) if corpus_name() else ask_graph(*switches)
+        asked = (ask_documents if source().documents else ask_graph)(*switches)
         before = on_screen.on(asked) if on_screen is not None else None
         job = engine().compare(asked, lanes, waiter=waiter("compare"), repairs=True, before=before)
     except HopscopeError as error:
@@ -221,7 +221,7 @@ def go(opened, node: int, to: str) -> None:
 
 def draw_idle(lanes) -> None:
     """The lanes before the first question."""
-    clicked = board({**idle(lanes, bool(corpus_name())), "editable": True, "most_lanes": MOST_LANES}, key="idle")
+    clicked = board({**idle(lanes, source().documents), "editable": True, "most_lanes": MOST_LANES}, key="idle")
     if clicked is not None and clicked.lane is not None:
         act(int(clicked.lane["lane"]), clicked.lane["do"])
         st.rerun()
@@ -229,8 +229,8 @@ def draw_idle(lanes) -> None:
 
 def welcome() -> None:
     """What to do on an empty screen."""
-    first = examples()
-    what = "the documents" if corpus_name() else "the graph"
+    first = source().examples
+    what = "the documents" if source().documents else "the graph"
     st.subheader("See how a graph retriever hops", anchor=False)
     st.write(f"Ask a question of {what}. Every lane answers it by another method, and shows where the right answer was lost.")
     answered_before()

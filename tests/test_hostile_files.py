@@ -158,7 +158,7 @@ def test_links(query):
     link = parse_link(query)
     assert isinstance(link, Link) and 1 <= len(link.lanes) <= 4 and 0 <= link.seed < 10**9
     again = parse_link(link.parameters())
-    assert (again.seed, again.model, again.reader, again.corpus) == (link.seed, link.model, link.reader, link.corpus)
+    assert (again.seed, again.model, again.reader, again.source) == (link.seed, link.model, link.reader, link.source)
     try:
         assert parse_qs(link.address("http://here/").partition("?")[2]) is not None
     except UnicodeEncodeError:

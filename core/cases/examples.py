@@ -9,6 +9,7 @@ from pathlib import Path
 from core.cases.case import Case
 from core.cases.file import EXTENSION, read
 from core.io.home import ROOT
+from core.sources import Source, source_in
 
 FOLDER = ROOT / "data" / "cases"
 DEMO = "demo"  # the file of the comparisons to begin with, and their tag
@@ -19,13 +20,13 @@ def examples() -> tuple[tuple[Case, bytes], ...]:
     return tuple(found for file in sorted(FOLDER.glob(f"*{EXTENSION}")) for found in _of(file, file.stat().st_mtime_ns))
 
 
-def demo(corpus: str = "") -> tuple[Case, ...]:
-    """The comparisons to begin with, the best first: those on a corpus where one is named; empty where no file has any.
+def demo(source: Source | None = None) -> tuple[Case, ...]:
+    """The comparisons to begin with, the best first: those on a corpus where one is given; empty where no file has any.
 
     `whole(case.id)` opens one.
     """
-    if corpus:
-        return tuple(case for case, _ in examples() if case.link.get("corpus") == corpus)
+    if source is not None and source.documents:
+        return tuple(case for case, _ in examples() if source_in(case.link) == source)
     file = FOLDER / f"{DEMO}{EXTENSION}"
     return tuple(case for case, _ in _of(file, file.stat().st_mtime_ns)) if file.exists() else ()
 

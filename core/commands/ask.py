@@ -9,7 +9,7 @@ from core.commands.terminal import FAILED, OK, bar, watch
 from core.comparison.timing import apart, cost
 from core.corpus import open_corpus
 from core.errors import shorten
-from core.instances.catalogue import catalogue, find, on_documents
+from core.instances.catalogue import catalogue, find, one_for
 from core.operators.asking import UNASKED
 from core.results import comparison_dict
 from core.sources import CorpusSource, GraphSource
@@ -53,7 +53,7 @@ def run(options) -> int:
     engine, known = options.engine(), catalogue()
     chosen = [find(spec, known) for spec in options.instance or ["vanilla-rag" if options.corpus else "lego-12"]]
     if options.corpus:
-        chosen = [on_documents(one, known) for one in chosen]
+        chosen = [one_for(one, CorpusSource(options.corpus), known) for one in chosen]
     ask = _asked(options, engine)
     job = engine.compare(ask, chosen)
     watch(job)

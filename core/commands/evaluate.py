@@ -16,10 +16,10 @@ from core.evaluation.reports.html import report_html
 from core.evaluation.reports.recommendation import recommendation
 from core.evaluation.reports.sensitivity import varied
 from core.evaluation.reports.summary import Summary, summary_dict
-from core.evaluation.runs.plan import asks_documents, make_plan, misfits
+from core.evaluation.runs.plan import make_plan, misfits, source_of
 from core.evaluation.runs.starting import evaluate
 from core.evaluation.runs.store import Store, evaluations_file
-from core.instances.catalogue import catalogue, find, on_documents
+from core.instances.catalogue import catalogue, find, one_for
 from core.lines import split
 
 EPILOG = """Every question is kept as it is done, in evaluations.sqlite of your Hopscope folder. The same command takes an unfinished
@@ -132,7 +132,7 @@ def _plan(options, engine):
         raise BadInput(f"A sample is a whole number or “all”, not “{options.sample}”.")
     known = catalogue()
     found = [find(spec, known) for spec in split(",".join(options.instances))]
-    found = [on_documents(one, known) for one in found] if asks_documents(options.set) else found
+    found = [one_for(one, source_of(options.set), known) for one in found]
     chosen = {instance.id: instance for instance in found}
     instances = varied(tuple(chosen.values()), options.vary) if options.vary else tuple(chosen.values())
     wishes = {"model": not options.no_llm, "judge": options.judge, "cold": options.cold}

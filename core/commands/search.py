@@ -8,7 +8,7 @@ from core.commands.evaluate import add_columns
 from core.commands.terminal import FAILED, OK, bar, finish, warn
 from core.errors import BadInput
 from core.evaluation.reports.export import shown
-from core.evaluation.runs.plan import asks_documents, misfits
+from core.evaluation.runs.plan import misfits, source_of
 from core.evaluation.runs.store import Store, evaluations_file
 from core.evaluation.search.as_json import search_dict
 from core.evaluation.search.points import front
@@ -77,7 +77,7 @@ def run(options) -> int:
 
 def _hunt(options, engine):
     """What the options ask for. Raises BadInput, BadParameter, StoreError."""
-    known, documents = catalogue(), asks_documents(options.set)
+    known, documents = catalogue(), source_of(options.set).documents
     against = [find(spec, known) for spec in split(options.against)] if options.against else references(known, engine.models, documents)
     cost = "seconds" if options.budget_tokens is None else "tokens"
     if options.save and not options.save.strip():

@@ -23,6 +23,7 @@ from core.operators.retrieve.external import OwnRetriever
 from core.operators.text import parse_line
 from core.retrievers import declared
 from core.sharing import check_may_change, forget_owner, made
+from core.sources import Source
 
 FOLDER = Path(__file__).parent
 FIELDS = ("title", "short", "method", "paper", "group", "base", "notes", "line")
@@ -192,14 +193,15 @@ def find(spec: str, known: Mapping[str, Instance] | None = None, near: Collectio
     return named(parse_line(spec), known, near)
 
 
-def on_documents(instance: Instance, known: Mapping[str, Instance]) -> Instance:
-    """The same method as it stands on documents, where a row on triples has such a one beside it; else the instance as it is.
+def one_for(instance: Instance, source: Source, known: Mapping[str, Instance]) -> Instance:
+    """The same method as it is on documents, where these are asked and a row on triples has such a one; else the instance as it is.
 
-    >>> from core.instances.catalogue import catalogue, on_documents
-    >>> on_documents(catalogue()["tog"], catalogue()).id, on_documents(catalogue()["lego-12"], catalogue()).id
-    ('tog-documents', 'lego-12')
+    >>> from core.instances.catalogue import catalogue, one_for
+    >>> from core.sources import CorpusSource, GraphSource
+    >>> [one_for(catalogue()["tog"], source, catalogue()).id for source in (CorpusSource("letters"), GraphSource("towns"))]
+    ['tog-documents', 'tog']
     """
-    return instance if instance.documents else known.get(f"{instance.id}{ON_DOCUMENTS}", instance)
+    return known.get(f"{instance.id}{ON_DOCUMENTS}", instance) if source.documents and not instance.documents else instance
 
 
 def named(line: Line, known: Mapping[str, Instance], near: Collection[str] = ()) -> Instance:

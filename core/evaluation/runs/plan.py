@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from core.corpus import corpora, open_corpus
+from core.corpus import open_corpus
 from core.datasets import full_name, graph_for, owner, question_set
 from core.datasets.fit import fit, own_fit
 from core.errors import BadInput
@@ -19,6 +19,7 @@ from core.instances.catalogue import Instance
 from core.models.combine import names
 from core.operators.base import Operator
 from core.parameters import parameters, values
+from core.sources import GraphSource, Source, corpus_with
 from core.types import Question
 
 OWN = "a graph for each question"
@@ -174,10 +175,9 @@ def make_plan(
     )
 
 
-def asks_documents(sets: str) -> bool:
-    """Whether the first of these sets, separated by commas, is one of a corpus."""
-    first = sets.split(",")[0].strip()
-    return any(first in known.sets for known in corpora().values())
+def source_of(sets: str) -> Source:
+    """What the first of these sets, separated by commas, is asked of: its corpus, or a graph."""
+    return corpus_with(sets.split(",")[0].strip()) or GraphSource("")
 
 
 def misfits(drawn: Iterable[Drawn], by_name: Callable[[str], Any]) -> list[str]:
@@ -218,10 +218,10 @@ def used(operator: Operator) -> list[str]:
 
 def _of_corpus(name: str) -> tuple[tuple[str, Sequence[Question]], str, str] | None:
     """As `_opened`, for a set of a corpus; None where there is none of that name."""
-    owners = {set: corpus for corpus, known in corpora().items() for set in known.sets}
-    if name not in owners:
+    found = corpus_with(name)
+    if found is None:
         return None
-    corpus = open_corpus(owners[name])
+    corpus = open_corpus(found.name)
     return (name, corpus.questions(name)), CORPUS + corpus.name, corpus.digest
 
 

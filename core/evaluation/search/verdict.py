@@ -12,7 +12,7 @@ from core.evaluation.metrics.statistics import Estimate, Paired
 from core.evaluation.reports.export import shown
 from core.evaluation.reports.naming import of
 from core.evaluation.reports.summary import Summary
-from core.evaluation.runs.plan import Drawn, Plan, asks_documents, make_plan
+from core.evaluation.runs.plan import Drawn, Plan, make_plan, source_of
 from core.evaluation.runs.row import asking
 from core.evaluation.runs.runner import Evaluation
 from core.evaluation.runs.starting import depends
@@ -126,7 +126,7 @@ def hunt(engine, sets: str, sample: int | None, unseen: str = "", unseen_sample:
     """
     shared: dict[str, Any] = {name: wishes.pop(name) for name in ("graph", "seed", "columns") if name in wishes}
     kinds = tuple(wishes.pop("kinds", USUAL))
-    shared |= {"model": ASKING in kinds and asks_documents(sets), "cold": True}
+    shared |= {"model": ASKING in kinds and source_of(sets).documents, "cold": True}
     if wishes.get("cost") == "tokens" and "llm" not in kinds:
         raise BadInput("Without a language model no line costs a token; let language models choose, or give a budget of seconds.")
     if not known:

@@ -18,7 +18,7 @@ from core.sources import GraphSource
 from core.types import Question, Step
 from pages.parts.compare.asking import known_question
 from pages.parts.compare.permalink import Link
-from pages.parts.shared.session import engine, give_up, graph, graph_name, said, waiter
+from pages.parts.shared.session import engine, give_up, graph, graph_name, last_graph, said, waiter
 from pages.parts.shared.text import plain
 
 BESIDE = "lego-12"  # the lane that Compare opens beside the own line
@@ -55,7 +55,7 @@ def try_it(line: Line | None, known: Mapping[str, Instance]) -> None:
 def _compare(spec: str) -> None:
     """The way to Compare, with this line and one to hold against it."""
     lanes = (spec, BESIDE) if spec != BESIDE else (spec,)
-    link = Link(question=st.session_state.try_question, lanes=lanes, graph=graph_name(), model=st.session_state.try_model)
+    link = Link(question=st.session_state.try_question, lanes=lanes, source=last_graph(), model=st.session_state.try_model)
     st.link_button(
         "Open in Compare",
         link.address("./"),

@@ -6,13 +6,13 @@ import streamlit as st
 
 from core.cases.examples import demo
 from pages.parts.compare.asked import open_case
-from pages.parts.shared.session import corpus_name
+from pages.parts.shared.session import source
 from pages.parts.shared.text import plain
 
 
 def answered_before() -> None:
     """A button for each shipped comparison on the chosen corpus, which opens without a model; nothing where there is none."""
-    found = demo(corpus_name()) if corpus_name() else ()
+    found = demo(source()) if source().documents else ()
     if not found:
         return
     st.write("Answered before, to open at once:")

@@ -9,15 +9,13 @@ import streamlit as st
 from core.case_adapter import comparison
 from core.cases import Case, get, whole
 from core.cases.examples import demo
-from core.corpus import corpora
-from core.datasets import datasets
 from core.engine import Comparison
 from core.errors import HopscopeError
 from core.runtime.jobs import Job
 from core.sources import Ask
 from pages.parts.compare.asking import bar_state, known_question
 from pages.parts.compare.permalink import Link, case_link, read_link, write_link
-from pages.parts.shared.session import chosen, corpus_name, engine, graph_name, waiter, went_here
+from pages.parts.shared.session import chosen, engine, source, waiter, went_here
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ def come_back() -> None:
     """
     state, link = st.session_state, _named()
     if "address" not in state:
-        if link.chosen != chosen() and {"graph", "corpus", "case"} & set(st.query_params) and is_here(link):
+        if link.source != chosen() and {"graph", "corpus", "case"} & set(st.query_params) and link.source.here:
             state.wanted = link  # another page, where the session began, has chosen something else before
         elif "wanted" not in state:
             _open(link)
@@ -54,11 +52,11 @@ def come_back() -> None:
             state.address = link
         _again()
     if "wanted" in state:
-        if state.wanted.chosen != chosen() and is_here(state.wanted):
-            if "graph_wanted" not in state:  # which the sidebar takes up, where it is drawn
-                state.graph_wanted = state.wanted.chosen
+        if state.wanted.source != chosen() and state.wanted.source.here:
+            if "source_wanted" not in state:  # which the sidebar takes up, where it is drawn
+                state.source_wanted = state.wanted.source
                 st.rerun()
-            state.graph = state.pop("graph_wanted")
+            state.source = state.pop("source_wanted")
         _open(state.wanted)
         del state.wanted
     state.came = False  # last, as a run can be broken off before
@@ -77,11 +75,6 @@ def _named() -> Link:
         return Link(case=key)
 
 
-def is_here(link: Link) -> bool:
-    """Whether the documents or the graph of a link are here."""
-    return link.corpus in corpora() if link.corpus else link.graph.partition(":")[0] in datasets()
-
-
 def _open(link: Link) -> None:
     """What an address shows: its case, its question, or the first shipped case where it names nothing. Of a case that cannot be opened
     `trouble` tells why, above what an address without one shows."""
@@ -95,7 +88,7 @@ def _open(link: Link) -> None:
         except HopscopeError as error:
             state.trouble = error
             state.pop("case", None)
-    begin = demo() if (link.case or link.empty and "graph" not in st.query_params) and not corpus_name() else ()
+    begin = demo() if (link.case or link.empty and "graph" not in st.query_params) and not source().documents else ()
     if begin:
         show_case(begin[0], link.model)
         state.address = link
@@ -123,7 +116,7 @@ def _fill(link: Link) -> None:
         state.answers = state.answers or list(asked.answers)
     state.hops = asked.hops if asked is not None else None
     state.lanes, state.seed, state.model, state.reader = list(link.lanes), link.seed, link.model, link.reader
-    state.lanes_for = "corpus" if link.corpus else "graph"
+    state.lanes_for = link.source.kind
 
 
 def show_case(case: Case, model: bool = True) -> None:
@@ -158,7 +151,7 @@ def address() -> Link:
     """The address of what is asked."""
     state = st.session_state
     lists = (tuple(state.entities), tuple(state.answers), tuple(state.lanes))
-    return Link(state.question, *lists, graph_name(), state.seed, state.model, state.reader, corpus_name(), typed=True)
+    return Link(state.question, *lists, source(), state.seed, state.model, state.reader, typed=True)
 
 
 def here(on_screen: Shown | None) -> Link | None:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.datasets import dataset_of
 from core.errors import HopscopeError
 from core.graph.names.seeds import seeds_of
+from core.sources import Source
 from core.types import Question
-from pages.parts.compare.question_sets import Sets, corpus_sets, sets
-from pages.parts.shared.session import corpus_name, graph_name
+from pages.parts.shared.session import source
 from pages.parts.shared.text import many, plain
 
 SUGGESTED = 8
-FIRST = 3
 EXAMPLES = "examples_open"  # whether the example questions are unfolded: a choice folds them
 
 
@@ -21,40 +19,13 @@ def known_question(text: str) -> Question | None:
     """The question of the chosen graph's or corpus's sets with exactly that text; a set that cannot be read is left out, as choosing it
     tells why."""
     text = " ".join(text.split())
-    if corpus_name():
-        sets_here = corpus_sets()
-        return sets_here.named(text) if sets_here is not None and text else None
-    dataset = dataset_of(graph_name())
-    for known in reversed(dataset.sets.values()) if text and dataset is not None else ():
-        try:
-            if (question := known.named(text)) is not None:
-                return question
-        except HopscopeError:
-            continue
-    return None
+    return source().named(text) if text else None
 
 
-def examples() -> tuple[str, ...]:
-    """Questions to begin with on the chosen graph or corpus: those it names, else the first of its first set."""
-    if corpus_name():
-        known = corpus_sets()
-        return known.examples if known is not None else ()
-    name = graph_name()
-    dataset = dataset_of(name)
-    if dataset is None or not dataset.sets:
-        return ()
-    if name != dataset.name:  # the graph of one question
-        own = name.partition(":")[2]
-        return tuple(q.text for s in dataset.sets.values() if s.graphs == "question" for q in s.questions() if q.id == own)[:1]
-    return dataset.examples or tuple(question.text for question in dataset.questions(next(iter(dataset.sets)))[:FIRST])
-
-
-def take(question: Question, graph: str = "") -> None:
-    """Put a question of a set into the bar, with its entities and known answers; on that graph, where one is named."""
+def take(question: Question, asked_on: Source) -> None:
+    """Put a question of a set into the bar, with its entities and known answers, and choose what it is asked on."""
     state = st.session_state
-    state[EXAMPLES] = False
-    if graph:
-        state.graph = graph
+    state[EXAMPLES], state.source = False, asked_on
     state.question, state.entities, state.answers = question.text, list(question.entities), list(question.answers)
     state.hops, state.submitted, state.settled = question.hops, True, bar_state()
 
@@ -91,11 +62,11 @@ def begin(text: str) -> None:
 
 def question_bar() -> bool:
     """Draw the box of the question, Ask and the example questions, each in the row they are called in; whether Ask was pressed."""
-    first = examples()
+    first, what = source().examples, "these documents" if source().documents else "this graph"
     st.text_input(
         "Question",
         key="question",
-        placeholder=f"Ask a question: {first[0]}" if first else f"Ask a question of {'these documents' if corpus_name() else 'this graph'}",
+        placeholder=f"Ask a question: {first[0]}" if first else f"Ask a question of {what}",
         label_visibility="collapsed",
         width="stretch",
         persist_state="session",
@@ -107,15 +78,15 @@ def question_bar() -> bool:
 
 
 def _sets() -> None:
-    known = sets()
-    if known is None or not known.titles:
-        what = "These documents have" if corpus_name() else "This graph has"
-        where = "" if corpus_name() else ", or add a file of questions on the Graphs page"
-        st.caption(f"{what} no questions of {'their' if corpus_name() else 'its'} own; type one{where}.")
+    known = source()
+    titles = known.sets
+    if not titles:
+        graph = "This graph has no questions of its own; type one, or add a file of questions on the Graphs page."
+        st.caption("These documents have no questions of their own; type one." if known.documents else graph)
         return
     for i, text in enumerate(known.examples):
         st.button(plain(text), key=f"example-{i}", type="tertiary", icon=":material/arrow_forward:", on_click=begin, args=(text,))
-    chosen = st.selectbox("From a set", list(known.titles), key="set", persist_state="session", format_func=known.titles.__getitem__)
+    chosen = st.selectbox("From a set", list(titles), key="set", persist_state="session", format_func=titles.__getitem__)
     try:
         questions = known.questions(chosen)
     except HopscopeError as error:
@@ -131,15 +102,15 @@ def _sets() -> None:
     if words:
         st.caption(many(len(found), "question") if found else "No question holds all these words.")
     for i, question in enumerate(found[:SUGGESTED]):
-        asked = (question, known.graph(chosen, question))
+        asked = (question, known.asked_on(chosen, question))
         st.button(plain(question.text), key=f"found-{i}", type="tertiary", on_click=take, args=asked)
 
 
-def _draw(known: Sets, chosen: str) -> None:
+def _draw(known: Source, chosen: str) -> None:
     state = st.session_state
     state.drawn = state.get("drawn", 0) + 1
     question = known.draw(chosen, state.drawn)
-    take(question, known.graph(chosen, question))
+    take(question, known.asked_on(chosen, question))
 
 
 def suggest(error: HopscopeError) -> None:

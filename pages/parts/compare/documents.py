@@ -12,7 +12,7 @@ from core.runtime.jobs import Job
 from core.sources import CorpusSource
 from core.types import Question
 from pages.parts.compare.asking import known_question
-from pages.parts.shared.session import corpus_name, engine, follow, said
+from pages.parts.shared.session import engine, follow, said, source
 from pages.parts.shared.text import many, plain
 
 
@@ -21,7 +21,7 @@ def ask_documents(reader: bool, model: bool) -> Any:
 
     Raises what `Engine.ask` raises.
     """
-    state, name = st.session_state, corpus_name()
+    state, name = st.session_state, source().name
     text = " ".join(state.question.split())
     known = known_question(text) or Question(text)
     question = replace(known, answers=tuple(state.answers))
@@ -45,7 +45,7 @@ def _prepared(name: str) -> Corpus:
 
 def facts() -> None:
     """What is asked: the corpus, the known answers, which can be changed, and how many passages are known to hold them."""
-    corpus, state = said(lambda: open_corpus(corpus_name())), st.session_state
+    corpus, state = said(lambda: open_corpus(source().name)), st.session_state
     if corpus is None:
         return
     known = known_question(state.question)

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 import streamlit as st
 
 from core.errors import HopscopeError
-from core.instances.catalogue import Instance, find, on_documents
+from core.instances.catalogue import Instance, find, one_for
 from core.instances.needs import missing
 from core.operators import OPERATORS
 from core.operators.base import Line, unfit
-from pages.parts.compare.permalink import CORPUS_LANES, DEFAULT_LANES, MOST_LANES
+from pages.parts.compare.permalink import MOST_LANES, USUAL_LANES
 from pages.parts.methods.advice import asked, show_advice
 from pages.parts.methods.chooser import chooser
 from pages.parts.methods.forms import operator_form
-from pages.parts.shared.session import corpus_name, engine, instances
+from pages.parts.shared.session import USUAL, engine, instances, source
 from pages.parts.shared.text import plain
 
 NEW = "new"
@@ -23,8 +23,7 @@ NEW = "new"
 
 def fitting(known: Mapping[str, Instance]) -> dict[str, Instance]:
     """The instances that can be run on what is chosen: lines on documents for a corpus, and those that need no graph for both."""
-    corpus = bool(corpus_name())
-    return {key: one for key, one in known.items() if one.documents == corpus or _graphless(one)}
+    return {key: one for key, one in known.items() if one.documents == source().documents or _graphless(one)}
 
 
 def _graphless(one: Instance) -> bool:
@@ -33,11 +32,11 @@ def _graphless(one: Instance) -> bool:
 
 def settle_lanes() -> None:
     """The lanes of graphs and those of corpora are kept apart: another kind chosen brings its own back."""
-    state, kind = st.session_state, "corpus" if corpus_name() else "graph"
-    before = state.get("lanes_for", "graph")
+    state, kind = st.session_state, source().kind
+    before = state.get("lanes_for", USUAL.kind)
     if before != kind:
         kept = {**state.get("lanes_kept", {}), before: state.lanes}
-        state.lanes_kept, state.lanes = kept, kept.get(kind, list(CORPUS_LANES if corpus_name() else DEFAULT_LANES))
+        state.lanes_kept, state.lanes = kept, kept.get(kind, list(USUAL_LANES[kind]))
         state.lanes_for = kind
 
 
@@ -47,7 +46,7 @@ def chosen(known: Mapping[str, Instance]) -> list[Instance]:
     for spec in st.session_state.lanes:
         try:
             one = find(spec, known, st.session_state.lanes)
-            found.append(on_documents(one, known) if corpus_name() else one)
+            found.append(one_for(one, source(), known))
         except HopscopeError as error:
             st.error(plain(str(error)))
     return found
@@ -194,7 +193,7 @@ def running(spec: str) -> int | None:
             one = find(lane, known)
         except HopscopeError:
             continue
-        if repr((on_documents(one, known) if corpus_name() else one).line) == spec:
+        if repr(one_for(one, source(), known).line) == spec:
             return place
     return None
 

@@ -9,10 +9,12 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from core.cases import Case
-from pages.parts.shared.session import CORPUS
+from core.sources import CorpusSource, GraphSource, Source, source_in
+from pages.parts.shared.session import USUAL
 
 DEFAULT_LANES = ("lego-14", "lego-12", "chain-ranking")
 CORPUS_LANES = ("vanilla-rag", "vgraphrag", "lgraphrag")
+USUAL_LANES = {GraphSource.kind: DEFAULT_LANES, CorpusSource.kind: CORPUS_LANES}
 MOST_LANES = 4
 
 
@@ -24,23 +26,17 @@ class Link:
     entities: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()
     lanes: tuple[str, ...] = DEFAULT_LANES
-    graph: str = "metaqa"
+    source: Source = USUAL
     seed: int = 0
     model: bool = True
     reader: bool = True
-    corpus: str = ""  # asked in the place of a graph
     case: str = ""  # the id of a case that was answered before, which is all that its address holds
     typed: bool = False  # whether it stands for what is in the bar, be it nothing, and not for the example of a first page
 
     @property
     def empty(self) -> bool:
-        """Whether it names no question, be it an empty one, nor lanes, a corpus or a case."""
-        return not self.typed and not self.question and not self.corpus and not self.case and self.lanes == DEFAULT_LANES
-
-    @property
-    def chosen(self) -> str:
-        """What it chooses in the sidebar."""
-        return CORPUS + self.corpus if self.corpus else self.graph
+        """Whether it names no question, be it an empty one, nor lanes, documents or a case."""
+        return not self.typed and not self.question and not self.source.documents and not self.case and self.lanes == DEFAULT_LANES
 
     def parameters(self) -> dict[str, list[str] | str]:
         """The query parameters; what is as usual is left out."""
@@ -48,10 +44,8 @@ class Link:
             return {"case": self.case}
         query: dict[str, list[str] | str] = {"q": self.question} if self.typed or self.question else {}
         query |= {"e": list(self.entities), "a": list(self.answers), "lane": list(self.lanes)}
-        if self.corpus:
-            query["corpus"] = self.corpus
-        elif self.graph != "metaqa":
-            query["graph"] = self.graph
+        if self.source != USUAL:
+            query |= self.source.parameters
         if self.seed:
             query["seed"] = str(self.seed)
         if not self.model:
@@ -76,24 +70,23 @@ def parse_link(query: Mapping[str, Sequence[str] | str]) -> Link:
     many = lambda key: tuple([query[key]] if isinstance(query.get(key), str) else query.get(key, ()))
     one = lambda key, usual: (many(key) or (usual,))[-1]
     seed = one("seed", "0")
-    corpus = one("corpus", "")
+    source = source_in({key: one(key, "") for key in query}) or USUAL
     return Link(
         question=one("q", ""),
         entities=many("e"),
         answers=many("a"),
-        lanes=many("lane")[:MOST_LANES] or (CORPUS_LANES if corpus else DEFAULT_LANES),
-        graph=one("graph", "metaqa"),
+        lanes=many("lane")[:MOST_LANES] or USUAL_LANES[source.kind],
+        source=source,
         seed=int(seed) if seed.isdecimal() and len(seed) < 10 else 0,
         model=one("llm", "1") != "0",
         reader=one("reader", "1") != "0",
-        corpus=corpus,
         typed="q" in query,
     )
 
 
 def case_link(case: Case) -> Link:
     """The link of a case, with what asks it again."""
-    usual = Link(case.question, case.entities, case.answers, graph=case.graph)
+    usual = Link(case.question, case.entities, case.answers, source=GraphSource(case.graph))
     return replace(parse_link(case.link) if case.link else usual, case=case.id)
 
 

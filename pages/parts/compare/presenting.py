@@ -15,7 +15,7 @@ from pages.parts.board.component import board
 from pages.parts.compare.asked import Shown, open_case, show_case, shown
 from pages.parts.compare.drawn import drawable, news, payload
 from pages.parts.shared.scripts import ASSETS, joined
-from pages.parts.shared.session import corpus_name
+from pages.parts.shared.session import source
 from pages.parts.shared.text import plain
 
 FOLDER = ASSETS / "presenter"
@@ -38,7 +38,7 @@ def present(repair: Callable[[Comparison, int], None]) -> None:
     """
     state = st.session_state
     st.html(SCREEN)
-    listed = state.get("present_cases") or [case.id for case in demo(corpus_name())]
+    listed = state.get("present_cases") or [case.id for case in demo(source())]
     named = st.query_params.get("show", "")
     try:
         if named and (state.get("case") is None or state.case.id != named):

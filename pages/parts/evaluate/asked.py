@@ -3,41 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import streamlit as st
 
-from core.corpus import corpora
-from core.datasets import dataset_of
-from pages.parts.shared.session import CORPUS, chosen, graph_name
+from core.sources import GraphSource, Source
+from pages.parts.shared.session import chosen, graph_name, last_graph
 from pages.parts.shared.text import plain
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The name and title of a graph or a corpus, and the titles of its question sets by name."""
-
-    name: str
-    title: str
-    sets: dict[str, str]
-    documents: bool = False
-
-    @property
-    def key(self) -> str:
-        """What its choices are kept under."""
-        return f"corpus_{self.name}" if self.documents else self.name
-
-
-def asked() -> Asked:
-    """What is chosen in the sidebar."""
-    name = chosen()
-    known = corpora().get(name.removeprefix(CORPUS)) if name.startswith(CORPUS) else None
-    if known is not None:
-        return Asked(known.name, known.title, dict(known.sets), documents=True)
-    dataset = dataset_of(graph_name())
-    if dataset is None:
-        return Asked(graph_name(), graph_name(), {})
-    return Asked(dataset.name, dataset.title, {name: one.title for name, one in dataset.sets.items()})
+def asked() -> Source:
+    """What is chosen in the sidebar; in the place of the graph of one question, and of a corpus that is missing, a graph with sets."""
+    on = chosen()
+    on = last_graph() if on.documents and not on.here else on
+    whole = GraphSource(on.name.partition(":")[0])
+    return on if on.documents or not whole.here else whole
 
 
 def usual_sets(sets: Iterable[str]) -> list[str]:
@@ -46,7 +25,7 @@ def usual_sets(sets: Iterable[str]) -> list[str]:
     return ([name for name in names if name.endswith("-dev")] or names)[:1]
 
 
-def no_questions(on: Asked) -> None:
+def no_questions(on: Source) -> None:
     """Says that a graph or a corpus has no questions, and leads to where they are added."""
     with st.container(border=True):
         st.info(f"{plain(on.title)} has no questions yet, so there is nothing to score methods on.", icon=":material/quiz:")

@@ -10,7 +10,8 @@ from core.errors import HopscopeError
 from core.evaluation.runs.plan import BY_ENCODER, BY_MODEL, make_plan
 from core.evaluation.runs.starting import evaluate
 from core.instances.catalogue import Instance
-from pages.parts.evaluate.asked import Asked, asked, no_questions, usual_sets
+from core.sources import Source
+from pages.parts.evaluate.asked import asked, no_questions, usual_sets
 from pages.parts.evaluate.writing import write_questions
 from pages.parts.graphs.ways import SETS
 from pages.parts.methods.groups import is_heading, options
@@ -52,16 +53,17 @@ def new_run() -> None:
         write_questions(on)
 
 
-def _sets(on: Asked) -> list[str]:
-    kept = f"evaluate_sets_{on.key}"
-    begun = [name for name in st.session_state.pop(SETS, ()) if name in on.sets]
+def _sets(on: Source) -> list[str]:
+    kept = f"evaluate_sets_{on.kind}_{on.name}"
+    known = on.sets
+    begun = [name for name in st.session_state.pop(SETS, ()) if name in known]
     if begun:
         st.session_state[kept] = begun
     return st.multiselect(
         f"Questions about {plain(on.title)}",
-        list(on.sets),
-        None if begun else usual_sets(on.sets),
-        format_func=on.sets.__getitem__,
+        list(known),
+        None if begun else usual_sets(known),
+        format_func=known.__getitem__,
         placeholder="choose one or more sets",
         key=kept,
         help="Those of what is chosen on the left. More are added on the page Graphs, or to documents on the page Texts.",
@@ -69,7 +71,7 @@ def _sets(on: Asked) -> list[str]:
     )
 
 
-def _methods(on: Asked, known: dict[str, Instance]) -> list[str]:
+def _methods(on: Source, known: dict[str, Instance]) -> list[str]:
     labels = {key: text for key, text in options(known).items() if not is_heading(key)}
     return st.multiselect(
         "Methods",
@@ -77,12 +79,12 @@ def _methods(on: Asked, known: dict[str, Instance]) -> list[str]:
         [key for key in (FIRST_OF_DOCUMENTS if on.documents else FIRST) if key in labels],
         format_func=labels.__getitem__,
         help="The first is what the others are tested against.",
-        key=f"evaluate_methods{'_documents' if on.documents else ''}",
+        key=f"evaluate_methods_{on.kind}",
         persist_state="session",
     )
 
 
-def _wishes(on: Asked) -> dict[str, Any]:
+def _wishes(on: Source) -> dict[str, Any]:
     """What is asked of language models, and how seconds are told."""
     reader = "the sentence nearest to the question is" if on.documents else "the graph reader's answers are"
     with st.container(horizontal=True):

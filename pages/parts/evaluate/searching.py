@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core.evaluation.metrics.catalogue import metric
-from core.evaluation.runs.plan import asks_documents
+from core.evaluation.runs.plan import source_of
 from core.evaluation.search.plot import found_figure
 from core.evaluation.search.points import Point, front
 from core.evaluation.search.space import KINDS, USUAL
@@ -16,6 +16,7 @@ from core.evaluation.search.space_texts import ASKING
 from core.evaluation.search.verdict import POINTS, SearchPlan, SearchVerdict, hunt, references, start
 from core.instances.catalogue import save
 from core.runtime.jobs import CANCELLED
+from core.sources import CorpusSource, GraphSource
 from pages.parts.compare.permalink import Link
 from pages.parts.evaluate.asked import asked, no_questions, usual_sets
 from pages.parts.methods.groups import saved
@@ -72,7 +73,7 @@ def _send(wishes: dict[str, Any]) -> None:
 def _form() -> dict[str, Any] | None:
     """The wishes, once they are sent."""
     on = asked()
-    known, kind = on.sets, "_documents" if on.documents else ""
+    known, kept = on.sets, f"{on.kind}_{on.name}"
     if not known:
         no_questions(on)
         return None
@@ -82,7 +83,7 @@ def _form() -> dict[str, Any] | None:
         with left:
             first = [name for name in TUNING if name in known] or usual_sets(known)
             tuning = st.multiselect(
-                "Questions to search with", list(known), first, key=f"search_sets_{on.key}", persist_state="session", **titled
+                "Questions to search with", list(known), first, key=f"search_sets_{kept}", persist_state="session", **titled
             )
             sample = st.number_input(
                 "Of each set",
@@ -95,7 +96,13 @@ def _form() -> dict[str, Any] | None:
             )
             later = [name for name in UNSEEN if name in known] or (first if on.documents else [])
             unseen = st.multiselect(
-                "Unseen questions", list(known), later, key=f"search_unseen_{on.key}", persist_state="session", help=OTHERS, **titled
+                "Unseen questions",
+                list(known),
+                later,
+                key=f"search_unseen_{kept}",
+                persist_state="session",
+                help=OTHERS,
+                **titled,
             )
             most = st.number_input("Of each unseen set", 1, 10_000, 20, key="search_unseen_sample", persist_state="session")
             seed = st.number_input("Seed", 0, 2**31, 0, key="search_seed", persist_state="session")
@@ -104,7 +111,7 @@ def _form() -> dict[str, Any] | None:
                 "What is good",
                 QUALITIES_OF_DOCUMENTS if on.documents else QUALITIES,
                 format_func=lambda name: metric(name).described()["title"],
-                key=f"search_quality{kind}",
+                key=f"search_quality_{on.kind}",
                 persist_state="session",
             )
             cost = st.segmented_control(
@@ -139,7 +146,7 @@ def _asking() -> tuple[list[str], int]:
 def _hunt(wishes: dict[str, Any]) -> SearchPlan:
     settings = dict(wishes)
     sets, unseen = ",".join(settings.pop("sets")), ",".join(settings.pop("unseen"))
-    published = references(instances(), engine().models, asks_documents(sets))
+    published = references(instances(), engine().models, source_of(sets).documents)
     return hunt(engine(), sets, settings.pop("sample"), unseen, settings.pop("unseen_sample"), known=published, **settings)
 
 
@@ -238,7 +245,7 @@ def _kept(point: Point, hunted: SearchPlan, verdict: SearchVerdict | None) -> No
                     st.rerun()  # the methods to compare are above and were drawn without it
         drawn = (hunted.unseen or wish.tuning).drawn[0]
         lanes = (*([verdict.best.id] if verdict else []), repr(point.line))
-        place = {"corpus": drawn.corpus} if drawn.corpus else {"graph": drawn.graph or "metaqa"}
+        place = {"source": CorpusSource(drawn.corpus) if drawn.corpus else GraphSource(drawn.graph or "metaqa")}
         link = Link(drawn.question.text, drawn.question.entities, drawn.question.answers, lanes, model=False, **place)
         st.link_button("Open in Compare", link.address("./"), icon=":material/view_column:", help="In a new tab, on an unseen question.")
     if state.get("search_saved"):

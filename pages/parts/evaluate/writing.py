@@ -10,7 +10,7 @@ from core.evaluation.questions.writing import MOST, ROLE, Recipe, Writing, Writt
 from core.io.durations import roughly
 from core.models.chat.saved_replies import SavedReplies
 from core.runtime.jobs import CANCELLED, Job
-from pages.parts.evaluate.asked import Asked
+from core.sources import Source
 from pages.parts.graphs.ways import SETS
 from pages.parts.shared.session import engine, said
 from pages.parts.shared.text import many, plain
@@ -20,7 +20,7 @@ SHOWN = 5  # questions that are shown
 KEPT = "Cancelled. Every reply is kept, and writing goes on from there."
 
 
-def write_questions(on: Asked) -> None:
+def write_questions(on: Source) -> None:
     """Draw the recipe, or how far the writing is, and what was written last."""
     job = engine().evaluations.get(job_key(on.name))
     with st.expander("Let a language model write questions", icon=":material/edit_note:", expanded=not on.sets or job is not None):
@@ -37,7 +37,7 @@ def write_questions(on: Asked) -> None:
                 _written(on, job.result)
 
 
-def _form(on: Asked) -> None:
+def _form(on: Source) -> None:
     usual, kept = Recipe(), {"min_value": 1, "max_value": MOST, "width": 150, "persist_state": "session"}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         users = st.number_input("Users", value=usual.users, key="writing_users", **kept)
@@ -70,13 +70,13 @@ def _writer(recipe: Recipe) -> str:
     return models.title(ROLE) + (f", {roughly(recipe.replies * known[0])}" if known else "")
 
 
-def _begun(on: Asked, recipe: Recipe, about: str) -> Job:
+def _begun(on: Source, recipe: Recipe, about: str) -> Job:
     with st.spinner("Opening the documents"):
         corpus = open_corpus(on.name)
     return start(engine(), Writing(corpus, engine().models, recipe, about), usual_name(on.name))
 
 
-def _written(on: Asked, written: Written) -> None:
+def _written(on: Source, written: Written) -> None:
     """What is missing and why, and the first of the questions, which can be chosen above."""
     for sentence in written.told:
         st.warning(plain(sentence), icon=":material/rule:")

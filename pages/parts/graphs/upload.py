@@ -19,6 +19,7 @@ from core.graph.readers.triple_file import TripleFile, columns_of
 from core.io.files import PACKED, size_text
 from core.io.temporary import temporary_folder
 from core.runtime.jobs import DONE, Job
+from core.sources import GraphSource
 from pages.parts.graphs.looking import looked_at, reading
 from pages.parts.shared.session import engine
 from pages.parts.shared.text import plain
@@ -175,6 +176,6 @@ def _progress(job: Job) -> None:
 
 
 def _open(name: str) -> None:
-    st.session_state.graph = name
+    st.session_state.source = GraphSource(name)
     st.session_state.pop("upload_job", None)
     st.query_params.clear()

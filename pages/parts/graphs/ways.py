@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.datasets import QuestionSet, datasets
+from core.datasets import QuestionSet
 from core.errors import HopscopeError
+from core.sources import GraphSource
 from core.types import Question
 from pages.parts.compare.asking import take
 from pages.parts.compare.permalink import DEFAULT_LANES, Link
@@ -40,9 +41,9 @@ def _ask(known: QuestionSet, graph: str) -> None:
     state = st.session_state
     try:
         question = one_of(known.questions())
-        asked_on = datasets()[graph].graph_name(known.name, question)
-    except (HopscopeError, KeyError) as error:
-        state[LED] = str(error) if isinstance(error, HopscopeError) else f"The graph “{graph}” is not here any more."
+        asked_on = GraphSource(graph).asked_on(known.name, question)
+    except HopscopeError as error:
+        state[LED] = str(error)
         return
     take(question, asked_on)
     lanes = tuple(state.get("lanes", DEFAULT_LANES))
@@ -50,6 +51,6 @@ def _ask(known: QuestionSet, graph: str) -> None:
 
 
 def _evaluate(known: QuestionSet, graph: str) -> None:
-    st.session_state.graph = graph
+    st.session_state.source = GraphSource(graph)
     st.session_state[SETS] = [known.name]
     st.session_state[LED] = ("pages/evaluate.py", {"graph": graph})

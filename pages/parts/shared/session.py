@@ -19,13 +19,14 @@ from core.evaluation.runs.store import Store, evaluations_file
 from core.instances.catalogue import Instance, catalogue
 from core.io.home import cannot_save
 from core.runtime.jobs import Job
+from core.sources import GraphSource, Source, source_in
 from pages.parts.shared.ending import end_soon
 from pages.parts.shared.people import held
 from pages.parts.shared.text import plain
 
 ASKING = ("compare", "build")  # the pages that ask questions
 ASKS_CORPORA = "compare"  # the page that asks corpora as well
-CORPUS = "corpus/"  # before the name of a corpus, where a graph's name could stand; no graph's begins so
+USUAL = GraphSource("metaqa")  # what is chosen to begin with
 
 
 def engine() -> Engine:
@@ -93,24 +94,25 @@ def instances() -> dict[str, Instance]:
         st.stop()
 
 
-def chosen() -> str:
-    """What is chosen in the sidebar: a graph's name, or that of a corpus behind `CORPUS`."""
-    state, query = st.session_state, st.query_params
-    named = CORPUS + query["corpus"] if query.get("corpus") else query.get("graph")
-    return state.get("graph") or named or "metaqa"
+def chosen() -> Source:
+    """What is chosen in the sidebar."""
+    return st.session_state.get("source") or source_in(st.query_params) or USUAL
+
+
+def source() -> Source:
+    """What the page asks: what is chosen, or on a page that asks no corpus the graph chosen last."""
+    asks_it = st.session_state.get("page", ASKS_CORPORA) == ASKS_CORPORA or not chosen().documents
+    return chosen() if asks_it else last_graph()
+
+
+def last_graph() -> Source:
+    """The chosen graph; where a corpus is chosen, the one chosen before."""
+    return st.session_state.get("last_graph", USUAL) if chosen().documents else chosen()
 
 
 def graph_name() -> str:
     """The name of the chosen graph; where a corpus is chosen, of the one chosen before."""
-    name = chosen()
-    return st.session_state.get("last_graph", "metaqa") if name.startswith(CORPUS) else name
-
-
-def corpus_name() -> str:
-    """The name of the chosen corpus on a page that asks one; empty where a graph is chosen."""
-    name = chosen()
-    here = st.session_state.get("page", ASKS_CORPORA) == ASKS_CORPORA
-    return name.removeprefix(CORPUS) if here and name.startswith(CORPUS) else ""
+    return last_graph().name
 
 
 def graph() -> Any:

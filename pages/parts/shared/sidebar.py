@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.corpus import corpora, open_corpus
+from core.corpus import open_corpus
 from core.corpus.catalogue import damaged_corpora
-from core.datasets import datasets
-from core.datasets.catalogue import unreadable
 from core.instances.catalogue import faults
 from core.io.home import cannot_save
+from core.sources import GraphSource, sources
 from pages.parts.shared.people import signed
-from pages.parts.shared.session import ASKS_CORPORA, CORPUS, chosen, engine, graph_name, said
+from pages.parts.shared.session import ASKS_CORPORA, USUAL, chosen, engine, last_graph, said
 from pages.parts.shared.text import many, plain
 
 ON_TRIPLES = ("build", "graphs", "indexes")  # pages that show a graph of triples, whatever is chosen
@@ -31,42 +30,42 @@ def sidebar() -> None:
 
 
 def _graph() -> None:
-    known = datasets()
-    if "graph_wanted" in st.session_state:  # asked for by an address, before the choice is drawn
-        st.session_state.graph = st.session_state.pop("graph_wanted")
-    documents = {CORPUS + name: corpus for name, corpus in corpora().items()}
-    names, current = [*known, *unreadable(known), *documents], chosen()
-    base, _, question = current.partition(":")
-    if current.startswith(CORPUS) and current not in documents:
-        st.warning(plain(f"There is no corpus “{current.removeprefix(CORPUS)}” here; add its documents on the page Texts."))
-    if current not in known and question and base in known:
-        names.insert(names.index(base) + 1, current)  # the graph of one question
-    current = current if current in names else names[0]
+    state = st.session_state
+    if "source_wanted" in state:  # asked for by an address, before the choice is drawn
+        state.source = state.pop("source_wanted")
+    titles, current = sources(), chosen()
+    if current.documents and current not in titles:
+        st.warning(plain(f"There is no corpus “{current.name}” here; add its documents on the page Texts."))
+    listed = list(titles)
+    if current not in titles and current.here:  # the graph of one question
+        titles[current] = current.title
+        listed.insert(listed.index(GraphSource(current.name.partition(":")[0])) + 1, current)
+    current = current if current in titles else listed[0]
     st.selectbox(
         "Graph or documents",
-        names,
-        index=names.index(current),
-        key="graph",
-        format_func=lambda name: f"{documents[name].title} · texts" if name in documents else _title(known, name),
+        listed,
+        index=listed.index(current),
+        key="source",
+        format_func=lambda one: f"{titles[one]} · texts" if one.documents else titles[one],
         on_change=_begin_anew,
     )
-    if st.session_state.graph in documents:
-        _documents(known, st.session_state.graph.removeprefix(CORPUS))
+    if state.source.documents:
+        _documents(state.source.name)
         return
-    st.session_state.last_graph = st.session_state.graph
-    job = engine().jobs.get(f"open-{st.session_state.graph}")
+    state.last_graph = state.source
+    job = engine().jobs.get(f"open-{state.source.name}")
     opened = job.result if job is not None else None
     if opened is not None:
         st.caption(f"{opened.n_nodes:,} entities · {opened.n_edges:,} triples · {opened.n_relations} relations")
 
 
-def _documents(known, name: str) -> None:
+def _documents(name: str) -> None:
     """How large the chosen corpus is; on a page that stands on triples, which graph it shows meanwhile."""
     opened = said(lambda: open_corpus(name))
     if opened is not None:
         st.caption(f"{many(opened.n_documents, 'document')} · {many(opened.characters, 'character')}")
     if st.session_state.get("page") in ON_TRIPLES:
-        st.caption(f"This page stands on triples: {plain(_title(known, graph_name()))}.")
+        st.caption(f"This page stands on triples: {plain(last_graph().title)}.")
 
 
 def _begin_anew() -> None:
@@ -75,16 +74,8 @@ def _begin_anew() -> None:
     state.question = ""
     for key in ("job", "case", "settled", "trouble"):
         state.pop(key, None)
-    corpus = state.graph.startswith(CORPUS)
-    named = {"corpus": state.graph.removeprefix(CORPUS)} if corpus else {"graph": state.graph} if state.graph != "metaqa" else {}
+    named = state.source.parameters if state.source != USUAL else {}
     st.query_params.from_dict(named if state.get("page") == ASKS_CORPORA else {})
-
-
-def _title(known, name: str) -> str:
-    base, _, question = name.partition(":")
-    if name in known:
-        return known[name].title
-    return f"{question} ({known[base].title})" if question else f"{name} (damaged)"
 
 
 def _models() -> None:

@@ -10,8 +10,9 @@ from core.builds.catalogue import KINDS, find
 from core.builds.shipped import shipped
 from core.corpus import Corpus, corpora, open_corpus
 from core.runtime.jobs import Job
+from core.sources import CorpusSource
 from pages.parts.shared.address import in_place
-from pages.parts.shared.session import CORPUS, chosen, engine, follow, went_here
+from pages.parts.shared.session import chosen, engine, follow, went_here
 from pages.parts.shared.text import many, plain
 
 CHOSEN = "texts_corpus"
@@ -26,8 +27,8 @@ def choose() -> str:
     asked, beside = st.query_params.get("corpus", ""), chosen()
     if state.get(WANTED) in known:
         state[CHOSEN] = state.pop(WANTED)
-    elif beside.startswith(CORPUS) and beside != state.get(BESIDE) and beside.removeprefix(CORPUS) in known:
-        state[CHOSEN] = beside.removeprefix(CORPUS)
+    elif beside.documents and beside != state.get(BESIDE) and beside.name in known:
+        state[CHOSEN] = beside.name
     elif asked in known and (CHOSEN not in state or went_here()):
         state[CHOSEN] = asked
     if state.get(CHOSEN) not in known:
@@ -61,8 +62,8 @@ def ask_about(name: str) -> None:
 def _asked(name: str) -> None:
     """Chooses these texts in the sidebar; a question that was asked of something else is let go."""
     state = st.session_state
-    if chosen() != CORPUS + name:
-        state.graph_wanted, state.question = CORPUS + name, ""
+    if chosen() != CorpusSource(name):
+        state.source_wanted, state.question = CorpusSource(name), ""
         for key in ("job", "case", "settled", "trouble"):
             state.pop(key, None)
 

@@ -13,6 +13,7 @@ from core.cases.file import EXTENSION, as_file, read
 from core.diagnosis.funnel import funnel
 from core.diagnosis.targets import passages_of
 from core.diagnosis.verdict_words import explain
+from core.sources import CorpusSource
 
 LIST = "documents"
 TOLD = tomllib.loads((FOLDER / f"{LIST}.toml").read_text("utf-8"))
@@ -20,15 +21,15 @@ TOLD = tomllib.loads((FOLDER / f"{LIST}.toml").read_text("utf-8"))
 
 @pytest.fixture(scope="module")
 def opened():
-    return [comparison(whole(case.id)) for case in demo("hotpotqa")]
+    return [comparison(whole(case.id)) for case in demo(CorpusSource("hotpotqa"))]
 
 
 def test_they_are_those_of_the_list_in_its_order():
-    found = demo(TOLD["corpus"])
+    found = demo(CorpusSource(TOLD["corpus"]))
     assert [case.question for case in found] == [row["question"] for row in TOLD["case"]] and len(found) == 3
     assert [case.notes.split(".")[0] for case in found] == [row["title"] for row in TOLD["case"]]
     assert [list(case.link["lane"]) for case in found] == [row["lanes"] for row in TOLD["case"]]
-    assert all(case.example and case.tags == (LIST,) for case in found) and not demo("no such corpus")
+    assert all(case.example and case.tags == (LIST,) for case in found) and not demo(CorpusSource("no such corpus"))
     assert all("corpus" not in case.link for case in demo())
 
 

@@ -12,6 +12,7 @@ from core.io.home import ROOT
 from core.operators import OPERATORS
 from core.operators.base import unfit
 from core.operators.text import parse_line
+from core.sources import GraphSource
 from pages.parts.build.draft import Card, Draft
 from pages.parts.methods.forms import sentence_of
 
@@ -142,7 +143,7 @@ def test_a_line_is_tried_on_a_question(own):
 
     build(TRIPLES, own / "graphs" / "trying", "trying", "both")
     at = AppTest.from_file(PAGE, default_timeout=60)
-    at.session_state["graph"] = "trying"
+    at.session_state.source = GraphSource("trying")
     at.query_params["line"] = "EgoNetwork(hops=2) >> SimplePaths(hops=2) >> Rank(model='bm25', keep=5) >> Answer()"
     at.run()
     assert not at.exception

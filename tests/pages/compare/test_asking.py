@@ -7,6 +7,7 @@ import pytest
 from core.datasets import datasets, sets
 from core.datasets.sets import QuestionSet
 from core.errors import BadInput
+from core.sources import GraphSource
 from pages.parts.compare import asking
 
 
@@ -15,7 +16,7 @@ def read(monkeypatch):
     """The sets whose questions are read."""
     names, questions = [], QuestionSet.questions
     sets._by_text.cache_clear()
-    monkeypatch.setattr(asking, "graph_name", lambda: "metaqa")
+    monkeypatch.setattr(asking, "source", lambda: GraphSource("metaqa"))
     monkeypatch.setattr(QuestionSet, "questions", lambda known: names.append(known.name) or questions(known))
     return names
 

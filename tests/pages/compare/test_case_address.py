@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from core.cases import cases, delete, duplicate, save, whole
 from core.cases.examples import demo
 from core.io.home import ROOT
+from core.sources import CorpusSource
 
 CORPUS = "hotpotqa"
 HOSTILE = ("../../etc", "<script>alert(1)</script>", "![x](https://example.org/x.png)", "0123456789ab", "x" * 5_000, "example-demo-0")
@@ -51,7 +52,7 @@ def test_a_case_that_is_opened_stands_in_the_address():
     assert not at.exception and on_screen(at) == parameter(at, "case") == key
     assert parameter(at, "q") is None and parameter(at, "corpus") is None
     at.run()
-    assert on_screen(at) == key and at.session_state["graph"] == f"corpus/{CORPUS}"
+    assert on_screen(at) == key and at.session_state["source"] == CorpusSource(CORPUS)
 
 
 def test_an_address_with_a_case_opens_it_with_its_question_and_lanes():

@@ -8,11 +8,12 @@ import pytest
 from playwright.sync_api import expect
 
 from core.cases.examples import demo
+from core.sources import CorpusSource
 from tests.server import open_page, settle
 
 pytestmark = pytest.mark.usefixtures("browser")
 CORPUS = "hotpotqa"
-CASES = demo(CORPUS)
+CASES = demo(CorpusSource(CORPUS))
 WELCOME = "See how a graph retriever hops"
 
 

@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.io.home import ROOT
+from core.sources import GraphSource
 from pages.parts.shared.session import engine
 
 PAGE = str(ROOT / "pages" / "compare.py")
@@ -113,13 +114,13 @@ def test_a_click_right_after_typing_keeps_the_known_answers(movies):
 
 def test_a_question_of_another_set_on_the_graph_of_its_row(movies):
     at = AppTest.from_file(PAGE, default_timeout=60)
-    at.session_state["graph"] = "webqsp-cwq"
+    at.session_state.source = GraphSource("webqsp-cwq")
     at.query_params["llm"] = "0"
     at.run()
     assert any("switzerland" in button.label for button in at.button)
     next(box for box in at.selectbox if box.label == "From a set").set_value("webqsp-own").run()
     at.button(key="draw").click().run()
-    assert not at.exception and at.session_state["graph"].startswith("webqsp-cwq:WebQTest-")
+    assert not at.exception and at.session_state["source"].name.startswith("webqsp-cwq:WebQTest-")
     assert at.session_state["entities"] and at.session_state["answers"]
 
 

@@ -11,6 +11,7 @@ from core.cases.examples import demo
 from core.corpus import open_corpus, remove_corpus
 from core.io.home import ROOT
 from core.models.registry import Registry
+from core.sources import CorpusSource
 from pages.parts.board.finished import report
 from pages.parts.board.payload import Board
 from tests.pages.compare.test_compare import FAST, job, opened
@@ -44,7 +45,7 @@ def test_without_lanes_the_methods_are_those_on_documents():
 
 def test_comparisons_that_ship_stand_on_the_first_page_of_their_corpus_and_open_at_once():
     at = opened(corpus="hotpotqa", **OWN)
-    first = demo("hotpotqa")[0]
+    first = demo(CorpusSource("hotpotqa"))[0]
     at.button(key=f"before-{first.id}").click().run()
     assert not at.exception and at.session_state["case"].id == first.id
     assert "job" not in at.session_state and at.session_state["lanes"] == list(first.link["lane"])

@@ -15,6 +15,7 @@ from core.instances.catalogue import Instance, catalogue
 from core.io.home import ROOT
 from core.io.home import home as home_folder
 from core.operators.text import parse_line
+from core.sources import GraphSource
 from pages.parts.shared.session import engine, store
 from tests.pages.compare.three_documents import KNOWN, WIDE, made
 
@@ -64,7 +65,7 @@ def test_the_sets_are_those_of_the_chosen_graph(home):
     at = opened()
     assert at.multiselect[0].options == [one.title for one in datasets()["metaqa"].sets.values()]
     assert at.multiselect[0].value == ["metaqa-1hop-dev"]
-    at.session_state["graph"] = "pathquestion-2hop"
+    at.session_state.source = GraphSource("pathquestion-2hop")
     at.run()
     assert not at.exception
     assert at.multiselect[0].options == [one.title for one in datasets()["pathquestion-2hop"].sets.values()]

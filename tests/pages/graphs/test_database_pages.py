@@ -52,7 +52,7 @@ def test_a_comparison_is_drawn_as_on_arrays(stored):
 def test_the_graphs_page_walks_and_counts(stored, monkeypatch):
     monkeypatch.setenv("HOPSCOPE_HOME", str(stored.folder.parents[1]))
     at = AppTest.from_file(str(ROOT / "pages" / "graphs.py"), default_timeout=120)
-    at.session_state["graph"] = "films-db"
+    at.session_state.source = GraphSource("films-db")
     at.query_params["entity"] = "Ann"
     at.run()
     assert not at.exception and not at.error

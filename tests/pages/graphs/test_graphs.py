@@ -14,6 +14,7 @@ from core.datasets import free_name, open_graph
 from core.errors import BadInput
 from core.graph.building.build import build
 from core.io.home import ROOT
+from core.sources import GraphSource
 from pages.parts.graphs import shape
 from pages.parts.graphs.overview import legend, part, picture_of
 from pages.parts.graphs.walk_view import neighbourhood, picture
@@ -40,7 +41,7 @@ def own(monkeypatch, home):
 
 def opened(graph: str = "walked", **query: str) -> AppTest:
     at = AppTest.from_file(PAGE, default_timeout=60)
-    at.session_state["graph"] = graph
+    at.session_state.source = GraphSource(graph)
     for key, value in query.items():
         at.query_params[key] = value
     return at.run()
@@ -176,7 +177,7 @@ def test_a_file_becomes_a_graph(own):
         time.sleep(0.1)
     assert "my\\-films\\-1" in at.success[0].value
     button(at, "Open it").click().run()
-    assert at.session_state["graph"] == "my-films-1"
+    assert at.session_state["source"] == GraphSource("my-films-1")
     assert [metric.value for metric in at.metric] == ["3", "2", "1"]
     with pytest.raises(BadInput, match="already a graph"):
         free_name("My films 1")

@@ -13,6 +13,7 @@ from core.datasets import datasets, questions
 from core.graph.building.build import build
 from core.io.home import ROOT
 from core.runtime.jobs import CANCELLED, Job
+from core.sources import GraphSource
 from pages.parts.graphs import upload
 from pages.parts.graphs.looking import reading
 from pages.parts.shared import question_file
@@ -31,7 +32,7 @@ def own(monkeypatch, tmp_path):
 
 def opened() -> AppTest:
     at = AppTest.from_file(PAGE, default_timeout=60)
-    at.session_state["graph"] = "small"
+    at.session_state.source = GraphSource("small")
     return at.run()
 
 
@@ -106,7 +107,7 @@ TABLE = "entities;question;answers\nA;who knows A;B|C\n;what;\n"
 def kept_table(own) -> AppTest:
     """The whole app on its Graphs page, with a table of two questions just kept."""
     at = AppTest.from_file(str(ROOT / "hopscope.py"), default_timeout=60)
-    at.session_state["graph"] = "small"
+    at.session_state.source = GraphSource("small")
     at.switch_page("pages/graphs.py").run()
     at = add(at, "upload_questions", "Mine.csv", TABLE)
     assert "2 questions, 1 with entities, 1 with answers." in [caption.value for caption in at.caption]
@@ -118,7 +119,11 @@ def test_a_table_is_kept_and_one_of_it_asked(own):
     assert "Mine is kept, with 2 questions. The command line knows it as mine." in at.success[0].value
     button(at, "Ask one").click().run()
     assert not at.exception and at.session_state["question"] == "who knows A"
-    assert at.session_state["entities"] == ["A"] and at.session_state["answers"] == ["B", "C"] and at.session_state["graph"] == "small"
+    assert (
+        at.session_state["entities"] == ["A"]
+        and at.session_state["answers"] == ["B", "C"]
+        and at.session_state["source"] == GraphSource("small")
+    )
 
 
 def test_a_table_is_kept_and_evaluated(own):

@@ -14,6 +14,7 @@ from core.graph.building.build import build
 from core.indexes import communities
 from core.indexes.place import index_folder
 from core.io.home import ROOT, graphs_folder
+from core.sources import GraphSource
 from pages.parts.shared.session import engine
 from tests.films import TRIPLES, Bag
 
@@ -35,7 +36,7 @@ def films(monkeypatch, tmp_path):
 
 def opened() -> AppTest:
     at = AppTest.from_file(PAGE, default_timeout=60)
-    at.session_state["graph"] = "indexed"
+    at.session_state.source = GraphSource("indexed")
     return at.run()
 
 
@@ -170,9 +171,9 @@ def test_a_damaged_store_is_in_the_list_and_says_what_is_wrong(films):
         sidebar()
 
     at = AppTest.from_function(beside, default_timeout=60)
-    at.session_state["graph"] = "indexed"
+    at.session_state.source = GraphSource("indexed")
     at.run()
-    assert "indexed (damaged)" in at.selectbox[0].options and at.selectbox[0].value == "indexed"
+    assert "indexed (damaged)" in at.selectbox[0].options and at.selectbox[0].value == GraphSource("indexed")
     at = opened()
     assert not at.exception and "is damaged" in at.error[0].value and "build it again" in at.error[0].value
 

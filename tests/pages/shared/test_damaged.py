@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from core.corpus import Document, write
 from core.graph.building.build import build
 from core.io.home import ROOT
+from core.sources import GraphSource
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def damaged(movies, tmp_path, monkeypatch):
 
 def page(name: str, graph: str) -> AppTest:
     at = AppTest.from_file(str(ROOT / name), default_timeout=120)
-    at.session_state.graph = graph
+    at.session_state.source = GraphSource(graph)
     return at.run()
 
 

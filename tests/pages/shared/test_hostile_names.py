@@ -19,6 +19,7 @@ from core.instances.catalogue import find, save
 from core.io import digests
 from core.io.home import ROOT
 from core.models.registry import Registry
+from core.sources import CorpusSource, GraphSource
 from core.types import Question
 from pages.parts.shared.text import plain
 from tests.benchmarks.fault_work import EXTRACT
@@ -86,21 +87,21 @@ def drawn(node) -> Iterator[str]:
 PAGES = [path.stem for path in sorted((ROOT / "pages").glob("[a-z]*.py"))]
 
 
-@pytest.mark.parametrize("chosen", ["evil", "corpus:evil"])
+@pytest.mark.parametrize("chosen", [GraphSource("evil"), CorpusSource("evil")], ids=["graph", "corpus"])
 @pytest.mark.parametrize("page", PAGES)
 def test_no_page_draws_a_name_as_markdown(hostile, page, chosen):
     at = AppTest.from_file(str(ROOT / "hopscope.py"), default_timeout=120)
-    at.session_state.graph = chosen
+    at.session_state.source = chosen
     at.switch_page(f"pages/{page}.py").run()
     assert not at.exception
     assert [*drawn(at._tree)] == []
-    if (page, chosen) in (("graphs", "evil"), ("compare", "evil"), ("compare", "corpus:evil"), ("texts", "corpus:evil"), ("cases", "evil")):
+    if (page, chosen.kind) in (("graphs", "graph"), ("compare", "graph"), ("compare", "corpus"), ("texts", "corpus"), ("cases", "graph")):
         assert "evil" in str(at._tree)  # what is looked for is there
 
 
 def test_the_nearest_names_are_buttons_of_their_letters(hostile):
     at = AppTest.from_file(str(ROOT / "hopscope.py"), default_timeout=120)
-    at.session_state.graph = "evil"
+    at.session_state.source = GraphSource("evil")
     at.run()
     at.session_state.question, at.session_state.entities, at.session_state.submitted = "who?", [f"{EVIL} 9"], True
     at.run()

@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.graph.building.build import build
 from core.io.home import ROOT
+from core.sources import GraphSource
 from pages.parts.shared.session import store
 from tests.unwritable import WAYS, home_on_a_disk
 
@@ -26,7 +27,7 @@ def place(request, movies, tmp_path, monkeypatch):
 def test_every_page_opens(place):
     for name in PAGES:
         at = AppTest.from_file(str(ROOT / name), default_timeout=120)
-        at.session_state.graph = "mine"
+        at.session_state.source = GraphSource("mine")
         at.run()
         assert not at.exception, name
         assert not at.error or name == "pages/texts.py", name  # the corpus that it opens first was never read here

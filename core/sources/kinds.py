@@ -1,0 +1,153 @@
+"""The two kinds of sources, a graph of triples and the documents of a corpus; and which are at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from core.corpus import Corpus, Shipped, corpora, open_corpus
+from core.datasets import Dataset, dataset_of, datasets
+from core.datasets.catalogue import unreadable
+from core.environment import Environment
+from core.errors import BadInput, HopscopeError
+from core.graph.names.seeds import check_question, seeds_of
+from core.graph.protocol import KnowledgeGraph
+from core.runtime.meter import silent
+from core.sources.source import Ask, Opener, Progress, Source
+from core.types import Question
+
+
+class GraphSource(Source):
+    """A graph of triples, which all lanes share."""
+
+    kind, documents = "graph", False
+
+    @classmethod
+    def of(cls, graph: KnowledgeGraph) -> GraphSource:
+        """The source of an opened graph."""
+        return cls(graph.name, graph)
+
+    def _known(self) -> Dataset | None:
+        return dataset_of(self.name)
+
+    @property
+    def title(self) -> str:
+        known, question = self._known(), self.name.partition(":")[2]
+        return self.name if known is None else known.title if known.name == self.name else f"{question} ({known.title})"
+
+    @property
+    def sets(self) -> Mapping[str, str]:
+        known = self._known()
+        return {} if known is None else {name: one.title for name, one in known.sets.items()}
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        known = self._known()
+        if known is None or known.name == self.name:
+            return super().examples
+        own = self.name.partition(":")[2]  # the graph of one question
+        return tuple(q.text for s in known.sets.values() if s.graphs == "question" for q in s.questions() if q.id == own)[:1]
+
+    def questions(self, set_name: str) -> Sequence[Question]:
+        return self._dataset().questions(set_name)
+
+    def draw(self, set_name: str, seed: int) -> Question:
+        return self._dataset().draw(set_name, seed)
+
+    def named(self, text: str) -> Question | None:
+        known = self._known()
+        for one in reversed(list(known.sets.values())) if known is not None else ():
+            with suppress(HopscopeError):
+                if (question := one.named(text)) is not None:
+                    return question
+        return None
+
+    def asked_on(self, set_name: str, question: Question) -> Source:
+        return GraphSource(self._dataset().graph_name(set_name, question))
+
+    def _dataset(self) -> Dataset:
+        known = self._known()
+        if known is None:
+            raise BadInput(f"The graph “{self.name}” is not here any more.")
+        return known
+
+    def open(self, engine: Opener, progress: Progress = silent, check: Callable[[], None] = lambda: None) -> Source:
+        return self if self.graph is not None else replace(self, graph=engine.graph(self.name, progress))
+
+    def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True) -> Ask:
+        text = check_question(question.text)
+        seeds = seeds_of(self.graph, text, question.entities)
+        text = text if question.entities else text.replace("[", "").replace("]", "")
+        return Ask(self, replace(question, text=text, entities=tuple(self.graph.names(seeds))), seeds, seed, reader, model)
+
+    def built(self, environment: Environment, build: str, check: Callable[[], None], progress: Progress) -> Any:
+        raise BadInput(f"This method stands on the graph “{build}” of documents, and “{self.name}” is none; ask a corpus.")
+
+
+class CorpusSource(Source):
+    """The documents of a corpus: each lane runs on the graph that its line names, or else on that of the chunks alone."""
+
+    kind, documents = "corpus", True
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> CorpusSource:
+        """The source of an opened corpus."""
+        return cls(corpus.name, corpus=corpus)
+
+    def _known(self) -> Corpus | Shipped | None:
+        return self.corpus or corpora().get(self.name)
+
+    @property
+    def sets(self) -> Mapping[str, str]:
+        known = self._known()
+        return {} if known is None else known.sets
+
+    def questions(self, set_name: str) -> Sequence[Question]:
+        return (self.corpus or open_corpus(self.name)).questions(set_name)
+
+    def draw(self, set_name: str, seed: int) -> Question:
+        return Random(seed).choice(self.questions(set_name))
+
+    def named(self, text: str) -> Question | None:
+        with suppress(HopscopeError):  # said where the corpus is opened
+            corpus = self.corpus or open_corpus(self.name)
+            every = (question for name in reversed(corpus.sets) for question in corpus.questions(name))
+            return next((question for question in every if question.text == text), None)
+        return None
+
+    def open(self, engine: Opener, progress: Progress = silent, check: Callable[[], None] = lambda: None) -> Source:
+        if self.graph is not None:
+            return self
+        corpus = open_corpus(self.name, check) if self.corpus is None else self.corpus
+        return replace(self, corpus=corpus, graph=engine.environment.built(corpus, check=check))
+
+    def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True) -> Ask:
+        return Ask(self, replace(question, text=check_question(question.text)), (), seed, reader, model)
+
+    def built(self, environment: Environment, build: str, check: Callable[[], None], progress: Progress) -> Any:
+        return environment.built(self.corpus, build, check, progress)
+
+
+def sources() -> dict[Source, str]:
+    """The sources at hand with their titles: graphs, those that are damaged, then corpora."""
+    known = datasets()
+    graphs: dict[Source, str] = {GraphSource(name): one.title for name, one in known.items()}
+    damaged: dict[Source, str] = {GraphSource(name): f"{name} (damaged)" for name in unreadable(known)}
+    return graphs | damaged | {CorpusSource(name): one.title for name, one in corpora().items()}
+
+
+def corpus_with(set_name: str) -> CorpusSource | None:
+    """The corpus that a question set belongs to; None for a set of a graph, and one that is not here."""
+    owners = {known_set: CorpusSource(name) for name, known in corpora().items() for known_set in known.sets}
+    return owners.get(set_name)
+
+
+def source_in(parameters: Mapping[str, Any]) -> Source | None:
+    """The source that an address names; None where it names none."""
+    for kind in (CorpusSource, GraphSource):
+        if name := parameters.get(kind.kind):
+            return kind(name)
+    return None

@@ -1,0 +1,133 @@
+"""What a question is asked of, and the question as it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+from core.corpus import Corpus, Shipped
+from core.datasets import Dataset
+from core.environment import Environment
+from core.errors import HopscopeError
+from core.runtime.meter import silent
+from core.types import Question
+
+FIRST = 3  # questions of a set that are examples where none are named
+Progress = Callable[[str, float | None], None]
+
+
+class Opener(Protocol):
+    """What opens graphs: an engine."""
+
+    environment: Environment
+
+    def graph(self, name: str, progress: Progress | None = None) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a question is asked of, by its name. `graph` is the one on which lines run that name no build, once it is open; `corpus` its
+    documents, where it has some and they are here."""
+
+    name: str
+    graph: Any = field(default=None, compare=False, repr=False)
+    corpus: Corpus | None = field(default=None, compare=False, repr=False)
+    kind: ClassVar[str]  # its key in addresses
+    documents: ClassVar[bool]  # whether lines on documents run on it, rather than those on triples
+
+    def __contains__(self, document: str) -> bool:
+        return self.corpus is not None and document in self.corpus
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """What names it in an address, as `source_in` reads it."""
+        return {self.kind: self.name}
+
+    @property
+    def here(self) -> bool:
+        """Whether there is such a source, so that it can be asked."""
+        return self._known() is not None
+
+    @property
+    def title(self) -> str:
+        """What choosers show; the name of one that is not here or is damaged."""
+        known = self._known()
+        return known.title if known is not None else self.name
+
+    @property
+    def sets(self) -> Mapping[str, str]:
+        """The titles of its question sets by name."""
+        raise NotImplementedError
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """Questions to begin with: those that it names, else the first of its first set; none where that cannot be read."""
+        known = self._known()
+        if known is None or known.examples or not known.sets:
+            return () if known is None else known.examples
+        try:
+            return tuple(question.text for question in self.questions(next(iter(known.sets)))[:FIRST])
+        except HopscopeError:  # said where the source is opened
+            return ()
+
+    def questions(self, set_name: str) -> Sequence[Question]:
+        """The questions of one of its sets. Raises BadInput, StoreError."""
+        raise NotImplementedError
+
+    def draw(self, set_name: str, seed: int) -> Question:
+        """One question of a set, the same for the same seed. Raises as `questions` does."""
+        raise NotImplementedError
+
+    def named(self, text: str) -> Question | None:
+        """The question of its sets with exactly that text; a set that cannot be read is left out, as choosing it says why."""
+        raise NotImplementedError
+
+    def asked_on(self, set_name: str, question: Question) -> Source:
+        """The source that a question of a set is asked on: this one, or the graph of the question alone."""
+        return self
+
+    def _known(self) -> Dataset | Corpus | Shipped | None:
+        """Its description; None where it is not here."""
+        raise NotImplementedError
+
+    def open(self, engine: Opener, progress: Progress = silent, check: Callable[[], None] = lambda: None) -> Source:
+        """The same source with its graph open, which is built first where it is not yet there. Raises BadInput, StoreError."""
+        raise NotImplementedError
+
+    def ask(self, question: Question, seed: int = 0, reader: bool = True, model: bool = True) -> Ask:
+        """A question to the opened source, checked and ready to be run. Raises BadInput, UnknownEntity."""
+        raise NotImplementedError
+
+    def built(self, environment: Environment, build: str, check: Callable[[], None], progress: Progress) -> Any:
+        """The graph that a build made of it. Raises BadInput on triples, and StoreError where it is not built."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question to one source, as every lane gets it."""
+
+    source: Source
+    question: Question
+    seeds: tuple[int, ...]
+    seed: int = 0
+    reader: bool = True
+    model: bool = True
+
+    def key(self, models: str) -> tuple:
+        """What a computed state depends on, beside its operators."""
+        return (self.source.graph.digest, self.question.text, self.question.abstract, self.seeds, self.seed, models)
+
+    def same(self, other: Ask) -> bool:
+        """Whether the other asks the same, of the same source and to the same readers, so that what it came to is what this comes to."""
+        parts = lambda ask: (
+            ask.key(""),
+            set(ask.question.answers),
+            set(ask.question.gold),
+            ask.question.aliases,
+            ask.reader,
+            ask.model,
+            ask.source.documents,
+        )
+        return parts(self) == parts(other)
