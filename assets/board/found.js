@@ -31,7 +31,8 @@ export class Found {
     this.data = data;
     this.points.update(data.points);
     setHidden(this.element, failed && !data.points);
-    const empty = failed || this.lane.retrieved ? "" : this.lane.notYet("hits");
+    const nothing = this.lane.graphless ? "No hits: this lane reads no documents." : "It found nothing.";
+    const empty = failed || this.lane.retrieved ? nothing : this.lane.notYet("hits");
     this.hits.update(data.hits, empty);
     this.updatePaths();
     const kinds = [...(failed || data.paths === null ? [] : ["path"]), ...this.hits.kinds];

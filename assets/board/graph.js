@@ -93,7 +93,7 @@ export class Graph {
     if (has && nodes.length) return "";
     const what = this.board.payload.documents ? "hits" : "paths";
     if (!lane.retrieved) return lane.data.status === "running" ? `Drawn once the ${what} are found` : lane.notYet("graph");
-    if (what === "hits") return lane.data.hit_count ? "Nothing that it found is drawn." : list(lane.data.hits).length ? "It found nothing." : "Nothing found: this lane reads no documents.";
+    if (what === "hits") return lane.data.hit_count ? "Nothing that it found is drawn." : lane.graphless ? "Nothing found: this lane reads no documents." : "It found nothing.";
     return lane.graphless ? "No graph: the language model answers alone." : "The subgraph is empty.";
   }
 

@@ -30,14 +30,14 @@ export class Hits {
     this.element.setAttribute("aria-label", "Hits");
   }
 
-  // `hits` is null until all are found; `notYet` says why there are none before that.
-  update(hits, notYet) {
+  // `hits` is null until all are found; `empty` says why there are none.
+  update(hits, empty) {
     const { marks } = this.board.payload;
-    if (!changed(this.memo, "hits", [hits ?? null, marks, notYet])) return;
+    if (!changed(this.memo, "hits", [hits ?? null, marks, empty])) return;
     this.tables = list(hits);
     this.found = finder(marks);
     setHidden(this.note, this.tables.length > 0);
-    setText(this.note, notYet || "No hits: this lane reads no documents.");
+    setText(this.note, empty);
     this.draw();
   }
 

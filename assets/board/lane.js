@@ -120,9 +120,9 @@ export class Lane {
     return status === "running" ? `No ${what} yet: this lane is at work.` : `No ${what} yet`;
   }
 
+  // Whether its method retrieves nothing, as a language model that answers alone.
   get graphless() {
-    const { nodes, paths, drawn } = this.data;
-    return !list(nodes).length && !list(paths).length && !drawn;
+    return this.data.retrieves === false;
   }
 
   updateAnswer() {

@@ -75,6 +75,7 @@ class Board:
             "status": status,
             "status_text": ending(lane) or lane.text,
             "retrieved": lane.retrieved,
+            "retrieves": any(operator.stage in ("extract", "retrieve") for operator in lane.instance.line.parts()),
             "error": lane.error,
             "answer": lane.answer or state.answer,
             "answer_fault": answer_fault(state),

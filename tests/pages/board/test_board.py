@@ -249,12 +249,21 @@ def test_states_say_what_they_are(report):
     assert page.locator(".replay:visible").count() == 0
 
 
+def test_a_lane_that_searched_and_found_nothing_says_so(report):
+    data = board_payload.payload(2)
+    data["lanes"][0].update(paths=[], lost=[], nodes=[], edges=[], drawn=None)
+    page = report(data)
+    words = page.locator(".lane").nth(0).inner_text()
+    assert "No path was found." in words and "reads no graph" not in words
+
+
 def test_lanes_without_paths_answers_or_graph_say_so(report):
     data = board_payload.payload(4)
     data["lanes"][0].update(paths=[], lost=[])
     data["lanes"][1]["funnel"] = None
     page = report(data)
     assert "No path was found." in page.locator(".lane").nth(0).inner_text()
+    assert "No paths: this lane reads no graph." in page.locator(".lane").nth(3).inner_text()
     assert "No graph: the language model answers alone." in page.locator(".lane").nth(3).inner_text()
     for entry in data["lanes"]:
         entry["funnel"] = None
