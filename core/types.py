@@ -305,7 +305,7 @@ class State:
 
     On a graph made of texts there is a ranking for each kind of hit: `nodes` holds node ids, `relations` edge ids (a ranking of the
     kind "triple"), `chunks` and `communities` rows of those tables of the graph. `linked` are the nodes that the question's names
-    were found to mean, and `aside` hits that wait to be merged with others.
+    were found to mean, and `waiting` hits that wait to be merged with others.
     """
 
     question: Question
@@ -322,7 +322,7 @@ class State:
     chunks: Ranking | None = None
     communities: Ranking | None = None
     linked: Ranking | None = None
-    aside: tuple[Ranking, ...] = ()
+    waiting: tuple[Ranking, ...] = ()
     hidden: HiddenStates | None = field(default=None, metadata={"saved": False})  # of the nodes that were read; too large to keep
     tables: tuple[ContextTable, ...] | None = None  # what the prompt will show, each within its budget
     points: tuple[Point, ...] | None = None  # noted on parts of what was found, in the order of the parts

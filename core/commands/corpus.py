@@ -55,7 +55,7 @@ def _add(options) -> int:
     corpus = brought.corpus
     print(f"{_counted(brought.added)} added to {corpus.name}, {brought.changed:,} changed, {brought.known:,} there already")
     _tell(corpus)
-    warn(brought.told)
+    warn(brought.notes)
     return OK
 
 

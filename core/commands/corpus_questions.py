@@ -39,7 +39,7 @@ def run(options) -> int:
         corpus = open_corpus(options.name)
     set_name = options.set or usual_name(corpus.name)
     written = finish(start(engine, Writing(corpus, engine.models, recipe, options.about, options.model), set_name))
-    warn(written.told)
+    warn(written.notes)
     print(f"About: {written.about}")
     for question in written.questions[:SHOWN]:
         print(f"  {question.text}")

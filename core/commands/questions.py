@@ -63,4 +63,4 @@ def print_brought(brought: BroughtQuestions) -> None:
         f"{brought.number:,} questions of {brought.corpus.name} are kept as {brought.set}: {brought.answered:,} with answers, "
         f"{brought.gold:,} with gold documents"
     )
-    warn(brought.told)
+    warn(brought.notes)

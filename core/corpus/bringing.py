@@ -31,7 +31,7 @@ class Brought:
     added: int
     changed: int
     known: int
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def bring(
@@ -55,18 +55,18 @@ def bring(
     before = own_corpus(name)
     if format == FILES:
         found = read_files(files, columns, progress, check)
-        documents, told, sets = found.documents, found.told, {}
+        documents, notes, sets = found.documents, found.notes, {}
         if questions:
             sets = {name: read_file(questions, name, gold=GOLD)}
     else:
         documents, sets = _published(name, files, format, questions)
-        told = []
+        notes = []
     links = links_beside(Path(files[0])) if format == "beir" else []
     if progress:
         progress("Writing the corpus", 1.0)
     by_id = _ById([*(before or ()), *documents])
     asked: dict[str, Asked] = {set: (_title(set, name, title), by_id.put(found.questions)) for set, found in sets.items()}
-    told += filter(None, (found.note() for found in sets.values()))
+    notes += filter(None, (found.note() for found in sets.values()))
     if before is None:
         corpus = write(new_folder(name), documents, title, sets=asked, check=check, links=links)
     else:
@@ -74,7 +74,7 @@ def bring(
     unique = {document.id: document for document in documents}
     there = [before.document(id) for id in unique if before and id in before]
     same = sum(document == unique[document.id] for document in there)
-    return Brought(corpus, len(unique) - len(there), len(there) - same, same, (*told, *_lacking(corpus, asked)))
+    return Brought(corpus, len(unique) - len(there), len(there) - same, same, (*notes, *_lacking(corpus, asked)))
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class BroughtQuestions:
     number: int
     answered: int
     gold: int
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def bring_questions(
@@ -105,8 +105,8 @@ def bring_questions(
     asked: dict[str, Asked] = {set: (title or (before.title if set == name else set), questions)}
     corpus = before.put((), sets=asked)
     answered, gold = (sum(bool(values) for values in column) for column in zip(*((one.answers, one.gold) for one in questions)))
-    told = ["None of them has a known answer or a gold document, so nothing can be scored."] if not answered and not gold else []
-    return BroughtQuestions(corpus, set, len(questions), answered, gold, (*told, *filter(None, [found.note()]), *_lacking(corpus, asked)))
+    notes = ["None of them has a known answer or a gold document, so nothing can be scored."] if not answered and not gold else []
+    return BroughtQuestions(corpus, set, len(questions), answered, gold, (*notes, *filter(None, [found.note()]), *_lacking(corpus, asked)))
 
 
 def _published(

@@ -159,13 +159,13 @@ def remove_corpus(name: str) -> None:
     if not SAFE_NAME.fullmatch(name) or not folder.is_dir():
         raise BadInput(f"There is no corpus “{shorten(name)}” of your own.")
     check_may_change(KIND, name)
-    aside = folder.with_name(f".{name}-removed")
+    removed = folder.with_name(f".{name}-removed")
     with stored.locked(folder):
         try:
-            shutil.rmtree(aside, ignore_errors=True)
-            folder.rename(aside)
+            shutil.rmtree(removed, ignore_errors=True)
+            folder.rename(removed)
             forget_owner(KIND, name)
-            shutil.rmtree(aside)
+            shutil.rmtree(removed)
         except OSError as error:
             raise StoreError(f"The corpus in {folder} cannot be removed: {error.strerror or error}.") from None
 
@@ -191,8 +191,8 @@ def _described(path: FilePath) -> Shipped:
         if row["format"] not in FORMATS:
             raise BadInput(f"{folder.name}/{path.name} has format = “{row['format']}”.{nearest(row['format'], FORMATS)}")
         sets = row.get("questions", {})
-        files = {name: folder / told["file"] if "file" in told else None for name, told in sets.items()}
-        titles = {name: told["title"] for name, told in sets.items()}
+        files = {name: folder / entry["file"] if "file" in entry else None for name, entry in sets.items()}
+        titles = {name: entry["title"] for name, entry in sets.items()}
         known = {key: row[key] for key in ("name", "title", "licence", "source", "format")}
         links = folder / row["links"] if "links" in row else None
         return Shipped(**known, file=folder / row["file"], sets=titles, files=files, examples=tuple(row.get("examples", ())), links=links)

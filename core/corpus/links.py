@@ -43,8 +43,8 @@ def read_links(file: FilePath) -> list[Link]:
 
 def _link(file: FilePath, number: int, cells: list[str], line: str) -> Link:
     if not 2 <= len(cells) <= 4 or not all(cell.strip() for cell in cells[:2]):
-        told = "expected two ids, and at most a type and a count, separated by tabs"
-        raise BadInput(f"{file.name}, line {number}: {told}; found “{shorten(line)}”.")
+        message = "expected two ids, and at most a type and a count, separated by tabs"
+        raise BadInput(f"{file.name}, line {number}: {message}; found “{shorten(line)}”.")
     try:
         count = float(cells[3]) if len(cells) == 4 else 1.0
     except ValueError:

@@ -30,7 +30,7 @@ def hotpotqa(path: FilePath, sets: Sets) -> Read:
     sentence]. A paragraph is a document by its title, and the gold of a question are the titles of its supporting facts."""
     documents, questions = _Titled(path.name), []
     for where, row in json_rows(path, most=MOST):
-        with _told(path, where):
+        with _row_errors(path, where):
             for title, sentences in row["context"]:
                 documents.add(title, "".join(sentences))
             gold = tuple(dict.fromkeys(title for title, _ in row["supporting_facts"]))
@@ -45,7 +45,7 @@ def passages(path: FilePath, sets: Sets) -> Read:
     `answer` or `answers` where they are known, and `gold_titles`."""
     documents = _Titled(path.name)
     for where, row in json_rows(path, most=MOST):
-        with _told(path, where):
+        with _row_errors(path, where):
             documents.add(row["title"], row["text"])
     return documents.found, {name: _questions(file or path, name) for name, file in sets.items()}
 
@@ -55,7 +55,7 @@ def graphrag_bench(path: FilePath, sets: Sets) -> Read:
     the name of their document, which is their gold where the corpus has several."""
     documents = _Titled(path.name)
     for where, row in json_rows(path, most=MOST):
-        with _told(path, where):
+        with _row_errors(path, where):
             documents.add(row["corpus_name"], row["context"])
     sourced = ["source"] if len(documents.found) > 1 else []
     return documents.found, {name: _questions(file or path, name, *sourced) for name, file in sets.items()}
@@ -72,7 +72,7 @@ def beir(path: FilePath, sets: Sets) -> Read:
     texts: dict[str, str] = {}
     for file in sorted(path.glob("queries*.jsonl*")):
         for where, row in json_rows(file, most=MOST):
-            with _told(file, where):
+            with _row_errors(file, where):
                 id, text = str(row["_id"]), row["text"]
                 if texts.setdefault(id, text) != text:
                     raise BadInput(f"{file.name}, {where}: there is another query with the id “{id}”; each needs one of its own.")
@@ -103,7 +103,7 @@ def _questions(path: FilePath, name: str, *more: str) -> QuestionFile:
     return read_file(path, name, most=MOST, gold=(*GOLD, *more))
 
 
-class _told:
+class _row_errors:
     """Says of which row something is lacking or of an unfit kind."""
 
     def __init__(self, path: FilePath, where: str):
@@ -143,7 +143,7 @@ def _text(value: Any) -> str:
 
 
 def _document(path: FilePath, where: str, row: Mapping[str, Any]) -> Document:
-    with _told(path, where):
+    with _row_errors(path, where):
         title = row.get("title") or ""
         return Document(str(row["_id"]), _text(row["text"]) or title, _text(title), path.name)
     raise AssertionError("what is wrong was told")
@@ -158,7 +158,7 @@ def _judged(file: FilePath, texts: Mapping[str, str]) -> QuestionFile:
             raise BadInput(f"{file.name}, line {number}: expected query, document and score, separated by tabs; found “{shorten(line)}”.")
         if number == 1 and not rest[1].lstrip("-").isdecimal():
             continue
-        with _told(file, f"line {number}"):
+        with _row_errors(file, f"line {number}"):
             if float(rest[1]) > 0:
                 gold.setdefault(query, []).append(rest[0])
     lacking = next((query for query in gold if query not in texts), None)

@@ -23,7 +23,7 @@ from core.types import Question
 
 VERSION = 1
 META, DOCUMENTS, QUESTIONS, LINKS = "corpus.json", "documents.arrow", "questions.json", "links.arrow"
-ASIDE = "building"
+TEMPORARY = "building"
 COLUMNS = ("id", "title", "source", "text", "places", "digest")
 
 
@@ -53,9 +53,9 @@ def changed(table: Table, put: Iterable[Document] = (), removed: frozenset[str] 
     import pyarrow as pa
 
     fresh = table_of(put)
-    gone = removed | set(fresh.texts("id"))
-    kept = [row for row, id in enumerate(table.texts("id")) if id not in gone]
-    both = pa.concat_tables([table.arrow.take(np.array(kept, np.int64)), fresh.arrow])
+    replaced = removed | set(fresh.texts("id"))
+    retained = [row for row, id in enumerate(table.texts("id")) if id not in replaced]
+    both = pa.concat_tables([table.arrow.take(np.array(retained, np.int64)), fresh.arrow])
     return Table(both.sort_by("id").combine_chunks())
 
 
@@ -83,21 +83,21 @@ def put(
     beside its content, `linked` the table of its links where it has some. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     clean(folder)
-    aside = folder / ASIDE
-    aside.mkdir()
+    unfinished = folder / TEMPORARY
+    unfinished.mkdir()
     try:
-        table.save(aside / DOCUMENTS)
+        table.save(unfinished / DOCUMENTS)
         if linked is not None and len(linked):
-            linked.save(aside / LINKS)
+            linked.save(unfinished / LINKS)
         rows = {name: [asdict(question) for question in asked] for name, asked in questions.items()}
-        (aside / QUESTIONS).write_text(json.dumps(rows), "utf-8")
-        digests.note(aside)
-        for file in sorted(aside.iterdir()):
+        (unfinished / QUESTIONS).write_text(json.dumps(rows), "utf-8")
+        digests.note(unfinished)
+        for file in sorted(unfinished.iterdir()):
             sync(file)
-        sync(aside)
+        sync(unfinished)
         digest = digest_of(table, linked)
         data = _fresh_name(folder, digest)
-        aside.rename(data)
+        unfinished.rename(data)
         sync(folder)
         whole = {**meta, "version": VERSION, "digest": digest, "n_documents": len(table), "data": data.name}
         text = json.dumps(digests.marked(whole), ensure_ascii=False, indent=1)
@@ -114,7 +114,7 @@ def clean(folder: FilePath) -> None:
     except StoreError:
         current = None
     for entry in sorted(folder.iterdir()):
-        if entry.is_dir() and entry.name != current and (entry.name == ASIDE or entry.name.startswith("data-")):
+        if entry.is_dir() and entry.name != current and (entry.name == TEMPORARY or entry.name.startswith("data-")):
             shutil.rmtree(entry, ignore_errors=True)
         elif entry.name.startswith(begun(folder / META)):
             entry.unlink(missing_ok=True)

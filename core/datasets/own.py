@@ -72,14 +72,14 @@ def save_set(file: FilePath, name: str, title: str, graph: str, taken: Container
         raise BadInput("Give the question set a name of letters, digits or dashes.")
     if cleaned in taken or (sets_folder() / cleaned).exists():
         raise BadInput(f"There is already a question set “{cleaned}”; choose another name.")
-    kept = "questions" + bare_suffix(file) + (".gz" if file.suffix.lower() == ".gz" else "")
-    description = {"title": " ".join(title.split()) or cleaned, "graph": graph, "file": kept, **how}
+    file_name = "questions" + bare_suffix(file) + (".gz" if file.suffix.lower() == ".gz" else "")
+    description = {"title": " ".join(title.split()) or cleaned, "graph": graph, "file": file_name, **how}
     known = QuestionSet.described(cleaned, description, sets_folder() / cleaned, own=True)
     folder = None
     try:
         sets_folder().mkdir(parents=True, exist_ok=True)
         folder = temporary_folder()
-        shutil.copyfile(file, folder / kept)
+        shutil.copyfile(file, folder / file_name)
         QuestionSet.described(cleaned, description, folder).questions()  # all of it can be read
         (folder / DESCRIPTION).write_text(tomli_w.dumps(description), "utf-8")
         os.rename(folder, known.file.parent)

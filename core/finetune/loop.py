@@ -48,8 +48,8 @@ class Schedule:
         rising = math.ceil(self.warmup * self.steps)
         if step < rising:
             return self.rate * (step + 1) / rising
-        gone = (step - rising) / max(1, self.steps - rising)
-        return self.rate * ((1 - gone) if self.shape == "linear" else 0.5 * (1 + math.cos(math.pi * gone)))
+        elapsed = (step - rising) / max(1, self.steps - rising)
+        return self.rate * ((1 - elapsed) if self.shape == "linear" else 0.5 * (1 + math.cos(math.pi * elapsed)))
 
 
 def drawn(seed: int, number: int) -> int:
@@ -107,7 +107,7 @@ class Training:
 
         hold_memory()
         self._optimizer = torch.optim.AdamW(list(self.weights.values()), lr=self.schedule.rate, weight_decay=0.01)
-        state, kept, begun, first = self._resumed() or TrainingState(), time.monotonic(), time.monotonic(), None
+        state, saved_at, begun, first = self._resumed() or TrainingState(), time.monotonic(), time.monotonic(), None
         if not state.looks:
             self._look(state)
         while state.step < self.schedule.steps and state.stale < self.schedule.patience:
@@ -128,9 +128,9 @@ class Training:
             state.step += 1
             if state.step % self.schedule.measure == 0 or state.step == self.schedule.steps:
                 self._look(state)
-            if time.monotonic() - kept > self.schedule.keep:
+            if time.monotonic() - saved_at > self.schedule.keep:
                 self._keep(state)
-                kept = time.monotonic()
+                saved_at = time.monotonic()
         self._keep(state)
         self._load(self._read(f"best-{state.best}"))
         return state

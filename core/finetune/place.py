@@ -42,19 +42,19 @@ def publish(target: Path, record: dict[str, Any], fill: Callable[[Path], None]) 
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        aside = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
+        temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}-"))
         try:
-            fill(aside)
-            weights = {file.name: digest(file) for file in sorted(aside.glob("*.safetensors"))}
-            (aside / TRAINING).write_text(json.dumps({**record, "sha256": weights}, ensure_ascii=False, indent=1), "utf-8")
-            os.chmod(aside, 0o755)
-            for file in (*aside.rglob("*"), aside):
+            fill(temporary)
+            weights = {file.name: digest(file) for file in sorted(temporary.glob("*.safetensors"))}
+            (temporary / TRAINING).write_text(json.dumps({**record, "sha256": weights}, ensure_ascii=False, indent=1), "utf-8")
+            os.chmod(temporary, 0o755)
+            for file in (*temporary.rglob("*"), temporary):
                 sync(file)
             if target.exists():
                 target.rename(_old(target))
-            aside.rename(target)
+            temporary.rename(target)
         except BaseException:
-            shutil.rmtree(aside, ignore_errors=True)
+            shutil.rmtree(temporary, ignore_errors=True)
             _mend(target)
             raise
         shutil.rmtree(_old(target), ignore_errors=True)

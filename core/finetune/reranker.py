@@ -84,9 +84,9 @@ class TrainableReranker:
         from safetensors.numpy import load_file
 
         before = encoder_weights(self.net)
-        told = change(before, load_file(folder / WEIGHTS), rank, WORDS)
-        self.net.load_state_dict({name: torch.from_numpy(value) for name, value in changed(before, told).items()})
-        return told
+        difference = change(before, load_file(folder / WEIGHTS), rank, WORDS)
+        self.net.load_state_dict({name: torch.from_numpy(value) for name, value in changed(before, difference).items()})
+        return difference
 
     def save(self, folder: Path, base: Path) -> None:
         """Write it into a folder that cross-encoders are read from."""

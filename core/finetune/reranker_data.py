@@ -62,7 +62,7 @@ def groups(corpus: Corpus, part: int, most: int, seed: int, check: Check) -> lis
     asked = [one for one in corpus.questions(next(iter(corpus.sets), "")) if half(one) == part and any(id in corpus for id in one.gold)]
     if not asked:
         raise BadInput(f"The corpus “{corpus.name}” has no questions with known documents to learn from.")
-    texts = ["\n".join(dict.fromkeys(filter(None, one))) for one in _told(corpus)]
+    texts = ["\n".join(dict.fromkeys(filter(None, one))) for one in _titled_texts(corpus)]
     chosen = (asked[place] for place in _drawn(len(asked), most, [seed, part]))
     return _grouped(Lookalikes(texts), ((one.text, {corpus.row(id) for id in one.gold if id in corpus}) for one in chosen), check)
 
@@ -70,13 +70,13 @@ def groups(corpus: Corpus, part: int, most: int, seed: int, check: Check) -> lis
 def of_titles(corpus: Corpus, most: int, seed: int, check: Check) -> list[Group]:
     """Groups without any question: the title of a document is asked, its text is right, and texts that share words with the title are
     not; `most` of the documents that have both, drawn with a seed."""
-    told = _told(corpus)
-    places = [row for row, (title, text) in enumerate(told) if title and text and title != text]
+    titled = _titled_texts(corpus)
+    places = [row for row, (title, text) in enumerate(titled) if title and text and title != text]
     chosen = (places[place] for place in _drawn(len(places), most, [seed, len(places)]))
-    return _grouped(Lookalikes([text for _, text in told]), ((told[row][0], {row}) for row in chosen), check)
+    return _grouped(Lookalikes([text for _, text in titled]), ((titled[row][0], {row}) for row in chosen), check)
 
 
-def _told(corpus: Corpus) -> list[tuple[str, str]]:
+def _titled_texts(corpus: Corpus) -> list[tuple[str, str]]:
     """Title and text of each document."""
     return list(zip(corpus.table.texts("title"), corpus.table.texts("text")))
 

@@ -43,7 +43,7 @@ def reranker(
     engine: Any, lessons: Lessons, settings: rerankers.RerankerSettings, tell: Tell, check: Check, again: bool = False
 ) -> dict[str, Any]:
     """Train the re-ranker and put it where `reranker-finetuned` is served from, if it ranks the candidates of unseen questions better than
-    late interaction does; what is told of it, with `report`, nDCG@10 of both by corpus, and `kept`.
+    late interaction does; what is told of it, with `report`, nDCG@10 of both by corpus, and `improved`.
 
     Where it does not, what was served before stays. Raises BadInput, BadParameter, ModelUnavailable, StoreError, Cancelled.
     """
@@ -67,11 +67,11 @@ def reranker(
         model, state = rerankers.train(base, rows, held, settings, folder, known, tell, check)
         late = LateInteractionScorer(engine.models.encoder(BASE))
         report = [_compared(name, part, model, late, tell, check) for name, part in unseen.items()]
-        kept = mean(report, RERANKER) > mean(report, "late-interaction")
+        improved = mean(report, RERANKER) > mean(report, "late-interaction")
         record = {"key": known, "base": BASE, "settings": rerankers.described(settings), "examples": len(rows), "held_out": len(held)}
-        record |= course(state) | {"report": report, "kept": kept}
-        if kept:
-            publish(place, record, lambda aside: model.save(aside, base))
+        record |= course(state) | {"report": report, "kept": improved}
+        if improved:
+            publish(place, record, lambda temporary: model.save(temporary, base))
         clear(folder)
     return record
 
@@ -88,13 +88,13 @@ def ship(engine: Any, lessons: Lessons, folder: Path, rank: int, tokens: int, te
     if record is None:
         raise BadInput("No re-ranker was trained here yet; train one with: python -m core finetune reranker")
     model = rerankers.TrainableReranker(base, tokens, lessons.seed)
-    told = model.change(place, rank)
+    difference = model.change(place, rank)
     late = LateInteractionScorer(engine.models.encoder(BASE))
     unseen = {name: groups(open_corpus(name), 1, lessons.unseen, lessons.seed, check) for name in lessons.corpora}
     report = [_compared(name, part, model, late, tell, check) for name, part in unseen.items()]
     if mean(report, RERANKER) <= mean(report, "late-interaction"):
         raise BadInput(f"With matrices of rank {rank} it is no better than late interaction; name a higher rank.")
-    publish(folder, record | {"rank": rank, "tokens": tokens, "report": report}, lambda aside: write(told, aside))
+    publish(folder, record | {"rank": rank, "tokens": tokens, "report": report}, lambda temporary: write(difference, temporary))
     return record | {"rank": rank, "tokens": tokens, "report": report}
 
 

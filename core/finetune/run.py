@@ -83,7 +83,7 @@ def encoder(engine, split: Split, settings: encoders.EncoderSettings, tell: Tell
         train, held = questions.examples(folder, tell, check)
         model, state = encoders.train(base, train, held, settings, folder, known, tell, check)
         figures = {"base": BASE, "settings": encoders.described(settings), "asked": len(questions.train)}
-        return figures | {"examples": len(train), "held_out": len(held)} | course(state), lambda aside: model.save(aside, base)
+        return figures | {"examples": len(train), "held_out": len(held)} | course(state), lambda temporary: model.save(temporary, base)
 
     return _made(place, known, split, work, again)
 
@@ -130,7 +130,7 @@ def triples(engine, split: Split, settings: scorers.TripleSettings, tell: Tell, 
         weights, state = scorers.train(parts[0], parts[1], settings, folder, known, tell, check)
         figures = {"base": BASE, "settings": scorers.described(settings), "asked": len(questions.train)}
         figures |= {"examples": len(parts[0]), "held_out": len(parts[1])}
-        return figures | course(state), lambda aside: scorers.save(weights, aside)
+        return figures | course(state), lambda temporary: scorers.save(weights, temporary)
 
     return _made(place, known, split, work, again)
 

@@ -118,9 +118,9 @@ def examples(drawn: Sequence[Drawn], engine, seed: int, file: Path, key: str, te
     Questions whose entities are not in their graph, or to whose answers nothing leads, give none. Raises StoreError.
     """
     try:
-        kept = json.loads(file.read_text("utf-8"))
-        if kept["key"] == key:
-            return [Example.from_dict(one) for one in kept["examples"]]
+        saved = json.loads(file.read_text("utf-8"))
+        if saved["key"] == key:
+            return [Example.from_dict(one) for one in saved["examples"]]
     except (OSError, ValueError, KeyError, TypeError):
         pass  # not made yet, or by another version
     found: list[Example] = []

@@ -125,9 +125,9 @@ def train(
     def step(number: int) -> float:
         order = np.random.default_rng([settings.seed, number // len(questions)]).permutation(len(questions))
         one = questions[int(order[number % len(questions)])]
-        told = torch.nn.functional.binary_cross_entropy_with_logits(logits(weights, one), torch.from_numpy(one.right.astype(np.float32)))
-        told.backward()
-        return float(told.detach())
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(logits(weights, one), torch.from_numpy(one.right.astype(np.float32)))
+        loss.backward()
+        return float(loss.detach())
 
     def measure() -> float:
         with torch.no_grad():

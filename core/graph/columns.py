@@ -151,8 +151,8 @@ class Table:
         """This table with some columns more, or in the place of those of that name."""
         fresh, arrow = Table.of(**columns).arrow, self.arrow
         for name in fresh.column_names:
-            kept = arrow.drop_columns([name]) if name in arrow.column_names else arrow
-            arrow = kept.append_column(name, fresh.column(name))
+            remaining = arrow.drop_columns([name]) if name in arrow.column_names else arrow
+            arrow = remaining.append_column(name, fresh.column(name))
         return Table(arrow)
 
     def taken(self, rows: np.ndarray) -> Table:

@@ -37,8 +37,8 @@ def node_chunks(graph: KnowledgeGraph) -> bool:
 def node_texts(graph: KnowledgeGraph, nodes: Ids) -> list[str]:
     """The description of each node, or the text of the chunk that it is; empty where nothing is told."""
     table, own = graph.columns.nodes, leaves(graph, nodes)
-    told = table.texts("description", nodes) if table is not None else [""] * len(nodes)
-    return [chunk_text(graph, own[int(node)]) if int(node) in own else text or "" for node, text in zip(nodes, told)]
+    descriptions = table.texts("description", nodes) if table is not None else [""] * len(nodes)
+    return [chunk_text(graph, own[int(node)]) if int(node) in own else text or "" for node, text in zip(nodes, descriptions)]
 
 
 def node_labels(graph: KnowledgeGraph, nodes: Ids) -> list[str]:
@@ -64,7 +64,7 @@ def _own_labels(graph: KnowledgeGraph, nodes: Sequence[int]) -> list[str]:
         return names
     high = table.numbers("level")[nodes] > 0 if table.has("level") else [False] * len(names)
     parts = zip(names, table.texts("type", nodes), table.texts("description", nodes), high)
-    return [told if summary and told else ": ".join(filter(None, (name, kind, told))) for name, kind, told, summary in parts]
+    return [text if summary and text else ": ".join(filter(None, (name, kind, text))) for name, kind, text, summary in parts]
 
 
 def relation_labels(graph: KnowledgeGraph, edges: Ids, name_alone: bool = False) -> list[str]:
@@ -78,8 +78,8 @@ def relation_labels(graph: KnowledgeGraph, edges: Ids, name_alone: bool = False)
     if name_alone and any(names):
         return names
     table = graph.columns.edges
-    keywords, told = (table.texts(name, edges) if table is not None else [""] * len(edges) for name in ("keywords", "description"))
-    parts = zip(names, keywords, graph.names(heads), graph.names(tails), told)
+    keywords, descriptions = (table.texts(name, edges) if table is not None else [""] * len(edges) for name in ("keywords", "description"))
+    parts = zip(names, keywords, graph.names(heads), graph.names(tails), descriptions)
     return [" ".join(filter(None, one)) for one in parts]
 
 

@@ -211,11 +211,11 @@ def named(line: Line, known: Mapping[str, Instance], near: Collection[str] = ())
     for instance in known.values():
         if repr(instance.line) == text:
             return instance
-    apart = [(instance, at) for instance in known.values() if (at := differing_step(instance.line, line)) is not None]
-    if not apart or any(len(line.operators[at].parts()) > 1 for _, at in apart):
+    near_ones = [(instance, at) for instance in known.values() if (at := differing_step(instance.line, line)) is not None]
+    if not near_ones or any(len(line.operators[at].parts()) > 1 for _, at in near_ones):
         return _with_settings(text, line, known)
     base, at = min(
-        apart, key=lambda pair: (type(pair[0].line.operators[pair[1]]) is not type(line.operators[pair[1]]), pair[0].id not in near)
+        near_ones, key=lambda pair: (type(pair[0].line.operators[pair[1]]) is not type(line.operators[pair[1]]), pair[0].id not in near)
     )
     method = f"{base.label}{CHANGED}" if base.method else ""
     return Instance(text, f"{base.name}{CHANGED}", line, notes=f"{base.name} but for {line.operators[at].words()}.", method=method)
@@ -223,10 +223,10 @@ def named(line: Line, known: Mapping[str, Instance], near: Collection[str] = ())
 
 def _with_settings(text: str, line: Line, known: Mapping[str, Instance]) -> Instance:
     """Named after the one of the same operators, and the few settings that differ: `FastInsight, alpha 0.4, beta 2`."""
-    told = [(instance, settings) for instance in known.values() if (settings := changed_settings(instance.line, line))]
-    if not told:
+    alike = [(instance, settings) for instance in known.values() if (settings := changed_settings(instance.line, line))]
+    if not alike:
         return Instance(text, "Own line", line)
-    base, settings = min(told, key=lambda pair: len(pair[1]))
+    base, settings = min(alike, key=lambda pair: len(pair[1]))
     said = ", ".join(settings)
     return Instance(text, f"{base.name}, {said}", line, method=f"{base.label}, {said}" if base.method else "")
 

@@ -40,7 +40,7 @@ class Combinator(Operator):
         """The same with other lines: what `change` makes of each."""
         return replace(self, **{name: change(getattr(self, name)) for name in self.lines})
 
-    def told(self) -> Mapping[str, Any]:
+    def recorded(self) -> Mapping[str, Any]:
         return {**values(self), **{name: arm_text(getattr(self, name)) for name in self.lines}}
 
     def parts(self) -> Arm:

@@ -61,11 +61,13 @@ class DecodedPaths(Operator):
 
     def _write(self, state: State, ctx: Context, recorder: Recorder, texts: list[str]) -> tuple[str | None, str]:
         """The path that is written, or None, and the reply."""
-        told = messages("relations", "path", question=plain(state.question.text), entities=", ".join(ctx.graph.names(state.seeds)))
+        prompt_messages = messages(
+            "relations", "path", question=plain(state.question.text), entities=", ".join(ctx.graph.names(state.seeds))
+        )
         path = {"type": "object", "properties": {"path": {"type": "string", "enum": texts}}, "required": ["path"]}
         longest = 16 + max(len(text.encode()) for text in texts)
         schema = path | {"additionalProperties": False}
-        reply = asked(ctx.models.chat(self.role), told, ctx, recorder, min(512, longest), schema=schema)
+        reply = asked(ctx.models.chat(self.role), prompt_messages, ctx, recorder, min(512, longest), schema=schema)
         found = json_reply(reply.text, ("path",))
         said = reply.text if found is None else found.value["path"]
         path_text = plain(said) if isinstance(said, str) else ""

@@ -128,14 +128,14 @@ class AnswerFit:
         if answer_type in (TIME, NUMBER):
             looks_like = shape(self.graph.node_name(path.end))
             return int(answer_type == looks_like or (answer_type, looks_like) == (NUMBER, TIME))
-        named = bool(self.wanted.word) and path.forward[-1] and (self.tells(relation) or self.beside(path.nodes[-2], path.end))
+        named = bool(self.wanted.word) and path.forward[-1] and (self.names_relation(relation) or self.beside(path.nodes[-2], path.end))
         if answer_type == PERSON:
             return self.person(path.end) * (1 + named)
         if self.wanted.word:
             return 2 * named
         return int(not path.forward[-1])
 
-    def tells(self, relation: int) -> bool:
+    def names_relation(self, relation: int) -> bool:
         """Whether the question's word tells the relation."""
         return any(holds_stem(one, self.wanted.word) for one in self.stems[relation])
 
@@ -145,7 +145,7 @@ class AnswerFit:
             few = self.graph.degree(head) <= MOST_EDGES
             steps = self.graph.steps_from(np.array([head]), "out") if few else None
             pairs = zip(steps.nodes.tolist(), steps.relations.tolist()) if steps else ()
-            self._tails[head] = {node for node, relation in pairs if self.tells(relation)}
+            self._tails[head] = {node for node, relation in pairs if self.names_relation(relation)}
         return tail in self._tails[head]
 
     def person(self, node: int) -> bool:

@@ -70,9 +70,9 @@ class Answer(Operator):
         ctx.progress("Waiting for the language model", None)
         chat = ctx.models.chat(self.role)
         most = longest(state.question, self.max_tokens, chat.context)
-        told = lambda count: self._messages(state.question, texts[:count], reports)
+        prompt_of = lambda count: self._messages(state.question, texts[:count], reports)
         alone = "question and the community reports alone need" if reports else "question alone needs"
-        shown, count, tokens = with_room(chat, told, len(texts), most, alone=alone)
+        shown, count, tokens = with_room(chat, prompt_of, len(texts), most, alone=alone)
         prompt = Prompt(tuple(shown), count, tokens, len(reports))
         if prompt.paths < len(texts):
             recorder.notes.append(f"Only {prompt.paths} of {len(texts)} paths fit into the model's context of {chat.context:,} tokens.")
@@ -86,8 +86,8 @@ class Answer(Operator):
         assert state.paths is not None  # asked only where there are some
         paths = state.paths.items[: self.paths]
         if self.prompt == "walks":
-            told = [report.text for report in state.reports or ()]
-            return told[: self.paths] if len(told) == len(state.paths) else sentences(graph, paths)
+            texts = [report.text for report in state.reports or ()]
+            return texts[: self.paths] if len(texts) == len(state.paths) else sentences(graph, paths)
         if self.prompt == "triples":
             return [" ".join(_in_brackets(graph, path)) for path in paths]
         return graph.texts(paths)

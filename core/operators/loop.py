@@ -68,11 +68,11 @@ class Loop(Combinator):
                 break
             ctx.check()
             ctx.progress(f"Round {number}: {before:,} of {self.budget:,} nodes", before / self.budget)
-            state, told = self._round(number, state, ctx, recorder)
+            state, round_notes = self._round(number, state, ctx, recorder)
             if _size(state) <= before:
                 notes.append(f"No node is left to be found after {before:,} of {self.budget:,}; the loop ends.")
                 break
-            notes = told
+            notes = round_notes
         recorder.notes += notes
         return state
 

@@ -64,7 +64,7 @@ class GraphReader(Operator):
         chain = _chain(relations, best)
         same = [path for path in elsewhere if _chain(relations, path) == chain]
         if wanted.answer_type and fit(best) == MOST:  # the relation is told: its ends, by whichever triple a path came there
-            own = fit.tells(chain[-1][0])
+            own = fit.names_relation(chain[-1][0])
             alike = [path for path in elsewhere if _chain(relations, path)[:-1] == chain[:-1]]
             same = [path for path in alike if fit(path) == MOST or own and _chain(relations, path) == chain]
         ends = dict.fromkeys(path.end for path in same)

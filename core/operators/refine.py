@@ -13,10 +13,10 @@ from core.types import Ranking, State
 
 def picked(paths: Ranking, choice: Choice) -> tuple[Ranking, Ranking | None]:
     """The chosen paths, and all of them in the chooser's order where it has one."""
-    kept = Ranking("path", tuple(paths.items[i] for i in choice.positions), choice.scores)
+    selected = Ranking("path", tuple(paths.items[i] for i in choice.positions), choice.scores)
     if choice.order is None:
-        return kept, None
-    return kept, Ranking("path", tuple(paths.items[i] for i in choice.order), choice.order_scores)
+        return selected, None
+    return selected, Ranking("path", tuple(paths.items[i] for i in choice.order), choice.order_scores)
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,8 +45,8 @@ class Rank(Operator):
         texts = ctx.graph.texts(state.paths.items)
         task = Task(state.question.text, "path", ctx.seed, ctx.check)
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
-        kept, recorder.before_cut = picked(state.paths, choice)
-        return state.replace(paths=kept)
+        selected, recorder.before_cut = picked(state.paths, choice)
+        return state.replace(paths=selected)
 
     def words(self) -> str:
         return f"best {self.keep:,} by {short_name(self.model)}"

@@ -45,8 +45,8 @@ def messages(file: str, name: str, abstract: bool = False, /, **values: str) -> 
     ['Facts:', 'A -> r1 -> C', '', 'Question: where']
     """
     prompt = prompts(file)[name]
-    told = {"system": system(prompt, abstract), "user": prompt["user"]}
-    return tuple({"role": role, "content": filled(text, **values)} for role, text in told.items())
+    texts = {"system": system(prompt, abstract), "user": prompt["user"]}
+    return tuple({"role": role, "content": filled(text, **values)} for role, text in texts.items())
 
 
 def filled(template: str, **values: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from core.errors import BadInput, nearest, shorten
 from core.io.files import Tell, lines
 from core.io.json_rows import beginning, json_rows
-from core.questions.kept import Kept
+from core.questions.collected import Collected
 from core.questions.rows import ROW_FORMATS, question_of_row
 from core.questions.table import columns_of, is_table, table_questions
 from core.types import Question
@@ -78,7 +78,7 @@ def read_file(
     their answer rests on, for questions that are asked of documents; a table has the columns `gold` or `gold_titles` for them.
 
     Raises BadInput, naming file and line, for what cannot be read so, a file without questions, more than `most` bytes of text, and
-    more than `core.questions.kept.MOST` bytes of memory.
+    more than `core.questions.collected.MOST` bytes of memory.
     """
     path = FilePath(path)
     if format != "auto" and format not in FORMATS:
@@ -87,29 +87,29 @@ def read_file(
     if named and format not in ("auto", CSV):
         raise BadInput(f"Columns can be named where the format is that of a table, not “{format}”.")
     chosen = _chosen(path, most, bool(named)) if format == "auto" else format
-    kept = Kept(path.name, name or path.name.split(".")[0], hops)
+    collected = Collected(path.name, name or path.name.split(".")[0], hops)
     if chosen in TEXTS:
         found = _text_questions(path, chosen, most, tell)
     elif chosen == CSV:
-        found = table_questions(path, kept, most, named, tell, bool(gold))
+        found = table_questions(path, collected, most, named, tell, bool(gold))
     else:
-        kept.seen |= {GRAPH, only}
-        found = _row_questions(path, kept, chosen, only, most, tell, gold)
+        collected.seen |= {GRAPH, only}
+        found = _row_questions(path, collected, chosen, only, most, tell, gold)
     for where, question in found:
-        kept.add(where, question)
-    if not kept.questions:
+        collected.add(where, question)
+    if not collected.questions:
         raise BadInput(f"{path.name} holds no questions.")
-    return QuestionFile(tuple(kept.questions), path.name, kept.ignored())
+    return QuestionFile(tuple(collected.questions), path.name, collected.ignored())
 
 
 def _row_questions(
-    path: FilePath, kept: Kept, format: str, only: str, most: int | None, tell: Tell | None, gold: Sequence[str]
+    path: FilePath, collected: Collected, format: str, only: str, most: int | None, tell: Tell | None, gold: Sequence[str]
 ) -> Iterator[tuple[str, Question]]:
     """The questions of JSON rows; what the rows hold, and what was read of it, is noted."""
     for where, row in json_rows(path, tell, most):
         if not only or row.get(only) is True:
-            kept.note(key for key, value in row.items() if value not in (None, "", [], {}))
-            yield where, question_of_row(path.name, where, row, format, gold, kept.seen)
+            collected.note(key for key, value in row.items() if value not in (None, "", [], {}))
+            yield where, question_of_row(path.name, where, row, format, gold, collected.seen)
 
 
 def rows_with_graphs(path: str | FilePath, most: int | None = MOST, tell: Tell | None = None) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 
 from core.errors import BadInput, nearest, shorten
 from core.io.files import LONGEST_LINE, Tell, lines, size_text
-from core.questions.kept import Kept
+from core.questions.collected import Collected
 from core.questions.rows import like_answers, with_options
 from core.types import Question
 
@@ -66,12 +66,17 @@ def columns_of(text: str) -> tuple[str, ...]:
 
 
 def table_questions(
-    path: str | FilePath, kept: Kept, most: int | None = None, columns: Sequence[str] = (), tell: Tell | None = None, gold: bool = False
+    path: str | FilePath,
+    collected: Collected,
+    most: int | None = None,
+    columns: Sequence[str] = (),
+    tell: Tell | None = None,
+    gold: bool = False,
 ) -> Iterator[tuple[str, Question]]:
     """The questions of a CSV file with the row of each, the header being row 1, as a spreadsheet counts.
 
     Columns are found by name, in any order: `question`, and where they are there `answers`, `entities`, `options` and, if `gold`, the
-    documents that an answer rests on (several in a cell separated by “|”), `hops` and `id`; others are left out and noted in `kept`.
+    documents that an answer rests on (several in a cell separated by “|”), `hops` and `id`; others are left out and noted in `collected`.
     Where `columns` names them, as `columns_of` gives them, no header is needed; one is passed over. Raises BadInput, naming file and
     row, for what cannot be read so.
     """
@@ -86,8 +91,8 @@ def table_questions(
             rows = chain([(number, header)], rows)
     else:
         places, width = _places(path.name, header, gold)
-        kept.note(cell for cell in map(str.strip, header) if cell)
-        kept.seen |= {header[place].strip() for place in places.values()}
+        collected.note(cell for cell in map(str.strip, header) if cell)
+        collected.seen |= {header[place].strip() for place in places.values()}
     for number, cells in rows:
         where = f"row {number}"
         if len(cells) > width:

@@ -18,7 +18,7 @@ from core.types import Path
 
 REACH = 4  # steps from an entity of the question within which a hit is joined to it
 SAME_NAMED = 16  # beginnings of a path that are followed where several nodes share a name
-TOLD = 3  # names that a note gives as examples
+EXAMPLES = 3  # names that a note gives as examples
 
 
 @dataclass
@@ -144,4 +144,4 @@ def _paths(count: int, of: int) -> str:
 
 def _examples(texts: Iterable[str]) -> str:
     texts = list(texts)
-    return ", ".join(f"“{shorten(text, 60)}”" for text in texts[:TOLD]) + (" and others" if len(texts) > TOLD else "")
+    return ", ".join(f"“{shorten(text, 60)}”" for text in texts[:EXAMPLES]) + (" and others" if len(texts) > EXAMPLES else "")

@@ -72,14 +72,14 @@ def excerpt(graph, states: Iterable[State]) -> dict[str, Any]:
         writer.fields(state)
         answers |= dict.fromkeys(name for answer in state.question.answers for name in state.question.names(answer))
     nodes = {node for answer in answers for node in names(graph).exact(answer)} if graph.n_nodes else set()
-    told = {row for state in states for row in _told_chunks(graph, state)}
-    chunks = writer.ids["chunk"] | told
-    return cut(graph, writer.ids["node"] | nodes, writer.ids["triple"], writer.ids["relation"], chunks, writer.ids["community"], told)
+    full = {row for state in states for row in _shown_chunks(graph, state)}
+    chunks = writer.ids["chunk"] | full
+    return cut(graph, writer.ids["node"] | nodes, writer.ids["triple"], writer.ids["relation"], chunks, writer.ids["community"], full)
 
 
-def _told_chunks(graph, state: State) -> Iterator[int]:
+def _shown_chunks(graph, state: State) -> Iterator[int]:
     """The chunks whose texts a screen shows: the hits, those of the tables, and nodes that are chunks."""
-    for hits in (state.chunks, *state.aside):
+    for hits in (state.chunks, *state.waiting):
         yield from hits.items if hits is not None and hits.kind == "chunk" else ()
     for table in state.tables or ():
         yield from table.items if table.kind == "chunk" else ()

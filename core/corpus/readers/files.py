@@ -12,7 +12,7 @@ from core.corpus.readers.packed import bare, bytes_of, file_at, zipped
 from core.corpus.readers.recoded import as_utf8
 from core.corpus.readers.separate import LIBRARIES, SeparateReader
 from core.corpus.readers.table import Columns, json_lines, table
-from core.corpus.readers.text import guess_told, plain
+from core.corpus.readers.text import guess_note, plain
 from core.errors import BadInput, shorten
 from core.io.files import Source
 from core.io.files import Tell as Share
@@ -39,7 +39,7 @@ class Read:
     """What came of some files: documents in the order of the files, and a sentence for each thing that was left out or is odd."""
 
     documents: list[Document] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def read_files(
@@ -64,15 +64,15 @@ def read_files(
 
             tell(0.0)
             try:
-                found, told = _documents(name, source, columns or {}, separate, tell)
+                found, notes = _documents(name, source, columns or {}, separate, tell)
                 read.documents += found
-                read.told += filter(None, [told])
+                read.notes += filter(None, [notes])
             except BadInput as error:
-                read.told.append(str(error))
+                read.notes.append(str(error))
     if not read.documents:
-        more = len(read.told) - NAMED
-        raise BadInput(" ".join(read.told[:NAMED]) + (f" And {more:,} more." if more > 0 else "") or "There is no file to read.")
-    read.told += _same(read.documents)
+        more = len(read.notes) - NAMED
+        raise BadInput(" ".join(read.notes[:NAMED]) + (f" And {more:,} more." if more > 0 else "") or "There is no file to read.")
+    read.notes += _same(read.documents)
     return read
 
 
@@ -87,10 +87,10 @@ def _documents(
     if suffix in LIBRARIES:
         return separate.read(name, source, tell), ""
     if suffix in ROWS:
-        rows, told = as_utf8(source, lambda share: tell(None))
-        return ROWS[suffix](rows, columns, tell), told
+        rows, note = as_utf8(source, lambda share: tell(None))
+        return ROWS[suffix](rows, columns, tell), note
     data = bytes_of(source, MOST_TEXT)
-    return WHOLE[suffix](bare(name), data, tell), guess_told(bare(name), data)
+    return WHOLE[suffix](bare(name), data, tell), guess_note(bare(name), data)
 
 
 def _listed(paths: Iterable[str | Path], read: Read) -> dict[str, Source]:
@@ -100,11 +100,11 @@ def _listed(paths: Iterable[str | Path], read: Read) -> dict[str, Source]:
         try:
             found = _files(path, read)
         except BadInput as error:
-            read.told.append(str(error))
+            read.notes.append(str(error))
             continue
         for name, source in found.items():
             if files.setdefault(name, source) is not source:
-                read.told.append(f"Two of these files are called {name}; only the first is read. Add a folder that holds both instead.")
+                read.notes.append(f"Two of these files are called {name}; only the first is read. Add a folder that holds both instead.")
     return files
 
 
@@ -114,8 +114,8 @@ def _files(path: Path, read: Read) -> Mapping[str, Source]:
         inner = [file for file in sorted(path.rglob("*")) if file.is_file() and not file.is_symlink()]
         return _readable(path.name, {sound(file.relative_to(path).as_posix()): file_at(file) for file in inner}, read)
     if path.suffix.lower() == ".zip":
-        inside, told = zipped(path)
-        read.told += told
+        inside, notes = zipped(path)
+        read.notes += notes
         return _readable(path.name, inside, read)
     return {sound(path.name): file_at(path)}
 
@@ -129,7 +129,7 @@ def _readable(folder: str, files: Mapping[str, Source], read: Read) -> Mapping[s
     if not fit:
         raise BadInput(f"{folder} holds no file that can be read ({', '.join(SUFFIXES)}){f'; it has {named}' if others else ''}.")
     if others:
-        read.told.append(f"{folder}: {len(others):,} file{'s' * (len(others) != 1)} of other kinds left out: {named}.")
+        read.notes.append(f"{folder}: {len(others):,} file{'s' * (len(others) != 1)} of other kinds left out: {named}.")
     return {name: files[name] for name in fit}
 
 

@@ -104,5 +104,5 @@ def zipped(file: Path) -> tuple[dict[str, Source], list[str]]:
     if len(parts) > MOST_FILES or sum(part.file_size for part in parts.values()) > MOST_TOGETHER:
         raise BadInput(f"{file.name} would unpack to more than {size_text(MOST_TOGETHER)} or {MOST_FILES:,} files, so it is not read.")
     outside = [name for name in sorted(parts) if name.startswith("/") or ":" in name.split("/")[0] or ".." in name.split("/")]
-    told = [f"{file.name}: {shorten(name)} would lie outside of the zip and is left out." for name in outside]
-    return {name: Member(name, file.name, archive, parts[name]) for name in sorted(set(parts) - set(outside))}, told
+    notes = [f"{file.name}: {shorten(name)} would lie outside of the zip and is left out." for name in outside]
+    return {name: Member(name, file.name, archive, parts[name]) for name in sorted(set(parts) - set(outside))}, notes

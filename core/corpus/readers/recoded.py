@@ -28,20 +28,20 @@ PIECE = 1 << 20  # bytes read at once
 def as_utf8(source: Source, tell: Tell | None = None) -> tuple[Source, str]:
     """A file of rows as UTF-8 with the line ends of today, read as it goes, and a sentence where its encoding was guessed. Raises BadInput
     where it is blank or no text."""
-    name, told = bare(source.name), ""
+    name, note = bare(source.name), ""
     with opened(source, tell, MOST) as stream:
         head = stream.read(LOOKED_AT)
         check_first_bytes(name, head)
         encoding = next((encoding for mark, encoding in BOMS if head.startswith(mark)), "")
         if not encoding and not _is_utf8(name, head, stream):
             encoding = guessed_encoding(name, head)
-            told = guess_sentence(name, encoding)
+            note = guess_sentence(name, encoding)
     beginning = checked(name, codecs.getincrementaldecoder(encoding or "utf-8")("replace").decode(head))
     if not beginning.strip() and len(head) < LOOKED_AT:
         raise BadInput(f"{name} is empty.")
     if encoding in ("", "utf-8-sig") and not ("\r" in beginning and "\n" not in beginning):
-        return source, told
-    return Recoded(name, source, encoding or "utf-8"), told
+        return source, note
+    return Recoded(name, source, encoding or "utf-8"), note
 
 
 @dataclass(frozen=True)

@@ -46,9 +46,9 @@ class SeparateReader:
         BadInput for a file that cannot be read, or only with more memory or time than it may take."""
         seconds = seconds_for(source.size)
         file = source if isinstance(source, OnDisk) else Held(source.name, _as_it_lies(source))
-        heard = lambda text, share: tell(share)
+        shared = lambda text, share: tell(share)
         try:
-            return self._worker.do(_read, name, file, progress=heard, check=lambda: tell(None), seconds=seconds)
+            return self._worker.do(_read, name, file, progress=shared, check=lambda: tell(None), seconds=seconds)
         except Cancelled:
             raise
         except Ended as error:

@@ -29,7 +29,7 @@ def stem(name: str) -> str:
     return PurePosixPath(name).stem or name
 
 
-def guess_told(name: str, data: bytes) -> str:
+def guess_note(name: str, data: bytes) -> str:
     """A sentence on a text whose encoding was guessed; empty where it tells its own or is UTF-8."""
     if data.startswith(tuple(mark for mark, _ in BOMS)):
         return ""

@@ -59,7 +59,7 @@ class Written:
 
     questions: tuple[Question, ...]
     about: str
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass
@@ -79,7 +79,7 @@ class Writing:
 
     def __call__(self, job: Listener) -> Written:
         self._chat = CachedChat(lambda: self.models.chat(self.role), self.models.weights(self.role), self.saved or SavedReplies())
-        self._job, self._tell, self._done, self._unread = job, with_time_left(job.tell), 0, list[str]()
+        self._job, self._tell, self._done, self._unreadable = job, with_time_left(job.tell), 0, list[str]()
         about = plain(self.about) or self._asked("about", passages=passages(self.corpus))
         texts, found, same, none = set[str](), list[Question](), 0, 0
         for user_number, user in enumerate(self._listed("users", self.recipe.users, about=about), 1):
@@ -93,8 +93,8 @@ class Writing:
                         texts.add(text.casefold())
                         found.append(Question(text, f"u{user_number}-t{task_number}-q{number}", abstract=True))
         if not found:
-            raise BadInput(f"No question came of it. {' '.join(self._told(0, same, none))}")
-        return Written(tuple(found), about, (*self._told(len(found), same, none), *_of_facts(found)))
+            raise BadInput(f"No question came of it. {' '.join(self._notes(0, same, none))}")
+        return Written(tuple(found), about, (*self._notes(len(found), same, none), *_of_facts(found)))
 
     def _asked(self, prompt: str, schema: dict[str, Any] | None = None, most: int = 300, **values: str) -> str:
         self._job.check()
@@ -108,12 +108,12 @@ class Writing:
         reply = self._asked(name, schema(name, count), 60 + 70 * count, count=str(count), **values)
         lines = read(name, reply)
         if lines is None:
-            self._unread.append(shorten(reply))
+            self._unreadable.append(shorten(reply))
         return list(lines or ())[:count]
 
-    def _told(self, found: int, same: int, none: int) -> Iterator[str]:
-        if self._unread:
-            yield f"{len(self._unread):,} of {self._done:,} replies could not be read, such as “{self._unread[0]}”."
+    def _notes(self, found: int, same: int, none: int) -> Iterator[str]:
+        if self._unreadable:
+            yield f"{len(self._unreadable):,} of {self._done:,} replies could not be read, such as “{self._unreadable[0]}”."
         if same:
             yield f"{same:,} {'question was' if same == 1 else 'questions were'} asked twice and {'is' if same == 1 else 'are'} kept once."
         if none:
@@ -196,5 +196,5 @@ def _from(text: str, start: int) -> str:
     part = text[start : start + 2 * PASSAGE]
     spans: Sequence[tuple[int, int]] = sentences(part)
     spans = spans[1:] if start and len(spans) > 1 else spans
-    kept = [span for span in spans if span[1] - spans[0][0] <= PASSAGE] or spans[:1]
-    return part[kept[0][0] : kept[-1][1]][: 2 * PASSAGE] if kept else ""
+    fitting = [span for span in spans if span[1] - spans[0][0] <= PASSAGE] or spans[:1]
+    return part[fitting[0][0] : fitting[-1][1]][: 2 * PASSAGE] if fitting else ""

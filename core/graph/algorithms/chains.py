@@ -72,8 +72,8 @@ class Front:
         """(nodes ascending, walks to each), the seeds left out."""
         nodes, place = np.unique(self.now, return_inverse=True)
         walks = np.bincount(place, self.walks, minlength=len(nodes))
-        kept = ~np.isin(nodes, np.fromiter(seeds, np.int64))
-        return nodes[kept], walks[kept]
+        retained = ~np.isin(nodes, np.fromiter(seeds, np.int64))
+        return nodes[retained], walks[retained]
 
     def paths(self, ends: Sequence[int] | np.ndarray) -> list[Path]:
         """For each of these ends the first walk to it, by the pairs' order."""
@@ -155,13 +155,13 @@ def _allowed(graph: KnowledgeGraph, front: Front, direction: str, only: Iterable
     now = front.now[pairs]
     starts = np.flatnonzero(np.concatenate([[True], now[1:] != now[:-1]]))
     here, sizes, walks = now[starts], np.diff(starts, append=len(now)), np.add.reduceat(front.walks[pairs], starts)
-    kept = np.arange(len(here))
+    retained = np.arange(len(here))
     if 2 * graph.n_edges > MOST_STEPS:
         degrees = graph.degrees(here, direction)
         fewest = np.argsort(degrees, kind="stable")
-        kept = np.sort(fewest[: max(1, int(np.searchsorted(np.cumsum(degrees[fewest]), most, "right")))])
-    rows, near, edges, relations, forward = graph.steps_from(here[kept], direction)
-    rows = kept[rows]
+        retained = np.sort(fewest[: max(1, int(np.searchsorted(np.cumsum(degrees[fewest]), most, "right")))])
+    rows, near, edges, relations, forward = graph.steps_from(here[retained], direction)
+    rows = retained[rows]
     codes, taken, first = 2 * relations + ~forward, walks[rows], pairs[starts][rows]
     fit = np.ones(len(codes), bool) if only is None else np.isin(codes, np.fromiter(only, np.int64))
     if front.code >= 0:
@@ -172,7 +172,7 @@ def _allowed(graph: KnowledgeGraph, front: Front, direction: str, only: Iterable
         fit[back[sizes[rows[back]] == 1]] = False
         second = pairs[np.minimum(starts[rows[back]] + 1, len(pairs) - 1)]
         first[back] = np.where(first[back] == came, second, first[back])
-    return codes[fit], here[rows[fit]], near[fit], taken[fit], first[fit], edges[fit], len(kept) < len(here)
+    return codes[fit], here[rows[fit]], near[fit], taken[fit], first[fit], edges[fit], len(retained) < len(here)
 
 
 def _places(front: Front, now: np.ndarray, previous: np.ndarray) -> np.ndarray:

@@ -32,9 +32,9 @@ def positions(
     """
     if not nodes:
         return {}
-    kept = {node: fixed[node] for node in nodes if node in fixed} if fixed else {}
-    if kept:
-        return _added(nodes, edges, kept)
+    placed = {node: fixed[node] for node in nodes if node in fixed} if fixed else {}
+    if placed:
+        return _added(nodes, edges, placed)
     import igraph
 
     index = {node: i for i, node in enumerate(nodes)}
@@ -45,26 +45,26 @@ def positions(
     xy = np.asarray(layout.coords)
     spread = np.maximum(xy.max(0) - xy.min(0), 1e-9)
     xy = np.where(xy.max(0) - xy.min(0) < 1e-9, 0.5, (xy - xy.min(0)) / spread)
-    xy = _apart(xy, 0.62 / math.sqrt(len(nodes)))
+    xy = _spread(xy, 0.62 / math.sqrt(len(nodes)))
     return {node: (round(float(x), 4), round(float(y), 4)) for node, (x, y) in zip(nodes, xy)}
 
 
-def _apart(xy: np.ndarray, least: float) -> np.ndarray:
+def _spread(xy: np.ndarray, least: float) -> np.ndarray:
     """The points, of which those nearer to each other than `least` are pushed apart, within 0..1."""
     xy = xy.copy()
     for _ in range(40):
         gaps = xy[:, None] - xy[None]
-        apart = np.linalg.norm(gaps, axis=2)
-        np.fill_diagonal(apart, 1)
-        near = apart < least
+        distance = np.linalg.norm(gaps, axis=2)
+        np.fill_diagonal(distance, 1)
+        near = distance < least
         if not near.any():
             break
         away = np.where(
-            apart[..., None] > 1e-6,
-            gaps / np.maximum(apart, 1e-6)[..., None],
+            distance[..., None] > 1e-6,
+            gaps / np.maximum(distance, 1e-6)[..., None],
             np.sign(np.subtract.outer(np.arange(len(xy)), np.arange(len(xy))))[..., None],
         )
-        xy = np.clip(xy + (away * np.where(near, least - apart, 0)[..., None]).sum(1) / 3, 0, 1)
+        xy = np.clip(xy + (away * np.where(near, least - distance, 0)[..., None]).sum(1) / 3, 0, 1)
     return xy
 
 
@@ -87,8 +87,8 @@ def _free(anchors: np.ndarray, taken: np.ndarray, spacing: float) -> Place:
     middle = anchors.mean(0) if len(anchors) else np.array([0.5, 0.5])
     spots = [middle[None], *(middle + around * spacing * ring for ring in RINGS)]
     spots = np.clip(np.concatenate(spots), EDGE, 1 - EDGE)
-    apart = np.linalg.norm(spots[:, None] - taken[None], axis=2)
-    crowded = (np.maximum(0, spacing - apart) ** 2).sum(1) / spacing**2
+    distance = np.linalg.norm(spots[:, None] - taken[None], axis=2)
+    crowded = (np.maximum(0, spacing - distance) ** 2).sum(1) / spacing**2
     far = np.linalg.norm(spots[:, None] - anchors[None], axis=2).mean(1) / spacing if len(anchors) else 0
     x, y = spots[int(np.argmin(np.round(4 * crowded + 0.25 * far, 9)))]
     return round(float(x), 4), round(float(y), 4)
@@ -115,10 +115,10 @@ def layered(nodes: Sequence[int], edges: Sequence[tuple[int, int]], seeds: Itera
     if left:
         columns = [*columns[:-1], columns[-1] + left] if len(columns) > 1 else [*columns, left]
     heights = {node: (i + 0.5) / len(column) for column in columns for i, node in enumerate(column)}
-    wish = lambda node: np.mean([heights[other] for other in beside.get(node, ()) if other in heights] or [heights[node]])
+    preferred = lambda node: np.mean([heights[other] for other in beside.get(node, ()) if other in heights] or [heights[node]])
     for sweep in range(8):
         for column in columns if sweep % 2 else reversed(columns):
-            column.sort(key=lambda node: (round(float(wish(node)), 6), place[node]))
+            column.sort(key=lambda node: (round(float(preferred(node)), 6), place[node]))
             heights |= {node: (i + 0.5) / len(column) for i, node in enumerate(column)}
     across = [0.0 if i == 0 else i - 1 + FIRST_GAP for i in range(len(columns))]
     return {node: (round(x / (across[-1] or 1), 4), round(heights[node], 4)) for x, column in zip(across, columns) for node in column}

@@ -48,7 +48,7 @@ def simple(graph: KnowledgeGraph) -> Simple:
 def _simple(graph: KnowledgeGraph) -> Simple:
     n = graph.n_nodes
     heads, _, tails = graph.triples(np.arange(graph.n_edges))
-    apart = heads != tails
-    heads, tails = heads[apart], tails[apart]
+    distinct = heads != tails
+    heads, tails = heads[distinct], tails[distinct]
     keys = np.unique(np.concatenate([heads * n + tails, tails * n + heads]))
     return Simple(np.searchsorted(keys, np.arange(n + 1) * n).astype(np.int64), keys % n if n else keys)

@@ -94,7 +94,7 @@ def _pruned(growth: _Growth, good: set[int], heads: np.ndarray, tails: np.ndarra
     for _, u, v, _ in merges:
         beside[u].append(v)
         beside[v].append(u)
-    needed, dropped, kept = [False] * len(growth.parent), set[int](), []
+    needed, dropped, retained = [False] * len(growth.parent), set[int](), []
 
     def need(node: int) -> None:
         while node != -1 and not needed[node]:
@@ -112,5 +112,5 @@ def _pruned(growth: _Growth, good: set[int], heads: np.ndarray, tails: np.ndarra
         else:
             need(u)
             need(v)
-            kept.append(edge)
-    return sorted(good - dropped), sorted(kept)
+            retained.append(edge)
+    return sorted(good - dropped), sorted(retained)

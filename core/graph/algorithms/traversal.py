@@ -34,9 +34,9 @@ def next_level(found, start, end, seen, way, out_indptr, tails, in_indptr, in_he
                         fresh = longer
                     fresh[size] = near
                     size += 1
-    size_kept = min(size, len(found) - end)
-    found[end : end + size_kept] = np.sort(fresh[:size])[:size_kept]
-    return end + size_kept
+    size_retained = min(size, len(found) - end)
+    found[end : end + size_retained] = np.sort(fresh[:size])[:size_retained]
+    return end + size_retained
 
 
 @njit(cache=True, nogil=True)

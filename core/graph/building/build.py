@@ -15,7 +15,7 @@ from core.errors import BadInput, StoreError
 from core.graph.bulk.sources import Numbers, TextSource, source_of
 from core.graph.readers.triple_file import TripleFile
 from core.graph.storage.digest import digest_of, file_digest, stamp
-from core.graph.storage.write import ASIDE, SOURCE, UNFINISHED, clean, locked, place, write
+from core.graph.storage.write import SOURCE, TEMPORARY, UNFINISHED, clean, locked, place, write
 from core.graph.store import META, VERSION, Graph
 from core.io.durations import with_time_left
 from core.types import Direction
@@ -113,7 +113,7 @@ def _build(triples: Source, folder: FilePath, name: str, direction: Direction, p
         raise BadInput(f"A graph's direction is out, in or both, not “{direction}”.")
     tell, stop = progress or (lambda text, share: None), check or (lambda: None)
     report = with_time_left(lambda text, share: tell(text, share or 0.0))
-    existed, aside = folder.exists(), folder / ASIDE
+    existed, temporary = folder.exists(), folder / TEMPORARY
     over = "Starting over after a break: reading triples" if existed and not (folder / META).exists() else "Reading triples"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -139,14 +139,14 @@ def _build(triples: Source, folder: FilePath, name: str, direction: Direction, p
         report("Writing", 0.9)
         digest = digest_of(arrays, blob, relations, direction)
         meta = {"version": VERSION, "name": name, "digest": digest, "direction": direction, "relations": relations}
-        write(aside, arrays, blob, known)
+        write(temporary, arrays, blob, known)
         stop()
-        place(folder, aside, meta)
+        place(folder, temporary, meta)
         shutil.rmtree(folder / UNFINISHED, ignore_errors=True)
     except OSError as error:
         raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None
     finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
         if not existed and not (folder / META).exists() and not (folder / UNFINISHED).exists():
             shutil.rmtree(folder, ignore_errors=True)
     report("Done", 1.0)

@@ -12,7 +12,7 @@ import numpy as np
 from core.errors import StoreError
 from core.graph.building.build import Check, Progress, Source, build
 from core.graph.storage.database import FILE, KIND, DatabaseGraph, library, opened
-from core.graph.storage.write import ASIDE, clean, locked, place
+from core.graph.storage.write import TEMPORARY, clean, locked, place
 from core.graph.store import COLUMNS, META, VERSION, Graph
 from core.types import Direction
 
@@ -66,22 +66,22 @@ def export(
     True
     """
     report, folder = progress or (lambda text, share: None), FilePath(folder).absolute()
-    aside = folder / ASIDE
+    temporary = folder / TEMPORARY
     meta = {"version": VERSION, "store": KIND, "name": graph.name, "digest": graph.digest, "direction": graph.direction}
     meta |= {"relations": list(graph.relation_names), "nodes": graph.n_nodes, "edges": graph.n_edges}
     with locked(folder, wait, check):
         try:
             folder.mkdir(parents=True, exist_ok=True)
             clean(folder)
-            aside.mkdir()
-            fill(graph, aside / FILE, report, check)
+            temporary.mkdir()
+            fill(graph, temporary / FILE, report, check)
             if graph.columns:
-                graph.columns.save(aside / COLUMNS)
-            place(folder, aside, meta)
+                graph.columns.save(temporary / COLUMNS)
+            place(folder, temporary, meta)
         except OSError as error:
             raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None
         finally:
-            shutil.rmtree(aside, ignore_errors=True)
+            shutil.rmtree(temporary, ignore_errors=True)
     report("Done", 1.0)
     return DatabaseGraph.open(folder)
 

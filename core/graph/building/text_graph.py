@@ -14,7 +14,7 @@ from core.errors import BadInput, StoreError
 from core.graph.building.build import arrays_and_names, by_name
 from core.graph.columns import Columns, Table
 from core.graph.storage.digest import digest_of, with_columns
-from core.graph.storage.write import ASIDE, clean, locked, place, write
+from core.graph.storage.write import TEMPORARY, clean, locked, place, write
 from core.graph.store import ARRAYS, VERSION, Graph, read_meta
 from core.types import Direction
 
@@ -81,35 +81,35 @@ def with_tables(graph: Graph, **tables: Table | None) -> Graph:
 def store(graph: Graph, folder: str | FilePath) -> Graph:
     """The graph written to `folder` and opened from there; what was there stays readable until the new one is whole. Raises StoreError."""
     folder = FilePath(folder).absolute()
-    aside = folder / ASIDE
+    temporary = folder / TEMPORARY
     relations = list(graph.relation_names)
     meta = {"version": VERSION, "name": graph.name, "digest": graph.digest, "direction": graph.direction, "relations": relations}
     with locked(folder, True, None):
         try:
             folder.mkdir(parents=True, exist_ok=True)
             clean(folder)
-            write(aside, {key: getattr(graph, key) for key in ARRAYS}, graph.names_utf8, None, graph.columns)
-            place(folder, aside, meta)
+            write(temporary, {key: getattr(graph, key) for key in ARRAYS}, graph.names_utf8, None, graph.columns)
+            place(folder, temporary, meta)
         except OSError as error:
             raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None
         finally:
-            shutil.rmtree(aside, ignore_errors=True)
+            shutil.rmtree(temporary, ignore_errors=True)
     return Graph.open(folder)
 
 
-def moved(aside: str | FilePath, folder: str | FilePath) -> Graph:
-    """The graph stored in `aside` put into `folder`, in the place of what was there, and opened from there; `aside` is gone then. Raises
+def moved(temporary: str | FilePath, folder: str | FilePath) -> Graph:
+    """The graph stored in `temporary` put into `folder`, in the place of what was there, and opened from there; `temporary` is removed. Raises
     StoreError."""
-    aside, folder = FilePath(aside).absolute(), FilePath(folder).absolute()
+    temporary, folder = FilePath(temporary).absolute(), FilePath(folder).absolute()
     with locked(folder, True, None):
-        meta = read_meta(aside)
+        meta = read_meta(temporary)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             clean(folder)
-            (aside / meta["data"]).rename(folder / ASIDE)
-            place(folder, folder / ASIDE, {key: value for key, value in meta.items() if key != "data"})
+            (temporary / meta["data"]).rename(folder / TEMPORARY)
+            place(folder, folder / TEMPORARY, {key: value for key, value in meta.items() if key != "data"})
         except OSError as error:
             raise StoreError(f"The graph cannot be stored in {folder}: {error.strerror or error}.") from None
-        shutil.rmtree(aside, ignore_errors=True)
-        aside.with_name(f"{aside.name}.lock").unlink(missing_ok=True)
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.with_name(f"{temporary.name}.lock").unlink(missing_ok=True)
     return Graph.open(folder)

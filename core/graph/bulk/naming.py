@@ -85,14 +85,14 @@ def resolve(journal: Journal, part: int, counts: list[int], memory: int) -> None
             start, end = cuts[block].tolist()
             with open(journal.spill(f"first-{block}"), "r+b") as stream:
                 if turns > 1:
-                    kept = get(journal.spill(f"first-{block}"), np.int64, start, end - start)
+                    retained = get(journal.spill(f"first-{block}"), np.int64, start, end - start)
                 else:
-                    kept = np.empty(end - start, np.int64)
+                    retained = np.empty(end - start, np.int64)
                 size = int(np.count_nonzero(mine))
-                kept[mine] = firsts[at : at + size]
+                retained[mine] = firsts[at : at + size]
                 at += size
                 stream.seek(8 * start)
-                stream.write(kept.data.cast("B") if len(kept) else b"")
+                stream.write(retained.data.cast("B") if len(retained) else b"")
     fresh.flush()
 
 

@@ -20,7 +20,7 @@ class Reading:
     def __init__(self, source: Numbers | TextSource, journal: Journal, tell: Callable[[float], None], check: Callable[[], None]):
         self.source, self.journal, self._tell, self.check = source, journal, tell, check
         self.numbered = isinstance(source, Numbers) or source.numbered
-        self._kept = 0  # relations that are not left out
+        self._retained = 0  # relations that are not left out
 
     def run(self) -> None:
         """Reads what has not been read; everything lies in the journal's spilled files then."""
@@ -64,7 +64,7 @@ class Reading:
                 put(self.journal.spill(f"kinds-{number}"), relation_ids)
                 counts.append(spill_names(self.journal, number, block, fact("parts"), fact("seed")))
                 facts |= {"counts": counts, "triples": fact("triples", 0) + len(relation_ids), "relation_bytes": written.length}
-                self.journal.mark("read", number + 1, **facts, relations=self._kept)
+                self.journal.mark("read", number + 1, **facts, relations=self._retained)
             number += 1
         written.close()
 
@@ -73,8 +73,8 @@ class Reading:
         codes, known = relations_of(block, self.journal.fact("seed"))
         new = [relation for relation in known if relation not in ids]
         for relation in new:
-            ids[relation] = -1 if source.pattern(source.called(relation)) else self._kept
-            self._kept += ids[relation] >= 0
+            ids[relation] = -1 if source.pattern(source.called(relation)) else self._retained
+            self._retained += ids[relation] >= 0
         written.add(np.frombuffer("".join(json.dumps(relation) + "\n" for relation in new).encode(), np.uint8))
         written.sync()
         relation_ids = np.array([ids[relation] for relation in known], np.int32)
@@ -92,11 +92,11 @@ class Reading:
         source, path, size = self.source, self.journal.spill("relations"), self.journal.fact("relation_bytes", 0)
         assert isinstance(source, TextSource)  # those of numbers have no names
         ids: dict[str, int] = {}
-        self._kept = 0
+        self._retained = 0
         for line in path.read_bytes()[:size].splitlines() if size else []:
             relation = json.loads(line)
-            ids[relation] = -1 if source.pattern(source.called(relation)) else self._kept
-            self._kept += ids[relation] >= 0
+            ids[relation] = -1 if source.pattern(source.called(relation)) else self._retained
+            self._retained += ids[relation] >= 0
         return ids
 
     def relations(self) -> list[str]:

@@ -80,7 +80,7 @@ def links(graph: KnowledgeGraph, vocabulary: Vocabulary, question: str) -> list[
     words = words_of(question)
     judge = _Judge(graph, vocabulary, question, words)
     found = sorted((judge.candidate(spelt, node) for spelt in vocabulary.spelt(question, words) for node in spelt.nodes), key=_order)
-    chosen = _chosen([one for one in found if not judge.plain(one)]) or _apart(one for one in found if one.exact)
+    chosen = _chosen([one for one in found if not judge.plain(one)]) or _disjoint(one for one in found if one.exact)
     return [LinkedName(_mention(one), _others(one, chosen, found)) for one in sorted(chosen, key=lambda one: one.start)]
 
 
@@ -90,26 +90,26 @@ def _order(one: _Candidate) -> tuple:
 
 def _chosen(found: Sequence[_Candidate]) -> list[_Candidate]:
     """Of the candidates, best first, the best and those beside it that are meant as well."""
-    kept: list[_Candidate] = []
+    chosen: list[_Candidate] = []
     for one in found:
-        if kept and one.clear != kept[0].clear:
+        if chosen and one.clear != chosen[0].clear:
             continue
-        if kept and not one.clear and one.worth < TOGETHER * kept[0].worth:
+        if chosen and not one.clear and one.worth < TOGETHER * chosen[0].worth:
             break
-        if kept and one.errors and one.worth < kept[0].worth:
+        if chosen and one.errors and one.worth < chosen[0].worth:
             continue
-        if not any(one.overlaps(other) for other in kept):
-            kept.append(one)
-    return kept
+        if not any(one.overlaps(other) for other in chosen):
+            chosen.append(one)
+    return chosen
 
 
-def _apart(found: Iterable[_Candidate]) -> list[_Candidate]:
+def _disjoint(found: Iterable[_Candidate]) -> list[_Candidate]:
     """The candidates, best first, without those that overlap a better one."""
-    kept: list[_Candidate] = []
+    chosen: list[_Candidate] = []
     for one in found:
-        if not any(one.overlaps(other) for other in kept):
-            kept.append(one)
-    return kept
+        if not any(one.overlaps(other) for other in chosen):
+            chosen.append(one)
+    return chosen
 
 
 def _others(one: _Candidate, chosen: Sequence[_Candidate], found: Iterable[_Candidate]) -> tuple[int, ...]:

@@ -184,13 +184,13 @@ def folded_files(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     folder, memory = graph.data_folder, 1 << 30
     try:
         if not (folder / FOLDED_NODES).exists():
-            aside = tempfile.mkdtemp(prefix="folding", dir=folder)
+            temporary = tempfile.mkdtemp(prefix="folding", dir=folder)
             try:
-                write_folded(np.asarray(graph.names_utf8), np.asarray(graph.name_offsets), type(folder)(aside), memory)
+                write_folded(np.asarray(graph.names_utf8), np.asarray(graph.name_offsets), type(folder)(temporary), memory)
                 for name in (FOLDED, FOLDED_ENDS, FOLDED_NODES):
-                    os.replace(f"{aside}/{name}", folder / name)
+                    os.replace(f"{temporary}/{name}", folder / name)
             finally:
-                shutil.rmtree(aside, ignore_errors=True)
+                shutil.rmtree(temporary, ignore_errors=True)
         ends, nodes = np.load(folder / FOLDED_ENDS, mmap_mode="r"), np.load(folder / FOLDED_NODES, mmap_mode="r")
         return np.asarray(np.memmap(folder / FOLDED, np.uint8, "r")), np.asarray(ends), np.asarray(nodes)
     except (OSError, ValueError) as error:

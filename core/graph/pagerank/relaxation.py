@@ -44,15 +44,15 @@ class Layout:
 
     def inverse(self, damping: float) -> np.ndarray:
         """1 / what multiplies each place's q in its own equation, its leaves eliminated."""
-        kept = self.inverses.get(damping)
-        if kept is None:
-            kept = self.degree.copy()
-            kept[self.leaves[0]] -= damping * damping * np.diff(self.leaves[1])
-            kept = 1.0 / kept
+        found = self.inverses.get(damping)
+        if found is None:
+            found = self.degree.copy()
+            found[self.leaves[0]] -= damping * damping * np.diff(self.leaves[1])
+            found = 1.0 / found
             if len(self.inverses) >= INVERSES:
                 self.inverses.clear()
-            self.inverses[damping] = kept
-        return kept
+            self.inverses[damping] = found
+        return found
 
     def borrow(self) -> tuple[np.ndarray, ...]:
         """The work arrays of a relaxation: values, mass (zero), scores, active places by colour, seen."""
@@ -131,8 +131,8 @@ def _arrange(graph: Graph) -> Layout:
     outward = out_indptr[single + 1] > out_indptr[single]
     host = np.empty(len(single), np.int64)
     host[outward], host[~outward] = tails[out_indptr[single[outward]]], in_heads[in_indptr[single[~outward]]]
-    apart = (degree[host] > 1) | (host < single)  # of two nodes with no other link, the first is kept
-    leaves, host = single[apart], host[apart]
+    chosen = (degree[host] > 1) | (host < single)  # of two nodes with no other link, the first is kept
+    leaves, host = single[chosen], host[chosen]
     leaf = np.zeros(graph.n_nodes, bool)
     leaf[leaves] = True
     order = np.argsort(-degree, kind="stable")

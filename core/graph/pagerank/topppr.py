@@ -58,7 +58,7 @@ def topppr(problem: Problem, budget: int = BUDGET) -> Found:
         walks, backward = search.walks, backward / FINER
     settled = proved >= min(problem.recall * problem.keep, search.reached())
     nodes, scores = problem.ranked(search.nodes, search.scores)
-    edges, held = search.edges, float(search.start.sum()) + search.rest * search.kept
+    edges, held = search.edges, float(search.start.sum()) + search.rest * search.retained
     return Found(nodes, scores / held, edges, settled, f"TopPPR proved {proved:,} of the best {problem.keep:,} after {edges:,} edges.")
 
 
@@ -77,7 +77,7 @@ class _Search:
         self.pushed, self.left = self.nodes, self.residual  # the forward push alone
         self.sum = np.cumsum(self.residual)
         self.ends = np.zeros(len(self.nodes), np.int64)  # walks that ended at each node
-        self.walks, self.kept = 0, 1.0
+        self.walks, self.retained = 0, 1.0
         self.random = np.array([2 * self.problem.random + 1], np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         self.dice = np.random.default_rng(self.problem.random)
         self.sure = 2.0 * log(max(2, self.problem.graph.n_nodes)) + log(4.0 * ROUNDS)
@@ -96,7 +96,7 @@ class _Search:
             self._count(found[found >= 0])
             self.walks += walks
             mean = self.ends / self.walks
-            self.kept = float(mean.sum())
+            self.retained = float(mean.sum())
             self.scores = self.start + self.rest * mean
             self.half = self._bound(mean * (1.0 - mean), 1.0)
             self.unseen = float(self._bound(np.zeros(1), 1.0)[0])

@@ -74,31 +74,33 @@ def cut(
     relations: Iterable[int] = (),
     chunks: Iterable[int] = (),
     communities: Iterable[int] = (),
-    told: Iterable[int] | None = None,
+    full: Iterable[int] | None = None,
 ) -> dict[str, Any]:
     """The excerpt of a graph as JSON can hold it: these nodes, edges, relations, chunks and communities, and those that the edges need.
 
-    Of the chunks that are not among `told` (default: all are) the text is left out.
+    Of the chunks that are not among `full` (default: all are) the text is left out.
     """
     edges = np.array(sorted(set(map(int, edges))), np.int64)
     heads, relation_ids, tails = graph.triples(edges)
-    kept = np.union1d(np.union1d(heads, tails), np.array(sorted(set(map(int, nodes))), np.int64)).astype(np.int64)
+    retained = np.union1d(np.union1d(heads, tails), np.array(sorted(set(map(int, nodes))), np.int64)).astype(np.int64)
     used = np.union1d(relation_ids, np.array(sorted(set(map(int, relations))), np.int64)).astype(np.int64)
     rows = {"chunks": _ascending(chunks), "communities": _ascending(communities)}
-    tables = _tables(graph.columns, {"nodes": kept, "edges": edges, **rows}, None if told is None else set(told)) if graph.columns else {}
+    tables = (
+        _tables(graph.columns, {"nodes": retained, "edges": edges, **rows}, None if full is None else set(full)) if graph.columns else {}
+    )
     return {
         "name": graph.name,
         "digest": graph.digest,
         "direction": graph.direction,
         "whole": [int(graph.n_nodes), int(graph.n_edges), int(graph.n_relations)],
-        "nodes": gaps(kept),
-        "names": graph.names(kept),
-        "degrees": [graph.degrees(kept, way).tolist() for way in ("out", "in")],
+        "nodes": gaps(retained),
+        "names": graph.names(retained),
+        "degrees": [graph.degrees(retained, way).tolist() for way in ("out", "in")],
         "relations": gaps(used),
         "relation_names": [graph.relation_names[int(relation)] for relation in used],
         "edges": gaps(edges),
-        "heads": gaps(np.searchsorted(kept, heads)),
-        "tails": np.searchsorted(kept, tails).tolist(),
+        "heads": gaps(np.searchsorted(retained, heads)),
+        "tails": np.searchsorted(retained, tails).tolist(),
         "kinds": np.searchsorted(used, relation_ids).tolist(),
         **({"tables": tables, **{name: gaps(ids) for name, ids in rows.items()}} if tables else {}),
     }
@@ -108,7 +110,7 @@ def _ascending(ids: Iterable[int]) -> np.ndarray:
     return np.array(sorted(set(map(int, ids))), np.int64)
 
 
-def _tables(columns: Columns, rows: Mapping[str, np.ndarray], told: set[int] | None) -> dict[str, dict[str, list]]:
+def _tables(columns: Columns, rows: Mapping[str, np.ndarray], full: set[int] | None) -> dict[str, dict[str, list]]:
     """The columns of some rows as JSON can hold them; ids of what is not in the excerpt are left out."""
     found: dict[str, dict[str, list]] = {}
     for name, table in columns.tables().items():
@@ -120,16 +122,16 @@ def _tables(columns: Columns, rows: Mapping[str, np.ndarray], told: set[int] | N
                 found[name][column] = _placed(part.lists(column), rows["nodes" if column in OF_NODES else "chunks"])
             else:
                 found[name][column] = part.numbers(column).tolist()
-    if told is not None and "text" in found.get("chunks", {}):
+    if full is not None and "text" in found.get("chunks", {}):
         texts = zip(rows["chunks"].tolist(), found["chunks"]["text"])
-        found["chunks"]["text"] = [text if row in told else "" for row, text in texts]
+        found["chunks"]["text"] = [text if row in full else "" for row, text in texts]
     return found
 
 
-def _placed(lists: Rows, kept: np.ndarray) -> list[list[int]]:
+def _placed(lists: Rows, retained: np.ndarray) -> list[list[int]]:
     """The places of ids among those that are kept, row by row."""
-    inside = [np.intersect1d(lists[row], kept) for row in range(len(lists))]
-    return [np.searchsorted(kept, ids).tolist() for ids in inside]
+    inside = [np.intersect1d(lists[row], retained) for row in range(len(lists))]
+    return [np.searchsorted(retained, ids).tolist() for ids in inside]
 
 
 def _columns(frozen: Mapping[str, Any], lengths: Mapping[str, int]) -> Columns:

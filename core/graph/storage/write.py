@@ -21,7 +21,7 @@ from core.io import digests, locks
 from core.io.durable import begun, sync, write_whole
 
 UNFINISHED = "unfinished"  # the state of a long build, taken up again by the next one
-SOURCE, ASIDE = "source.json", "building"
+SOURCE, TEMPORARY = "source.json", "building"
 
 
 @contextmanager
@@ -49,54 +49,56 @@ def locked(folder: FilePath, wait: bool, check: Callable[[], None] | None) -> It
             raise
 
 
-def write(aside: FilePath, arrays: Mapping[str, np.ndarray], blob: np.ndarray, known: dict | None, columns: Columns = columns.NONE) -> None:
+def write(
+    temporary: FilePath, arrays: Mapping[str, np.ndarray], blob: np.ndarray, known: dict | None, columns: Columns = columns.NONE
+) -> None:
     """Writes the data files of a store into a new folder, each made durable."""
-    aside.mkdir()
+    temporary.mkdir()
     sides = ("out_indptr", "in_indptr")
     files = {f"{key}.npy": values for key, values in arrays.items() if key not in sides}
     for file, values in {OFFSETS: np.column_stack([arrays[key] for key in sides]), **files}.items():
-        with open(aside / file, "wb") as stream:
+        with open(temporary / file, "wb") as stream:
             np.save(stream, values)
             _durable(stream)
-    with open(aside / BLOB, "wb") as stream:
+    with open(temporary / BLOB, "wb") as stream:
         stream.write(blob.tobytes())
         _durable(stream)
     if columns:
-        columns.save(aside / COLUMNS)
-        for table in sorted((aside / COLUMNS).iterdir()):
+        columns.save(temporary / COLUMNS)
+        for table in sorted((temporary / COLUMNS).iterdir()):
             with open(table, "rb+") as stream:
                 _durable(stream)
-    write_degrees(aside)
-    note_source(aside, known)
+    write_degrees(temporary)
+    note_source(temporary, known)
 
 
-def write_degrees(aside: FilePath) -> None:
+def write_degrees(temporary: FilePath) -> None:
     """Writes the degrees of the nodes beside the arrays that they are made from."""
-    with open(aside / DEGREES, "wb") as stream:
-        np.save(stream, degree_bytes(*np.load(aside / OFFSETS, mmap_mode="r").T))
+    with open(temporary / DEGREES, "wb") as stream:
+        np.save(stream, degree_bytes(*np.load(temporary / OFFSETS, mmap_mode="r").T))
         _durable(stream)
 
 
-def note_source(aside: FilePath, known: dict | None) -> None:
+def note_source(temporary: FilePath, known: dict | None) -> None:
     """Writes down which state of which file the data in a folder were made of, and makes the folder durable."""
     if known:
-        with open(aside / SOURCE, "w", encoding="utf-8") as stream:
+        with open(temporary / SOURCE, "w", encoding="utf-8") as stream:
             json.dump(known, stream)
             _durable(stream)
-    sync(aside)
+    sync(temporary)
 
 
-def place(folder: FilePath, aside: FilePath, meta: dict) -> None:
+def place(folder: FilePath, temporary: FilePath, meta: dict) -> None:
     """Puts the data in place under a name of its own, then swings `graph.json` over to it in one step; digests of both are noted."""
-    if not (aside / digests.FILE).exists():
-        digests.note(aside)
-        sync(aside)
+    if not (temporary / digests.FILE).exists():
+        digests.note(temporary)
+        sync(temporary)
     base, count = f"data-{meta['digest'][:16]}", 1
     data = folder / base
     while data.exists():
         count += 1
         data = folder / f"{base}-{count}"
-    aside.rename(data)
+    temporary.rename(data)
     sync(folder)
     text = json.dumps(digests.marked({**meta, "data": data.name}), ensure_ascii=False, indent=1)
     write_whole(folder / META, lambda temporary: temporary.write_text(text, "utf-8"))
@@ -111,7 +113,7 @@ def clean(folder: FilePath) -> None:
     except (OSError, ValueError, AttributeError):
         current = None
     for entry in sorted(folder.iterdir()):
-        if entry.is_dir() and entry.name != current and (entry.name == ASIDE or entry.name.startswith("data-")):
+        if entry.is_dir() and entry.name != current and (entry.name == TEMPORARY or entry.name.startswith("data-")):
             shutil.rmtree(entry, ignore_errors=True)
         elif entry.name.startswith(begun(folder / META)):
             entry.unlink(missing_ok=True)

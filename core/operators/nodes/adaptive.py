@@ -11,7 +11,7 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import weights
 from core.operators.base import Context, Operator, Recorder
 from core.operators.nodes.reading import MODEL_HELP, read, rows_of
-from core.operators.texts.hits import DIGITS, names_told
+from core.operators.texts.hits import DIGITS, best_names
 from core.parameters import param
 from core.types import Frame, Ranking, State
 
@@ -65,7 +65,7 @@ class AdaptiveRerank(Operator):
             best = tuple(sorted(part, key=lambda node: -done.scores[node]))
             recorder.frames.append(Frame(title, Ranking("node", best, tuple(done.scores[node] for node in best)), len(part)))
         found = done.order(first if self.backfill else {})
-        recorder.notes.append(f"{len(done.scores):,} read; the best: {names_told(ctx.graph, found)}.")
+        recorder.notes.append(f"{len(done.scores):,} read; the best: {best_names(ctx.graph, found)}.")
         return state.replace(nodes=found)
 
     def words(self) -> str:

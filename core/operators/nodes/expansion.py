@@ -11,7 +11,7 @@ from core.graph.algorithms.simple import Simple, simple
 from core.graph.protocol import KnowledgeGraph
 from core.indexes.vectors import VectorIndex, vector_index
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import BEFORE_CUT, names_told, ranked
+from core.operators.texts.hits import BEFORE_CUT, best_names, ranked
 from core.parameters import param
 from core.types import Ranking, State
 
@@ -58,7 +58,7 @@ class ExpandNodes(Operator):
         if not len(added) and self.backfill == "vector":
             order = added = self._nearest(state, index)
         recorder.before_cut = order
-        recorder.notes.append(lambda: _told(ctx.graph, added, total))
+        recorder.notes.append(lambda: _summary(ctx.graph, added, total))
         last = min(state.nodes.scores, default=0.0) if state.nodes and state.nodes.scores else 0.0
         scores = (*(state.nodes.scores or () if state.nodes else ()), *(last for _ in added.items))
         return state.replace(nodes=Ranking("node", (*nodes, *added.items), scores if len(scores) == len(nodes) + len(added) else None))
@@ -75,8 +75,8 @@ class ExpandNodes(Operator):
         return f"{self.keep} neighbours more, beta {self.beta:g}"
 
 
-def _told(graph: KnowledgeGraph, added: Ranking, total: int) -> str:
-    return f"Of {max(total, len(added)):,} neighbours: {names_told(graph, added)}." if len(added) else "No neighbour is left."
+def _summary(graph: KnowledgeGraph, added: Ranking, total: int) -> str:
+    return f"Of {max(total, len(added)):,} neighbours: {best_names(graph, added)}." if len(added) else "No neighbour is left."
 
 
 class Likeness:

@@ -52,8 +52,8 @@ class Hypothesise(Operator):
         chat, written = ctx.models.chat(self.model), []
         for number in range(self.passages):
             ctx.progress(f"Writing passage {number + 1} of {self.passages}", number / self.passages)
-            told = messages("corpus_graphs", "hypothesis", question=state.question.text)
-            reply = asked(chat, told, ctx, recorder, TOKENS, "passage", seed=ctx.seed + number, temperature=self.temperature)
+            prompt_messages = messages("corpus_graphs", "hypothesis", question=state.question.text)
+            reply = asked(chat, prompt_messages, ctx, recorder, TOKENS, "passage", seed=ctx.seed + number, temperature=self.temperature)
             written.append(reply.text.split("\n\n\n")[0].strip())
         passages = [text for text in written if text]
         if not passages:

@@ -9,7 +9,7 @@ import numpy as np
 from core.errors import BadParameter
 from core.indexes.sparse import sparse_nodes
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import BEFORE_CUT, names_told, ranked
+from core.operators.texts.hits import BEFORE_CUT, best_names, ranked
 from core.parameters import param
 from core.types import Ranking, State, Usage
 
@@ -52,7 +52,7 @@ class LearnedSparseNodes(Operator):
         ids = np.flatnonzero(scores > 0)
         order = ranked("node", ids, scores[ids], max(self.keep, BEFORE_CUT))
         recorder.before_cut, found = order, order.head(self.keep)
-        recorder.notes.append(f"The best: {names_told(ctx.graph, found) or 'none shares a word with the question'}.")
+        recorder.notes.append(f"The best: {best_names(ctx.graph, found) or 'none shares a word with the question'}.")
         return state.replace(nodes=found)
 
     def words(self) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from core.indexes.vectors import vector_index
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import names_told, ranked
+from core.operators.texts.hits import best_names, ranked
 from core.operators.texts.pagerank import weighted_pagerank
 from core.parameters import param
 from core.types import Ranking, State
@@ -56,7 +56,7 @@ class SimilarPageRank(Operator):
         scores = weighted_pagerank(ctx.graph, shares / shares.sum(), self.damping, True, ctx.check)
         nodes = np.flatnonzero(scores > 0)
         found = ranked("node", nodes, scores[nodes], self.keep)
-        recorder.notes.append(f"The best: {names_told(ctx.graph, found)}.")
+        recorder.notes.append(f"The best: {best_names(ctx.graph, found)}.")
         return state.replace(nodes=found)
 
 

@@ -8,7 +8,7 @@ from itertools import permutations
 
 from core.graph.algorithms.simple import Simple, simple
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import names_told
+from core.operators.texts.hits import best_names
 from core.parameters import param
 from core.types import Path, Ranking, State
 
@@ -52,13 +52,13 @@ class PairPaths(Operator):
                 known = best.get(frozenset(walk))
                 if known is None or (-weight, walk) < (-known[0], known[1]):
                     best[frozenset(walk)] = (weight, walk)
-        kept = sorted(best.values(), key=lambda one: (-one[0], one[1]))[: self.paths]
-        order = dict.fromkeys([node for _, walk in kept for node in walk] + list(nodes))
+        selected = sorted(best.values(), key=lambda one: (-one[0], one[1]))[: self.paths]
+        order = dict.fromkeys([node for _, walk in selected for node in walk] + list(nodes))
         scores = tuple(1.0 / place for place in range(1, len(order) + 1))
         found = Ranking("node", tuple(order), scores)
-        recorder.notes.append(f"{len(kept)} of {len(best):,} paths; the first nodes: {names_told(ctx.graph, found) or 'none'}.")
-        paths = tuple(_path(ctx.graph, walk) for _, walk in kept)
-        return state.replace(nodes=found, paths=Ranking("path", paths, tuple(weight for weight, _ in kept)))
+        recorder.notes.append(f"{len(selected)} of {len(best):,} paths; the first nodes: {best_names(ctx.graph, found) or 'none'}.")
+        paths = tuple(_path(ctx.graph, walk) for _, walk in selected)
+        return state.replace(nodes=found, paths=Ranking("path", paths, tuple(weight for weight, _ in selected)))
 
     def words(self) -> str:
         return f"{self.paths} paths between them"

@@ -8,7 +8,7 @@ from core.graph.texts import node_labels
 from core.indexes.vectors import vector_index
 from core.operators.asking import asked, unasked
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import names_told, ranked, tokens
+from core.operators.texts.hits import best_names, ranked, tokens
 from core.operators.texts.merge import placed
 from core.parameters import param
 from core.prompts import messages
@@ -66,7 +66,7 @@ class ReasonAndRetrieve(Operator):
             recorder.usage += Usage(texts=1)
         recorder.notes += [f"Thought: {thought}" for thought in thoughts if thought]
         nodes = placed("node", found)
-        recorder.notes.append(f"Found: {names_told(ctx.graph, nodes)}.")
+        recorder.notes.append(f"Found: {best_names(ctx.graph, nodes)}.")
         return state.replace(nodes=nodes)
 
     def _thought(self, state: State, nodes: list[int], thoughts: list[str], ctx: Context, recorder: Recorder) -> str:
@@ -77,10 +77,10 @@ class ReasonAndRetrieve(Operator):
             if room < 0:
                 break
             shown.append(text)
-        told = messages(
+        prompt_messages = messages(
             "corpus_graphs", "thought", passages="\n\n".join(shown), question=state.question.text, thoughts=" ".join(thoughts) or "-"
         )
-        reply = asked(ctx.models.chat(self.model), told, ctx, recorder, 96, "sentence")
+        reply = asked(ctx.models.chat(self.model), prompt_messages, ctx, recorder, 96, "sentence")
         return " ".join(reply.text.split())
 
     def words(self) -> str:

@@ -15,12 +15,12 @@ from core.types import Frame, HiddenStates, Ranking
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """What the loop finds: the nodes in their order, `came` with the round in which each was added (0 for the start), and `unread`, how
+    """What the loop finds: the nodes in their order, `came` with the round in which each was added (0 for the start), and `not_ranked`, how
     many neighbours it would have added but that were not read when the question was asked."""
 
     nodes: Ranking
     came: dict[int, int]
-    unread: int
+    not_ranked: int
 
 
 def replayed(
@@ -44,7 +44,7 @@ def replayed(
     >>> from core.types import HiddenStates
     >>> hidden = HiddenStates("reranker", (0, 1, 2), np.array([[0.5], [0.1], [0.9]]), Head())
     >>> found = replayed(hidden, (0,), simple(toy), lambda nodes: np.zeros(len(nodes)), alpha=0.0, batch=2, budget=4)
-    >>> toy.names(found.nodes.items), found.came, found.unread  # A, then B and C; D and E were never read
+    >>> toy.names(found.nodes.items), found.came, found.not_ranked  # A, then B and C; D and E were never read
     (['C', 'A', 'B'], {0: 0, 1: 1, 2: 1}, 2)
     """
     known = frozenset(hidden.nodes)

@@ -9,7 +9,7 @@ import numpy as np
 from core.graph.algorithms.simple import Simple, simple
 from core.operators.base import Context, Operator, Recorder
 from core.operators.nodes.reading import MODEL_HELP, read, rows_of
-from core.operators.texts.hits import DIGITS, names_told
+from core.operators.texts.hits import DIGITS, best_names
 from core.parameters import param
 from core.types import HiddenStates, Ranking, State
 
@@ -54,7 +54,7 @@ class GraphRerank(Operator):
         ctx.progress("Re-ranking along links", None)
         hidden = read(state, nodes, self.model, ctx, recorder)
         found = smoothed_order(hidden, nodes, simple(ctx.graph), self.alpha, self.lonely)
-        recorder.notes.append(lambda: f"The best: {names_told(ctx.graph, found)}.")
+        recorder.notes.append(lambda: f"The best: {best_names(ctx.graph, found)}.")
         return state.replace(nodes=found, hidden=hidden)
 
     def words(self) -> str:

@@ -34,7 +34,7 @@ WORDS = 30  # a chain that is 0.1 more like the question in words, as chain rank
 LEAST_FIT = 0.5  # F1 below which a chain is no solution
 TWIN = 0.99999  # cosine of two questions that differ in nothing but the entity
 TWIN_NOTE = "The very same question was solved for another entity, as happens where a set is made from templates."
-TOLD = 5  # neighbours named in the notes
+SHOWN_VOTES = 5  # neighbours named in the notes
 SOURCE_HELP = "Question sets or files with answers, and “own” for saved cases and thumbs up, with commas between."
 SIZE_HELP = "Solved questions drawn from each set, the same every time."
 ALIKE_HELP = "The least cosine of a neighbour's question, entities masked, that may vote."
@@ -206,7 +206,7 @@ def _votes(state: State, ctx: Context, recorder: Recorder, known: Cases, fit: It
         for chain in here:
             votes[chain] = votes.get(chain, 0.0) + cosine**SHARP * known.fits[place] * worth[chain]
     voices = [f"“{known.texts[p]}” ({cosine:.2f}) for {' or '.join(_words(ctx.graph, c) for c in here)}" for p, cosine, here in voters]
-    recorder.notes.append(f"Of {len(known):,} solved questions {len(voters)} voted: {'; '.join(voices[:TOLD])}.")
+    recorder.notes.append(f"Of {len(known):,} solved questions {len(voters)} voted: {'; '.join(voices[:SHOWN_VOTES])}.")
     if voters[0][1] > TWIN:
         recorder.notes.append(TWIN_NOTE)
     return votes

@@ -65,9 +65,9 @@ class OwnRetriever(Operator):
         if len(ranking) > self.keep:
             recorder.before_cut = ranking
             recorder.notes.append(f"The first {self.keep:,} of {len(ranking):,} paths were kept.")
-        kept = ranking.head(self.keep)
-        nodes = np.unique(np.array([*state.seeds, *found.nodes, *(node for path in kept.items for node in path.nodes)], np.int64))
-        return state.replace(paths=kept, subgraph=subgraph_on(ctx.graph, nodes), reader=found.answers)
+        selected = ranking.head(self.keep)
+        nodes = np.unique(np.array([*state.seeds, *found.nodes, *(node for path in selected.items for node in path.nodes)], np.int64))
+        return state.replace(paths=selected, subgraph=subgraph_on(ctx.graph, nodes), reader=found.answers)
 
     def _request(self, state: State, ctx: Context) -> dict[str, Any]:
         return {

@@ -66,9 +66,9 @@ class RelationPlans(Operator):
 
     def _plans(self, state: State, ctx: Context, recorder: Recorder, known: Sequence[str]) -> list[Plan]:
         ctx.progress("Planning which relations to follow", None)
-        told = prompt(state.question.text, ctx.graph.names(state.seeds), known, self.plans, self.hops)
+        prompt_messages = prompt(state.question.text, ctx.graph.names(state.seeds), known, self.plans, self.hops)
         longest = 24 + self.plans * self.hops * (4 + max(map(len, known)) // 2)
-        reply = asked(ctx.models.chat(self.role), told, ctx, recorder, longest, schema=schema(known, self.plans, self.hops))
+        reply = asked(ctx.models.chat(self.role), prompt_messages, ctx, recorder, longest, schema=schema(known, self.plans, self.hops))
         plans, notes = parse(reply.text, known)
         recorder.notes += notes
         return [plan[: self.hops] for plan in plans][: self.plans]

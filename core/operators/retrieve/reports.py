@@ -37,7 +37,7 @@ class CommunityReports(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         found = communities(ctx.graph, self.size, ctx.progress, ctx.check)
-        kept = Reports(ctx.graph, found, lambda: ctx.models.chat(self.role), ctx.models.signature(self.role))
+        known = Reports(ctx.graph, found, lambda: ctx.models.chat(self.role), ctx.models.signature(self.role))
         of: dict[int, list[int]] = {}  # community -> the seeds in it
         for seed in dict.fromkeys(state.seeds):
             of.setdefault(int(found.of[seed]), []).append(seed)
@@ -45,7 +45,7 @@ class CommunityReports(Operator):
         for number, (community, seeds) in enumerate(chosen, 1):
             ctx.progress(f"Community report {number} of {len(chosen)}", (number - 1) / len(chosen))
             ctx.check()
-            report = kept.get(community, ctx.seed, ctx.check)
+            report = known.get(community, ctx.seed, ctx.check)
             recorder.usage += report.usage
             written += report.fresh
             recorder.notes += [report.note] if report.note and report.note not in recorder.notes else []

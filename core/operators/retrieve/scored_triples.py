@@ -52,8 +52,8 @@ class ScoredTriples(Operator):
         edges, scores = top_k(subgraph.edges, likely, self.keep)
         heads, _, tails = ctx.graph.triples(edges)
         paths = tuple(Path((h, t), (e,), (True,)) for h, t, e in zip(heads.tolist(), tails.tolist(), edges.tolist()))
-        kept = Ranking("path", paths, tuple(scores.tolist()))
-        return state.replace(paths=kept, subgraph=touched(state.seeds, kept))
+        selected = Ranking("path", paths, tuple(scores.tolist()))
+        return state.replace(paths=selected, subgraph=touched(state.seeds, selected))
 
     def stamp(self, graph: Any, environment: Any) -> str:
         return str(float(sum(np.abs(part).sum() for part in triple_scorer().weights.values())))
@@ -91,6 +91,6 @@ def triple_features(graph: Any, subgraph: Subgraph, seeds: tuple[int, ...], ques
     kinds, which = np.unique(relations, return_inverse=True)
     heads, tails = ends[: len(heads)], ends[len(heads) : 2 * len(heads)]
     places = directional_distances(heads, tails, np.isin(nodes, seeds))
-    told = [relation_words(graph.relation_names[kind]) for kind in kinds]
-    words = read.texts([question, *told])
+    relation_texts = [relation_words(graph.relation_names[kind]) for kind in kinds]
+    words = read.texts([question, *relation_texts])
     return words[0], read.nodes(nodes), words[1:], places, (heads, which, tails)

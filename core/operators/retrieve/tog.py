@@ -116,9 +116,9 @@ class _Walk:
         best = [pair for pair in grown if pair[0] > 0][: self.operator.width]
         seeds = list(dict.fromkeys(path.start for _, path in grown))
         for seed in seeds:
-            every, kept = ([pair for pair in pairs if pair[1].start == seed] for pairs in (grown, best))
+            every, selected = ([pair for pair in pairs if pair[1].start == seed] for pairs in (grown, best))
             label = f" from {self.ctx.graph.node_name(seed)}" if len(seeds) > 1 else ""
-            self.recorder.frames.append(Frame(f"hop {number}{label}", _ranking(kept), len(every), _ranking(every)))
+            self.recorder.frames.append(Frame(f"hop {number}{label}", _ranking(selected), len(every), _ranking(every)))
         return best
 
     def enough(self, paths: list[Path]) -> bool:

@@ -79,11 +79,11 @@ class TreePaths(Operator):
             if len(frontier) == MOST_TEXTS:
                 recorder.notes.append(f"Hop {hop}{label} has too many triples; the first {MOST_TEXTS:,} were read.")
             ctx.progress(f"Tree search, hop {hop} of {self.hops}: {len(frontier):,} triples", (hop - 1) / self.hops)
-            kept, before = self._kept(frontier, state, ctx, recorder)
-            recorder.frames.append(Frame(f"hop {hop}{label}", kept, len(frontier), before))
-            if not kept.items:
+            selected, before = self._selected(frontier, state, ctx, recorder)
+            recorder.frames.append(Frame(f"hop {hop}{label}", selected, len(frontier), before))
+            if not selected.items:
                 return done + [path for path in beam if len(path) and path not in done]
-            beam = list(kept.items)
+            beam = list(selected.items)
         return done + beam
 
     def _frontier(self, local, beam: list[Path], reached: set[int]) -> list[Path]:
@@ -108,7 +108,7 @@ class TreePaths(Operator):
         growing = {(path.nodes[:-1], path.edges[:-1]) for path in frontier}
         return [path for path in beam if len(path) and (path.nodes, path.edges) not in growing]
 
-    def _kept(self, frontier: list[Path], state: State, ctx: Context, recorder: Recorder) -> Grown:
+    def _selected(self, frontier: list[Path], state: State, ctx: Context, recorder: Recorder) -> Grown:
         paths, by_code = Ranking("path", tuple(frontier)), self.reading == "code"
         if by_code and len(frontier) <= self.width:
             return paths, None

@@ -42,8 +42,8 @@ class DrawnTriples(Operator):
         here = [paths[edge] for edge in sorted(paths)]
         drawn = ctx.rng(state.question.text, self).permutation(len(here))[: self.keep]
         recorder.notes.append(f"Drawn from {len(here):,} triples at the question's entities.")
-        kept = Ranking("path", tuple(here[i] for i in drawn), (0.0,) * len(drawn))
-        return state.replace(paths=kept, subgraph=touched(state.seeds, kept))
+        selected = Ranking("path", tuple(here[i] for i in drawn), (0.0,) * len(drawn))
+        return state.replace(paths=selected, subgraph=touched(state.seeds, selected))
 
     def words(self) -> str:
         return f"{self.keep} triples drawn at the entities"
@@ -76,8 +76,8 @@ class NearestTriples(Operator):
         recorder.usage += Usage(texts=1)
         heads, _, tails = ctx.graph.triples(np.asarray(edges, np.int64))
         paths = tuple(Path((h, t), (e,), (True,)) for h, t, e in zip(heads.tolist(), tails.tolist(), edges.tolist()))
-        kept = Ranking("path", paths, tuple(scores.tolist()))
-        return state.replace(paths=kept, subgraph=touched(state.seeds, kept))
+        selected = Ranking("path", paths, tuple(scores.tolist()))
+        return state.replace(paths=selected, subgraph=touched(state.seeds, selected))
 
     def words(self) -> str:
         return f"the {self.keep} nearest triples"

@@ -66,8 +66,8 @@ class NodesThenWalks(Operator):
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         encoder = ctx.models.encoder(self.encoder)
-        told = self._told(ctx)
-        words: Words = told or Template(ctx.graph)
+        written = self._writer(ctx)
+        words: Words = written or Template(ctx.graph)
         corpus = walk_corpus(ctx.graph, encoder, self.plan, words, ctx.progress, ctx.check)
         ctx.progress("Searching walks", None)
         question = encoder.encode([state.question.text], ctx.check)[0]
@@ -79,19 +79,19 @@ class NodesThenWalks(Operator):
         found = self._nearest(question, drawn, encoder, words, ctx, recorder)
         recorder.before_cut = _ranked(found)
         best = found[: self.keep] if self.per == "all" else _of_each(found, self.keep)
-        kept = _ranked(best)
-        if len(kept) < len(best):
-            recorder.notes.append(f"Of the {len(best)} walks kept, {len(best) - len(kept)} are copies of others.")
-        after = state.replace(nodes=nodes, paths=kept, subgraph=touched(nodes.items, kept))
-        if told is None:
+        ranked = _ranked(best)
+        if len(ranked) < len(best):
+            recorder.notes.append(f"Of the {len(best)} walks kept, {len(best) - len(ranked)} are copies of others.")
+        after = state.replace(nodes=nodes, paths=ranked, subgraph=touched(nodes.items, ranked))
+        if written is None:
             return after
-        reports = tuple(Report("Walk", text) for text in told(kept.items))
-        recorder.usage += told.usage
-        if told.silent:
-            recorder.notes.append(f"Of {told.silent} walks the language model told nothing; the template says them.")
+        reports = tuple(Report("Walk", text) for text in written(ranked.items))
+        recorder.usage += written.usage
+        if written.silent:
+            recorder.notes.append(f"Of {written.silent} walks the language model told nothing; the template says them.")
         return after.replace(reports=reports)
 
-    def _told(self, ctx: Context) -> ToldWalks | None:
+    def _writer(self, ctx: Context) -> ToldWalks | None:
         """The sentences of a language model; None where the template makes them."""
         if self.verbaliser == TEMPLATE:
             return None
@@ -116,12 +116,12 @@ class NodesThenWalks(Operator):
 def _of_each(found: list[tuple[Path, float]], keep: int) -> list[tuple[Path, float]]:
     """The first `keep` walks of each node, in their order."""
     taken: dict[int, int] = {}
-    kept = []
+    selected = []
     for walk, score in found:
         taken[walk.start] = taken.get(walk.start, 0) + 1
         if taken[walk.start] <= keep:
-            kept.append((walk, score))
-    return kept
+            selected.append((walk, score))
+    return selected
 
 
 def _ranked(found: list[tuple[Path, float]]) -> Ranking:

@@ -70,7 +70,7 @@ class CommunitiesAtLevel(Operator):
     In-depth analysis, community operator Layer (GGraphRAG): the first 512 by occurrence, of these the ones rated `rating`
     or more. Occurrence is the number of chunks that tell of a member; the score is that, the rating added as a fraction below 1.
 
-    >>> found = retrieve("CommunitiesAtLevel(level=1)", graph=story).communities  # told of in 3, 3 and 2 chunks
+    >>> found = retrieve("CommunitiesAtLevel(level=1)", graph=story).communities  # counts of in 3, 3 and 2 chunks
     >>> story.columns.communities.texts("title", found.items)
     ['Firm', 'Scrooge and his circle', 'Family']
     """
@@ -127,10 +127,10 @@ def _fraction(values: np.ndarray) -> np.ndarray:
 
 def _occurrence(graph: KnowledgeGraph, members: Rows) -> np.ndarray:
     """For each community the number of chunks that tell of one of its members, float64."""
-    rows, told = chunks_of(graph, "nodes"), np.zeros(len(members))
+    rows, counts = chunks_of(graph, "nodes"), np.zeros(len(members))
     for community in range(len(members)):
         seen = np.zeros(n_chunks(graph), bool)
         for node in members[community].tolist():
             seen[rows[node]] = True
-        told[community] = seen.sum()
-    return told
+        counts[community] = seen.sum()
+    return counts

@@ -20,7 +20,7 @@ from core.operators.texts.merge import placed
 from core.parameters import param
 from core.types import Ranking, State
 
-KEPT_HELP = "How many are kept at most."
+KEEP_HELP = "How many are kept at most."
 MODEL_HELP = "What picks: a language model, a scorer, or a combination."
 
 
@@ -78,8 +78,8 @@ class Chosen(Operator):
         task = Task(state.question.text, found.kind, ctx.seed, ctx.check)
         choice = recorder.choice(ctx.models.chooser(self.model).choose(task, texts, self.keep))
         items = [found.items[place] for place in choice.positions]
-        kept = placed(found.kind, items) if choice.scores is None else Ranking(found.kind, tuple(items), choice.scores)
-        return state.replace(**{self.field: kept})
+        selected = placed(found.kind, items) if choice.scores is None else Ranking(found.kind, tuple(items), choice.scores)
+        return state.replace(**{self.field: selected})
 
     def words(self) -> str:
         return f"{self.keep} {self.field} by {short_name(self.model)}"
@@ -102,7 +102,7 @@ class ChoosePaths(Chosen):
     plain = "lets {by_whom} choose {keep} paths"
     field, reads, writes = "paths", ("paths",), ("paths",)
 
-    keep: int = param(5, "Paths", KEPT_HELP, low=1, high=1000)
+    keep: int = param(5, "Paths", KEEP_HELP, low=1, high=1000)
     model: str = param("choose", "Model", MODEL_HELP, model=True)
 
 
@@ -122,7 +122,7 @@ class ChooseRelations(Chosen):
     plain = "lets {by_whom} choose {keep} relations"
     field, reads, writes = "relations", ("relations",), ("relations",)
 
-    keep: int = param(5, "Relations", KEPT_HELP, low=1, high=1000)
+    keep: int = param(5, "Relations", KEEP_HELP, low=1, high=1000)
     model: str = param("choose", "Model", MODEL_HELP, model=True)
 
 

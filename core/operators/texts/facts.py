@@ -14,7 +14,7 @@ from core.graph.texts import chunks_of, n_chunks, weights
 from core.indexes.encoded import Of
 from core.indexes.vectors import vector_index
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import BEFORE_CUT, names_told, ranked
+from core.operators.texts.hits import BEFORE_CUT, best_names, ranked
 from core.parameters import param
 from core.types import Ranking, State
 
@@ -62,7 +62,7 @@ class PassagesOfFacts(Operator):
             recorder.before_cut = order
             return state.replace(nodes=Ranking("node", (), ()), chunks=order.head(self.keep))
         starts = self._starts(state, ctx)
-        recorder.notes.append(f"Restarted at: {names_told(graph, starts)}.")
+        recorder.notes.append(f"Restarted at: {best_names(graph, starts)}.")
         shares = np.concatenate([np.zeros(n), self.everywhere * passages])
         shares[list(starts.items)] = starts.scores
         scores = _page_rank(graph, shares, self.damping, ctx)

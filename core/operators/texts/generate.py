@@ -44,8 +44,8 @@ class AnswerFromTables(Operator):
         ctx.progress("Waiting for the language model", None)
         chat = ctx.models.chat(self.role)
         most = longest(question, self.max_tokens, chat.context)
-        told = lambda part: prompt_of(question, part).messages
-        _, shown, tokens = with_room(chat, told, tables, most, less=shortened)
+        prompt_for = lambda part: prompt_of(question, part).messages
+        _, shown, tokens = with_room(chat, prompt_for, tables, most, less=shortened)
         count, whole = (sum(len(table.items) for table in each) for each in (shown, tables))
         if count < whole:
             recorder.notes.append(f"Only {count:,} of {whole:,} rows fit into the model's context of {chat.context:,} tokens.")
@@ -62,9 +62,9 @@ def given_tables(state: State, ctx: Context) -> tuple[ContextTable, ...]:
 
 def prompt_of(question: Question, tables: tuple[ContextTable, ...]) -> Prompt:
     """The prompt that shows these tables, and how many hits of each kind it shows."""
-    told = messages("texts", "tables", question.abstract, tables=as_text(tables) or "(nothing was found)", question=question.text)
+    sent = messages("texts", "tables", question.abstract, tables=as_text(tables) or "(nothing was found)", question=question.text)
     shown = Counter({table.kind: len(table.items) for table in tables})
-    return Prompt(told, 0, hits={kind: count for kind, count in shown.items() if count})
+    return Prompt(sent, 0, hits={kind: count for kind, count in shown.items() if count})
 
 
 def shortened(tables: tuple[ContextTable, ...], share: float) -> tuple[ContextTable, ...]:

@@ -14,7 +14,7 @@ from core.operators.generate import CHARACTERS_A_TOKEN
 from core.types import Kind, Ranking
 
 KIND: dict[str, Kind] = {"nodes": "node", "relations": "triple", "chunks": "chunk", "communities": "community"}
-TOLD = 5  # hits that a note names
+SHOWN_NAMES = 5  # hits that a note names
 DIGITS = 12  # of a score; what lies behind is the noise of arithmetic
 BEFORE_CUT = 1000  # hits that are remembered in the order before the cut
 
@@ -62,9 +62,9 @@ def unreported(graph: Any, found: Ranking) -> list[str]:
     return [f"{bare:,} of {len(found):,} without a report; the names of the members stand for it."] if bare else []
 
 
-def names_told(graph: Any, ranking: Ranking) -> str:
+def best_names(graph: Any, ranking: Ranking) -> str:
     """The first hits by name with their scores, for a note."""
-    items = ranking.items[:TOLD]
+    items = ranking.items[:SHOWN_NAMES]
     scores = [ranking.score(place) for place in range(len(items))]
     return "; ".join(
         name + ("" if score is None else f" ({score:.2f})") for name, score in zip(hit_titles(graph, ranking.kind, items), scores)

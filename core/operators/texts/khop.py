@@ -46,9 +46,9 @@ class KhopPaths(Operator):
                 chain = _along(ctx.graph, chain, found[end], self.direction)
                 waiting.remove(end)
             chains.append(chain)
-        kept = tuple(chain for chain in chains if len(chain))
-        recorder.notes.append(f"{len(kept)} chains join {len(state.linked or ())} entities.")
-        return state.replace(paths=Ranking("path", kept))
+        joined = tuple(chain for chain in chains if len(chain))
+        recorder.notes.append(f"{len(joined)} chains join {len(state.linked or ())} entities.")
+        return state.replace(paths=Ranking("path", joined))
 
     def words(self) -> str:
         return f"chains of the entities, {self.hops} hops"

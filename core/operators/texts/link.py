@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from core.graph.names.lookup import names
 from core.indexes.vectors import vector_index
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import names_told, ranked
+from core.operators.texts.hits import best_names, ranked
 from core.parameters import param
 from core.types import Ranking, State, Usage
 
@@ -47,7 +47,7 @@ class LinkNames(Operator):
             best[node] = max(score, best.get(node, score))
         linked = ranked("node", list(best), list(best.values()))
         lost = len(others) - len(found)
-        recorder.notes.append(f"Linked: {names_told(graph, linked) or 'none'}." + (f" Names near to no entity: {lost}." if lost else ""))
+        recorder.notes.append(f"Linked: {best_names(graph, linked) or 'none'}." + (f" Names near to no entity: {lost}." if lost else ""))
         return state.replace(linked=linked, nodes=Ranking("node", linked.items, linked.scores), seeds=linked.items)
 
     def _nearest(self, wanted: list[str], ctx: Context, recorder: Recorder) -> list[tuple[int, float]]:

@@ -71,8 +71,8 @@ class MissingEvidence(Operator):
     def _missing(self, row: int, chat: Chat, question: str, ctx: Context, recorder: Recorder) -> str:
         """What a language model finds missing beside a chunk."""
         text = passage_texts(ctx.graph, Ranking("chunk", (row,)))
-        told = lambda count: messages("passages", "missing", passages="".join(text[:count]) or "(none)", question=question)
-        missing = plain(asked(chat, with_room(chat, told, 1, self.max_tokens)[0], ctx, recorder, self.max_tokens).text)
+        prompt_of = lambda count: messages("passages", "missing", passages="".join(text[:count]) or "(none)", question=question)
+        missing = plain(asked(chat, with_room(chat, prompt_of, 1, self.max_tokens)[0], ctx, recorder, self.max_tokens).text)
         recorder.notes.append(f"Missing: {missing or '(nothing was said)'}")
         return missing
 

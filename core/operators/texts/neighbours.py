@@ -11,7 +11,7 @@ from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import relation_texts, weights
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
-from core.operators.texts.hits import BEFORE_CUT, DIGITS, fitting, names_told, ranked, scores_of
+from core.operators.texts.hits import BEFORE_CUT, DIGITS, best_names, fitting, ranked, scores_of
 from core.parameters import param
 from core.types import Ranking, State
 
@@ -48,8 +48,8 @@ class NeighbourNodes(Operator):
             near, _ = nearest(ctx.graph, (node,), self.hops, self.direction, self.keep + 1, ctx.check)
             for one in near.tolist():
                 best.setdefault(one, float(scores[one] if one in before else scores[node]))
-        kept = [node for node in best if self.itself or node not in before]
-        order = sorted(kept, key=lambda node: (-round(best[node], DIGITS), node not in before, node))[: self.keep]
+        allowed = [node for node in best if self.itself or node not in before]
+        order = sorted(allowed, key=lambda node: (-round(best[node], DIGITS), node not in before, node))[: self.keep]
         return state.replace(nodes=Ranking("node", tuple(order), tuple(round(best[node], DIGITS) for node in order)))
 
 
@@ -116,7 +116,7 @@ class EndpointNodes(Operator):
             best.setdefault(head, score)
             best.setdefault(tail, score)
         found = ranked("node", list(best), list(best.values()), self.keep)
-        recorder.notes.append(f"Ends: {names_told(ctx.graph, found) or 'none'}.")
+        recorder.notes.append(f"Ends: {best_names(ctx.graph, found) or 'none'}.")
         return state.replace(nodes=found)
 
 
@@ -128,6 +128,6 @@ def relation_scores(relations: Ranking) -> tuple[float, ...]:
 def connected_scores(graph: KnowledgeGraph, edges: np.ndarray) -> np.ndarray:
     """For each edge the sum of its ends' degrees, its weight added as a fraction below 1."""
     heads, _, tails = graph.triples(edges)
-    told = weights(graph)
-    heavy = told[edges] if told is not None else np.zeros(len(edges))
-    return graph.degrees(heads) + graph.degrees(tails) + heavy / (1.0 + (told.max() if told is not None and len(told) else 0.0))
+    weight = weights(graph)
+    heavy = weight[edges] if weight is not None else np.zeros(len(edges))
+    return graph.degrees(heads) + graph.degrees(tails) + heavy / (1.0 + (weight.max() if weight is not None and len(weight) else 0.0))

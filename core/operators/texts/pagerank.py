@@ -10,7 +10,7 @@ from core.graph.pagerank.problem import pose
 from core.graph.protocol import KnowledgeGraph
 from core.graph.texts import chunks_of, weights
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import names_told, ranked, scores_of
+from core.operators.texts.hits import best_names, ranked, scores_of
 from core.parameters import param
 from core.types import Ranking, State
 
@@ -62,14 +62,14 @@ class PageRankNodes(Operator):
             return state.replace(nodes=Ranking("node", (), ()))
         shares = _shares(self.reset, state, ctx.graph)
         if not shares.any():
-            told = "all count alike" if self.without == "all" else "none is found"
-            recorder.notes.append(f"The question's names were linked to no entity, and there is no other to start from; {told}.")
+            instead = "all count alike" if self.without == "all" else "none is found"
+            recorder.notes.append(f"The question's names were linked to no entity, and there is no other to start from; {instead}.")
             n = ctx.graph.n_nodes if self.without == "all" else 0
             return state.replace(nodes=Ranking("node", tuple(range(n)), (1.0 / n,) * n if n else ()))
         scores = weighted_pagerank(ctx.graph, shares / shares.sum(), self.damping, self.weighted, ctx.check)
         nodes = np.flatnonzero(scores > 0 if self.least == 0 else scores >= self.least)
         found = ranked("node", nodes, scores[nodes], self.keep)
-        recorder.notes.append(f"The best: {names_told(ctx.graph, found)}.")
+        recorder.notes.append(f"The best: {best_names(ctx.graph, found)}.")
         return state.replace(nodes=found)
 
     def words(self) -> str:

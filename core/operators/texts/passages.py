@@ -49,13 +49,13 @@ class AnswerFromPassages(Operator):
         found = given(state)
         found = found.head(self.passages or len(found))
         texts = passage_texts(ctx.graph, found)
-        told = lambda count: self._messages(state.question, texts[:count])
+        prompt_of = lambda count: self._messages(state.question, texts[:count])
         if not ctx.answering:
-            return state.replace(prompt=Prompt(tuple(told(len(texts))), 0, hits={found.kind: len(texts)} if texts else {}))
+            return state.replace(prompt=Prompt(tuple(prompt_of(len(texts))), 0, hits={found.kind: len(texts)} if texts else {}))
         ctx.progress("Waiting for the language model", None)
         chat = ctx.models.chat(self.role)
         most = longest(state.question, self.max_tokens, chat.context)
-        shown, count, tokens = with_room(chat, told, len(texts), most)
+        shown, count, tokens = with_room(chat, prompt_of, len(texts), most)
         if count < len(texts):
             recorder.notes.append(f"Only {count:,} of {len(texts):,} passages fit into the model's context of {chat.context:,} tokens.")
         ctx.progress("Reading the passages", None)
@@ -74,8 +74,8 @@ class AnswerFromPassages(Operator):
             if self.form == "thought":
                 recorder.notes.append("The reply has no “Answer:” and stands as it is.")
             return text.strip()
-        if told := plain(thought.strip().removeprefix("Thought:")):
-            recorder.notes.append(f"Thought: {told}")
+        if reasoning := plain(thought.strip().removeprefix("Thought:")):
+            recorder.notes.append(f"Thought: {reasoning}")
         return answer.strip()
 
 

@@ -33,7 +33,7 @@ SCHEMA = {
     "additionalProperties": False,
 }
 BEST = 100  # of a score
-PARTS, UNREADABLE, UNREAD, SHOWN = "parts", "unreadable parts", "parts not reached", "points"  # what the steps count
+PARTS, UNREADABLE, NOT_REACHED, SHOWN = "parts", "unreadable parts", "parts not reached", "points"  # what the steps count
 PER_HELP = "item: each report and each passage on its own (the paper); packed: as many together as `group` holds (the code)."
 GROUP_HELP = "Of what is read at once; less where the model has less room."
 EMPTY_HELP = (
@@ -71,20 +71,20 @@ class Points(Operator):
         tables = read_tables(state, ctx)
         if unasked(ctx, recorder, "no point was noted"):
             return state.replace(points=None)
-        chat, points, unread, empty = ctx.models.chat(self.role), list[Point](), 0, 0
+        chat, points, unreadable, empty = ctx.models.chat(self.role), list[Point](), 0, 0
         parts = list(_parts(tables, self, chat, state.question.text))
         far = Parts(len(parts))
         for number, part in enumerate(parts, 1):
             ctx.progress(f"Reading part {number} of {len(parts)}", (number - 1) / len(parts))
             with far.part(number):
-                found = _read(asked(chat, _told(part, state.question.text), ctx, recorder, self.max_tokens, schema=SCHEMA).text)
-            unread, empty = unread + (found is None), empty + sum(not text for _, text in found or ())
+                found = _read(asked(chat, _part_messages(part, state.question.text), ctx, recorder, self.max_tokens, schema=SCHEMA).text)
+            unreadable, empty = unreadable + (found is None), empty + sum(not text for _, text in found or ())
             points += [Point(score, text, part.kind, part.items) for score, text in found or () if text and score > 0]
-            recorder.sizes |= {PARTS: number, UNREADABLE: unread, UNREAD: len(parts) - number}
+            recorder.sizes |= {PARTS: number, UNREADABLE: unreadable, NOT_REACHED: len(parts) - number}
             recorder.so_far = state.replace(points=tuple(points))
         recorder.sizes = {what: count for what, count in recorder.sizes.items() if count}
-        if unread:
-            recorder.notes.append(f"The points of {unread} of {len(parts)} parts could not be read; these gave none.")
+        if unreadable:
+            recorder.notes.append(f"The points of {unreadable} of {len(parts)} parts could not be read; these gave none.")
         if empty:
             recorder.notes.append(f"{empty} of the points noted have no text and were left out.")
         recorder.notes.append(f"{len(points)} points from {len(parts)} parts.")
@@ -122,10 +122,10 @@ class AnswerFromPoints(Operator):
         if state.points is None:
             return state.replace(prompt=Prompt(tuple(self._unnoted(state, ctx)), 0, hits=hits))
         best = best_first(state.points)
-        told = lambda count: _reduced(state.question.text, best[:count])
+        prompt_with = lambda count: _reduced(state.question.text, best[:count])
         shown, chat = _within(best, self.room), ctx.models.chat(self.role) if ctx.answering else None
         most = longest(state.question, self.max_tokens, chat.context) if chat else 0
-        prompt, shown, _ = with_room(chat, told, shown, most) if chat else (told(shown), shown, 0)
+        prompt, shown, _ = with_room(chat, prompt_with, shown, most) if chat else (prompt_with(shown), shown, 0)
         recorder.sizes[SHOWN] = shown
         state = state.replace(prompt=Prompt(tuple(prompt), 0, hits=hits))
         if not chat:
@@ -142,7 +142,7 @@ class AnswerFromPoints(Operator):
     def _unnoted(self, state: State, ctx: Context) -> Messages:
         """Where no points were noted for want of a model: what the first part would have been read with."""
         first = next((_part(table, [0]) for table in read_tables(state, ctx)), ContextTable("chunk", (), (), ()))
-        return _told(first, state.question.text)
+        return _part_messages(first, state.question.text)
 
 
 def best_first(points: tuple[Point, ...]) -> tuple[Point, ...]:
@@ -161,7 +161,7 @@ def _parts(tables: tuple[ContextTable, ...], points: Points, chat: Chat, questio
     waiting = list(_groups(tables, points.per, min(points.group, room)))
     while waiting:
         part = waiting.pop(0)
-        needed, half = chat.count_tokens(_told(part, question)), len(part.items) // 2
+        needed, half = chat.count_tokens(_part_messages(part, question)), len(part.items) // 2
         if needed <= room:
             yield part
         elif half:
@@ -197,7 +197,7 @@ def _part(table: ContextTable, places: list[int]) -> ContextTable:
     return replace(table, rows=tuple(table.rows[i] for i in places), items=tuple(table.items[i] for i in places), left_out=0)
 
 
-def _told(part: ContextTable, question: str) -> tuple[dict[str, str], ...]:
+def _part_messages(part: ContextTable, question: str) -> tuple[dict[str, str], ...]:
     return messages("texts", "map", tables=as_text([part]) or "(nothing was found)", question=question)
 
 

@@ -52,8 +52,8 @@ class EmbedQuery(Operator):
         ctx.progress("Encoding the question", None)
         found = () if self.text == TEXTS[0] or state.keywords is None else getattr(state.keywords, self.text.split()[0])
         if self.text != TEXTS[0] and not found:
-            told = "nothing is searched by them" if self.without == "nothing" else "the question itself was encoded"
-            recorder.notes.append(f"There are no {self.text}; {told}.")
+            instead = "nothing is searched by them" if self.without == "nothing" else "the question itself was encoded"
+            recorder.notes.append(f"There are no {self.text}; {instead}.")
             if self.without == "nothing":
                 return state.replace(vector=None)
         recorder.usage += Usage(texts=1)

@@ -44,26 +44,26 @@ class AnswerFromEvidence(Operator):
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         paths = ctx.graph.texts(state.paths.items) if state.paths else []
         relations = ctx.graph.triple_texts(np.array(state.relations.items, np.int64)) if state.relations else []
-        hits, told = {"triple": len(relations)} if relations else {}, dict(question=state.question.text)
+        hits, asked_text = {"triple": len(relations)} if relations else {}, dict(question=state.question.text)
         if not ctx.answering:
             shown = dict(paths=_list(paths), relations=_list(relations), thought=NONE)
             return state.replace(
-                prompt=Prompt(messages("evidence", "answer", state.question.abstract, **shown, **told), len(paths), hits=hits)
+                prompt=Prompt(messages("evidence", "answer", state.question.abstract, **shown, **asked_text), len(paths), hits=hits)
             )
         chat = ctx.models.chat(self.role)
         evidence = dict(
-            paths=self._told("paths", paths, chat, ctx, recorder),
-            relations=self._told("relations", relations, chat, ctx, recorder),
+            paths=self._digested("paths", paths, chat, ctx, recorder),
+            relations=self._digested("relations", relations, chat, ctx, recorder),
         )
-        thought = self._thought(chat, evidence | told, ctx, recorder) if self.think else NONE
+        thought = self._thought(chat, evidence | asked_text, ctx, recorder) if self.think else NONE
         ctx.progress("Answering from the evidence", None)
         most, abstract = longest(state.question, self.max_tokens, chat.context), state.question.abstract
-        prompt, tokens = _within(chat, messages("evidence", "answer", abstract, **evidence, **told, thought=thought), most)
+        prompt, tokens = _within(chat, messages("evidence", "answer", abstract, **evidence, **asked_text, thought=thought), most)
         reply = asked(chat, prompt, ctx, recorder, most, "answer")
         shown_prompt = Prompt(tuple(prompt), len(paths), reply.tokens_in or tokens, hits=hits)
         return state.replace(prompt=shown_prompt, answer=reply.text.strip())
 
-    def _told(self, what: str, lines: Sequence[str], chat: Chat, ctx: Context, recorder: Recorder) -> str:
+    def _digested(self, what: str, lines: Sequence[str], chat: Chat, ctx: Context, recorder: Recorder) -> str:
         """Evidence in sentences of the model, which is not told the question; as it stands where none are wished or the reply is empty."""
         if not self.sentences or not lines:
             return _list(lines)
@@ -74,9 +74,9 @@ class AnswerFromEvidence(Operator):
             recorder.notes.append(f"The model put the {what} into no sentence; they stand as they are.")
         return text or _list(lines)
 
-    def _thought(self, chat: Chat, told: dict[str, str], ctx: Context, recorder: Recorder) -> str:
+    def _thought(self, chat: Chat, fields: dict[str, str], ctx: Context, recorder: Recorder) -> str:
         ctx.progress("Thinking step by step", None)
-        prompt, _ = _within(chat, messages("evidence", "think", **told), self.max_tokens)
+        prompt, _ = _within(chat, messages("evidence", "think", **fields), self.max_tokens)
         return asked(chat, prompt, ctx, recorder, self.max_tokens).text.strip() or NONE
 
 

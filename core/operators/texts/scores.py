@@ -9,7 +9,7 @@ import numpy as np
 from core.builds.synonyms import SIMILAR
 from core.graph.texts import chunks_of, n_chunks
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import BEFORE_CUT, names_told, ranked, scores_of
+from core.operators.texts.hits import BEFORE_CUT, best_names, ranked, scores_of
 from core.operators.texts.neighbours import relation_scores
 from core.parameters import param
 from core.types import State
@@ -49,13 +49,13 @@ class RelationsFromNodes(Operator):
         edges = np.unique(ctx.graph.steps_from(np.array(sorted(state.nodes.items), np.int64), "both").edges)
         heads, relations, tails = ctx.graph.triples(edges)
         if not self.alike and SIMILAR in ctx.graph.relation_names:
-            told = relations != list(ctx.graph.relation_names).index(SIMILAR)
-            edges, heads, tails = edges[told], heads[told], tails[told]
+            stated = relations != list(ctx.graph.relation_names).index(SIMILAR)
+            edges, heads, tails = edges[stated], heads[stated], tails[stated]
         found = ranked("triple", edges, scores[heads] + scores[tails], 0 if self.mentions else self.keep)
         if self.mentions and self.keep:
             each = np.maximum(chunks_of(ctx.graph, "edges").counts[np.array(found.items, np.int64)], 1)
             found = found.head(int(np.count_nonzero(np.cumsum(each) - each < self.keep)))
-        recorder.notes.append(f"The best: {names_told(ctx.graph, found) or 'none'}.")
+        recorder.notes.append(f"The best: {best_names(ctx.graph, found) or 'none'}.")
         return state.replace(relations=found)
 
 
@@ -84,9 +84,9 @@ class ChunksFromRelations(Operator):
         rows, edges = chunks_of(ctx.graph, "edges"), np.array(state.relations.items, np.int64)
         counts = rows.counts[edges]
         scores = np.repeat(np.array(relation_scores(state.relations)), counts)
-        told = np.concatenate([rows[edge] for edge in edges.tolist()] or [np.empty(0, np.int64)])
-        sums = np.bincount(told, scores, n_chunks(ctx.graph))
-        ids = np.flatnonzero(np.bincount(told, minlength=len(sums)))
+        rows_of_edges = np.concatenate([rows[edge] for edge in edges.tolist()] or [np.empty(0, np.int64)])
+        sums = np.bincount(rows_of_edges, scores, n_chunks(ctx.graph))
+        ids = np.flatnonzero(np.bincount(rows_of_edges, minlength=len(sums)))
         least = sums.min() if 0 < len(ids) == len(sums) else 0.0  # a chunk that no relation tells has 0
         spread = sums.max() - least if len(ids) else 0.0
         scaled = (sums[ids] - least) / spread if spread > 0 else np.ones(len(ids))

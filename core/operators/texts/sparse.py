@@ -13,7 +13,7 @@ from core.graph.protocol import KnowledgeGraph
 from core.indexes.encoded import Of, count, texts
 from core.models.scorers import words
 from core.operators.base import Context, Operator, Recorder
-from core.operators.texts.hits import BEFORE_CUT, KIND, names_told, ranked
+from core.operators.texts.hits import BEFORE_CUT, KIND, best_names, ranked
 from core.parameters import param
 from core.runtime.meter import spent
 from core.types import Ranking, State
@@ -45,7 +45,7 @@ class ByWords(Operator):
         ids = np.flatnonzero(scores > 0) if among is None else np.array([i for i in among if scores[i] > 0], np.int64)
         order = ranked(KIND[self.field], ids, scores[ids], max(self.keep, BEFORE_CUT))
         recorder.before_cut, found = order, order.head(self.keep)
-        recorder.notes.append(f"The best of {len(ids):,} that share a word with the question: {names_told(ctx.graph, found) or 'none'}.")
+        recorder.notes.append(f"The best of {len(ids):,} that share a word with the question: {best_names(ctx.graph, found) or 'none'}.")
         return found
 
 
@@ -119,32 +119,32 @@ def terms(text: str) -> list[str]:
 
 @spent("preparation", "Words of the texts")
 def _made(graph: KnowledgeGraph, of: Of, by: str) -> Search:
-    told = texts(graph, of, range(count(graph, of)))  # type: ignore[arg-type]
-    return _bm25(told) if by == "bm25" else _tfidf(told)
+    labels = texts(graph, of, range(count(graph, of)))  # type: ignore[arg-type]
+    return _bm25(labels) if by == "bm25" else _tfidf(labels)
 
 
-def _bm25(told: list[str]) -> Search:
+def _bm25(labels: list[str]) -> Search:
     import bm25s
 
-    bags = [terms(text) for text in told]
+    bags = [terms(text) for text in labels]
     known = {word for bag in bags for word in bag}
     if not known:
-        return lambda question: np.zeros(len(told))
+        return lambda question: np.zeros(len(labels))
     index = bm25s.BM25(k1=1.5, b=0.75, method="atire", idf_method="lucene")
     index.index(bags, show_progress=False)
 
     def search(question: str) -> np.ndarray:
         asked = [word for word in terms(question) if word in known]
-        return np.asarray(index.get_scores(asked), np.float64) if asked else np.zeros(len(told))
+        return np.asarray(index.get_scores(asked), np.float64) if asked else np.zeros(len(labels))
 
     return search
 
 
-def _tfidf(told: list[str]) -> Search:
+def _tfidf(labels: list[str]) -> Search:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    if not any(terms(text) for text in told):
-        return lambda question: np.zeros(len(told))
+    if not any(terms(text) for text in labels):
+        return lambda question: np.zeros(len(labels))
     vectorizer = TfidfVectorizer(analyzer=terms, dtype=np.float64)
-    matrix = vectorizer.fit_transform(told)
+    matrix = vectorizer.fit_transform(labels)
     return lambda question: np.asarray((matrix @ vectorizer.transform([question]).T).todense()).ravel()

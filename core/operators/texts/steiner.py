@@ -85,10 +85,10 @@ def tree(graph, nodes: np.ndarray, node_prizes: dict[int, float], edge_prizes: d
     costs = np.concatenate([cost - given[plain], np.zeros(2 * len(dear))])
     prizes = np.concatenate([[node_prizes.get(node, 0.0) for node in nodes.tolist()], given[dear] - cost])
     of = np.concatenate([plain, dear, dear]).astype(np.int64)  # the edge behind each
-    kept_nodes, kept_edges = prize_collecting_tree(len(prizes), ends[0], ends[1], costs, prizes, check)
-    chosen = {int(edges[of[edge]]) for edge in kept_edges} | {
-        int(edges[dear[node - len(nodes)]]) for node in kept_nodes if node >= len(nodes)
+    tree_nodes, chosen_edges = prize_collecting_tree(len(prizes), ends[0], ends[1], costs, prizes, check)
+    chosen = {int(edges[of[edge]]) for edge in chosen_edges} | {
+        int(edges[dear[node - len(nodes)]]) for node in tree_nodes if node >= len(nodes)
     }
-    told = np.array(sorted(chosen), np.int64)
-    found = {int(nodes[node]) for node in kept_nodes if node < len(nodes)}
-    return np.array(sorted(found.union(*(end.tolist() for end in graph.triples(told)[::2]))), np.int64), told
+    tree_edges = np.array(sorted(chosen), np.int64)
+    found = {int(nodes[node]) for node in tree_nodes if node < len(nodes)}
+    return np.array(sorted(found.union(*(end.tolist() for end in graph.triples(tree_edges)[::2]))), np.int64), tree_edges

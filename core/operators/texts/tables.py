@@ -70,9 +70,9 @@ def row_texts(graph: KnowledgeGraph, kind: str, ids: Sequence[int]) -> list[str]
 def _table(graph: KnowledgeGraph, hits: Ranking, budget: int) -> ContextTable:
     header, rows = _MAKE[hits.kind](graph, hits.items)
     room = fitting([" ".join(row) for row in rows], budget)
-    kept = [place for place in range(len(header)) if any(row[place] for row in rows)]
-    shown = tuple(tuple(row[place] for place in kept) for row in rows[:room])
-    return ContextTable(hits.kind, tuple(header[place] for place in kept), shown, hits.items[:room], len(rows) - room)
+    columns = [place for place in range(len(header)) if any(row[place] for row in rows)]
+    shown = tuple(tuple(row[place] for place in columns) for row in rows[:room])
+    return ContextTable(hits.kind, tuple(header[place] for place in columns), shown, hits.items[:room], len(rows) - room)
 
 
 def _nodes(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ...], Rows]:
@@ -84,8 +84,8 @@ def _relations(graph: KnowledgeGraph, ids: Sequence[int]) -> tuple[tuple[str, ..
     heads, _, tails = graph.triples(np.asarray(ids, np.int64))
     keywords = graph.columns.edges.texts("keywords", ids) if graph.columns.edges is not None else [""] * len(ids)
     heavy = weights(graph)
-    told = [""] * len(ids) if heavy is None else [f"{heavy[edge]:g}" for edge in ids]
-    rows = zip(graph.names(heads), relation_names(graph, ids), graph.names(tails), keywords, relation_texts(graph, ids), told)
+    weight_texts = [""] * len(ids) if heavy is None else [f"{heavy[edge]:g}" for edge in ids]
+    rows = zip(graph.names(heads), relation_names(graph, ids), graph.names(tails), keywords, relation_texts(graph, ids), weight_texts)
     return ("source", "relation", "target", "keywords", "description", "weight"), list(rows)
 
 

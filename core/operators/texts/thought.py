@@ -44,8 +44,8 @@ class NextThought(Operator):
             return state.replace(names=())
         ctx.progress("Thinking what to look up next", None)
         texts, chat = passage_texts(ctx.graph, given(state).head(self.passages)), ctx.models.chat(self.role)
-        told = lambda count: messages("passages", "next", passages="\n\n".join(texts[:count]) or NOTHING, question=state.question.text)
-        thought = plain(asked(chat, with_room(chat, told, len(texts), self.max_tokens)[0], ctx, recorder, self.max_tokens).text)
+        prompt_of = lambda count: messages("passages", "next", passages="\n\n".join(texts[:count]) or NOTHING, question=state.question.text)
+        thought = plain(asked(chat, with_room(chat, prompt_of, len(texts), self.max_tokens)[0], ctx, recorder, self.max_tokens).text)
         recorder.notes.append(f"Thought: {thought or '(none)'}")
         if not thought or DONE in thought.casefold():
             return state.replace(names=())

@@ -13,7 +13,7 @@ from core.indexes.encoded import Of, count
 from core.indexes.vectors import vector_index
 from core.operators.base import Context, Operator, Recorder
 from core.operators.texts.facts import facts_of
-from core.operators.texts.hits import BEFORE_CUT, KIND, names_told, ranked, unreported
+from core.operators.texts.hits import BEFORE_CUT, KIND, best_names, ranked, unreported
 from core.operators.texts.neighbours import connected_scores
 from core.parameters import param
 from core.types import Ranking, State
@@ -55,11 +55,11 @@ class ByVector(Operator):
         ctx.progress("Searching vectors", None)
         left_out = self._left_out(ctx.graph)
         ids, cosines = index.nearest(state.vector, min(total, max(self.keep, BEFORE_CUT) + len(left_out)))
-        told = ~np.isin(ids, left_out)
-        order = ranked(kind, ids[told], cosines[told])
+        reported = ~np.isin(ids, left_out)
+        order = ranked(kind, ids[reported], cosines[reported])
         enough = sum(score >= self.least for score in order.scores or ())
         recorder.before_cut, found = order, order.head(min(self.keep, enough))
-        recorder.notes.append(f"The nearest of {total:,} {self.field}: {names_told(ctx.graph, found) or 'none near enough'}.")
+        recorder.notes.append(f"The nearest of {total:,} {self.field}: {best_names(ctx.graph, found) or 'none near enough'}.")
         return found
 
     def _left_out(self, graph: Graph) -> np.ndarray:

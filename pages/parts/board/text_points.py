@@ -6,7 +6,7 @@ from typing import Any
 
 from core.engine import Lane
 from core.graph.texts import hit_names
-from core.operators.texts.points import PARTS, SHOWN, UNREAD, UNREADABLE, AnswerFromPoints, Points, best_first
+from core.operators.texts.points import NOT_REACHED, PARTS, SHOWN, UNREADABLE, AnswerFromPoints, Points, best_first
 from core.runtime.jobs import FAILED
 from core.types import Point, State
 from pages.parts.board.text_hits import SOURCES, keyed, passage
@@ -48,7 +48,7 @@ def _of(lane: Lane, point: Point, item: int, gold: frozenset[str]) -> Told:
 def _note(lane: Lane, state: State, shown: int | None) -> str:
     """How many points there are, of how many parts, and what became of them."""
     assert state.points is not None
-    parts, left = _count(state, Points, PARTS), _count(state, Points, UNREAD)
+    parts, left = _count(state, Points, PARTS), _count(state, Points, NOT_REACHED)
     of = f"{parts:,} of {many(parts + left, 'part')}" if left else many(parts, "part")
     said = [f"{many(len(state.points), 'point')} from {of}."]
     if unreadable := _count(state, Points, UNREADABLE):

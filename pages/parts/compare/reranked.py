@@ -73,7 +73,7 @@ def again(lane: Lane, asked: Settings, alpha: float, beta: float, gold: tuple[st
         Row(place, was[node] + 1 if node in was else None, title, not known.isdisjoint(chunks))
         for place, (node, title, chunks) in enumerate(told, 1)
     ]
-    return rows, found.unread
+    return rows, found.not_ranked
 
 
 def with_settings(line: Line, alpha: float, beta: float) -> Line:

@@ -134,10 +134,10 @@ def _watch(job: Job) -> None:
         f"{brought.known:,} there already" if brought.known else "",
     ]
     st.success(plain(f"{brought.corpus.title}: {', '.join(filter(None, parts))}."), icon=":material/check_circle:")
-    for text in brought.told[:TOLD]:
+    for text in brought.notes[:TOLD]:
         st.warning(plain(text), icon=":material/rule:")
-    if len(brought.told) > TOLD:
-        st.caption(f"And {len(brought.told) - TOLD:,} more such things.")
+    if len(brought.notes) > TOLD:
+        st.caption(f"And {len(brought.notes) - TOLD:,} more such things.")
     st.button("Go on to its graph", key="texts_go", type="primary", icon=":material/hub:", on_click=_open, args=(brought.corpus.name,))
 
 

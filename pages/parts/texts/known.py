@@ -45,7 +45,7 @@ def _keep(name: str, chosen: Chosen) -> None:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     with_answers = f"{brought.answered:,} with known answers, {brought.gold:,} with gold documents"
-    st.session_state[SAID] = (name, f"{many(brought.number, 'question')} kept, {with_answers}.", brought.told)
+    st.session_state[SAID] = (name, f"{many(brought.number, 'question')} kept, {with_answers}.", brought.notes)
     st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
     st.rerun()
 

@@ -36,7 +36,7 @@ def test_ten_questions_in_a_table_are_taken_for_documents(tmp_path, separator):
     (tmp_path / "asked.csv").write_text(table(separator), "utf-8")
     brought = bring_questions("towns", tmp_path / "asked.csv")
     assert (brought.set, brought.number, brought.answered, brought.gold) == ("towns", 10, 10, 10)
-    assert brought.told == ("Not read in asked.csv: “remark”.",)
+    assert brought.notes == ("Not read in asked.csv: “remark”.",)
     first, *others = open_corpus("towns").questions("towns")
     assert (first.text, first.answers, first.gold) == ("Which, 1?", ("Turku", "Malmö"), ("0.txt", "1.txt"))
     assert [question.gold for question in others] == [(f"{number}.txt",) for number in range(1, 10)]
@@ -102,7 +102,7 @@ def test_supporting_paragraphs_are_gold_by_title_and_text(tmp_path):
     (question,) = brought.corpus.questions("musique")
     assert (question.answers, question.aliases) == (("Scania",), (("Scania", "Skåne"),))
     assert question.gold[0] == "Lund (2)" and question.gold[1] not in brought.corpus
-    assert brought.told[0] == "Not read in musique.json: “answerable”." and "does not have: “Oslo" in brought.told[1]
+    assert brought.notes[0] == "Not read in musique.json: “answerable”." and "does not have: “Oslo" in brought.notes[1]
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def ids(read):
 
 def test_a_folder_is_read_with_all_below_it(folder):
     read = read_files([folder])
-    assert ids(read) == ALL and read.told == []
+    assert ids(read) == ALL and read.notes == []
 
 
 def test_a_zip_of_the_folder_gives_the_same_documents(folder, tmp_path):
@@ -66,8 +66,8 @@ def test_a_bad_file_costs_only_itself_and_is_told(folder):
     (folder / ".hidden.txt").write_text("hidden")
     read = read_files([folder])
     assert ids(read) == ALL
-    assert [sentence.split()[0] for sentence in read.told] == ["papers:", "bad.docx", "bad.pdf", "empty.txt", "posing.txt"]
-    assert read.told[0] == "papers: 1 file of other kinds left out: tool.exe."
+    assert [sentence.split()[0] for sentence in read.notes] == ["papers:", "bad.docx", "bad.pdf", "empty.txt", "posing.txt"]
+    assert read.notes[0] == "papers: 1 file of other kinds left out: tool.exe."
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_two_files_of_one_name_are_told(tmp_path):
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.txt").write_text(name)
     read = read_files([tmp_path / "one" / "a.txt", tmp_path / "two" / "a.txt"])
-    assert [document.text for document in read.documents] == ["one"] and "Two of these files are called a.txt" in read.told[0]
+    assert [document.text for document in read.documents] == ["one"] and "Two of these files are called a.txt" in read.notes[0]
 
 
 def test_documents_of_one_text_are_kept_and_told(tmp_path):
@@ -117,7 +117,7 @@ def test_documents_of_one_text_are_kept_and_told(tmp_path):
         (tmp_path / f"{name}.txt").write_text("The same.")
     read = read_files([tmp_path])
     assert ids(read) == ["a.txt", "b.txt", "c.txt"]
-    assert read.told == ["b.txt holds the same text as a.txt, and 1 more are such; remove what is not needed."]
+    assert read.notes == ["b.txt holds the same text as a.txt, and 1 more are such; remove what is not needed."]
 
 
 def test_a_zip_that_is_a_bomb_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
@@ -143,7 +143,7 @@ def test_a_zip_that_lies_about_its_sizes_costs_only_itself(tmp_path):
     data = (tmp_path / "x.zip").read_bytes().replace((1000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
     (tmp_path / "x.zip").write_bytes(data)
     read = read_files([tmp_path / "x.zip"])
-    assert ids(read) == ["true.txt"] and "lies.txt in x.zip cannot be unpacked" in read.told[0]
+    assert ids(read) == ["true.txt"] and "lies.txt in x.zip cannot be unpacked" in read.notes[0]
 
 
 def test_paths_in_a_zip_never_escape(tmp_path):
@@ -151,7 +151,7 @@ def test_paths_in_a_zip_never_escape(tmp_path):
         for name in ("../out.txt", "/abs.txt", "C:\\win.txt", "a/../../b.txt", "..\\up.txt", "good/in.txt"):
             archive.writestr(name, b"Text.")
     read = read_files([tmp_path / "x.zip"])
-    assert ids(read) == ["good/in.txt"] and len(read.told) == 5 and all("outside of the zip" in sentence for sentence in read.told)
+    assert ids(read) == ["good/in.txt"] and len(read.notes) == 5 and all("outside of the zip" in sentence for sentence in read.notes)
     assert sorted(path.name for path in tmp_path.parent.rglob("*.txt") if tmp_path in path.parents) == []
 
 

@@ -170,7 +170,7 @@ def test_a_file_that_takes_too_long_costs_only_itself(folder, monkeypatch):
     monkeypatch.setattr("core.corpus.readers.separate.BYTES_A_SECOND", 1 << 40)
     read = read_files([folder])
     assert [document.text for document in read.documents] == ["Good."]
-    assert read.told == ["a.html takes longer than 1 second to be read; split it, or save it as plain text and bring that."]
+    assert read.notes == ["a.html takes longer than 1 second to be read; split it, or save it as plain text and bring that."]
 
 
 @pytest.mark.parametrize("megabytes, minutes", [(0, 2), (1, 2), (16, 2), (64, 8)])
@@ -186,7 +186,7 @@ def test_a_file_that_takes_too_much_memory_costs_only_itself(folder, monkeypatch
     read = read_files([folder])
     assert [document.text for document in read.documents] == ["Good."]
     sentence = "takes more than 500 MB of memory to be read; split it, or save it as plain text and bring that."
-    assert read.told == [f"a.html {sentence}", f"c.docx {sentence}"]
+    assert read.notes == [f"a.html {sentence}", f"c.docx {sentence}"]
 
 
 def test_headings_within_headings_are_one_place():

@@ -63,7 +63,7 @@ def test_every_user_has_tasks_and_every_task_has_questions(corpus):
     found = writing(corpus, author)(Job("q"))
     assert [one.id for one in found.questions] == ["u1-t1-q1", "u1-t1-q2", "u2-t1-q1", "u2-t1-q2"]
     assert author.names == ["about", "users", "tasks", "questions", "tasks", "questions"] and SMALL.replies == 6
-    assert found.about == "It is about a miser." and found.told == ()
+    assert found.about == "It is about a miser." and found.notes == ()
     asked = [one[1]["content"] for one in author.asked]
     assert "{Scrooge}" in asked[0] and "The nephew: Fred" in asked[0]
     assert "It is about a miser." in asked[3] and "users 2.0: wants it" in asked[3] and "tasks 3.0" in asked[3]
@@ -78,14 +78,14 @@ def test_the_papers_recipe_makes_125():
 def test_replies_that_cannot_be_read_are_told_and_cost_their_own_questions(corpus):
     found = writing(corpus, Author(lambda name, number: "no idea" if number == 4 else None))(Job("q"))
     assert [one.id for one in found.questions] == ["u2-t1-q1", "u2-t1-q2"]
-    assert found.told == ("1 of 6 replies could not be read, such as “no idea”.", "2 of 4 questions were written.")
+    assert found.notes == ("1 of 6 replies could not be read, such as “no idea”.", "2 of 4 questions were written.")
 
 
 def test_questions_that_are_asked_twice_are_kept_once(corpus):
     twice = lambda name, number: json.dumps({"questions": ["What of it?", "What OF it?"]}) if name == "questions" else None
     found = writing(corpus, Author(twice))(Job("q"))
     assert [one.text for one in found.questions] == ["What of it?"]
-    assert found.told == ("1 question was asked twice and is kept once.", "1 of 4 questions were written.")
+    assert found.notes == ("1 question was asked twice and is kept once.", "1 of 4 questions were written.")
 
 
 def test_questions_that_ask_for_one_fact_are_told(corpus):
@@ -93,7 +93,7 @@ def test_questions_that_ask_for_one_fact_are_told(corpus):
     lines = ["Who is Bob Cratchit's son?", "How many ghosts come?", "How does the miser change?"]
     small = Author(lambda name, number: json.dumps({"questions": lines}) if name == "questions" else None)
     found = writing(corpus, small, Recipe(1, 1, 3))(Job("q"))
-    (told,) = found.told
+    (told,) = found.notes
     assert len(found.questions) == 3 and told.startswith("2 of 3 questions begin with who, when, where or how many")
 
 
@@ -103,7 +103,7 @@ def test_what_is_no_question_is_left_out(corpus):
     small = Author(lambda name, number: json.dumps({"questions": lines}) if name == "questions" else None)
     found = writing(corpus, small, Recipe(1, 1, 2))(Job("q"))
     assert [one.text for one in found.questions] == lines[1:]
-    assert found.told == ("1 line was no question and is left out.", "1 of 2 questions were written.")
+    assert found.notes == ("1 line was no question and is left out.", "1 of 2 questions were written.")
 
 
 @pytest.mark.parametrize("finish", ["length", "repeat"])

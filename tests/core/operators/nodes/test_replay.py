@@ -29,7 +29,7 @@ def again(graph, state, **settings):
 def test_the_same_settings_find_the_same(alpha, beta):
     graph, state = asked(alpha, beta)
     found = again(graph, state, alpha=alpha, beta=beta)
-    assert found.nodes.items == state.nodes.items and found.nodes.scores == pytest.approx(state.nodes.scores) and not found.unread
+    assert found.nodes.items == state.nodes.items and found.nodes.scores == pytest.approx(state.nodes.scores) and not found.not_ranked
 
 
 def test_other_settings_find_what_asking_anew_would():
@@ -43,7 +43,7 @@ def test_what_was_not_read_is_passed_over_and_counted():
     graph, state = asked(0.2, 1.0)
     part = type(state.hidden)(state.hidden.model, state.hidden.nodes[:2], state.hidden.vectors[:2], state.hidden.head)
     found = again(graph, state.replace(hidden=part))
-    assert set(found.nodes.items) == set(part.nodes) and found.unread > 0
+    assert set(found.nodes.items) == set(part.nodes) and found.not_ranked > 0
 
 
 def test_who_brought_a_node_in():

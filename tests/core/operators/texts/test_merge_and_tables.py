@@ -23,13 +23,13 @@ def chunks(*scored):
     ],
 )
 def test_hits_merged_each_once(told, order, items, scores):
-    state = State(Question("q"), chunks=chunks((3, 0.9), (2, 0.7), (1, 0.1)), aside=(chunks((0, 0.8), (2, 0.4)),))
+    state = State(Question("q"), chunks=chunks((3, 0.9), (2, 0.7), (1, 0.1)), waiting=(chunks((0, 0.8), (2, 0.4)),))
     after = step(told, "Merge", state, order=order)
-    assert after.chunks.items == items and after.chunks.scores == pytest.approx(scores) and after.aside == ()
+    assert after.chunks.items == items and after.chunks.scores == pytest.approx(scores) and after.waiting == ()
 
 
 def test_kinds_that_one_search_found_alone_stay(told):
-    state = State(Question("q"), chunks=chunks((3, 0.9)), aside=(Ranking("node", (1,), (0.5,)),))
+    state = State(Question("q"), chunks=chunks((3, 0.9)), waiting=(Ranking("node", (1,), (0.5,)),))
     after = step(told, "Merge", state)
     assert after.nodes.items == (1,) and after.chunks.items == (3,)
 

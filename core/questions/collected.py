@@ -16,7 +16,7 @@ MOST_NAMES = 1_000  # of keys or columns
 EACH, EACH_NAME, EACH_ROW = 280, 8, 100  # bytes of a question and its two tuples, of a name in one, and of a name's row in the table
 
 
-class Kept:
+class Collected:
     """The questions of a file so far. A name that comes again is held once, as answers do in most sets."""
 
     def __init__(self, file: str, name: str, hops: int | None):
