@@ -20,7 +20,7 @@ from core.types import Frame, Ranking, State, Step, Usage
 
 MOST_TEXTS = 200_000  # that a model is given at once; far above any subgraph of usual size
 STAGES = ("graph", "convert", "extract", "filter", "retrieve", "refine", "read", "generate")
-TOLD_FROM = 0.001  # seconds from which on a preparation is told
+SHOWN_FROM = 0.001  # seconds from which on a preparation is told
 DIRECTIONS = ("graph", "out", "in", "both")
 
 
@@ -120,7 +120,7 @@ class Operator(Declared):
         step = Step(
             type(self).__name__,
             self.stage,
-            self.told(),
+            self.recorded(),
             usage=recorder.usage,
             sizes=sizes(after, self.writes) | recorder.sizes,
             notes=tuple(note if isinstance(note, str) else note() for note in recorder.notes),
@@ -137,7 +137,7 @@ class Operator(Declared):
         """The work itself."""
         raise TypeError(f"{type(self).__name__} does not say what it does.")
 
-    def told(self) -> Mapping[str, Any]:
+    def recorded(self) -> Mapping[str, Any]:
         """What its step tells of it, which is all that its outcome depends on: its parameters."""
         return values(self)
 
@@ -174,7 +174,7 @@ class Operator(Declared):
 def _times(meter: Meter, whole: float) -> dict[str, Any]:
     """The fields of a step that tell its seconds."""
     waiting = meter.seconds.get("waiting", 0.0)
-    prepared = tuple((label, round(seconds, 6)) for label, seconds in meter.prepared.items() if seconds >= TOLD_FROM)
+    prepared = tuple((label, round(seconds, 6)) for label, seconds in meter.prepared.items() if seconds >= SHOWN_FROM)
     ranking, model = meter.seconds.get("ranking", 0.0), meter.seconds.get("model", 0.0)
     own = max(ranking + model, whole - waiting - sum(meter.prepared.values()))
     each = dict(seconds=own, ranking=ranking, model=model, waiting=waiting, saved=meter.saved)
@@ -231,7 +231,7 @@ NEED = {
     "chunks": "chunks, and nothing before it finds any",
     "communities": "communities, and nothing before it finds any",
     "points": "points, and nothing before it notes any",
-    "aside": "hits set aside, and nothing before it sets any aside",
+    "waiting": "hits set aside, and nothing before it sets any aside",
 }
 
 

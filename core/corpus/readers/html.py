@@ -83,7 +83,7 @@ class _Page:
         self.heading = (0, 0)  # where it begins, and how many parts there were
         self.places: list[Place] = []
         self.headings: list[tuple[str, str]] = []
-        self.kept = 0  # how many elements are open in which blanks stay as they are
+        self.preformatted = 0  # how many elements are open in which blanks stay as they are
 
     def start(self, tag: str, attributes: object) -> None:
         if self._elements % LOOK_EVERY == 0:
@@ -97,7 +97,7 @@ class _Page:
         if self._dropped or tag in DROPPED:
             self._dropped += 1
             return
-        self.kept += tag == "pre"
+        self.preformatted += tag == "pre"
         if tag in CELLS and self.parts and not self.parts[-1].endswith("\n"):
             self._put(" | ")
         elif tag not in INLINE and tag not in CELLS:
@@ -121,14 +121,14 @@ class _Page:
                 self.headings.append((tag, label))
         if tag not in INLINE and tag not in CELLS:
             self._break()
-        self.kept -= tag == "pre"
+        self.preformatted -= tag == "pre"
 
     def data(self, text: str) -> None:
         if self._in_title and self.title is not None:
             self.title.append(text)
         if self._dropped:
             return
-        if self.kept:
+        if self.preformatted:
             self._put(text)
             return
         text = BLANKS.sub(" ", text)

@@ -98,7 +98,7 @@ def store(graph: Graph, folder: str | FilePath) -> Graph:
 
 
 def moved(temporary: str | FilePath, folder: str | FilePath) -> Graph:
-    """The graph stored in `temporary` put into `folder`, in the place of what was there, opened from there; `temporary` is removed. Raises
+    """The graph stored in `temporary` put into `folder`, in the place of what was there, and opened there; `temporary` is removed. Raises
     StoreError."""
     temporary, folder = FilePath(temporary).absolute(), FilePath(folder).absolute()
     with locked(folder, True, None):

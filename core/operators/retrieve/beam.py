@@ -97,13 +97,13 @@ class BeamSearch(Operator):
             ctx.progress(f"Beam search, hop {hop} of {self.hops}: {len(candidates):,} candidates", (hop - 1) / self.hops)
             texts = self._texts(ctx.graph, list(candidates))
             choice = recorder.choice(self._choose(ctx.models.chooser(self.model), task, texts))
-            kept, before = picked(Ranking("path", tuple(candidates)), choice)
-            recorder.frames.append(Frame(f"hop {hop}{label}", kept, len(candidates), before))
+            selected, before = picked(Ranking("path", tuple(candidates)), choice)
+            recorder.frames.append(Frame(f"hop {hop}{label}", selected, len(candidates), before))
             history = list(beam.values())
             origins = list(candidates.values())
             beam = {
                 path: history[origins[position]] + ((choice.scores[i],) if choice.scores else ())
-                for i, (position, path) in enumerate(zip(choice.positions, kept.items))
+                for i, (position, path) in enumerate(zip(choice.positions, selected.items))
             }
             for path, scores in beam.items():
                 found.setdefault(path, scores)
@@ -160,10 +160,10 @@ class BeamSearch(Operator):
         return picked(paths, choice)[0]
 
     def words(self) -> str:
-        kept = {"top": f"{self.width} wide", "mean": "above the mean", "percentile": f"above percentile {self.percentile:g}"}[self.prune]
+        wide = {"top": f"{self.width} wide", "mean": "above the mean", "percentile": f"above percentile {self.percentile:g}"}[self.prune]
         unit = " of triples" if self.unit == "triple" else ""
         stop = "" if self.stop == NEVER else f", stopped by {short_name(self.stop)}"
-        return f"beam {kept}{unit}, {self.hops} hops, {short_name(self.model)}{stop}"
+        return f"beam {wide}{unit}, {self.hops} hops, {short_name(self.model)}{stop}"
 
     def plain_words(self) -> str:
         which = {

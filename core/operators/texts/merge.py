@@ -31,18 +31,18 @@ class SetAside(Operator):
     For lines with two searches, such as LightRAG's hybrid one.
 
     >>> state = retrieve("SparseChunks(keep=1) >> SetAside()", graph=story, question="the clerk")
-    >>> state.chunks, [hits.items for hits in state.aside]
+    >>> state.chunks, [hits.items for hits in state.waiting]
     (None, [(1,)])
     """
 
     stage = "refine"
     title = "hits set aside"
     plain = ""
-    reads_any, writes = HITS, ("aside",)
+    reads_any, writes = HITS, ("waiting",)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
         found = tuple(hits for field in HITS if (hits := getattr(state, field)) is not None)
-        return state.replace(aside=found, **dict.fromkeys(HITS))
+        return state.replace(waiting=found, **dict.fromkeys(HITS))
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,14 +60,14 @@ class Merge(Operator):
     stage = "refine"
     title = "hits merged"
     plain = "joins both searches"
-    reads, writes = ("aside",), HITS
+    reads, writes = ("waiting",), HITS
 
     order: str = param("in turn", "Order", ORDER_HELP, choices=ORDERS)
 
     def apply(self, state: State, ctx: Context, recorder: Recorder) -> State:
-        before = {FIELD[hits.kind]: hits for hits in state.aside}
+        before = {FIELD[hits.kind]: hits for hits in state.waiting}
         both = {field: merged(before.get(field), getattr(state, field), self.order) for field in HITS}
-        return state.replace(aside=(), **both)
+        return state.replace(waiting=(), **both)
 
     def words(self) -> str:
         return f"merged by {self.order}" if self.order in ("score", "reciprocal rank") else f"merged {self.order}"
