@@ -11,10 +11,10 @@ from core.diagnosis.passages import fates
 from core.diagnosis.targets import answers_of, passages_of
 from core.diagnosis.verdict_words import Verdict
 from core.engine import Comparison, Lane
-from core.graph.texts import n_chunks
+from core.graph.texts import hit_titles, n_chunks
 from core.results import graph_dict
 from core.types import State
-from pages.parts.board.paths import Paths
+from pages.parts.board.paths import Paths, WordsOnPaths
 from pages.parts.board.text_fates import gold_titles, hit_fates
 from pages.parts.board.text_hits import has_hits, passage, question_words, tables
 from pages.parts.board.text_lost import with_lost
@@ -38,7 +38,7 @@ class DocumentView:
         self._comparison = comparison
         self._told: dict[int, tuple[Any, dict[str, Any]]] = {}
         self._picture = TextPicture()
-        self._paths = Paths(comparison, placed)
+        self._paths, self._words = Paths(comparison, placed), WordsOnPaths(placed)
         self._shared: tuple[Any, dict[str, Any]] | None = None
 
     def share(self, verdict: Verdict) -> dict[str, Any]:
@@ -56,14 +56,16 @@ class DocumentView:
             for _, more, said in stories:
                 paths, fates = {**paths, **more}, {**fates, **said}
             every = [[*hops, *batches] for hops, (batches, _, _) in zip(walked.stories, stories)]
-            self._shared = (now, {**picture, "paths": paths, "fates": fates, "stories": every, "best": walked.best})
+            self._shared = (now, {**picture, "paths": paths, "fates": fates, "stories": every, "best": walked.best, "keys": walked.keys})
         return self._shared[1]
 
     def whole(self, shared: dict[str, Any]) -> dict[str, Any]:
         """What is said of the comparison as a whole beside that."""
         question = self._comparison.ask.question
         named = [name for answer in question.answers for name in question.names(answer)]
-        return {"marks": {"words": question_words(question.text), "answers": named}, "evidence": {}}
+        lanes = ((i, lane) for i, lane in enumerate(self._comparison.lanes) if lane.retrieved and lane.state.paths is not None)
+        resting = {f"lane-{i}": self._words(lane, shared["keys"]) for i, lane in lanes}
+        return {"marks": {"words": question_words(question.text), "answers": named}, "evidence": resting}
 
     def state(self, lane: Lane) -> State:
         """The state of a lane that is shown."""
@@ -74,7 +76,7 @@ class DocumentView:
         told, state, excerpt = self._found(lane), lane.state, lane.state.excerpt
         said, answers = state.answer is not None, self._comparison.ask.question.answers
         return {
-            "reader": [excerpt.text] if excerpt is not None else lane.graph.names(state.reader or ()) or None,
+            "reader": [excerpt.text] if excerpt is not None else hit_titles(lane.graph, "node", state.reader or ()) or None,
             "reader_name": told["excerpt"],
             "rests": told_rests(lane),
             "verdict": told["verdict"] if said else None,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from core.datasets.relations import relation_words
 from core.datasets.wording import table_of
+from core.diagnosis.evidence import Evidence, evidence
 from core.diagnosis.path_outcome import fate_in
 from core.engine import Comparison, Lane
 from core.graph.texts import hit_titles, relation_names
@@ -37,6 +38,7 @@ class DrawnPaths:
     paths: dict[str, Data]
     fates: dict[str, dict[str, Data]]
     walked: dict[str, Path]
+    keys: dict[tuple[int, Path], str]  # by the id of a graph's object and the path there
 
     def of(self, entries: Sequence[Sequence[Data] | None]) -> list[list[Path]]:
         """The paths behind the entries of each lane."""
@@ -70,7 +72,8 @@ class Paths:
             graph, walked[key] = next(iter(known.values()))
             paths[key] = self._path(graph, walked[key])
         fates = {key: self._fates(key, by_model) for key in paths if key in shown}
-        return DrawnPaths(best, missed, stories, paths, fates, walked)
+        keys = {(graph, path): key for key, known in self._known.items() for graph, (_, path) in known.items()}
+        return DrawnPaths(best, missed, stories, paths, fates, walked, keys)
 
     def _key(self, lane: Lane, path: Path) -> str:
         nodes, edges = self._placed(lane.graph, path)
@@ -100,6 +103,27 @@ class Paths:
         keys = lambda frame: [self._key(lane, path) for path in frame.ranking.items]
         frames = [{"title": frame.title, "considered": frame.considered, "paths": keys(frame)} for frame in step.frames]
         return {"title": OPERATORS[step.operator].title.capitalize(), "frames": frames}
+
+
+class WordsOnPaths:
+    """What the words of the lanes' answers rest on; of the paths only those that the board knows. Made anew as an answer is written."""
+
+    def __init__(self, placed: Placed):
+        self._placed = placed
+        self._made: dict[int, tuple[tuple, list[Data]]] = {}  # of each lane: what it was made from, and that
+
+    def __call__(self, lane: Lane, keys: Mapping[tuple[int, Path], str]) -> list[Data]:
+        """The words of a lane's answers: `text`, the `node` that it names, the keys of `paths`, and the lines of the `prompt`."""
+        answer = lane.answer or lane.state.answer or ""
+        now = (len(lane.states), answer, id(keys))
+        if self._made.get(id(lane), (None,))[0] != now:
+            self._made[id(lane)] = (now, [self._word(lane, one, keys) for one in evidence(lane.graph, lane.state, answer)])
+        return self._made[id(lane)][1]
+
+    def _word(self, lane: Lane, word: Evidence, keys: Mapping[tuple[int, Path], str]) -> Data:
+        (node,), _ = self._placed(lane.graph, Path((word.node,)))
+        known = [keys[at] for path in word.paths if (at := (id(lane.graph), path)) in keys]
+        return {"text": word.text, "node": node, "paths": known, "prompt": list(word.lines)}
 
 
 def counts(state: State) -> Data | None:

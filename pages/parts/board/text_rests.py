@@ -24,7 +24,7 @@ def told_rests(lane: Lane) -> list[Told] | None:
     state = lane.state
     if state.answer is None:
         return _of_excerpt(lane)
-    if lane.rests is None or (lane.answer or state.answer) != state.answer:
+    if not lane.rests or (lane.answer or state.answer) != state.answer:
         return None
     return [_told(lane, state.answer, rest) for rest in lane.rests]
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.datasets.wording import table_of
-from core.diagnosis.evidence import evidence
 from core.diagnosis.explanation import Explained
 from core.diagnosis.funnel import STAGES, funnel, right
 from core.diagnosis.measure import by_model, lane_by_model
@@ -16,7 +15,7 @@ from core.diagnosis.verdict_words import Verdict
 from core.engine import Comparison, Lane
 from core.types import State
 from pages.parts.board.keys import at, placed_by_id
-from pages.parts.board.paths import Paths, seen
+from pages.parts.board.paths import Paths, WordsOnPaths, seen
 from pages.parts.board.picture import Picture, answer_nodes
 from pages.parts.board.text_fates import hit_fates
 from pages.parts.board.text_hits import hits_of, tables
@@ -32,7 +31,7 @@ class TripleView:
         self._comparison = comparison
         self._ready: tuple | None = None
         self._shared: dict[str, Any] = {}
-        self._rests: dict[int, tuple[tuple, list[dict[str, Any]]]] = {}  # of each lane: what it was made from, and evidence
+        self._words = WordsOnPaths(placed_by_id)
         self._paths = Paths(comparison, placed_by_id)
         self._picture = Picture(comparison, table_of(comparison.graph.name))
 
@@ -47,7 +46,7 @@ class TripleView:
     def whole(self, shared: dict[str, Any]) -> dict[str, Any]:
         """What is said of the comparison as a whole beside that."""
         lanes = enumerate(self._comparison.lanes)
-        return {"evidence": {f"lane-{i}": self._evidence(lane, shared) for i, lane in lanes if lane.retrieved}}
+        return {"evidence": {f"lane-{i}": self._words(lane, shared["keys"]) for i, lane in lanes if lane.retrieved}}
 
     def state(self, lane: Lane) -> State:
         """The state of a lane that is shown."""
@@ -82,17 +81,6 @@ class TripleView:
         """The tone of a lane's sentence."""
         return tone_of(one)
 
-    def _evidence(self, lane: Lane, shared: dict[str, Any]) -> list[dict[str, Any]]:
-        """What the words of a lane's answers rest on; of the paths only those that the board knows."""
-        keys, answer = shared["keys"], lane.answer or lane.state.answer or ""
-        now = (len(lane.states), answer, id(keys))
-        if self._rests.get(id(lane), (None,))[0] != now:
-            found = evidence(self._comparison.graph, lane.state, answer)
-            known = lambda paths: [keys[path] for path in paths if path in keys]
-            rest = [{"text": e.text, "node": e.node, "paths": known(e.paths), "prompt": list(e.lines)} for e in found]
-            self._rests[id(lane)] = (now, rest)
-        return self._rests[id(lane)][1]
-
     def _draw(self, named: Sequence[str]) -> dict[str, Any]:
         """Everything that depends on what was retrieved: the paths to show, the nodes to draw, their places, the fates. The answers that
         are `named` come first among those that were lost, and are drawn in any case."""
@@ -104,7 +92,7 @@ class TripleView:
         hits = _hits(comparison)
         layout = self._picture.layout(list(drawn.walked.values()), drawn.of(drawn.best), drawn.of(drawn.missed), named, hits.values())
         return {
-            "keys": {path: key for key, path in drawn.walked.items()},
+            "keys": drawn.keys,
             "best": [part or [] for part in drawn.best],
             "missed": drawn.missed,
             "stories": drawn.stories,

@@ -87,6 +87,16 @@ def test_the_graph_reader_is_heard_where_it_names_anything(compared, drawn):
     assert told["lanes"][0]["reader"] == ["Scrooge"] and told["lanes"][0]["reader_verdict"] == {"right": 1, "of": 1}
 
 
+def test_words_of_an_answer_rest_on_the_paths_to_what_they_name(compared, drawn):
+    lane = compared.lanes[0]
+    state = lane.state.replace(answer="Through Scrooge.")
+    told = Board(replace(compared, lanes=[replace(lane, run=replace(lane.run, states=[*lane.states[:-1], state]))])).payload()
+    (word,) = told["evidence"]["lane-0"]
+    key = told["lanes"][0]["paths"][0]["key"]
+    assert word == {"text": "Scrooge", "node": "node Scrooge", "paths": [key], "prompt": []}
+    assert told["lanes"][0]["rests"] is None and drawn["evidence"].keys() == {"lane-0", "lane-1", "lane-2"}
+
+
 def test_a_saved_comparison_shows_its_paths_as_it_did(compared, drawn):
     again = Board(comparison(thaw_finished(freeze_finished(finished(compared))))).payload()
     for lane, before in zip(again["lanes"], drawn["lanes"]):
