@@ -1,4 +1,4 @@
-"""Every regular expression that what people bring is read with takes time in proportion to the text, whatever the text."""
+"""Every regular expression that files and models' replies are read with takes time in proportion to the text, whatever the text."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ import pytest
 
 from tests.regular_expressions import slow_text
 
-READING = ("core.io", "core.questions", "core.corpus", "core.graph", "core.datasets")  # what reads files
+FILES = ("core.io", "core.questions", "core.corpus", "core.graph", "core.datasets")
+REPLIES = ("core.models", "core.operators", "core.builds", "core.indexes.walks", "core.evaluation.metrics")  # and what servers say
 
 
 def modules():
-    for name in READING:
+    for name in FILES + REPLIES:
         package = importlib.import_module(name)
         yield package
-        yield from (importlib.import_module(found.name) for found in pkgutil.walk_packages(package.__path__, f"{name}."))
+        inside = getattr(package, "__path__", ())
+        yield from (importlib.import_module(found.name) for found in pkgutil.walk_packages(inside, f"{name}.") if inside)
 
 
 MODULES = list(modules())
@@ -46,6 +48,7 @@ def tree(module) -> ast.Module:
 
 def test_those_of_the_readers_are_among_them():
     assert {"core.corpus.readers.markdown.MARKS", "core.corpus.readers.html.CHARSET", "core.io.json_pieces.BETWEEN"} <= set(PATTERNS)
+    assert {"core.models.chat.json_reply.TRAILING", "core.models.rating.PAIR", "core.evaluation.metrics.failures.QUOTED"} <= set(PATTERNS)
 
 
 @pytest.mark.parametrize("name", PATTERNS)
@@ -69,9 +72,9 @@ def test_a_careless_one_is_found(careless):
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_every_expression_has_a_name_by_which_it_is_found(module):
-    """None is compiled within a function, or given to `re` as a text, where the test above would not see it."""
+    """None is compiled within a function, or given to `re` as a text, where the test above would not see it, but for those of a name."""
     inside = [
         node for function in ast.walk(tree(module)) if isinstance(function, ast.FunctionDef | ast.Lambda) for node in ast.walk(function)
     ]
-    called = [node.func for node in inside if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
-    assert not [call.lineno for call in called if isinstance(call.value, ast.Name) and call.value.id == "re" and call.attr != "escape"]
+    called = {node.lineno: node for node in inside if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re.")}
+    assert not [line for line, call in called.items() if "re.escape(" not in ast.unparse(call)]

@@ -8,6 +8,7 @@ from typing import Literal
 
 Reading = Literal["unicode", "code"]
 READINGS = ("unicode", "code")
+OTHERS = re.compile(r"[^a-z0-9 ]")
 
 
 def folded(name: str, reading: str = "unicode") -> str:
@@ -19,5 +20,5 @@ def folded(name: str, reading: str = "unicode") -> str:
     ('josé díaz-2', 'jos d az 2')
     """
     if reading == "code":
-        return " ".join(re.sub(r"[^a-z0-9 ]", " ", name.lower()).split())
+        return " ".join(OTHERS.sub(" ", name.lower()).split())
     return " ".join(unicodedata.normalize("NFC", name).split()).casefold()

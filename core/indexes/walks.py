@@ -29,7 +29,7 @@ AT_ONCE = 2_000  # nodes whose walks are encoded within a question
 LIMIT = 1_000_000  # nodes whose walks are encoded at all
 JOIN = "; "
 AT_A_TIME = 8  # walks that are put into words before their length is looked at
-WORD = re.compile(r"\S*[0-9A-Za-z]\S*")  # a token at least, of whatever tokenizer
+WORD = re.compile(r"(?<!\S)[^\s0-9A-Za-z]*+[0-9A-Za-z]\S*")  # a token at least, of whatever tokenizer
 
 
 class Words(Protocol):

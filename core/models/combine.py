@@ -12,6 +12,8 @@ from core.errors import BadParameter, nearest, shorten
 from core.models.base import Choice, Chooser, Scorer, Task
 from core.types import Usage
 
+SIDE_BY_SIDE = re.compile(r"[\w.\-]\s+[\w.\-]")  # words without a bracket or a comma between them
+WORD = re.compile(r"([\w.\-]+)(\s*\()?")  # with the bracket behind it
 COMBINATORS = {
     "prefilter": ("cheap", "dear", "n"),
     "supplement": ("chooser", "scorer"),
@@ -158,9 +160,9 @@ def _quoted(expression: str) -> str:
         word, bracket = match.group(1), match.group(2)
         return match.group(0) if bracket or word.isdecimal() else repr(word)
 
-    if set(expression) & set("\"'\\") or re.search(r"[\w.\-]\s+[\w.\-]", expression):
+    if set(expression) & set("\"'\\") or SIDE_BY_SIDE.search(expression):
         raise ValueError("quotes, or words side by side")
-    return re.sub(r"([\w.\-]+)(\s*\()?", quote, expression.strip())
+    return WORD.sub(quote, expression.strip())
 
 
 def _read(tree: ast.expr, shown: str) -> str | Call:

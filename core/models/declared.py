@@ -15,6 +15,7 @@ from core.io.durable import write_whole
 from core.io.home import ROOT, home
 from core.models.backends import BACKENDS, Backend
 
+NAME = re.compile(r"[\w.\-]+")
 SHIPPED = ROOT / "models.toml"
 ROLES = {"answer": "chat", "choose": "chat", "judge": "chat", "encoder": "encoder", "reranker": "scorer", "cross-encoder": "scorer"}
 
@@ -118,7 +119,7 @@ def row(name: str, values: Mapping[str, Any], where: str, own: bool = False) -> 
         raise BadParameter(f"{label} must be a table.")
     if name in ROLES:
         raise BadParameter(f"{label} has the name of a role; call it something other than {', '.join(ROLES)}.")
-    if not re.fullmatch(r"[\w.\-]+", name) or name.isdecimal():
+    if not NAME.fullmatch(name) or name.isdecimal():
         raise BadParameter(f"{label}: a name is made of letters, digits, “-”, “_” and “.”, and is not a number.")
     for key in ("kind", "backend"):
         if key not in values:

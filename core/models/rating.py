@@ -14,6 +14,7 @@ from core.models.scorers import PLURAL
 from core.prompts import messages, numbered, plain, prompts
 from core.types import Usage
 
+PAIR = re.compile(r"(?<![\d.])(\d{1,6})\D+?(\d{1,3}(?:\.\d+)?)")  # a number and its score
 TOP = 10  # the highest score, which counts as 1
 
 
@@ -87,5 +88,5 @@ def _pairs(reply: str) -> list[tuple[int, float]] | None:
             return [(int(one["number"]), float(one["score"])) for one in told.value["ratings"]]
         except (ValueError, KeyError, TypeError, OverflowError):
             pass  # read as numbers below
-    found = re.findall(r"(?<![\d.])(\d{1,6})\D+?(\d{1,3}(?:\.\d+)?)", reply)
+    found = PAIR.findall(reply)
     return [(int(number), float(score)) for number, score in found] or None

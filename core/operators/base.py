@@ -20,6 +20,7 @@ from core.types import Frame, Ranking, State, Step, Usage
 
 MOST_TEXTS = 200_000  # that a model is given at once; far above any subgraph of usual size
 STAGES = ("graph", "convert", "extract", "filter", "retrieve", "refine", "read", "generate")
+NODES = re.compile(r"\b(entities|nodes)\b")
 SHOWN_FROM = 0.001  # seconds from which on a preparation is told
 DIRECTIONS = ("graph", "out", "in", "both")
 
@@ -205,7 +206,7 @@ class Line(OperatorLine[Operator]):
     def _with_nodes(self, text: str) -> str:
         """The text with what the nodes of the graph are, where they are no entities."""
         nodes = next((operator.called_nodes for operator in self.operators if operator.stage == "graph"), "")
-        return re.sub(r"\b(entities|nodes)\b", nodes, text) if nodes else text
+        return NODES.sub(nodes, text) if nodes else text
 
     def parts(self) -> tuple[Operator, ...]:
         """Every operator that may run, those of branches included."""

@@ -19,6 +19,7 @@ SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
 }
 REPLY_TOKENS = 16
+YES_OR_NO = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
 
 
 def sufficient(chat: Chat, task: Task, texts: Sequence[str]) -> tuple[bool, Usage, str]:
@@ -52,5 +53,5 @@ def _read(reply: str) -> bool | None:
     """What a reply says: the JSON value, else a lone yes or no at its beginning; None where it says neither."""
     found = json_reply(reply, ("sufficient",))
     said = reply if found is None else str(found.value["sufficient"])
-    match = re.match(r"\W*(yes|no)\b", said, re.IGNORECASE)
+    match = YES_OR_NO.match(said)
     return None if match is None else match[1].lower() == "yes"

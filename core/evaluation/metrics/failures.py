@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-QUOTED, NUMBER, HINT = re.compile(r"“[^”]*”"), re.compile(r"\d(?:[\d.,]*\d)?"), re.compile(r" (Did you mean|Known:) .*$", re.DOTALL)
+QUOTED, NUMBER, HINT = re.compile(r"“[^“”]*”"), re.compile(r"\d(?:[\d.,]*\d)?"), re.compile(r" (Did you mean|Known:) .*$", re.DOTALL)
 
 
 def patterns(sentences: Iterable[str]) -> dict[str, int]:

@@ -13,7 +13,10 @@ DECODER = json.JSONDecoder()
 BEGINS = re.compile(r"[{\[]")
 STARTS = 200  # places of a reply at which JSON is looked for
 DEPTH = 3  # lists and objects around the one that is wanted
-TRAILING = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[}\]])')  # a string, or a comma that ends a list or an object
+COMMA = re.compile(r",(?=\s*+[}\]])")  # that ends a list or an object
+TRAILING = re.compile(
+    rf'("(?:[^"\\]|\\.)*+")|(".*)|{COMMA.pattern}', re.DOTALL
+)  # a string, all from one on that has no end, or such a comma
 BETWEEN = re.compile(r"[\s,]*+")
 FAULTS = (ValueError, RecursionError)
 
@@ -57,7 +60,7 @@ def _first(text: str, fields: Collection[str]) -> dict[str, Any] | None:
 
 def _mended(text: str, fields: Collection[str]) -> dict[str, Any] | None:
     """As `_first`, without commas behind the last item."""
-    mended = TRAILING.sub(lambda found: found[1] or "", text)
+    mended = TRAILING.sub(lambda found: found[1] or COMMA.sub("", found[2] or ""), text)
     return None if mended == text else _first(mended, fields)
 
 

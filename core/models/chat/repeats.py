@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-TOKEN = re.compile(r"\w+|[^\w\s]")
+TOKEN, LETTER = re.compile(r"\w+|[^\w\s]"), re.compile(r"\w")
 ORDINAL = re.compile(r"(?m)^[ \t]*\d+[.)][ \t]+")  # the numbers of a list differ where its items do not
 LONGEST = 64  # words and marks of what is repeated
 WHOLE = 16  # words and marks that the repetitions make up together, at least
@@ -64,7 +64,7 @@ class Repeats:
             if words[-1] != words[-1 - period]:
                 continue
             tail = words[-period * times :]
-            if tail[period:] == tail[:-period] and any(re.match(r"\w", word) for word in tail[:period]):
+            if tail[period:] == tail[:-period] and any(LETTER.match(word) for word in tail[:period]):
                 self._cut(period)
                 return
 
@@ -73,4 +73,4 @@ class Repeats:
         first = len(self._tokens) - 1
         while first >= period and self._tokens[first][0] == self._tokens[first - period][0]:
             first -= 1
-        self.found = (self._tokens[first][2], sum(1 for token, _, _ in self._tokens if re.match(r"\w", token)))
+        self.found = (self._tokens[first][2], sum(1 for token, _, _ in self._tokens if LETTER.match(token)))

@@ -6,6 +6,7 @@ import re
 
 from core.models.base import Messages
 
+BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.):])\s+")  # before the items of a list, one a line
 WORD = re.compile(r"[^\W\d_]+")  # letters alone: digits and marks may share a token with them
 LONGEST_WORD = 16  # letters of a token, at most
 SMALLEST_CONTEXT = 64  # tokens

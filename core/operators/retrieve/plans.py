@@ -13,6 +13,7 @@ from core.errors import shorten
 from core.graph.algorithms.local import Local
 from core.models.base import Messages
 from core.models.chat.json_reply import json_reply
+from core.models.chat.replies import BULLET
 from core.operators.asking import asked
 from core.operators.base import DIRECTIONS, Context, Operator, Recorder
 from core.operators.extract import DIRECTION_HELP
@@ -22,6 +23,7 @@ from core.prompts import messages
 from core.types import Path, Ranking, State
 
 Plan = tuple[str, ...]
+ARROW = re.compile(r"->|→|,")  # between the relations of a plan
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,8 +121,8 @@ def parse(reply: str, known: Sequence[str]) -> tuple[list[Plan], list[str]]:
     if found is not None and isinstance(found.value["plans"], list):
         plans = [tuple(map(str, plan)) for plan in found.value["plans"] if isinstance(plan, list)]
     else:
-        lines = [re.sub(r"^\s*(?:[-*•]|\d+[.):])\s+", "", line) for line in reply.splitlines()]
-        plans = [tuple(filter(None, map(str.strip, re.split(r"->|→|,", line)))) for line in lines]
+        lines = [BULLET.sub("", line) for line in reply.splitlines()]
+        plans = [tuple(filter(None, map(str.strip, ARROW.split(line)))) for line in lines]
     plain = [tuple(name.removesuffix("_reverse") if name not in known else name for name in plan) for plan in plans if plan]
     usable = list(dict.fromkeys(plan for plan in plain if set(plan) <= set(known)))
     if not usable:

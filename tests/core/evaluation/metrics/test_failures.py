@@ -24,3 +24,7 @@ def test_the_count_stands_with_the_reasons():
     assert answered(2, 38, "30 × A. 8 × B.") == "2 of 40 answered, 38 failed: 30 × A. 8 × B."
     assert answered(1_000, 1_000, LATE) == f"1,000 of 2,000 answered, 1,000 failed: {LATE}"
     assert answered(40, 0, "") == ""
+
+
+def test_of_quotes_within_quotes_the_inner_one_is_left_out():
+    assert patterns(["No “a “b” c”.", "No “a “d” c”."]) == {"No “a “…” c”.": 2}
