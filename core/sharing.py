@@ -9,22 +9,20 @@ from __future__ import annotations
 
 import os
 import re
-import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase
 
-from core.errors import NotAllowed, StoreError
+from core.errors import NotAllowed
 from core.io.home import home
-from core.io.sqlite import WAIT, opened, with_table
+from core.io.rows import RowFile, Schema
 
-TABLE = """CREATE TABLE IF NOT EXISTS owners (kind TEXT NOT NULL, name TEXT NOT NULL, owner TEXT NOT NULL, at REAL NOT NULL,
-PRIMARY KEY (kind, name))"""
+TABLE = "CREATE TABLE owners (kind TEXT NOT NULL, name TEXT NOT NULL, owner TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (kind, name))"
+SCHEMA = Schema("the owners", (TABLE,))  # what cannot be read says so: nobody is taken for an owner unseen
 VISIT = "visit "  # before the id of somebody who did not sign in; no email address holds a space
 _EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
 _SMALL = str.maketrans(ascii_uppercase, ascii_lowercase)  # of other letters some are told apart by their case alone
@@ -96,11 +94,10 @@ def who() -> Person:
 
 def owner(kind: str, name: str) -> str:
     """The id of the person to whom a thing belongs; empty where that is nobody. Raises StoreError."""
-    if not _file().exists():
+    if not _rows().file.exists():
         return ""
-    with _owners() as database:
-        found = database.execute("SELECT owner FROM owners WHERE kind = ? AND name = ?", (kind, name)).fetchone()
-    return found[0] if found else ""
+    found = _rows().query("SELECT owner FROM owners WHERE kind = ? AND name = ?", (kind, name))
+    return found[0][0] if found else ""
 
 
 def made(kind: str, name: str) -> None:
@@ -108,14 +105,14 @@ def made(kind: str, name: str) -> None:
     if not shared():
         forget_owner(kind, name)  # whoever had one of that name
         return
-    with _owners() as database:
+    with _rows().writing() as database:
         database.execute("INSERT OR REPLACE INTO owners VALUES (?, ?, ?, ?)", (kind, name, who().id, time.time()))
 
 
 def forget_owner(kind: str, name: str) -> None:
     """A thing is no more, so that one of its name that is made later belongs to somebody else. Raises StoreError."""
-    if _file().exists():
-        with _owners() as database:
+    if _rows().file.exists():
+        with _rows().writing() as database:
             database.execute("DELETE FROM owners WHERE kind = ? AND name = ?", (kind, name))
 
 
@@ -154,15 +151,5 @@ def called(id: str) -> str:
     return "a visitor who did not sign in" if id.startswith(VISIT) else id or "the administrator"
 
 
-def _file() -> Path:
-    return home() / "owners.sqlite"
-
-
-@contextmanager
-def _owners() -> Iterator[sqlite3.Connection]:
-    """The table of owners, in a transaction. What cannot be read says so: nobody is taken for an owner unseen."""
-    try:
-        with closing(opened(_file(), with_table(TABLE), timeout=WAIT)) as database, database:
-            yield database
-    except sqlite3.Error as error:
-        raise StoreError(f"The owners in {_file()} cannot be used: {error}. The file was left as it is.") from None
+def _rows() -> RowFile:
+    return RowFile(home() / "owners.sqlite", SCHEMA)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
 
 import numpy as np
 
 from core.builds.base import BuildContext
-from core.errors import StoreError
 from core.io.home import home
-from core.io.sqlite import WAIT, opened, with_table
+from core.io.rows import RowFile, Schema, by_key
 
 AT_ONCE = 500  # texts looked up, or encoded, together; what a kill costs at most
-TABLE = "create table if not exists vectors (key blob primary key, vector blob not null) without rowid"
+SCHEMA = Schema("the vectors", ("create table vectors (key blob primary key, vector blob not null) without rowid",), again=True)
 
 
 def encoded(texts: Sequence[str], encoder: str, ctx: BuildContext) -> np.ndarray:
@@ -29,24 +26,18 @@ def halves(texts: Sequence[str], encoder: str, ctx: BuildContext) -> np.ndarray:
 
     Raises StoreError, BadParameter, ModelUnavailable, and what `ctx.check` raises.
     """
-    signature, file = ctx.models.signature(encoder), home() / "vectors.sqlite"
+    signature, rows = ctx.models.signature(encoder), RowFile(home() / "vectors.sqlite", SCHEMA)
     keys = [hashlib.sha256(f"{signature}\n{text}".encode()).digest() for text in texts]
     found: dict[bytes, np.ndarray] = {}
-    try:
-        with closing(opened(file, with_table(TABLE, ahead=True), timeout=WAIT)) as base:
-            for first in range(0, len(keys), AT_ONCE):
-                part = dict(zip(keys[first : first + AT_ONCE], texts[first : first + AT_ONCE]))
-                asked = f"select key, vector from vectors where key in ({','.join('?' * len(part))})"
-                found |= {key: np.frombuffer(data, np.float16) for key, data in base.execute(asked, list(part))}
-                missing = [key for key in part if key not in found]
-                if missing:
-                    ctx.check()
-                    ctx.report.fresh += len(missing)
-                    made = np.asarray(ctx.models.encoder(encoder).encode([part[key] for key in missing], ctx.check), np.float16)
-                    rows = [(key, vector.tobytes()) for key, vector in zip(missing, made) if base.saves]
-                    with base:
-                        base.executemany("insert or replace into vectors values (?, ?)", rows)
-                    found |= dict(zip(missing, made))
-    except sqlite3.Error as error:
-        raise StoreError(f"The vectors in {file} cannot be used ({error}); remove that file to start anew.") from None
+    with rows.reading() as base:
+        for first in range(0, len(keys), AT_ONCE):
+            part = dict(zip(keys[first : first + AT_ONCE], texts[first : first + AT_ONCE]))
+            found |= {key: np.frombuffer(data, np.float16) for key, data in by_key(base, "vectors", ("key", "vector"), part)}
+            missing = [key for key in part if key not in found]
+            if missing:
+                ctx.check()
+                ctx.report.fresh += len(missing)
+                made = np.asarray(ctx.models.encoder(encoder).encode([part[key] for key in missing], ctx.check), np.float16)
+                rows.save("vectors", ((key, vector.tobytes()) for key, vector in zip(missing, made)), database=base)
+                found |= dict(zip(missing, made))
     return np.array([found[key] for key in keys], np.float16).reshape(len(keys), -1)

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from core.builds.facts import SHAPE, Facts
-from core.errors import StoreError
 from core.io.files import lines
 from core.io.home import home
-from core.io.sqlite import WAIT, Database, opened, with_table
+from core.io.rows import RowFile, Schema, by_key
 
-AT_ONCE = 500  # keys asked for in one query
-TABLE = "create table if not exists facts (key blob primary key, facts blob not null) without rowid"
+SCHEMA = Schema("the facts", ("create table facts (key blob primary key, facts blob not null) without rowid",), again=True)
 
 
 def key_of(operator: str, signature: str, text: str) -> bytes:
@@ -35,24 +31,22 @@ class FactStore:
 
     def __init__(self, file: Path | None = None, shipped: Sequence[Path] = ()):
         self.file, self._files = file or home() / "facts.sqlite", tuple(shipped)
+        self._rows = RowFile(self.file, SCHEMA)
         self._lock = threading.Lock()
         self._shipped: dict[bytes, str] | None = None
 
     def found(self, keys: Sequence[bytes], final: Callable[[Facts], bool] = lambda facts: True) -> dict[bytes, Facts]:
         """The facts that are saved, by key; of the user's those that are final, of those that ship all."""
-        known: dict[bytes, Facts] = {}
-        with self._opened() as base:
-            for first in range(0, len(keys), AT_ONCE):
-                part = keys[first : first + AT_ONCE]
-                asked = f"select key, facts from facts where key in ({','.join('?' * len(part))})"
-                read = ((key, Facts.from_json(zlib.decompress(packed).decode())) for key, packed in base.execute(asked, part))
-                known |= {key: facts for key, facts in read if final(facts)}
+        with self._rows.reading() as base:
+            rows = by_key(base, "facts", ("key", "facts"), keys)
+            read = ((key, Facts.from_json(zlib.decompress(packed).decode())) for key, packed in rows)
+            known = {key: facts for key, facts in read if final(facts)}
         came = self._shipped_ones() if self._files and len(known) < len(keys) else {}
         return known | {key: Facts.from_json(came[key]) for key in keys if key in came and key not in known}
 
     def keep(self, facts: Mapping[bytes, Facts]) -> None:
         """Keep some facts, at once and for good."""
-        self._write(((key, zlib.compress(one.to_json().encode(), 1)) for key, one in facts.items()))
+        self._rows.save("facts", ((key, zlib.compress(one.to_json().encode(), 1)) for key, one in facts.items()))
 
     def _shipped_ones(self) -> dict[bytes, str]:
         with self._lock:
@@ -60,21 +54,3 @@ class FactStore:
                 rows = (json.loads(line) for file in self._files if file.exists() for _, line in lines(file))
                 self._shipped = {bytes.fromhex(row[ROW]): row["told"] for row in rows if ROW in row}
             return self._shipped
-
-    def _write(self, rows: Iterable[tuple[bytes, bytes]]) -> None:
-        with self._opened() as base:
-            try:
-                with base:
-                    if base.saves:
-                        base.executemany("insert or replace into facts values (?, ?)", rows)
-            except sqlite3.Error as error:
-                raise self._unusable(error) from None
-
-    def _opened(self) -> closing[Database]:
-        try:
-            return closing(opened(self.file, with_table(TABLE, ahead=True), timeout=WAIT))
-        except sqlite3.Error as error:
-            raise self._unusable(error) from None
-
-    def _unusable(self, error: Exception) -> StoreError:
-        return StoreError(f"What was extracted, in {self.file}, cannot be used ({error}); remove that file to start anew.")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from core.cases.case import Case, unpack
-from core.cases.database import writing
+from core.cases.database import saved_cases
 from core.cases.file import as_file, read
 from core.cases.store import COLUMNS, content, insert
 
@@ -33,7 +33,7 @@ def load(data: bytes) -> Loaded:
     A case whose id is taken by another one gets a new id. Raises BadInput that says what is wrong with the file and where.
     """
     found, added, known = list(read(data)), [], 0
-    with writing() as database:
+    with saved_cases().writing() as database:
         for case, packed in found:
             row = database.execute(f"SELECT {COLUMNS}, content FROM cases WHERE id = ?", (case.id,)).fetchone()
             if row is not None and row[-1] == packed and (row[6], row[7]) == (case.notes, json.dumps(case.tags)):

@@ -7,7 +7,7 @@ import json
 import time
 from dataclasses import asdict, dataclass, field
 
-from core.cases.database import reading, writing
+from core.cases.database import saved_cases
 from core.cases.store import cases
 from core.sharing import check_may_change, forget_owner, made
 from core.types import Question
@@ -43,7 +43,7 @@ def rate(rating: Rating) -> None:
     name = _check(rating.digest, rating.question, rating.line, rating.answer)
     fields = asdict(rating)
     row = (rating.digest, rating.question, rating.line, rating.answer, int(rating.up), rating.time)
-    with writing() as database:
+    with saved_cases().writing() as database:
         database.execute(
             "INSERT OR REPLACE INTO feedback VALUES (?, ?, ?, ?, ?, ?, ?)",
             (*row, json.dumps({key: fields[key] for key in ABOUT})),
@@ -54,7 +54,7 @@ def rate(rating: Rating) -> None:
 def unrate(digest: str, question: str, line: str, answer: str) -> None:
     """Take a rating back. Raises NotAllowed where it is another person's."""
     name = _check(digest, question, line, answer)
-    with writing() as database:
+    with saved_cases().writing() as database:
         database.execute(
             "DELETE FROM feedback WHERE digest = ? AND question = ? AND line = ? AND answer = ?", (digest, question, line, answer)
         )
@@ -71,7 +71,7 @@ def _check(digest: str, question: str, line: str, answer: str) -> str:
 
 def verdict(digest: str, question: str, line: str, answer: str) -> bool | None:
     """Whether that answer was found good (True) or bad (False); None where nobody said."""
-    with reading() as database:
+    with saved_cases().reading() as database:
         row = database.execute(
             "SELECT up FROM feedback WHERE digest = ? AND question = ? AND line = ? AND answer = ?", (digest, question, line, answer)
         ).fetchone()
@@ -80,7 +80,7 @@ def verdict(digest: str, question: str, line: str, answer: str) -> bool | None:
 
 def ratings(digest: str | None = None) -> list[Rating]:
     """The log of a graph, or of all graphs, the oldest first."""
-    with reading() as database:
+    with saved_cases().reading() as database:
         rows = database.execute(
             "SELECT digest, question, line, answer, up, time, about FROM feedback WHERE ? IN (digest, '') ORDER BY time, question, line",
             (digest or "",),

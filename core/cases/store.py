@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.cases.case import Case, about, check_notes, check_tags, pack, unpack
-from core.cases.database import reading, writing
+from core.cases.database import saved_cases
 from core.cases.examples import examples
 from core.cases.finished import Finished, freeze_finished, thaw_finished
 from core.errors import BadInput, shorten
@@ -26,14 +26,14 @@ def save(finished: Finished, link: Mapping[str, Any] | None = None, notes: str =
     """Keep a comparison. Raises BadInput where it is too large, StoreError where it cannot be written."""
     case = replace(about(finished), link=dict(link or {}), notes=check_notes(notes), tags=check_tags(tags))
     content = pack(freeze_finished(finished))
-    with writing() as database:
+    with saved_cases().writing() as database:
         insert(database, case, content)
     return case
 
 
 def cases(text: str = "", tag: str = "") -> list[Case]:
     """The cases that hold all words of `text` and bear `tag`, the newest first, then the examples."""
-    with reading() as database:
+    with saved_cases().reading() as database:
         found = [_listed(row) for row in database.execute(f"SELECT {COLUMNS} FROM cases ORDER BY created DESC, id")]
     words = text.split()
     return [case for case in (*found, *_examples()) if case.holds(words) and (not tag or tag in case.tags)]
@@ -69,7 +69,7 @@ def edit(key: str, notes: str | None = None, tags: Iterable[str] | None = None) 
         tags=case.tags if tags is None else check_tags(tags),
         changed=round(time.time(), 3),
     )
-    with writing() as database:
+    with saved_cases().writing() as database:
         values = (case.notes, json.dumps(case.tags), case.changed, key)
         if not database.execute("UPDATE cases SET notes = ?, tags = ?, changed = ? WHERE id = ?", values).rowcount:
             raise BadInput(_missing(key))
@@ -81,7 +81,7 @@ def duplicate(key: str) -> Case:
     case, packed = _found(key)
     now = round(time.time(), 3)
     case = replace(case, id=uuid.uuid4().hex[:12], created=now, changed=now, example=False)
-    with writing() as database:
+    with saved_cases().writing() as database:
         insert(database, case, packed)
     return case
 
@@ -89,7 +89,7 @@ def duplicate(key: str) -> Case:
 def delete(key: str) -> None:
     """Remove a case. Raises BadInput where there is no such case, or it is an example; NotAllowed where it is another's."""
     _own(key)
-    with writing() as database:
+    with saved_cases().writing() as database:
         database.execute("DELETE FROM cases WHERE id = ?", (key,))
     forget_owner(KIND, key)
 
@@ -134,7 +134,7 @@ def _listed(row: tuple) -> Case:
 
 
 def _found(key: str) -> tuple[Case, bytes]:
-    with reading() as database:
+    with saved_cases().reading() as database:
         row = database.execute(f"SELECT {COLUMNS}, content FROM cases WHERE id = ?", (key,)).fetchone()
     if row is not None:
         return _case(row[:-1]), row[-1]

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -18,14 +16,14 @@ from pathlib import Path
 import numpy as np
 
 from core.datasets import questions as questions_of
-from core.errors import StoreError
 from core.graph.algorithms.chains import Chain, best_chains, nothing
 from core.graph.names.lookup import names
 from core.graph.store import Graph
 from core.indexes.chains import Tell, fingerprint
 from core.indexes.masking import masked
 from core.indexes.place import free, index_folder, waiting
-from core.io.sqlite import Database, opened, with_table
+from core.io.rows import RowFile, Schema
+from core.io.rows import by_key as rows_by_key
 from core.runtime.meter import silent, spent
 from core.types import Question
 
@@ -34,7 +32,9 @@ DRAW = 0  # seed of the draw from a set, so that the same cases serve every run
 AT_ONCE = 64  # cases written together; what is written survives a cancel
 HELD = 8
 SHELF = "solved questions"  # where those read are kept on their graph
-TABLE = "CREATE TABLE IF NOT EXISTS cases (key TEXT PRIMARY KEY, masked TEXT, chains TEXT, fit REAL, vector BLOB)"
+COLUMNS = ("key", "masked", "chains", "fit", "vector")
+TABLE = "CREATE TABLE cases (key TEXT PRIMARY KEY, masked TEXT, chains TEXT, fit REAL, vector BLOB)"
+SCHEMA = Schema("the solved questions", (TABLE,), again=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,8 +133,8 @@ def coverage(graph: Graph, encoder, source: str, size: int, steps: int, own: Seq
     by_key = {key_of(question): question for question in asked_for if question.answers}
     file, solved = _file(graph, fingerprint(encoder), steps, graph.resolve("graph")), set()
     if file.is_file():
-        with _opened(file) as store:
-            solved = {row[0] for row in _rows(store, by_key)}
+        with RowFile(file, SCHEMA).reading() as store:
+            solved = {key for (key,) in rows_by_key(store, "cases", ("key",), by_key)}
     able = [key for key, question in by_key.items() if key in solved or _ends(graph, question) is not None]
     return len(solved), len(able)
 
@@ -153,16 +153,6 @@ def _file(graph: Graph, encoder: str, steps: int, direction: str) -> Path:
     return index_folder(graph) / f"cases-{encoder}-{steps}-{direction}.sqlite"
 
 
-@contextmanager
-def _opened(file: Path) -> Iterator[Database]:
-    """The store of solved questions, with its table. Raises StoreError for what goes wrong with it."""
-    try:
-        with closing(opened(file, with_table(TABLE), timeout=30)) as store, store:
-            yield store
-    except sqlite3.Error as error:
-        raise StoreError(f"The solved questions in {file} cannot be read or written: {error}.") from None
-
-
 @lru_cache(maxsize=HELD)
 def _drawn(sets: tuple[str, ...], size: int) -> tuple[Question, ...]:
     """`size` questions of each set, in the sets' order."""
@@ -177,15 +167,14 @@ def _drawn(sets: tuple[str, ...], size: int) -> tuple[Question, ...]:
 def _solved(graph: Graph, encoder, file: Path, questions: Sequence[Question], steps: int, direction: str, progress: Tell, check) -> Cases:
     """The cases of these questions in their order, read from `file` or solved and added to it."""
     by_key = {key_of(question): question for question in questions if question.answers}
-    with _opened(file) as store:
-        known = {row[0]: row for row in _rows(store, by_key)}
+    saved = RowFile(file, SCHEMA)
+    with saved.reading() as store:
+        known = {row[0]: row for row in rows_by_key(store, "cases", COLUMNS, by_key)}
         missing = [key for key in by_key if key not in known]
         for at in range(0, len(missing), AT_ONCE):
             progress(f"Solving known questions: {at:,} of {len(missing):,}", at / len(missing))
             fresh = list(_solve(graph, encoder, {key: by_key[key] for key in missing[at : at + AT_ONCE]}, steps, direction, check))
-            if store.saves:
-                store.executemany("INSERT OR IGNORE INTO cases VALUES (?, ?, ?, ?, ?)", fresh)
-            store.commit()
+            saved.save("cases", fresh, database=store)
             known |= {row[0]: row for row in fresh}
     rows = [known[key] for key in by_key if key in known]
     return Cases(
@@ -195,14 +184,6 @@ def _solved(graph: Graph, encoder, file: Path, questions: Sequence[Question], st
         tuple(row[3] for row in rows),
         np.stack([np.frombuffer(row[4], "<f4") for row in rows]) if rows else np.zeros((0, 1), np.float32),
     )
-
-
-def _rows(store: sqlite3.Connection, keys: Iterable[str]) -> list[tuple]:
-    keys, found = list(keys), []
-    for at in range(0, len(keys), 500):
-        part = keys[at : at + 500]
-        found += store.execute(f"SELECT * FROM cases WHERE key IN ({','.join('?' * len(part))})", part).fetchall()
-    return found
 
 
 def _solve(graph: Graph, encoder, questions: dict[str, Question], steps: int, direction: str, check):

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 from collections.abc import Callable, Iterable
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from core.errors import ModelUnavailable, StoreError
+from core.errors import ModelUnavailable
 from core.graph.algorithms.leiden import Communities
 from core.graph.store import Graph
 from core.indexes.place import index_folder
-from core.io.sqlite import opened, with_table
+from core.io.rows import RowFile, Schema
 from core.models.base import Chat, Messages
 from core.models.chat.json_reply import json_reply
 from core.prompts import filled, prompts
@@ -35,7 +33,8 @@ SCHEMA: dict[str, Any] = {
     "required": ["title", "summary", "findings"],
     "additionalProperties": False,
 }
-TABLE = "create table if not exists reports (key text primary key, title text not null, text text not null, note text not null)"
+TABLE = "create table reports (key text primary key, title text not null, text text not null, note text not null)"
+SAVED = Schema("the reports", (TABLE,), again=True)
 Tell = Callable[[str, float | None], None]
 
 
@@ -65,7 +64,7 @@ class Reports:
 
     def __init__(self, graph: Graph, communities: Communities, chat: Callable[[], Chat], signature: str):
         self.graph, self.communities, self._chat, self._signature = graph, communities, chat, signature
-        self._file = index_folder(graph) / "reports.sqlite"
+        self._rows = RowFile(index_folder(graph) / "reports.sqlite", SAVED)
 
     def get(self, community: int, seed: int = 0, check: Callable[[], None] | None = None) -> Written:
         """The report of a community, written now where it is not saved yet, or could not be read and the model may do better now.
@@ -83,13 +82,12 @@ class Reports:
         if known is not None and getattr(chat, "steady", False):
             return known
         made = write(chat, report_prompt(self.graph, self.communities.members(community)), seed, check)
-        values = (self._key(community), made.title, made.text, made.note)
-        self._query("insert or replace into reports values (?, ?, ?, ?)", values, saving=True)
+        self._rows.save("reports", [(self._key(community), made.title, made.text, made.note)])
         return made
 
     def kept(self, community: int) -> Written | None:
         """The report of a community where it is kept, else None."""
-        rows = self._query("select title, text, note from reports where key = ?", (self._key(community),))
+        rows = self._rows.query("select title, text, note from reports where key = ?", (self._key(community),))
         return Written(*rows[0]) if rows else None
 
     def prepare(self, wanted: Iterable[int], progress: Tell, check: Callable[[], None]) -> tuple[int, int]:
@@ -107,20 +105,12 @@ class Reports:
 
     def missing(self, wanted: Iterable[int]) -> list[int]:
         """Those of the wanted communities whose reports are not kept yet, in their order."""
-        there = {key for (key,) in self._query("select key from reports where note = ''", ())}
+        there = {key for (key,) in self._rows.query("select key from reports where note = ''")}
         return [community for community in wanted if self._key(community) not in there]
 
     def _key(self, community: int) -> str:
         told = [self.graph.digest, self.communities.digest(community), self._signature, prompts("report")["report"]]
         return hashlib.sha256(json.dumps([*told, SCHEMA, FACTS_TOKENS, REPORT_TOKENS], sort_keys=True).encode()).hexdigest()
-
-    def _query(self, text: str, values: tuple, saving: bool = False) -> list[tuple]:
-        """What a query gives; one that saves does nothing where nothing can be saved."""
-        try:
-            with closing(opened(self._file, with_table(TABLE), timeout=30)) as base, base:
-                return base.execute(text, values).fetchall() if base.saves or not saving else []
-        except sqlite3.Error as error:
-            raise StoreError(f"The reports in {self._file} cannot be used ({error}); remove that file to start anew.") from None
 
 
 def report_prompt(graph: Graph, members: np.ndarray) -> Messages:

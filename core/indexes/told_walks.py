@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 from collections.abc import Callable, Sequence
-from contextlib import closing
 
-from core.errors import StoreError
 from core.graph.store import Graph
 from core.indexes.place import index_folder
 from core.indexes.sentences import sentences
-from core.io.sqlite import Database, opened, with_table
+from core.io.rows import RowFile, Schema, by_key
 from core.models.base import Chat
 from core.prompts import filled, prompts
 from core.types import Path, Usage
 
 MAX_TOKENS = 96
-TABLE = "create table if not exists sentences (key text primary key, text text not null)"
+SCHEMA = Schema("the sentences", ("create table sentences (key text primary key, text text not null)",), again=True)
 
 
 class ToldWalks:
@@ -31,7 +28,7 @@ class ToldWalks:
 
     def __init__(self, graph: Graph, chat: Callable[[], Chat], signature: str, check: Callable[[], None] = lambda: None, seed: int = 0):
         self.graph, self._chat, self._signature, self._check, self._seed = graph, chat, signature, check, seed
-        self._file = index_folder(graph).parent / "walk-sentences.sqlite"
+        self._rows = RowFile(index_folder(graph).parent / "walk-sentences.sqlite", SCHEMA)
         self.usage, self.silent = Usage(), 0
 
     @property
@@ -44,25 +41,14 @@ class ToldWalks:
         raises."""
         texts = self.graph.texts(walks)
         different = dict(zip(texts, walks))
-        with closing(self._opened()) as base:
-            told = {text: self._told(base, text, walk) for text, walk in different.items()}
-        return [told[text] for text in texts]
-
-    def _told(self, base: Database, text: str, walk: Path) -> str:
-        key = hashlib.sha256(f"{self.wording}\n{text}".encode()).hexdigest()
-        try:
-            kept = base.execute("select text from sentences where key = ?", (key,)).fetchone()
-            if kept is None:
-                written = self._written(text)
-                if not written:
-                    return sentences(self.graph, [walk])[0]
-                kept = (written,)
-                if base.saves:
-                    with base:
-                        base.execute("insert or replace into sentences values (?, ?)", (key, *kept))
-        except sqlite3.Error as error:
-            raise self._unusable(error) from None
-        return kept[0]
+        keys = {text: hashlib.sha256(f"{self.wording}\n{text}".encode()).hexdigest() for text in different}
+        with self._rows.reading() as base:
+            known = dict(by_key(base, "sentences", ("key", "text"), keys.values()))
+            for text, key in keys.items():
+                if key not in known and (written := self._written(text)):
+                    known[key] = written
+                    self._rows.save("sentences", [(key, written)], database=base)
+        return [known.get(keys[text]) or sentences(self.graph, [different[text]])[0] for text in texts]
 
     def _written(self, text: str) -> str:
         self._check()
@@ -74,12 +60,3 @@ class ToldWalks:
         found = " ".join(reply.text.split()) if reply.usable else ""
         self.silent += not found
         return found
-
-    def _opened(self) -> Database:
-        try:
-            return opened(self._file, with_table(TABLE), timeout=30)
-        except sqlite3.Error as error:
-            raise self._unusable(error) from None
-
-    def _unusable(self, error: Exception) -> StoreError:
-        return StoreError(f"The sentences in {self._file} cannot be used ({error}); remove that file to start anew.")

@@ -34,20 +34,6 @@ def write_ahead(database: sqlite3.Connection) -> None:
             time.sleep(0.02)
 
 
-def with_table(table: str, ahead: bool = False) -> Callable[[sqlite3.Connection], None]:
-    """What prepares a database that holds one table, which `table` makes where it is absent; `ahead` for readers and a writer side by
-    side."""
-
-    def prepare(database: sqlite3.Connection) -> None:
-        if database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            return
-        if ahead:
-            write_ahead(database)
-        database.execute(table)
-
-    return prepare
-
-
 def why_unsaved(error: sqlite3.Error) -> str:
     """Why nothing can be saved in the person's folder, where that is what an error means; else empty."""
     return cannot_save() if getattr(error, "sqlite_errorname", "").startswith(UNWRITABLE) else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import threading
 import time
 import zlib
@@ -18,22 +17,22 @@ from core.evaluation.metrics.outcome import Outcome
 from core.evaluation.runs.plan import Drawn, key
 from core.io import digests
 from core.io.home import home
-from core.io.sqlite import WAIT, Database, opened, why_unsaved, write_ahead
+from core.io.rows import RowFile, Schema, transaction
 from core.sharing import check_may_change, forget_owner, made, why_not
 from core.types import Question
 
-APPLICATION, VERSION = 0x486F7053, 1  # "HopS" in the file's header, and the schema's number
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS runs (
-  id INTEGER PRIMARY KEY, key TEXT NOT NULL, spec TEXT NOT NULL, created REAL NOT NULL, status TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS questions (
+STATEMENTS = (
+    """CREATE TABLE runs (
+  id INTEGER PRIMARY KEY, key TEXT NOT NULL, spec TEXT NOT NULL, created REAL NOT NULL, status TEXT NOT NULL)""",
+    """CREATE TABLE questions (
   run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, place INTEGER NOT NULL, id TEXT NOT NULL, told TEXT NOT NULL,
-  PRIMARY KEY (run, place), UNIQUE (run, id));
-CREATE TABLE IF NOT EXISTS rows (
+  PRIMARY KEY (run, place), UNIQUE (run, id))""",
+    """CREATE TABLE rows (
   run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, instance TEXT NOT NULL, question TEXT NOT NULL,
-  outcome TEXT, error TEXT, states BLOB, UNIQUE (run, instance, question));
-CREATE INDEX IF NOT EXISTS runs_by_key ON runs (key);
-"""
+  outcome TEXT, error TEXT, states BLOB, UNIQUE (run, instance, question))""",
+    """CREATE INDEX runs_by_key ON runs (key)""",
+)
+SCHEMA = Schema("the evaluations", STATEMENTS, application=0x486F7053, version=1)  # "HopS" in the file's header
 OF = "of"  # in what is kept of an outcome: the instance and the question
 KIND = "evaluation"
 RUNNING, DONE, CANCELLED = "running", "done", "cancelled"
@@ -75,8 +74,10 @@ class Store:
 
     def __init__(self, file: Path):
         self.file, self._lock = Path(file), threading.RLock()
-        with self._as_store_errors():
-            self._db = opened(self.file, self._prepare, timeout=WAIT, check_same_thread=False, isolation_level=None)
+        self._rows = RowFile(self.file, SCHEMA)
+        self._db = self._rows.open(check_same_thread=False)
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        self._db.execute("PRAGMA foreign_keys = ON")
 
     def begin(self, spec: dict[str, Any], drawn: Sequence[Drawn], again: bool = False) -> Run:
         """The newest run of that spec, taken up where it stopped, or a new one where there is none, it is another person's and not
@@ -164,20 +165,6 @@ class Store:
         with self._lock:
             self._db.close()
 
-    def _prepare(self, database: Database) -> None:
-        tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]  # before their marks, which come with them
-        version, application = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("user_version", "application_id"))
-        if tables and application != APPLICATION:
-            raise StoreError(f"{self.file} is a database of another program; evaluations cannot be kept in it.")
-        if version > VERSION:
-            raise StoreError(f"{self.file} was written by a newer version of Hopscope; use that one, or move the file away.")
-        write_ahead(database)
-        database.execute("PRAGMA synchronous = NORMAL")
-        database.execute("PRAGMA foreign_keys = ON")
-        if not tables:
-            header = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
-            database.executescript(f"BEGIN IMMEDIATE; {header} {SCHEMA} COMMIT;")
-
     @contextmanager
     def _as_damage(self) -> Iterator[None]:
         """What cannot be read of a row, as a sentence."""
@@ -188,27 +175,12 @@ class Store:
             raise StoreError(sentence) from error
 
     @contextmanager
-    def _as_store_errors(self) -> Iterator[None]:
-        """What SQLite says, as a sentence."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            why = why_unsaved(error) or f"The evaluations in {self.file} cannot be used: {error}. The file was left as it is."
-            raise StoreError(why) from error
-
-    @contextmanager
     def _write(self) -> Iterator[None]:
-        with self._lock, self._as_store_errors():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
+        with self._lock, self._rows.errors(), transaction(self._db):
+            yield
 
     def _all(self, query: str, values: tuple = ()) -> list[tuple]:
-        with self._lock, self._as_store_errors():
+        with self._lock, self._rows.errors():
             return self._db.execute(query, values).fetchall()
 
 

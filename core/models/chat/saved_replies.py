@@ -6,32 +6,33 @@ import gzip
 import hashlib
 import io
 import json
-import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.errors import ModelUnavailable, StoreError
+from core.errors import ModelUnavailable
 from core.io.files import lines
 from core.io.home import home
-from core.io.sqlite import WAIT, opened, with_table
+from core.io.rows import RowFile, Schema, by_key
 from core.models.base import Chat, Messages, Reply
 from core.models.chat.replies import estimate_tokens, fewest_tokens, was_cut
 from core.models.chat.writing import read_again
 from core.runtime.shares import Shares
 
 KEY = 32  # hex digits
-BATCH_KEYS = 500  # keys that are looked up together
 FIELDS = ("text", "tokens_in", "tokens_out", "finish", "seconds", "words", "thought")
-TABLE = (
-    "create table if not exists replies (key text primary key, model text not null, text text not null, tokens_in integer not null, "
-    "tokens_out integer not null, finish text not null, seconds real not null, words integer not null default 0, "
-    "thought text not null default '') without rowid"
-)
 ADDED = {"words": "integer not null default 0", "thought": "text not null default ''"}  # to files from before they were saved
+SCHEMA = Schema(
+    "the replies",
+    (
+        "create table replies (key text primary key, model text not null, text text not null, tokens_in integer not null, "
+        "tokens_out integer not null, finish text not null, seconds real not null) without rowid",
+    ),
+    {"replies": ADDED},
+    again=True,
+)
 
 
 def reply_key(model: str, messages: Messages, schema: dict[str, Any] | None, max_tokens: int, seed: int, temperature: float) -> str:
@@ -48,6 +49,7 @@ class SavedReplies:
 
     def __init__(self, file: Path | None = None, shipped: Sequence[Path] = ()):
         self.file, self._files = file or home() / "replies.sqlite", tuple(shipped)
+        self._rows = RowFile(self.file, SCHEMA)
         self._lock = threading.Lock()
         self._shipped: dict[str, Reply] | None = None
 
@@ -59,51 +61,30 @@ class SavedReplies:
     def find_all(self, keys: Mapping[str, int], schema: dict[str, Any] | None = None, usable: bool = True) -> dict[str, Reply]:
         """Those of the keys' replies that are saved, as `find` does; with each key the tokens that its prompt has at least. `schema` is
         what all of them were asked for."""
-        asked, found = list(keys), dict[str, Reply]()
-        for start in range(0, len(asked), BATCH_KEYS):
-            some = asked[start : start + BATCH_KEYS]
-            marks = ", ".join("?" * len(some))
-            rows = self._query(f"select key, {', '.join(FIELDS)} from replies where key in ({marks})", tuple(some))
-            found |= {key: read_again(Reply(**dict(zip(FIELDS, row)), cached=True), schema) for key, *row in rows}
+        with self._rows.reading() as base:
+            rows = by_key(base, "replies", ("key", *FIELDS), keys)
+            found = {key: read_again(Reply(**dict(zip(FIELDS, row)), cached=True), schema) for key, *row in rows}
         shipped = self._shipped_ones()
-        came = {key: replace(shipped[key], cached=True) for key in asked if key in shipped}
+        came = {key: replace(shipped[key], cached=True) for key in keys if key in shipped}
         good = {key for key, reply in found.items() if reply.usable and not was_cut(reply.tokens_in, keys[key])}
         return came | {key: reply for key, reply in found.items() if key in good or (not usable and key not in came)}
 
     def keep(self, key: str, model: str, reply: Reply) -> None:
         """Keep a reply, for good. `model` is under whose name its time counts in `measured`; empty where it is no measure."""
-        names, marks = ", ".join(("key", "model", *FIELDS)), ", ".join("?" * (2 + len(FIELDS)))
-        values = key, model, *(getattr(reply, field) for field in FIELDS)
-        self._query(f"insert or replace into replies ({names}) values ({marks})", values, saving=True)
+        self._rows.save("replies", [(key, model, *(getattr(reply, field) for field in FIELDS))], ("key", "model", *FIELDS))
 
     def measured(self, model: str, most: int = 200) -> tuple[float, float, float] | None:
         """Seconds, tokens read and tokens written of a reply by this model on this computer, on average over `most` of them; None where
         there are none yet."""
         query = "select avg(seconds), avg(tokens_in), avg(tokens_out) from (select * from replies where model = ? and seconds > 0 limit ?)"
-        found = self._query(query, (model, most))
-        return found[0] if found and found[0][0] else None
-
-    def _query(self, text: str, values: tuple, saving: bool = False) -> list[tuple]:
-        """What a query gives; one that saves does nothing where nothing can be saved."""
-        try:
-            with closing(opened(self.file, _prepare, timeout=WAIT)) as base, base:
-                return base.execute(text, values).fetchall() if base.saves or not saving else []
-        except sqlite3.Error as error:
-            raise StoreError(f"The replies in {self.file} cannot be used ({error}); remove that file to start anew.") from None
+        (found,) = self._rows.query(query, (model, most))
+        return found if found[0] else None
 
     def _shipped_ones(self) -> dict[str, Reply]:
         with self._lock:
             if self._shipped is None:
                 self._shipped = {key: reply for file in self._files if file.exists() for key, reply in read_shipped(file)}
             return self._shipped
-
-
-def _prepare(base: sqlite3.Connection) -> None:
-    """The table of replies, with all its columns."""
-    with_table(TABLE, ahead=True)(base)
-    there = {column[1] for column in base.execute("pragma table_info(replies)")}
-    for name in ADDED.keys() - there:
-        base.execute(f"alter table replies add column {name} {ADDED[name]}")
 
 
 def read_shipped(file: Path) -> Iterator[tuple[str, Reply]]:

@@ -10,7 +10,8 @@ import sys
 import pytest
 
 from core.case_adapter import finished
-from core.cases import Rating, cases, database, delete, duplicate, edit, get, rate, ratings, save, solved, tags, unrate, verdict, whole
+from core.cases import Rating, cases, delete, duplicate, edit, get, rate, ratings, save, solved, tags, unrate, verdict, whole
+from core.cases.database import saved_cases
 from core.errors import BadInput, StoreError
 from core.io.home import ROOT
 
@@ -112,7 +113,6 @@ def test_solved_questions_of_a_graph(compared, kit):
 
 WRITER = """
 import sys
-from core.cases import database
 from core.cases import Rating, rate, ratings
 for i in range(20):
     rate(Rating(f"q{sys.argv[1]}-{i}", "d", "L()", "a", True))
@@ -151,7 +151,7 @@ def test_tables_that_another_process_makes_while_we_look_are_ours(home):
             return type("Rows", (), {"fetchone": lambda rows: found[0]})()
 
     connection = sqlite3.connect(home / "cases.sqlite", isolation_level=None, factory=Slow)
-    assert database._known(connection)
+    assert saved_cases()._known(connection)
 
 
 def test_a_damaged_file_is_said_and_never_overwritten(home, compared):
@@ -186,10 +186,8 @@ def test_a_file_of_another_program_or_a_later_version_is_left_alone(home, compar
 
 
 def test_an_error_while_writing_leaves_everything_as_it_was(compared):
-    from core.cases.database import writing
-
     case = save(finished(compared()))
-    with pytest.raises(RuntimeError), writing() as database:
+    with pytest.raises(RuntimeError), saved_cases().writing() as database:
         database.execute("DELETE FROM cases")
         raise RuntimeError("stop")
     assert own() == [case]

@@ -53,6 +53,6 @@ def test_what_was_told_before_a_failure_is_kept(told):
 def test_a_damaged_file_is_told(told):
     walks = told(Script("One."))
     walks([WALK])
-    walks._file.write_bytes(b"no database at all, but long enough to be looked at" * 99)
+    walks._rows.file.write_bytes(b"no database at all, but long enough to be looked at" * 99)
     with pytest.raises(StoreError, match="remove that file to start anew"):
         walks([WALK])

@@ -10,10 +10,16 @@ import pytest
 
 from core.errors import StoreError
 from core.io.home import cannot_save, home
-from core.io.sqlite import opened, with_table
+from core.io.sqlite import opened, write_ahead
 from tests.unwritable import WAYS, home_on_a_disk
 
-PREPARE = with_table("CREATE TABLE numbers (number INTEGER)", ahead=True)
+TABLE = "CREATE TABLE IF NOT EXISTS numbers (number INTEGER)"
+
+
+def PREPARE(database):
+    if not database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        write_ahead(database)
+        database.execute(TABLE)
 
 
 @pytest.fixture
@@ -64,7 +70,9 @@ def test_what_was_written_ahead_is_read_as_well(place, way):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_what_is_written_in_place_is_read_and_known_not_to_be_saved(place, way):
-    prepare = with_table("CREATE TABLE numbers (number INTEGER)")
+    def prepare(database):
+        database.execute(TABLE) if not database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] else None
+
     with closing(opened(place.folder / "one.sqlite", prepare)) as database, database:
         assert database.saves
         database.execute("INSERT INTO numbers VALUES (1)")

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.builds import build
 from core.cases import cases, duplicate
-from core.cases.database import writing
+from core.cases.database import saved_cases
 from core.corpus import Corpus, Document, write
 from core.graph.building.build import build as build_graph
 from core.instances.catalogue import find, save
@@ -54,7 +54,7 @@ def hostile(movies, tmp_path_factory):
         build(Corpus.open(home / "corpora" / "evil"), EXTRACT, Registry())
         save(EVIL, find("lego-12").line, notes=EVIL)
         key = duplicate(next(case.id for case in cases() if case.example)).id
-        with writing() as database:
+        with saved_cases().writing() as database:
             about = json.loads(database.execute("SELECT about FROM cases WHERE id = ?", (key,)).fetchone()[0])
             row = (json.dumps(digests.marked({**digests.check_marked(about), "question": EVIL})), EVIL, json.dumps([EVIL]), key)
             database.execute("UPDATE cases SET about = ?, notes = ?, tags = ?, link = '{}' WHERE id = ?", row)

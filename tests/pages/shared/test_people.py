@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import sharing
 from core.cases import cases, duplicate, get
-from core.cases.database import writing
+from core.cases.database import saved_cases
 from core.corpus import bring, corpora
 from core.evaluation.runs.plan import Drawn
 from core.evaluation.runs.store import Store, evaluations_file
@@ -59,7 +59,7 @@ def anns():
     """A case of Ann's."""
     with acting(signed_in(ANN)):
         key = duplicate(next(case.id for case in cases() if case.example)).id
-    with writing() as database:
+    with saved_cases().writing() as database:
         database.execute("UPDATE cases SET link = '{}'")  # the driver knows no other page to lead to
     return key
 

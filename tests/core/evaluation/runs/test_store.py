@@ -10,7 +10,7 @@ import pytest
 from core.errors import BadInput, StoreError
 from core.evaluation.metrics.outcome import Cost, Extracted, Outcome
 from core.evaluation.runs.plan import Drawn
-from core.evaluation.runs.store import VERSION, Store
+from core.evaluation.runs.store import SCHEMA, Store
 from core.io.home import ROOT
 from core.types import Question
 
@@ -89,9 +89,9 @@ def sqlite(file, *statements):
 
 def test_a_newer_file_is_left_alone(file):
     Store(file).close()
-    sqlite(file, f"PRAGMA user_version = {VERSION + 1}")
+    sqlite(file, f"PRAGMA user_version = {SCHEMA.version + 1}")
     before = file.read_bytes()
-    with pytest.raises(StoreError, match="newer version"):
+    with pytest.raises(StoreError, match="newer Hopscope"):
         Store(file)
     assert file.read_bytes() == before
 

@@ -137,7 +137,7 @@ def test_several_at_once_is_for_the_embedded_model_alone(tmp_path):
 
 
 def test_many_are_found_at_once_the_kept_before_the_shipped(tmp_path, monkeypatch):
-    monkeypatch.setattr("core.models.chat.saved_replies.BATCH_KEYS", 2)
+    monkeypatch.setattr("core.io.rows.BATCH_KEYS", 2)
     write_shipped(tmp_path / "shipped.jsonl.gz", [("a", Reply("shipped")), ("d", Reply("shipped"))])
     replies = SavedReplies(tmp_path / "replies.sqlite", [tmp_path / "shipped.jsonl.gz"])
     for key in ("a", "b", "c"):

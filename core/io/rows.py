@@ -1,0 +1,138 @@
+"""Rows saved in SQLite files: tables are made where they are absent, columns that came later are added, and files of others are refused."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from core.errors import StoreError
+from core.io.sqlite import WAIT, Database, opened, why_unsaved, write_ahead
+
+BATCH_KEYS = 500  # keys that are looked up in one query
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The tables of a file: the statements that make them, and the columns that came later, by table.
+
+    `application` and `version` are what the file's header says; in files without an own application, whatever program wrote them is not
+    checked. `again` says that the rows can be made again, so that the file may be removed; where nothing can be saved, they are not.
+    """
+
+    what: str  # the rows, in the plural, as messages call them
+    statements: tuple[str, ...]
+    later: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    application: int = 0
+    version: int = 0
+    again: bool = False
+
+
+class RowFile:
+    """The rows of a schema in a file, safe between processes. What goes wrong with the file is raised as a StoreError that says so."""
+
+    def __init__(self, file: Path, schema: Schema):
+        self.file, self.schema = file, schema
+
+    def open(self, **options: Any) -> Database:
+        """The file, open for `errors` and `transaction`. `options` are those of sqlite3.connect. Raises StoreError."""
+        with self.errors():
+            return opened(self.file, self._prepare, timeout=WAIT, isolation_level=None, **options)
+
+    @contextmanager
+    def reading(self) -> Iterator[Database]:
+        """The file, open for reading. Raises StoreError, and changes nothing, where it is damaged or not ours."""
+        with closing(self.open()) as database, self.errors():
+            yield database
+
+    @contextmanager
+    def writing(self) -> Iterator[Database]:
+        """The file in a transaction of its own: all of it is written or, after an error, none. Raises StoreError."""
+        with self.reading() as database, transaction(database):
+            yield database
+
+    def query(self, text: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """What a query finds. Raises StoreError."""
+        with self.reading() as database:
+            return database.execute(text, values).fetchall()
+
+    def save(self, table: str, rows: Iterable[Sequence[Any]], columns: Sequence[str] = (), database: Database | None = None) -> None:
+        """Write rows in the place of those of the same key; nothing where nothing can be saved. Raises StoreError."""
+        if database is None:
+            with self.reading() as database:
+                return self.save(table, rows, columns, database)
+        rows = list(rows)
+        if database.saves and rows:
+            named = f" ({', '.join(columns)})" if columns else ""
+            with self.errors(), transaction(database):
+                database.executemany(f"INSERT OR REPLACE INTO {table}{named} VALUES ({_marks(rows[0])})", rows)
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """SQLite's errors as sentences."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StoreError(self._sentence(error)) from error
+
+    def _sentence(self, error: sqlite3.Error) -> str:
+        if "locked" in str(error):
+            return f"Another process has been writing to {self.schema.what} for too long; try again in a moment."
+        if why := why_unsaved(error):
+            return why
+        left = "The file was left as it is; move it away to start with an empty one."
+        return f"{self._those()} cannot be used ({error}){'; remove that file to start anew.' if self.schema.again else f'. {left}'}"
+
+    def _those(self) -> str:
+        return f"{self.schema.what[:1].upper()}{self.schema.what[1:]} in {self.file}"
+
+    def _prepare(self, database: Database) -> None:
+        if not self._known(database):
+            write_ahead(database)
+            with transaction(database):
+                if not self._known(database):
+                    for statement in self.schema.statements:
+                        database.execute(statement)
+                    database.execute(f"PRAGMA application_id = {self.schema.application}")
+                    database.execute(f"PRAGMA user_version = {self.schema.version}")
+        for table, columns in self.schema.later.items():
+            there = {column[1] for column in database.execute(f"PRAGMA table_info({table})")}
+            for name in columns.keys() - there:
+                database.execute(f"ALTER TABLE {table} ADD COLUMN {name} {columns[name]}")
+
+    def _known(self, database: Database) -> bool:
+        """Whether the tables are there. They are counted first: those seen here have their marks by then, whoever makes them."""
+        tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        application, version = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+        if tables and self.schema.application and application != self.schema.application:
+            raise StoreError(f"{self.file} is a database of another program; move it away to have {self.schema.what} there.")
+        if version > self.schema.version:
+            raise StoreError(f"{self._those()} were written by a newer Hopscope; update this one to open them.")
+        return bool(tables) or 0 != application == self.schema.application
+
+
+@contextmanager
+def transaction(database: sqlite3.Connection) -> Iterator[None]:
+    """All that the block writes, or after an error nothing."""
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        database.execute("ROLLBACK")
+        raise
+    database.execute("COMMIT")
+
+
+def by_key(database: sqlite3.Connection, table: str, columns: Sequence[str], keys: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+    """The columns of the rows with these keys, in no order; of a key that has no row, none."""
+    asked = list(keys)
+    for start in range(0, len(asked), BATCH_KEYS):
+        some = asked[start : start + BATCH_KEYS]
+        yield from database.execute(f"SELECT {', '.join(columns)} FROM {table} WHERE key IN ({_marks(some)})", some)
+
+
+def _marks(values: Sequence[Any]) -> str:
+    return ", ".join("?" * len(values))

@@ -1,0 +1,159 @@
+"""Every file of rows: one that an earlier version made opens, one of a later version is refused and left as it is."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from core import sharing
+from core.builds import encoding, fact_store
+from core.cases import database
+from core.errors import StoreError
+from core.evaluation.runs import store
+from core.indexes import cases, reports, told_walks
+from core.io.rows import RowFile, by_key
+from core.models.chat import saved_replies
+
+# What the first versions made, and a row of each table.
+FIRST = {
+    "owners": (
+        sharing.SCHEMA,
+        ["create table owners (kind text not null, name text not null, owner text not null, at real not null, primary key (kind, name))"],
+        {"owners": ("graph", "films", "ann@example.com", 1.0)},
+        {},
+    ),
+    "facts": (
+        fact_store.SCHEMA,
+        ["create table facts (key blob primary key, facts blob not null) without rowid"],
+        {"facts": (b"k", b"f")},
+        {},
+    ),
+    "vectors": (
+        encoding.SCHEMA,
+        ["create table vectors (key blob primary key, vector blob not null) without rowid"],
+        {"vectors": (b"k", b"\0\0")},
+        {},
+    ),
+    "replies": (
+        saved_replies.SCHEMA,
+        [
+            "create table replies (key text primary key, model text not null, text text not null, tokens_in integer not null, "
+            "tokens_out integer not null, finish text not null, seconds real not null) without rowid"
+        ],
+        {"replies": ("k", "m", "Ann.", 3, 1, "stop", 0.5)},
+        {"replies": (0, "")},
+    ),
+    "reports": (
+        reports.SAVED,
+        ["create table reports (key text primary key, title text not null, text text not null, note text not null)"],
+        {"reports": ("k", "Title", "Text", "")},
+        {},
+    ),
+    "sentences": (
+        told_walks.SCHEMA,
+        ["create table sentences (key text primary key, text text not null)"],
+        {"sentences": ("k", "Ann.")},
+        {},
+    ),
+    "solved": (
+        cases.SCHEMA,
+        ["create table cases (key text primary key, masked text, chains text, fit real, vector blob)"],
+        {"cases": ("k", "who", "[]", 1.0, b"\0\0\0\0")},
+        {},
+    ),
+    "cases": (
+        database.SCHEMA,
+        [
+            "create table cases (id text primary key, created real not null, changed real not null, digest text not null, "
+            "about text not null, link text not null, notes text not null, tags text not null, content blob not null)",
+            "create table feedback (digest text not null, question text not null, line text not null, answer text not null, "
+            "up integer not null, time real not null, about text not null, primary key (digest, question, line, answer))",
+        ],
+        {"cases": ("i", 1.0, 2.0, "d", "{}", "", "", "", b"c"), "feedback": ("d", "q", "l", "a", 1, 3.0, "{}")},
+        {},
+    ),
+    "evaluations": (
+        store.SCHEMA,
+        [
+            "create table runs (id integer primary key, key text not null, spec text not null, created real not null, "
+            "status text not null)",
+            "create table questions (run integer not null references runs on delete cascade, place integer not null, id text not null, "
+            "told text not null, primary key (run, place), unique (run, id))",
+            "create table rows (run integer not null references runs on delete cascade, instance text not null, question text not null, "
+            "outcome text, error text, states blob, unique (run, instance, question))",
+        ],
+        {"runs": (1, "k", "{}", 1.0, "done"), "questions": (1, 0, "q", "{}"), "rows": (1, "a", "q", None, None, None)},
+        {},
+    ),
+}
+EACH = pytest.mark.parametrize("name", FIRST)
+
+
+def first_version(file, name):
+    """The file as the first version made it, with a row in each table."""
+    schema, statements, rows, _ = FIRST[name]
+    with closing(sqlite3.connect(file)) as base, base:
+        for statement in statements:
+            base.execute(statement)
+        for table, row in rows.items():
+            base.execute(f"insert into {table} values ({', '.join('?' * len(row))})", row)
+        base.execute(f"pragma application_id = {schema.application}")
+        base.execute(f"pragma user_version = {schema.version}")
+    return RowFile(file, schema)
+
+
+@EACH
+def test_a_file_of_the_first_version_opens(tmp_path, name):
+    _, _, rows, later = FIRST[name]
+    found = first_version(tmp_path / "one.sqlite", name)
+    for table, row in rows.items():
+        assert found.query(f"select * from {table}") == [row + later.get(table, ())]
+
+
+@EACH
+def test_a_new_file_has_the_tables_of_the_first_version_and_what_came_later(tmp_path, name):
+    schema, _, rows, later = FIRST[name]
+    new = RowFile(tmp_path / "new.sqlite", schema)
+    for table, row in rows.items():
+        new.save(table, [row + later.get(table, ())])
+        assert new.query(f"select * from {table}") == [row + later.get(table, ())]
+
+
+@EACH
+def test_a_newer_file_is_refused_in_one_sentence_and_left_as_it_is(tmp_path, name):
+    found = first_version(tmp_path / "one.sqlite", name)
+    with closing(sqlite3.connect(found.file)) as base, base:
+        base.execute(f"pragma user_version = {found.schema.version + 1}")
+    before = found.file.read_bytes()
+    with pytest.raises(
+        StoreError, match=rf"^The {found.schema.what[4:]} in .* were written by a newer Hopscope; update this one to open them\.$"
+    ):
+        found.query("select 1")
+    assert found.file.read_bytes() == before
+
+
+@EACH
+def test_a_damaged_file_is_refused_and_left_as_it_is(tmp_path, name):
+    (tmp_path / "one.sqlite").write_bytes(b"this is no database " * 100)
+    found = RowFile(tmp_path / "one.sqlite", FIRST[name][0])
+    with pytest.raises(StoreError, match="cannot be used .*(remove that file|left as it is)"):
+        found.query("select 1")
+    assert found.file.read_bytes() == b"this is no database " * 100
+
+
+def test_rows_are_found_by_key_however_many_there_are(tmp_path):
+    saved = RowFile(tmp_path / "one.sqlite", told_walks.SCHEMA)
+    saved.save("sentences", [(str(number), f"text {number}") for number in range(1200)])
+    with saved.reading() as base:
+        found = dict(by_key(base, "sentences", ("key", "text"), map(str, range(-3, 1100))))
+    assert len(found) == 1100 and found["1099"] == "text 1099"
+
+
+def test_after_an_error_nothing_is_written(tmp_path):
+    saved = RowFile(tmp_path / "one.sqlite", told_walks.SCHEMA)
+    with pytest.raises(RuntimeError), saved.writing() as base:
+        base.execute("insert into sentences values ('k', 'Ann.')")
+        raise RuntimeError("stop")
+    assert saved.query("select * from sentences") == []
