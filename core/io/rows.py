@@ -98,10 +98,15 @@ class RowFile:
                         database.execute(statement)
                     database.execute(f"PRAGMA application_id = {self.schema.application}")
                     database.execute(f"PRAGMA user_version = {self.schema.version}")
-        for table, columns in self.schema.later.items():
-            there = {column[1] for column in database.execute(f"PRAGMA table_info({table})")}
-            for name in columns.keys() - there:
-                database.execute(f"ALTER TABLE {table} ADD COLUMN {name} {columns[name]}")
+        if self._lacking(database):
+            with transaction(database):
+                for table, name in self._lacking(database):
+                    database.execute(f"ALTER TABLE {table} ADD COLUMN {name} {self.schema.later[table][name]}")
+
+    def _lacking(self, database: Database) -> list[tuple[str, str]]:
+        """The columns that came later and are not there yet, each with its table."""
+        there = {table: {column[1] for column in database.execute(f"PRAGMA table_info({table})")} for table in self.schema.later}
+        return [(table, name) for table, columns in self.schema.later.items() for name in columns if name not in there[table]]
 
     def _known(self, database: Database) -> bool:
         """Whether the tables are there. They are counted first: those seen here have their marks by then, whoever makes them."""

@@ -28,7 +28,8 @@ SCHEMA = Schema(
     "the replies",
     (
         "create table replies (key text primary key, model text not null, text text not null, tokens_in integer not null, "
-        "tokens_out integer not null, finish text not null, seconds real not null) without rowid",
+        "tokens_out integer not null, finish text not null, seconds real not null, "
+        f"{', '.join(f'{name} {how}' for name, how in ADDED.items())}) without rowid",
     ),
     {"replies": ADDED},
     again=True,
